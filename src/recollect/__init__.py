@@ -1,0 +1,66 @@
+"""Recollect: the memory of an AI agent, in one file its user owns.
+
+import recollect
+store = recollect.open("chat.db", user="alex")
+c = store.create(title="Trip")
+store.append(c.id, role="user", text="Remember I prefer dark mode")
+print(store.formatted_history(c.id))
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from . import errors
+from .config import Settings
+from .errors import RecollectError
+from .model import (
+    Branch,
+    Conversation,
+    Entry,
+    Event,
+    LedgerEntry,
+    Reasoning,
+    Receipt,
+    Stats,
+    Verification,
+)
+from .store import Store
+
+if TYPE_CHECKING:
+    from .admin import Admin, admin
+    from .aio import AsyncStore, open_async
+
+__version__ = "0.1.0"
+
+open = Store.open
+
+__all__ = [
+    "Admin",
+    "AsyncStore",
+    "Branch",
+    "Conversation",
+    "Entry",
+    "Event",
+    "LedgerEntry",
+    "Reasoning",
+    "Receipt",
+    "RecollectError",
+    "Settings",
+    "Stats",
+    "Store",
+    "Verification",
+    "admin",
+    "errors",
+    "open",
+    "open_async",
+]
+
+_LAZY = {"AsyncStore": "aio", "open_async": "aio", "Admin": "admin", "admin": "admin"}
+
+
+def __getattr__(name: str) -> Any:
+    """What costs more to import than a hook may take (asyncio, for one) comes when it is asked for."""
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(f".{_LAZY[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,41 @@
+"""Seeing across users: a separate, explicit door, because every other handle belongs to one person."""
+
+from pathlib import Path
+from types import TracebackType
+
+from .config import Settings
+from .model import Stats
+from .store import Store
+
+
+class Admin:
+    """All users of one database. Made by `recollect.admin(url)`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def users(self) -> list[str]:
+        """Everyone who ever wrote here, by id."""
+        return self._store._db.users()
+
+    def stats(self) -> list[Stats]:
+        """`Store.stats()` of every user."""
+        return [self.for_user(user).stats() for user in self.users()]
+
+    def for_user(self, user: str) -> Store:
+        """A handle of one person."""
+        return self._store.for_user(user)
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __enter__(self) -> "Admin":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+
+def admin(url: str | Path | None = None, *, settings: Settings | None = None) -> Admin:
+    """Open a database to look after it: list its users, count what they have, act as one of them."""
+    return Admin(Store.open(url, settings=settings))

@@ -1,0 +1,144 @@
+"""The same verbs for async code: one mirrored line each, typed by the verb it mirrors.
+
+A verb runs in a thread of the store's own executor, with the caller's context variables. Cancelling the caller does not
+cancel a write that has been handed over: the await ends when its outcome is known, so "cancelled" never means "maybe".
+"""
+
+import asyncio
+import contextvars
+import functools
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+
+from .config import Settings
+from .store import Store
+from .summarize import Model
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+THREADS = 8
+
+
+class _Mirror(Generic[P, R]):
+    """A verb of Store as a coroutine method with the same signature."""
+
+    def __init__(self, verb: Callable[Concatenate[Store, P], R]) -> None:
+        self._verb = verb
+        self.__doc__ = verb.__doc__
+
+    @overload
+    def __get__(self, obj: None, owner: type) -> "_Mirror[P, R]": ...
+    @overload
+    def __get__(self, obj: "AsyncStore", owner: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
+    def __get__(self, obj: "AsyncStore | None", owner: type) -> Any:
+        if obj is None:
+            return self
+
+        @functools.wraps(self._verb)
+        async def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            return await obj._run(functools.partial(self._verb, obj._store, *args, **kwargs))
+
+        return call
+
+
+class AsyncStore:
+    """`Store` for async code. Made by `recollect.open_async()`."""
+
+    def __init__(self, store: Store, executor: ThreadPoolExecutor | None = None) -> None:
+        self._store = store
+        self._executor = executor or ThreadPoolExecutor(THREADS, thread_name_prefix="recollect-async")
+
+    async def _run(self, call: Callable[[], R]) -> R:
+        context = contextvars.copy_context()
+        future = asyncio.get_running_loop().run_in_executor(self._executor, context.run, call)
+        cancelled: asyncio.CancelledError | None = None
+        while not future.done():
+            try:
+                await asyncio.shield(future)
+            except asyncio.CancelledError as e:
+                if future.cancelled():
+                    raise
+                cancelled = e
+            except BaseException:
+                break
+        if cancelled is not None:
+            future.exception()  # looked at, so that nothing is reported as never retrieved
+            raise cancelled
+        return future.result()
+
+    def for_user(self, user: str) -> "AsyncStore":
+        """The same database for another person: nothing of this one is in reach."""
+        return AsyncStore(self._store.for_user(user), self._executor)
+
+    @property
+    def user(self) -> str:
+        """Whose store this is."""
+        return self._store.user
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._store.settings
+
+    @property
+    def location(self) -> str:
+        """Where the data is: a path, an address without its password, or "memory"."""
+        return self._store.location
+
+    create = _Mirror(Store.create)
+    get = _Mirror(Store.get)
+    conversations = _Mirror(Store.conversations)
+    rename = _Mirror(Store.rename)
+    delete = _Mirror(Store.delete)
+    restore = _Mirror(Store.restore)
+    clear = _Mirror(Store.clear)
+    erase = _Mirror(Store.erase)
+    append = _Mirror(Store.append)
+    append_many = _Mirror(Store.append_many)
+    record_workflow_event = _Mirror(Store.record_workflow_event)
+    delete_event = _Mirror(Store.delete_event)
+    read = _Mirror(Store.read)
+    messages = _Mirror(Store.messages)
+    formatted_history = _Mirror(Store.formatted_history)
+    with_history = _Mirror(Store.with_history)
+    ledger = _Mirror(Store.ledger)
+    reasoning = _Mirror(Store.reasoning)
+    fork = _Mirror(Store.fork)
+    branches = _Mirror(Store.branches)
+    switch = _Mirror(Store.switch)
+    summarize = _Mirror(Store.summarize)
+    settle = _Mirror(Store.settle)
+    stats = _Mirror(Store.stats)
+    verify = _Mirror(Store.verify)
+
+    async def close(self) -> None:
+        """Close the store, for all handles made from it."""
+        await self._run(self._store.close)
+        self._executor.shutdown(wait=False)
+
+    async def __aenter__(self) -> "AsyncStore":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+async def open_async(
+    url: str | Path | None = None,
+    *,
+    user: str | None = None,
+    model: Model | None = None,
+    settings: Settings | None = None,
+    **overrides: Any,
+) -> AsyncStore:
+    """`recollect.open` for async code: opening reads and may migrate, so it is awaited too."""
+    opening = functools.partial(Store.open, url, user=user, model=model, settings=settings, **overrides)
+    executor = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect-async")
+    store = await asyncio.get_running_loop().run_in_executor(executor, opening)
+    return AsyncStore(store, executor)

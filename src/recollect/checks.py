@@ -1,0 +1,91 @@
+"""What may be stored: text without NUL, JSON that comes back as it went in. Everything else is refused by name."""
+
+import json
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from .errors import InvalidInput
+
+MAX_TITLE = 500
+
+
+def text(value: object, what: str) -> str:
+    """Any Unicode text, as it is; refuses what a database could only store altered."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{what} must be text, not {type(value).__name__}.")
+    if "\0" in value:
+        raise InvalidInput(
+            f"{what} contains a NUL character (at {value.index(chr(0))}), which no database keeps. Remove it."
+        )
+    try:
+        value.encode()
+    except UnicodeEncodeError as e:
+        raise InvalidInput(f"{what} contains half of a surrogate pair at {e.start}: it is not valid Unicode.") from None
+    return value
+
+
+def optional(value: object, what: str) -> str | None:
+    return None if value is None else text(value, what)
+
+
+def title(value: object) -> str:
+    cleaned = " ".join(text(value, "title").split())
+    if not cleaned:
+        raise InvalidInput("title must not be empty.")
+    if len(cleaned) > MAX_TITLE:
+        raise InvalidInput(f"title has {len(cleaned)} characters; at most {MAX_TITLE} are allowed.")
+    return cleaned
+
+
+def count(value: object, what: str) -> int | None:
+    """A whole number from 0 on, or None."""
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63:
+        raise InvalidInput(f"{what} must be a whole number from 0 on, not {value!r}.")
+    return value
+
+
+def tags(values: Sequence[str]) -> str | None:
+    """Tags as they are stored: a JSON list, None without any."""
+    if isinstance(values, str):
+        raise InvalidInput("tags must be a list of texts, not one text.")
+    found = list(dict.fromkeys(text(t, "a tag") for t in values))
+    if "" in found:
+        raise InvalidInput("A tag must not be empty.")
+    return json.dumps(found, ensure_ascii=False) if found else None
+
+
+def payload(value: object, what: str = "payload") -> str | None:
+    """A JSON object as it is stored, None for an empty one."""
+    if not value and (value is None or isinstance(value, Mapping)):
+        return None
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{what} must be a mapping, not {type(value).__name__}.")
+    _check(value, what, 0)
+    return text(json.dumps(value, ensure_ascii=False, allow_nan=False, default=dict), what)
+
+
+def _check(value: Any, where: str, depth: int) -> None:
+    if depth > 100:
+        raise InvalidInput(f"{where} is nested more than 100 deep.")
+    if value is None or isinstance(value, (bool, int)):
+        return
+    if isinstance(value, str):
+        if "\0" in value:
+            raise InvalidInput(f"{where} contains a NUL character, which no database keeps. Remove it.")
+    elif isinstance(value, float):
+        if not isfinite(value):
+            raise InvalidInput(f"{where} is {value}, which JSON cannot say. Use None or a text.")
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise InvalidInput(f"{where} has the key {key!r}: JSON keys are texts.")
+            _check(key, f"a key of {where}", depth + 1)
+            _check(item, f"{where}.{key}", depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for i, item in enumerate(value):
+            _check(item, f"{where}[{i}]", depth + 1)
+    else:
+        raise InvalidInput(f"{where} is a {type(value).__name__}: only JSON values can be stored.")

@@ -1,0 +1,206 @@
+"""Conversations: created, found, listed, renamed, put in the bin and taken out of it, cleared, erased.
+
+A conversation is named by its id within its user; inside the database a short number stands for it. `activity` orders
+the list: a number drawn from the same counter as event ids, because the clock of a machine can jump and two machines'
+clocks differ, while "which one was touched last" must not.
+"""
+
+import json
+from typing import Any, NamedTuple
+
+from . import ids
+from .db import Tx
+from .errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
+from .model import MAIN, Conversation, Receipt
+
+TITLE_LENGTH = 60
+
+
+class Found(NamedTuple):
+    """What the other tables need to know of a conversation."""
+
+    no: int
+    id: str
+    last_seq: int
+    active_branch: int
+    title: str | None
+    workspace: str | None
+
+
+def find(tx: Tx, conversation: str, *, lock: bool = False, deleted: bool = False) -> Found:
+    """The conversation behind an id; with `lock`, no one else writes to it until this transaction ends."""
+    row = tx.one(
+        "select no, id, last_seq, active_branch, title, workspace, deleted_at from conversations"
+        " where user_no = :user and id = :id" + (tx.for_update if lock else ""),
+        id=conversation,
+    )
+    if row is None:
+        raise NotFound(
+            f"There is no conversation {conversation!r}. `conversations()` lists them, `create()` makes one."
+        )
+    if row[6] is not None and not deleted:
+        raise ConversationDeleted(f"Conversation {conversation!r} was deleted. `restore()` brings it back.")
+    return Found(*row[:6])
+
+
+_COLUMNS = (
+    "select c.id, c.title, c.workspace, c.workflow_id, c.metadata, b.name, c.last_seq, c.created_at, c.updated_at,"
+    " c.deleted_at, c.activity from conversations c join branches b"
+    " on b.user_no = c.user_no and b.conversation_no = c.no and b.no = c.active_branch where c.user_no = :user"
+)
+
+
+def _conversation(row: tuple[Any, ...]) -> Conversation:
+    id, title, workspace, workflow_id, metadata, branch, last_seq, created_at, updated_at, deleted_at, activity = row
+    return Conversation(
+        id, title, workspace, workflow_id, json.loads(metadata), branch, last_seq, created_at, updated_at, deleted_at,
+        str(activity),
+    )  # fmt: skip
+
+
+def create(
+    tx: Tx,
+    conversation: str,
+    *,
+    title: str | None,
+    workspace: str | None,
+    workflow_id: str | None,
+    metadata: str | None,
+) -> Conversation:
+    there = tx.one("select deleted_at from conversations where user_no = :user and id = :id", id=conversation)
+    if there is not None:
+        where = " in the bin: restore() or erase() it" if there[0] is not None else ""
+        raise AlreadyExists(f"There already is a conversation {conversation!r}{where}.")
+    now = ids.now()
+    row = tx.one(
+        "insert into conversations (user_no, id, title, workspace, workflow_id, metadata, activity, created_at, updated_at)"
+        " values (:user, :id, :title, :workspace, :workflow, :metadata, :activity, :now, :now) returning no",
+        id=conversation, title=title, workspace=workspace, workflow=workflow_id, metadata=metadata or "{}",
+        activity=tx.ticks(1), now=now,
+    )  # fmt: skip
+    assert row is not None
+    tx.run(
+        "insert into branches (user_no, conversation_no, no, name, fork_seq, created_at)"
+        " values (:user, :c, 0, :main, 0, :now)",
+        c=row[0], main=MAIN, now=now,
+    )  # fmt: skip
+    return get(tx, conversation)
+
+
+def get(tx: Tx, conversation: str) -> Conversation:
+    row = tx.one(_COLUMNS + " and c.id = :id", id=conversation)
+    if row is None or row[9] is not None:
+        find(tx, conversation)  # raises the right error
+        raise AssertionError("unreachable")
+    return _conversation(row)
+
+
+def by_number(tx: Tx, no: int) -> str:
+    """The id of a conversation that jobs know by its number."""
+    row = tx.one("select id from conversations where user_no = :user and no = :c and deleted_at is null", c=no)
+    if row is None:
+        raise NotFound(f"There is no conversation number {no}.")
+    return str(row[0])
+
+
+def listing(tx: Tx, *, workspace: str | None, limit: int, cursor: str | None, deleted: bool) -> list[Conversation]:
+    """Newest activity first. The cursor is the activity number of the last one seen."""
+    try:
+        before = (1 << 63) - 1 if cursor is None else int(cursor)
+    except ValueError:
+        raise InvalidInput(f"cursor={cursor!r} is none of ours: pass the `cursor` of a listed conversation.") from None
+    rows = tx.all(
+        _COLUMNS
+        + " and c.activity < :before and (cast(:workspace as text) is null or c.workspace = :workspace)"
+        + (" and c.deleted_at is not null" if deleted else " and c.deleted_at is null")
+        + " order by c.activity desc limit :limit",
+        before=before, workspace=workspace, limit=limit,
+    )  # fmt: skip
+    return [_conversation(row) for row in rows]
+
+
+def rename(tx: Tx, conversation: str, title: str) -> Conversation:
+    find(tx, conversation, lock=True)
+    tx.run("update conversations set title = :title where user_no = :user and id = :id", title=title, id=conversation)
+    return get(tx, conversation)
+
+
+def delete(tx: Tx, conversation: str) -> None:
+    find(tx, conversation, lock=True)
+    tx.run(
+        "update conversations set deleted_at = :now where user_no = :user and id = :id", id=conversation, now=ids.now()
+    )
+
+
+def restore(tx: Tx, conversation: str) -> Conversation:
+    find(tx, conversation, lock=True, deleted=True)
+    tx.run("update conversations set deleted_at = null where user_no = :user and id = :id", id=conversation)
+    return get(tx, conversation)
+
+
+def bury(tx: Tx, found: Found, seqs: list[int], now: int) -> None:
+    """Leave tombstones for events that are gone: runs of numbers and the time, no content."""
+    runs: list[list[int]] = []
+    for seq in sorted(seqs):
+        if runs and runs[-1][1] == seq - 1:
+            runs[-1][1] = seq
+        else:
+            runs.append([seq, seq])
+    tx.many(
+        "insert into tombstones (user_no, conversation_no, first_seq, last_seq, deleted_at)"
+        " values (:user_no, :c, :first, :last, :now)",
+        [(tx.user, found.no, first, last, now) for first, last in runs],
+    )
+
+
+def clear(tx: Tx, conversation: str) -> int:
+    """All history goes, on every branch; the conversation and its counter stay. Returns how many events went."""
+    found = find(tx, conversation, lock=True)
+    rows = tx.all("delete from events where user_no = :user and conversation_no = :c returning seq", c=found.no)
+    bury(tx, found, [row[0] for row in rows], ids.now())
+    tx.run("delete from branches where user_no = :user and conversation_no = :c and no > 0", c=found.no)
+    tx.run(
+        "update branches set live_messages = 0, summary_seq = null where user_no = :user and conversation_no = :c",
+        c=found.no,
+    )
+    tx.run("update conversations set active_branch = 0 where user_no = :user and no = :c", c=found.no)
+    drop_jobs(tx, found.no)
+    return len(rows)
+
+
+def erase(tx: Tx, conversation: str) -> Receipt:
+    """The only hard delete: nothing of it stays but the receipt."""
+    found = find(tx, conversation, lock=True, deleted=True)
+    counts = {
+        "events": tx.run("delete from events where user_no = :user and conversation_no = :c", c=found.no),
+        "tombstones": tx.run("delete from tombstones where user_no = :user and conversation_no = :c", c=found.no),
+        "branches": tx.run("delete from branches where user_no = :user and conversation_no = :c", c=found.no),
+        "jobs": drop_jobs(tx, found.no),
+        "conversations": tx.run("delete from conversations where user_no = :user and no = :c", c=found.no),
+    }
+    receipt = Receipt(ids.new(), {"conversation": found.id}, counts, ids.now())
+    tx.run(
+        "insert into receipts (user_no, id, request, counts, erased_at) values (:user, :id, :request, :counts, :now)",
+        id=receipt.id, request=json.dumps(dict(receipt.request)), counts=json.dumps(counts), now=receipt.erased_at,
+    )  # fmt: skip
+    return receipt
+
+
+def drop_jobs(tx: Tx, conversation: int) -> int:
+    """Work queued for a conversation, whose key starts with its number: `<conversation>:<branch>`."""
+    rows = tx.all("select id, key from jobs where user_no = :user")
+    return sum(
+        tx.run("delete from jobs where user_no = :user and id = :id", id=id)
+        for id, key in rows
+        if key.split(":")[0] == str(conversation)
+    )
+
+
+def title_from(text: str) -> str | None:
+    """A title for an untitled conversation: the beginning of its first message, cut at a word."""
+    words = " ".join(text[: TITLE_LENGTH * 8].split())
+    if len(words) <= TITLE_LENGTH:
+        return words or None
+    cut = words[: TITLE_LENGTH - 1]
+    head, space, _ = cut.rpartition(" ")
+    return (head if space and len(head) > TITLE_LENGTH // 2 else cut) + "…"

@@ -1,0 +1,16 @@
+"""The schema's history: numbered SQL files, one list per database, each run in the transaction that records it.
+
+`LATEST` is written down instead of counted, so that opening a store of today's schema reads no folder; a test keeps it
+equal to the files.
+"""
+
+from pathlib import Path
+
+LATEST = 1
+
+
+def scripts(dialect: str, after: int) -> list[tuple[int, str]]:
+    """(version, SQL) of every migration newer than `after`, oldest first."""
+    folder = Path(__file__).parent / "migrations" / dialect
+    found = sorted((int(p.name[:4]), p) for p in folder.glob("*.sql"))
+    return [(version, path.read_text("utf-8")) for version, path in found if version > after]

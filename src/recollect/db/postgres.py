@@ -1,0 +1,357 @@
+"""A server: psycopg 3, pooled connections, the tables in a schema of their own (`recollect`).
+
+Each write is one transaction on a pooled connection. Its transaction number is asked for at its start, so that when a
+connection breaks during COMMIT the server itself can be asked, once it is back, whether the commit happened: the
+answer to "was it written?" is never a guess. Row-level security repeats the WHERE of every statement; the settings it
+reads are set for each transaction.
+"""
+
+import contextlib
+import os
+import random
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import errors as pg
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+from .. import ids
+from ..config import Settings
+from ..errors import (
+    AlreadyExists,
+    DiskFull,
+    InvalidInput,
+    NewerSchema,
+    OutcomeUnknown,
+    RecollectError,
+    Refused,
+    StorageError,
+    StoreBusy,
+    StoreClosed,
+    Unavailable,
+)
+from . import Retry, Row, Tx, migrate
+
+T = TypeVar("T")
+
+Connection = psycopg.Connection[Row]
+MIGRATION_LOCK = 0x52434C54
+TRIES = 8
+ASK_SECONDS = 10.0  # how long to look for the outcome of a commit whose answer was lost
+
+# A literal, a cast, a comment - or a parameter, the only one with a group.
+_PARAMETER = re.compile(r"'(?:[^']|'')*'|::\w+|--[^\n]*|:([a-z_][a-z0-9_]*)", re.IGNORECASE)
+
+
+@cache
+def translate(sql: str) -> tuple[str, tuple[str, ...]]:
+    """`:name` as psycopg's `%(name)s`, with the names in order of first appearance. Literals and casts are skipped."""
+    names: dict[str, None] = {}
+
+    def parameter(m: re.Match[str]) -> str:
+        name = m.group(1)
+        if name is None:
+            return m.group(0).replace("%", "%%")
+        names[name] = None
+        return f"%({name})s"
+
+    parts: list[str] = []
+    end = 0
+    for m in _PARAMETER.finditer(sql):
+        parts += (sql[end : m.start()].replace("%", "%%"), parameter(m))
+        end = m.end()
+    parts.append(sql[end:].replace("%", "%%"))
+    return "".join(parts), tuple(names)
+
+
+class PostgresTx:
+    """See `Tx`."""
+
+    for_update = " for update"
+
+    def __init__(self, connection: Connection, user: int) -> None:
+        self.user = user
+        self._connection = connection
+
+    def _execute(self, sql: str, params: dict[str, Any]) -> psycopg.Cursor[Row]:
+        params["user"] = self.user
+        return self._connection.execute(translate(sql)[0].encode(), params)
+
+    def all(self, sql: str, /, **params: Any) -> list[Row]:
+        return self._execute(sql, params).fetchall()
+
+    def one(self, sql: str, /, **params: Any) -> Row | None:
+        return self._execute(sql, params).fetchone()
+
+    def run(self, sql: str, /, **params: Any) -> int:
+        return self._execute(sql, params).rowcount
+
+    def many(self, sql: str, rows: Iterable[Row], /) -> None:
+        statement, names = translate(sql)
+        with self._connection.cursor() as cursor:
+            cursor.executemany(statement.encode(), [dict(zip(names, row, strict=True)) for row in rows])
+
+    def ticks(self, n: int) -> int:
+        # A sequence instead of the users row: it takes no lock, so that one person's conversations do not wait for
+        # each other. Numbers may be missed by a rollback; only a conversation's own counter is free of gaps.
+        first = self.all("select nextval('event_ids') from users, generate_series(1, :n) where no = :user", n=n)
+        if not first:
+            raise Retry
+        return int(first[0][0])
+
+
+class Postgres:
+    """See `Database`."""
+
+    dialect = "postgres"
+
+    def __init__(self, url: str, settings: Settings) -> None:
+        self.location = _without_password(url)
+        self._users: dict[str, int] = {}
+        self._wait = settings.connect_timeout_ms / 1000
+        options = f"-c statement_timeout={settings.statement_timeout_ms} -c search_path=recollect,public"
+        try:
+            given = psycopg.conninfo.conninfo_to_dict(url)
+        except psycopg.ProgrammingError as e:
+            raise InvalidInput(f"{self.location} is not a Postgres address: {e}") from None
+        self._make: Callable[[], ConnectionPool[Connection]] = lambda: ConnectionPool(
+            url,
+            kwargs={
+                "autocommit": True,  # BEGIN and COMMIT are ours: what COMMIT answers decides everything
+                "options": f"{given.get('options') or ''} {options}".strip(),
+                "connect_timeout": max(2, round(self._wait)),
+                "application_name": given.get("application_name") or "recollect",
+            },
+            min_size=min(settings.pool_min, settings.pool_max),
+            max_size=settings.pool_max,
+            timeout=self._wait,
+            reconnect_timeout=self._wait,
+            open=True,
+        )
+        self._pid = os.getpid()
+        with self._translated():
+            self._pool_here: ConnectionPool[Connection] = self._make()
+            try:
+                self._migrate()
+            except BaseException:
+                self._pool_here.close()
+                raise
+
+    @property
+    def _pool(self) -> ConnectionPool[Connection]:
+        if self._pid != os.getpid():  # forked: the inherited sockets are the parent's, left alone for ever
+            _left_alone.append(self._pool_here)
+            self._pool_here, self._pid = self._make(), os.getpid()
+        return self._pool_here
+
+    # -- transactions
+
+    def read(self, user: str, fn: Callable[[Tx], T], /) -> T:
+        with self._translated():
+            return self._transaction(user, fn, "begin isolation level repeatable read read only", create=False)
+
+    def write(self, user: str, fn: Callable[[Tx], T], /) -> T:
+        with self._translated():
+            return self._transaction(user, fn, "begin", create=True)
+
+    def _transaction(self, user: str, fn: Callable[[Tx], T], begin: str, *, create: bool) -> T:
+        for attempt in range(TRIES):
+            try:
+                return self._once(user, fn, begin, create)
+            except Retry:
+                self._users.pop(user, None)
+            except (pg.SerializationFailure, pg.DeadlockDetected):
+                if attempt == TRIES - 1:
+                    raise
+                time.sleep(random.uniform(0, 0.01 * 2**attempt))
+            except _Stale:
+                self._pool.check()  # the server was restarted: throw the dead connections away
+        raise Unavailable(f"{self.location} keeps dropping connections. Nothing was written; try again.")
+
+    def _once(self, user: str, fn: Callable[[Tx], T], begin: str, create: bool) -> T:
+        with self._pool.connection() as connection:
+            try:
+                connection.execute(begin.encode())
+                no, transaction = self._enter(connection, user, create)
+            except (psycopg.OperationalError, psycopg.InterfaceError) as e:
+                if connection.broken:
+                    raise _Stale from e  # nothing was asked of it yet: a fresh connection may try
+                raise
+            try:
+                result = fn(PostgresTx(connection, no))
+            except BaseException:
+                if not connection.broken:
+                    with contextlib.suppress(psycopg.Error):
+                        connection.execute(b"rollback")
+                raise
+            try:
+                connection.execute(b"commit")
+            except (psycopg.OperationalError, psycopg.InterfaceError) as e:
+                if not create:
+                    return result
+                if not connection.broken:
+                    raise
+                if not self._was_committed(transaction, e):
+                    raise _Stale from e
+        if create:
+            self._users[user] = no
+        return result
+
+    def _enter(self, connection: Connection, user: str, create: bool) -> tuple[int, str]:
+        """Say whose transaction this is. Returns the user's number and, when writing, the transaction's."""
+        no = self._users.get(user, 0)
+        row = connection.execute(
+            "select set_config('recollect.user_id', %s, true), set_config('recollect.user_no', %s, true)"
+            + (", pg_current_xact_id()::text" if create else ", ''"),
+            (user, str(no)),
+        ).fetchone()
+        assert row is not None
+        if not no:
+            found = connection.execute("select no from users where id = %s", (user,)).fetchone()
+            if found is None and create:
+                connection.execute(
+                    "insert into users (id, created_at) values (%s, %s) on conflict (id) do nothing", (user, ids.now())
+                )
+                found = connection.execute("select no from users where id = %s", (user,)).fetchone()
+                if found is None:
+                    raise StorageError(f"{self.location}: the user could not be added.")
+            no = int(found[0]) if found else 0
+            connection.execute("select set_config('recollect.user_no', %s, true)", (str(no),))
+        return no, str(row[2])
+
+    def _was_committed(self, transaction: str, cause: BaseException) -> bool:
+        """Ask the server, once it answers again, what became of a transaction."""
+        until = time.monotonic() + ASK_SECONDS
+        while time.monotonic() < until:
+            try:
+                self._pool.check()
+                with self._pool.connection(timeout=1.0) as connection:
+                    row = connection.execute("select pg_xact_status(%s::xid8)", (transaction,)).fetchone()
+                    status = row[0] if row else None
+                if status == "committed":
+                    return True
+                if status == "aborted":
+                    return False
+            except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout):
+                pass
+            time.sleep(0.1)
+        raise OutcomeUnknown(
+            f"{self.location} went away during a commit and did not come back within {ASK_SECONDS:g} s. "
+            "Read before you repeat, or repeat with the same key=."
+        ) from cause
+
+    # -- the rest of the protocol
+
+    def users(self) -> list[str]:
+        with self._translated(), self._pool.connection() as connection, connection.transaction():
+            connection.execute("select set_config('recollect.admin', 'on', true)")
+            return [row[0] for row in connection.execute("select id from users order by id")]
+
+    def check(self) -> list[str]:
+        return []  # the server's own checksums and amcheck are its operator's: docs/how-to/postgres.md
+
+    def scrub(self) -> None:
+        pass  # VACUUM is the server's; what it leaves behind, and for how long, is in docs/how-to/postgres.md
+
+    def size(self) -> int:
+        with self._translated(), self._pool.connection() as connection:
+            row = connection.execute(
+                "select coalesce(sum(pg_total_relation_size(c.oid)), 0) from pg_class c "
+                "join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'recollect' and c.relkind = 'r'"
+            ).fetchone()
+            return int(row[0]) if row else 0
+
+    def schema(self) -> int:
+        with self._translated(), self._pool.connection() as connection:
+            return _version(connection)
+
+    def close(self) -> None:
+        self._pool.close()
+
+    # -- opening
+
+    def _migrate(self) -> None:
+        with self._pool.connection() as connection:
+            if connection.info.server_version < 150000:
+                raise Refused(
+                    f"{self.location} runs Postgres {connection.info.server_version // 10000}; 15 or newer is needed."
+                )
+            version = _version(connection)
+            for number, script in migrate.scripts("postgres", version) if version < migrate.LATEST else []:
+                with connection.transaction():
+                    connection.execute("select pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
+                    if _version(connection) >= number:  # another client was faster
+                        continue
+                    connection.execute("create schema if not exists recollect")
+                    connection.execute(
+                        "create table if not exists recollect.schema_versions "
+                        "(version bigint primary key, applied_at bigint not null)"
+                    )
+                    connection.execute("set local search_path = recollect, public")
+                    connection.execute(script.encode())
+                    connection.execute(
+                        "insert into schema_versions (version, applied_at) values (%s, %s)", (number, ids.now())
+                    )
+            if version > migrate.LATEST:
+                raise NewerSchema(
+                    f"{self.location} has schema {version}; this Recollect knows {migrate.LATEST}. Nothing was touched. "
+                    "Upgrade: pip install -U recollect"
+                )
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except (psycopg.Error, PoolTimeout, PoolClosed) as e:
+            raise self._translate(e) from e
+
+    def _translate(self, e: Exception) -> RecollectError:
+        reason = str(e).strip().splitlines()[0] if str(e).strip() else type(e).__name__
+        if isinstance(e, PoolTimeout):
+            return Unavailable(
+                f"{self.location} did not answer within {self._wait:g} s. Nothing was written. Is the server running, "
+                "and are pool_max connections enough?"
+            )
+        if isinstance(e, PoolClosed):
+            return StoreClosed(f"{self.location} was closed. Open it again with recollect.open().")
+        if isinstance(e, pg.QueryCanceled):
+            return StoreBusy(
+                f"{self.location}: {reason}. Nothing was written; raise statement_timeout_ms if it needs longer."
+            )
+        if isinstance(e, (pg.SerializationFailure, pg.DeadlockDetected, pg.LockNotAvailable)):
+            return StoreBusy(f"{self.location}: {reason}. Nothing was written; try again.")
+        if isinstance(e, pg.DiskFull):
+            return DiskFull(f"{self.location}: {reason}. Nothing was written.")
+        if isinstance(e, pg.UniqueViolation):
+            return AlreadyExists(f"{self.location}: {reason}")
+        if isinstance(e, pg.InsufficientPrivilege):
+            return Refused(f"{self.location}: {reason}. The role needs its tables, or the right to create them.")
+        if isinstance(e, (psycopg.OperationalError, psycopg.InterfaceError)):
+            return Unavailable(
+                f"{self.location} cannot be reached ({reason}). Nothing was written; it is tried anew with every call."
+            )
+        return StorageError(f"{self.location}: {reason}")
+
+
+_left_alone: list[object] = []
+
+
+class _Stale(Exception):
+    """The connection was dead before anything was asked of it, or the commit is known not to have happened."""
+
+
+def _version(connection: Connection) -> int:
+    row = connection.execute("select to_regclass('recollect.schema_versions')").fetchone()
+    if row is None or row[0] is None:
+        return 0
+    row = connection.execute("select coalesce(max(version), 0) from recollect.schema_versions").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _without_password(url: str) -> str:
+    """The address as it may be shown and logged."""
+    return re.sub(r"([?&]password=)[^&]*", r"\1***", re.sub(r"(//[^:/@]*):.*@", r"\1:***@", url))

@@ -1,0 +1,96 @@
+"""Every error Recollect raises on purpose, in one tree.
+
+    RecollectError
+    ├── InvalidInput            what was passed in cannot be stored or asked; nothing was written
+    ├── SettingsError           a setting is unknown or has a value that cannot be used
+    ├── NotFound                no such conversation, branch, event
+    │   └── ConversationDeleted it is in the bin: restore it or erase it
+    ├── AlreadyExists           that id or name is taken
+    ├── StoreClosed             the handle was closed
+    └── StorageError            the database could not do it
+        ├── StoreBusy           another process held the store for too long; nothing was written
+        ├── DiskFull            no space left; nothing was written
+        ├── Unavailable         the server cannot be reached; nothing was written
+        ├── OutcomeUnknown      the commit was sent and no answer came back: look before you repeat
+        ├── Damaged             the file or a row in it is not what was written
+        └── Refused             this file or machine is not safe to write on; it was left untouched
+            ├── NewerSchema     written by a newer Recollect
+            ├── NotARecollectFile
+            ├── SQLiteTooOld
+            └── NetworkFilesystem
+
+A message says what happened and what to do next. Driver errors (apsw, psycopg) are wrapped once, in `db/`, and stay
+reachable as `__cause__`.
+"""
+
+
+class RecollectError(Exception):
+    """The root: `except recollect.RecollectError` catches everything raised on purpose."""
+
+
+class InvalidInput(RecollectError, ValueError):
+    """What was passed in cannot be stored or asked; nothing was written."""
+
+
+class SettingsError(RecollectError, ValueError):
+    """A setting is unknown or has a value that cannot be used."""
+
+
+class NotFound(RecollectError, LookupError):
+    """No such conversation, branch or event for this user."""
+
+
+class ConversationDeleted(NotFound):
+    """The conversation is in the bin: restore it to read or write, or erase it for good."""
+
+
+class AlreadyExists(RecollectError):
+    """That id or name is taken."""
+
+
+class StoreClosed(RecollectError):
+    """The handle was closed; open the store again."""
+
+
+class StorageError(RecollectError):
+    """The database could not do what was asked."""
+
+
+class StoreBusy(StorageError):
+    """Another process held the store for longer than `busy_timeout_ms`; nothing was written."""
+
+
+class DiskFull(StorageError):
+    """No space left on the device; nothing was written, reads go on."""
+
+
+class Unavailable(StorageError):
+    """The database server cannot be reached; nothing was written."""
+
+
+class OutcomeUnknown(StorageError):
+    """The commit was sent and no answer came back: read before repeating, or repeat with the same `key=`."""
+
+
+class Damaged(StorageError):
+    """The file, or a row in it, is not what was written."""
+
+
+class Refused(StorageError):
+    """This file or this machine is not safe to write on; nothing was touched."""
+
+
+class NewerSchema(Refused):
+    """The store was written by a newer Recollect: upgrade the package."""
+
+
+class NotARecollectFile(Refused):
+    """The file exists and is not a Recollect store."""
+
+
+class SQLiteTooOld(Refused):
+    """SQLite before 3.51.3 can corrupt a WAL database: upgrade apsw-sqlite3mc."""
+
+
+class NetworkFilesystem(Refused):
+    """SQLite's locks do not hold on network file systems: use a local disk, or Postgres."""

@@ -1,0 +1,168 @@
+"""How the store is: what is in it (`stats`), and whether it is what was written (`verify`)."""
+
+from collections.abc import Iterator
+
+from . import jobs, log
+from .db import Database, Row, Tx
+from .model import Problem, Progress, StatRow, Stats, Verification
+
+GROUPS = ("day", "kind", "tool", "agent", "model", "workspace")
+DAY_MS = 86_400_000
+PAGE = 500
+
+
+def stats(db: Database, user: str, by: str | None, since: int | None) -> Stats:
+    size, schema = db.size(), db.schema()
+    after = -1 if since is None else since - 1
+
+    def read(tx: Tx) -> Stats:
+        alive, deleted = tx.all(
+            "select count(*) - count(deleted_at), count(deleted_at) from conversations where user_no = :user"
+        )[0]
+        branches = tx.all("select count(*) from branches where user_no = :user")[0][0]
+        events, messages, first_at, last_at = tx.all(
+            "select count(*), coalesce(sum(case when kind = 'message' then 1 else 0 end), 0), min(created_at),"
+            " max(created_at) from events where user_no = :user and created_at > :after",
+            after=after,
+        )[0]
+        return Stats(
+            user=user, conversations=alive, deleted_conversations=deleted, events=events, messages=int(messages),
+            branches=branches, first_at=first_at, last_at=last_at, jobs=jobs.counts(tx), job_errors=jobs.errors(tx),
+            bytes=size, schema=schema, rows=_rows(tx, by, after) if by else (),
+        )  # fmt: skip
+
+    return db.read(user, read)
+
+
+def _rows(tx: Tx, by: str, after: int) -> tuple[StatRow, ...]:
+    sums = (
+        " count(*), coalesce(sum(e.input_tokens), 0), coalesce(sum(e.output_tokens), 0), coalesce(sum(e.cost), 0),"
+        " coalesce(sum(e.duration_ms), 0) from events e"
+    )
+    what = {
+        "day": f"e.created_at / {DAY_MS}",
+        "kind": "e.kind",
+        "tool": "e.tool",
+        "agent": "e.agent",
+        "model": "e.model",
+        "workspace": "c.workspace",
+    }[by]
+    join = " join conversations c on c.user_no = e.user_no and c.no = e.conversation_no" if by == "workspace" else ""
+    rows = tx.all(
+        f"select {what},{sums}{join} where e.user_no = :user and e.created_at > :after and {what} is not null"
+        f" group by {what} order by {'1' if by == 'day' else '2 desc, 1'}",
+        after=after,
+    )
+    if by == "day":
+        from datetime import UTC, datetime
+
+        rows = [(datetime.fromtimestamp(day * DAY_MS / 1000, UTC).date().isoformat(), *rest) for day, *rest in rows]
+    return tuple(
+        StatRow(str(key), n, int(tokens_in), int(tokens_out), float(cost), int(ms))
+        for key, n, tokens_in, tokens_out, cost, ms in rows
+    )
+
+
+def verify(db: Database, user: str, progress: Progress | None) -> Verification:
+    problems = [
+        Problem("the file", found, "Save what is readable: `recollect doctor --salvage OUT`.") for found in db.check()
+    ]
+    conversations = db.read(
+        user, lambda tx: tx.all("select no, id, last_seq from conversations where user_no = :user order by no")
+    )
+    events = tombstones = 0
+    for i, (no, id, _) in enumerate(conversations):
+        if progress:
+            progress("conversations", i, len(conversations))
+        seen, buried, found = db.read(user, lambda tx, no=no, id=id: _conversation(tx, no, id))  # type: ignore[misc]
+        events += seen
+        tombstones += buried
+        problems += found
+    orphans = db.read(
+        user,
+        lambda tx: tx.all(
+            "select distinct e.conversation_no from events e where e.user_no = :user and not exists (select 1 from"
+            " conversations c where c.user_no = e.user_no and c.no = e.conversation_no)"
+        ),
+    )
+    problems += [Problem(f"conversation number {no}", "events without a conversation", _SALVAGE) for (no,) in orphans]
+    if progress:
+        progress("conversations", len(conversations), len(conversations))
+    return Verification(len(conversations), events, tombstones, tuple(problems))
+
+
+_SALVAGE = "Restore a backup, or save what is readable: `recollect doctor --salvage OUT`."
+
+
+def _conversation(tx: Tx, no: int, id: str) -> tuple[int, int, list[Problem]]:
+    problems: list[Problem] = []
+    where = f"conversation {id!r}"
+    row = tx.one("select last_seq, active_branch from conversations where user_no = :user and no = :c", c=no)
+    if row is None:
+        return 0, 0, []  # erased meanwhile
+    last_seq, active = row
+    branches = tx.all(
+        "select no, name, parent, fork_seq, live_messages, summary_seq from branches"
+        " where user_no = :user and conversation_no = :c order by no",
+        c=no,
+    )
+    known = {b[0] for b in branches}
+    if 0 not in known or active not in known:
+        problems.append(Problem(where, "its active branch is missing", _SALVAGE))
+    for b, name, parent, fork_seq, _, _ in branches:
+        if (parent is None) != (b == 0) or (parent is not None and (parent not in known or parent >= b)):
+            problems.append(Problem(where, f"branch {name!r} has lost its parent", _SALVAGE))
+        if fork_seq > last_seq:
+            problems.append(Problem(where, f"branch {name!r} starts behind the last event", _SALVAGE))
+    buried = tx.all(
+        "select first_seq, last_seq from tombstones where user_no = :user and conversation_no = :c order by first_seq",
+        c=no,
+    )
+    taken: dict[int, str] = {}
+    for first, last in buried:
+        for seq in range(first, last + 1):
+            if seq in taken:
+                problems.append(Problem(f"{where}, event {seq}", "buried twice", _SALVAGE))
+            taken[seq] = "tombstone"
+    tombstones = len(taken)
+    events = 0
+    for branch, row in _events(tx, no, known):
+        seq = row[0]
+        events += 1
+        if seq in taken:
+            problems.append(Problem(f"{where}, event {seq}", f"there twice ({taken[seq]}, branch {branch})", _SALVAGE))
+        taken[seq] = f"branch {branch}"
+        if log.fingerprint((*row[1:19], row[20])) != bytes(row[21]):
+            problems.append(Problem(f"{where}, event {seq}", "its content is not what was written", _SALVAGE))
+    missing = [seq for seq in range(1, last_seq + 1) if seq not in taken]
+    if missing:
+        shown = ", ".join(map(str, missing[:10])) + (" ..." if len(missing) > 10 else "")
+        problems.append(Problem(where, f"events are missing: {shown}", _SALVAGE))
+    beyond = [seq for seq in taken if not 1 <= seq <= last_seq]
+    if beyond:
+        problems.append(Problem(where, f"the counter stands at {last_seq}, event {max(beyond)} is beyond it", _SALVAGE))
+    if not problems:
+        from .branches import climb, live_messages
+
+        tree = {b: (name, parent, fork_seq) for b, name, parent, fork_seq, _, _ in branches}
+        for b, name, _, _, live, summary in branches:
+            counted = live_messages(tx, no, climb(tree, b), summary)
+            if counted != live:
+                problems.append(
+                    Problem(f"{where}, branch {name!r}", f"counts {live} live messages, has {counted}", _SALVAGE)
+                )
+    return events, tombstones, problems
+
+
+def _events(tx: Tx, conversation: int, branches: set[int]) -> Iterator[tuple[int, Row]]:
+    """Every event, a page at a time: a conversation may be larger than memory."""
+    for branch in sorted(branches):
+        after = 0
+        while page := tx.all(
+            f"select {log.COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b"
+            " and seq > :after order by seq limit :page",
+            c=conversation, b=branch, after=after, page=PAGE,
+        ):  # fmt: skip
+            for row in page:
+                yield branch, row
+            after = page[-1][0]

@@ -1,0 +1,166 @@
+"""Background work that survives a crash: a table of jobs, and a thread that does them.
+
+A job is (kind, key). While one is queued, asking for the same again changes nothing: that is the debounce. A worker
+claims a job by writing a lease into it; when its process dies, the lease runs out and another worker takes over. What
+fails is tried again later and later, and after the last try stays visible with its error in `stats()`.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from . import ids
+from .db import Database, Tx
+
+LEASE_MS = 120_000
+MAX_ATTEMPTS = 6
+BACKOFF_MS = 1_000
+POLL_SECONDS = 5.0
+
+
+class Job(NamedTuple):
+    id: int
+    kind: str
+    key: str
+    attempts: int
+
+
+Handler = Callable[[str, str], None]
+"""Does the job of (user, key); raises when it could not."""
+
+
+def enqueue(tx: Tx, kind: str, key: str, *, delay_ms: int = 0) -> None:
+    now = ids.now()
+    tx.run(
+        "insert into jobs (user_no, kind, key, state, run_at, created_at) values (:user, :kind, :key, 'queued', :at, :now)"
+        " on conflict do nothing",
+        kind=kind, key=key, at=now + delay_ms, now=now,
+    )  # fmt: skip
+
+
+def claim(tx: Tx) -> Job | None:
+    """The next job that is due, taken for the time of a lease. A job whose worker vanished is due as well."""
+    now = ids.now()
+    row = tx.one(
+        "select id, kind, key, attempts from jobs where user_no = :user and"
+        " ((state = 'queued' and run_at <= :now) or (state = 'running' and lease_until <= :now))"
+        " order by run_at, id limit 1" + (tx.for_update and " for update skip locked"),
+        now=now,
+    )
+    if row is None:
+        return None
+    tx.run(
+        "update jobs set state = 'running', lease_until = :until, attempts = attempts + 1 where user_no = :user and id = :id",
+        id=row[0], until=now + LEASE_MS,
+    )  # fmt: skip
+    return Job(row[0], row[1], row[2], row[3] + 1)
+
+
+def finish(tx: Tx, job: Job) -> None:
+    tx.run("delete from jobs where user_no = :user and id = :id", id=job.id)
+
+
+def fail(tx: Tx, job: Job, error: str) -> None:
+    """Queue it again for later; give up after the last attempt. If the same was queued meanwhile, that one stands."""
+    again = tx.one(
+        "select 1 from jobs where user_no = :user and kind = :kind and key = :key and state = 'queued'",
+        kind=job.kind, key=job.key,
+    )  # fmt: skip
+    if again:
+        finish(tx, job)
+        return
+    tx.run(
+        "update jobs set state = :state, run_at = :at, lease_until = null, last_error = :error"
+        " where user_no = :user and id = :id",
+        id=job.id, state="queued" if job.attempts < MAX_ATTEMPTS else "failed", error=error,
+        at=ids.now() + BACKOFF_MS * 2**job.attempts,
+    )  # fmt: skip
+
+
+def counts(tx: Tx) -> dict[str, int]:
+    rows = tx.all("select state, count(*) from jobs where user_no = :user group by state order by state")
+    return dict(rows)
+
+
+def errors(tx: Tx) -> tuple[str, ...]:
+    rows = tx.all(
+        "select kind, key, attempts, last_error from jobs where user_no = :user and last_error is not null"
+        " order by run_at desc limit 10"
+    )
+    return tuple(f"{kind} {key}, {attempts} attempts: {error}" for kind, key, attempts, error in rows)
+
+
+def run_due(db: Database, user: str, handlers: Mapping[str, Handler], *, hurry: bool = False) -> int:
+    """Do what is due, one after the other; with `hurry` also what waits for a later try. Returns how many were done."""
+    done = 0
+    tried: set[int] = set()
+    while True:
+        if hurry:
+            db.write(user, lambda tx: tx.run(
+                "update jobs set run_at = 0 where user_no = :user and state = 'queued' and attempts = 0"
+            ))  # fmt: skip
+        job = db.write(user, claim)
+        if job is None or job.id in tried:
+            return done
+        tried.add(job.id)
+        done += _do(db, user, job, handlers)
+
+
+def _do(db: Database, user: str, job: Job, handlers: Mapping[str, Handler]) -> bool:
+    try:
+        handler = handlers.get(job.kind)
+        if handler is None:
+            raise LookupError(f"no handler for jobs of kind {job.kind!r} in this process")
+        handler(user, job.key)
+    except Exception as e:
+        said = f"{type(e).__name__}: {e}"
+        db.write(user, lambda tx: fail(tx, job, said))
+        return False
+    db.write(user, lambda tx: finish(tx, job))
+    return True
+
+
+class Worker:
+    """The thread of this process that does jobs. It starts when the first one is queued here, and looks every few
+    seconds for what other processes left behind."""
+
+    def __init__(self, db: Database, handlers: Mapping[str, Handler]) -> None:
+        self._db = db
+        self._handlers = handlers
+        self._fresh()
+
+    def _fresh(self) -> None:
+        self._pid = os.getpid()
+        self._users: set[str] = set()
+        self._wake = threading.Event()
+        self._stopping = False
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def wake(self, user: str) -> None:
+        if self._pid != os.getpid():  # forked: the thread stayed with the parent
+            self._fresh()
+        with self._lock:
+            self._users.add(user)
+            if self._thread is None and not self._stopping:
+                self._thread = threading.Thread(target=self._serve, name="recollect-jobs", daemon=True)
+                self._thread.start()
+        self._wake.set()
+
+    def _serve(self) -> None:
+        while not self._stopping:
+            self._wake.clear()
+            for user in list(self._users):
+                try:
+                    run_due(self._db, user, self._handlers)
+                except Exception:
+                    # The database is away, busy or full: the jobs are in it and wait. Callers meet the error themselves.
+                    break
+            self._wake.wait(POLL_SECONDS)
+
+    def stop(self) -> None:
+        self._stopping = True
+        if self._pid == os.getpid() and self._thread is not None:
+            self._wake.set()
+            self._thread.join(2.0)

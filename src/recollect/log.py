@@ -1,0 +1,439 @@
+"""The log: a conversation is one ordered, append-only sequence of events, numbered 1, 2, 3, ... by one counter.
+
+An event is prepared in the caller's thread (checked, serialised, hashed: `prepare`), then written by `append` in one
+transaction together with the counter, the title and the work it causes. Nothing is ever changed in place; what is
+deleted leaves a tombstone, so every number up to `last_seq` is accounted for. Reading walks the branch's lineage, one
+index range per ancestor.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
+from typing import Any
+
+from . import branches, checks, conversations, ids
+from .branches import EVERY, NO_LIMIT, Lineage
+from .conversations import Found, find
+from .db import Row, Tx
+from .errors import Damaged, InvalidInput, NotFound
+from .model import KINDS, ROLES, Branch, Event, LedgerEntry, Reasoning
+
+SNIPPET_CHARACTERS = 400
+DIFF_LINES = 200
+
+_NO_TAGS: tuple[str, ...] = ()
+COLUMNS = (
+    "seq, kind, role, text, name, tool, path, agent, status, task_id, message, tags, payload, model, input_tokens,"
+    " output_tokens, cost, duration_ms, key, branch_no, created_at, hash"
+)
+_INSERT = (
+    "insert into events (id, user_no, conversation_no, branch_no, seq, kind, role, text, name, tool, path, agent, status,"
+    " task_id, message, tags, payload, model, input_tokens, output_tokens, cost, duration_ms, key, created_at, hash)"
+    " values (:id, :user_no, :conversation_no, :branch_no, :seq, :kind, :role, :text, :name, :tool, :path, :agent, :status,"
+    " :task_id, :message, :tags, :payload, :model, :input_tokens, :output_tokens, :cost, :duration_ms, :key, :created_at,"
+    " :hash)"
+)
+
+
+class Draft:
+    """An event on its way to the log: checked and serialised, without a number yet."""
+
+    __slots__ = ("columns", "key", "kind", "payload", "role", "tags", "text", "trace")
+
+    def __init__(self, columns: tuple[Any, ...], tags: tuple[str, ...], payload: Mapping[str, Any]) -> None:
+        self.columns = columns
+        """kind, role, text, ..., created_at, hash: the events table from `kind` on."""
+        self.kind: str = columns[0]
+        self.role: str | None = columns[1]
+        self.text: str = columns[2]
+        self.key: str | None = columns[17]
+        self.tags = tags
+        self.payload = payload
+        self.trace: Draft | None = None
+
+
+def prepare(
+    *,
+    kind: str = "message",
+    role: str | None = None,
+    text: str = "",
+    name: str | None = None,
+    tool: str | None = None,
+    path: str | None = None,
+    agent: str | None = None,
+    status: str | None = None,
+    task_id: str | None = None,
+    goal: str | None = None,
+    message: int | None = None,
+    tags: Sequence[str] = _NO_TAGS,
+    payload: Mapping[str, Any] | None = None,
+    model: str | None = None,
+    input_tokens: int | None = None,
+    output_tokens: int | None = None,
+    cost: float | None = None,
+    duration_ms: int | None = None,
+    key: str | None = None,
+    created_at: int | None = None,
+    reasoning: str | Reasoning | None = None,
+    diff: str | None = None,
+) -> Draft:
+    """Check and serialise what `append` was given. Runs in the caller's thread; touches no database."""
+    if kind not in KINDS:
+        raise InvalidInput(f"There is no kind {kind!r}. The kinds are: {', '.join(KINDS)}.")
+    if kind == "message":
+        if role not in ROLES:
+            raise InvalidInput(f"A message needs a role: one of {', '.join(ROLES)}; not {role!r}.")
+    elif role is not None:
+        checks.text(role, "role")
+    if goal is not None:
+        if kind != "ledger":
+            raise InvalidInput("goal= belongs to kind='ledger'.")
+        text = goal
+    if diff is not None:
+        payload = {**(payload or {}), "diff": _cut_lines(checks.text(diff, "diff"))}
+    if kind == "ledger" and not task_id:
+        raise InvalidInput("A ledger snapshot needs task_id=.")
+    if kind == "event" and not name:
+        raise InvalidInput("An event of kind 'event' needs name=, for example 'workflow.start'.")
+    if kind == "artifact":
+        if not path:
+            raise InvalidInput("An artifact needs path=.")
+        text = _cut(checks.text(text, "text"))
+    if key is not None:
+        ids.check(key, "key")
+    checks.text(text, "text")
+    for value, what in ((name, "name"), (tool, "tool"), (path, "path"), (agent, "agent"), (status, "status"),
+                        (task_id, "task_id"), (model, "model")):  # fmt: skip
+        if value is not None:
+            checks.text(value, what)
+    for number, what in ((message, "message"), (input_tokens, "input_tokens"), (output_tokens, "output_tokens"),
+                         (duration_ms, "duration_ms"), (created_at, "created_at")):  # fmt: skip
+        if number is not None:
+            checks.count(number, what)
+    if cost is not None:
+        if isinstance(cost, bool) or not isinstance(cost, (int, float)) or not 0 <= cost < float("inf"):
+            raise InvalidInput(f"cost must be a number from 0 on, not {cost!r}.")
+        cost = float(cost)
+    stored_tags = checks.tags(tags) if tags else None
+    stored_payload = checks.payload(payload) if payload is not None else None
+    if created_at is None:
+        created_at = ids.now()
+    columns = (
+        kind, role, text, name, tool, path, agent, status, task_id, message, stored_tags, stored_payload, model,
+        input_tokens, output_tokens, cost, duration_ms, key, created_at,
+    )  # fmt: skip
+    draft = Draft(
+        (*columns, fingerprint(columns)),
+        tuple(json.loads(stored_tags)) if stored_tags else _NO_TAGS,
+        json.loads(stored_payload) if stored_payload else {},
+    )
+    if reasoning is not None:
+        if kind != "message":
+            raise InvalidInput("reasoning= belongs to a message; write a trace of its own with kind='reasoning'.")
+        r = reasoning if isinstance(reasoning, Reasoning) else Reasoning(checks.text(reasoning, "reasoning"))
+        extra = {k: v for k, v in (("effort", r.effort), ("verbosity", r.verbosity)) if v is not None}
+        draft.trace = prepare(
+            kind="reasoning", role="assistant", text=r.text, agent=agent, payload=extra, model=r.model or model,
+            input_tokens=r.input_tokens, output_tokens=r.output_tokens, duration_ms=r.duration_ms, created_at=created_at,
+        )  # fmt: skip
+    return draft
+
+
+def fingerprint(columns: Sequence[Any]) -> bytes:
+    """A hash of what an event says, from `kind` to `created_at`, without the number it refers to (`message`), which is
+    known only when it is written. NUL is in no stored text, so the join is unambiguous."""
+    return blake2b("\0".join(map(str, (*columns[:9], *columns[10:19]))).encode(), digest_size=16).digest()
+
+
+def _cut(snippet: str) -> str:
+    if len(snippet) <= SNIPPET_CHARACTERS:
+        return snippet
+    return f"{snippet[:SNIPPET_CHARACTERS]}\n[cut: {len(snippet) - SNIPPET_CHARACTERS:,} more characters]"
+
+
+def _cut_lines(diff: str) -> str:
+    lines = diff.splitlines()
+    if len(lines) <= DIFF_LINES:
+        return diff
+    return "\n".join([*lines[:DIFF_LINES], f"[cut: {len(lines) - DIFF_LINES:,} more lines]"])
+
+
+def relative_path(path: str, workspace: str | None, *, outside_is_fine: bool) -> str:
+    """An artifact's path as it is kept: relative to the workspace. Purely by name: the file may be gone by now."""
+    if workspace is None:
+        return path
+    flavour: type[PurePath] = PureWindowsPath if "\\" in workspace or workspace[1:2] == ":" else PurePosixPath
+    root = flavour(workspace)
+    parts: list[str] = []
+    for part in (root / path).parts:
+        if part != "..":
+            parts.append(part)
+        elif len(parts) > 1:
+            parts.pop()
+    inside = flavour(*parts)
+    if inside.is_relative_to(root):
+        return inside.relative_to(root).as_posix()
+    if outside_is_fine:
+        return str(inside)
+    raise InvalidInput(
+        f"The artifact {path!r} lies outside the workspace {workspace!r}. "
+        "Set artifacts_outside_workspace if such pointers are wanted."
+    )
+
+
+# -- writing
+
+
+def append(
+    tx: Tx, conversation: str, drafts: Sequence[Draft], branch: str | Branch | None
+) -> tuple[Found, int, list[Event], int]:
+    """Write drafts at the end of a branch. Returns the conversation, the branch, the events, and the number of live
+    messages if an assistant's message was among the new ones (0 otherwise), which decides on a summary."""
+    found = find(tx, conversation, lock=True)
+    b = branches.number(tx, found, branch)
+    name = branches.tree(tx, found.no)[b][0] if b else "main"
+    events: list[Event] = []
+    rows: list[Row] = []
+    keyed: dict[str, Event] = {}
+    seq = found.last_seq
+    new_messages = 0
+    answered = False
+    title = found.title
+    for draft in drafts:
+        if draft.key is not None:
+            first = keyed.get(draft.key) or _by_key(tx, found, b, draft.key, name)
+            if first is not None:
+                events.append(first)
+                continue
+        seq += 1
+        about: int | None = draft.columns[9]
+        if about is not None and about >= seq:
+            raise InvalidInput(f"message={about}: conversation {found.id!r} has no event {about} yet.")
+        rows.append((found.no, b, seq, *draft.columns))
+        event = _event(found.id, name, seq, draft)
+        events.append(event)
+        if draft.key is not None:
+            keyed[draft.key] = event
+        if draft.kind == "message":
+            new_messages += 1
+            answered = answered or draft.role == "assistant"
+            if title is None:
+                title = conversations.title_from(draft.text)
+            if draft.trace is not None:
+                seq += 1
+                c = draft.trace.columns
+                rows.append((found.no, b, seq, *c[:9], seq - 1, *c[10:]))
+    if not rows:
+        return found, b, events, 0
+    tick = tx.ticks(len(rows))
+    user = tx.user
+    tx.many(_INSERT, [(tick + i, user, *row) for i, row in enumerate(rows)])
+    tx.run(
+        "update conversations set last_seq = :seq, activity = :activity, updated_at = :now, title = :title"
+        " where user_no = :user and no = :c",
+        c=found.no, seq=seq, activity=tick + len(rows) - 1, now=ids.now(), title=title,
+    )  # fmt: skip
+    live = 0
+    if new_messages:
+        live = tx.all(
+            "update branches set live_messages = live_messages + :n"
+            " where user_no = :user and conversation_no = :c and no = :b returning live_messages",
+            c=found.no, b=b, n=new_messages,
+        )[0][0]  # fmt: skip
+    return found, b, events, live if answered else 0
+
+
+def _event(conversation: str, branch: str, seq: int, draft: Draft) -> Event:
+    c = draft.columns
+    # The frozen dataclass's own __init__ takes 3 us for these fields, a third of an insert; this takes half of one.
+    event = object.__new__(Event)
+    event.__dict__.update(
+        conversation_id=conversation, seq=seq, kind=c[0], role=c[1], text=c[2], name=c[3], tool=c[4], path=c[5],
+        agent=c[6], status=c[7], task_id=c[8], message=c[9], tags=draft.tags, payload=draft.payload, model=c[12],
+        input_tokens=c[13], output_tokens=c[14], cost=c[15], duration_ms=c[16], key=c[17], branch=branch,
+        created_at=c[18], traces=(),
+    )  # fmt: skip
+    return event
+
+
+def unstored(conversation: str, branch: str, draft: Draft) -> Event:
+    """What `append` answers for a kind that is switched off: the event, without a number."""
+    return _event(conversation, branch, 0, draft)
+
+
+def _by_key(tx: Tx, found: Found, branch: int, key: str, name: str) -> Event | None:
+    row = tx.one(
+        f"select {COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b and key = :key",
+        c=found.no, b=branch, key=key,
+    )  # fmt: skip
+    return None if row is None else _load(found.id, row, {branch: name})
+
+
+def delete_event(tx: Tx, conversation: str, seq: int) -> None:
+    """One event goes and leaves a tombstone. Its reasoning stays: it is an event of its own."""
+    found = find(tx, conversation, lock=True)
+    remove(tx, found, [seq])
+
+
+def remove(tx: Tx, found: Found, seqs: Iterable[int]) -> None:
+    """Events go, tombstones stay, and every branch's window is counted anew."""
+    gone: list[int] = []
+    known = branches.tree(tx, found.no)
+    for seq in seqs:
+        went = sum(
+            tx.run(
+                "delete from events where user_no = :user and conversation_no = :c and branch_no = :b and seq = :seq",
+                c=found.no, b=branch, seq=seq,
+            )
+            for branch in known
+        )  # fmt: skip
+        if not went:
+            raise NotFound(f"Conversation {found.id!r} has no event {seq}: it was deleted before, or never written.")
+        gone.append(seq)
+    conversations.bury(tx, found, gone, ids.now())
+    branches.recount(tx, found.no)
+
+
+# -- reading
+
+
+def _load(conversation: str, row: Row, names: Mapping[int, str]) -> Event:
+    try:
+        tags = _NO_TAGS if row[11] is None else tuple(json.loads(row[11]))
+        payload = {} if row[12] is None else json.loads(row[12])
+    except ValueError as e:
+        raise Damaged(
+            f"Event {row[0]} of conversation {conversation!r} does not read back as it was written ({e}). "
+            "Run `recollect doctor`."
+        ) from None
+    event = object.__new__(Event)
+    event.__dict__.update(
+        conversation_id=conversation, seq=row[0], kind=row[1], role=row[2], text=row[3], name=row[4], tool=row[5],
+        path=row[6], agent=row[7], status=row[8], task_id=row[9], message=row[10], tags=tags, payload=payload,
+        model=row[13], input_tokens=row[14], output_tokens=row[15], cost=row[16], duration_ms=row[17], key=row[18],
+        branch=names[row[19]], created_at=row[20], traces=(),
+    )  # fmt: skip
+    return event
+
+
+def _where(kinds: Sequence[str] | None, names: Sequence[str] | None) -> tuple[str, dict[str, str]]:
+    clause = ""
+    params: dict[str, str] = {}
+    for column, prefix, values in (("kind", "k", kinds), ("name", "n", names)):
+        if values is not None:
+            marks = {f"{prefix}{i}": value for i, value in enumerate(values)}
+            clause += f" and {column} in ({', '.join(':' + m for m in marks)})"
+            params |= marks
+    return clause, params
+
+
+def read(
+    tx: Tx,
+    conversation: str,
+    *,
+    after: int,
+    kinds: Sequence[str] | None,
+    names: Sequence[str] | None,
+    branch: str | Branch | None,
+    limit: int | None,
+) -> list[Event]:
+    found = find(tx, conversation)
+    if branch == EVERY:
+        own: Lineage = [(no, NO_LIMIT) for no in branches.tree(tx, found.no)]
+    else:
+        own = branches.lineage(tx, found.no, branches.number(tx, found, branch))
+    events = walk(tx, found, own, after=after, kinds=kinds, names=names, limit=limit)
+    return events[:limit] if branch == EVERY and limit is not None else events
+
+
+def walk(
+    tx: Tx,
+    found: Found,
+    own: Lineage,
+    *,
+    after: int = 0,
+    kinds: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    limit: int | None = None,
+    newest: bool = False,
+) -> list[Event]:
+    """Events of a lineage in order of their numbers; with `newest`, the last `limit` of them."""
+    if limit == 0 or kinds == () or names == ():
+        return []
+    clause, params = _where(kinds, names)
+    rows: list[Row] = []
+    every = len(own) > 1 and own[1][1] == NO_LIMIT
+    for b, high in own if newest else reversed(own):
+        if high <= after:
+            continue
+        rows += tx.all(
+            f"select {COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b"
+            f" and seq > :after and seq <= :high{clause} order by seq {'desc' if newest else 'asc'} limit :limit",
+            c=found.no, b=b, after=after, high=high, limit=NO_LIMIT if limit is None else limit - (0 if every else len(rows)),
+            **params,
+        )  # fmt: skip
+        if limit is not None and len(rows) >= limit and not every:
+            break
+    rows.sort(key=lambda row: row[0])
+    called = {0: "main"} if len(own) == 1 and own[0][0] == 0 else {
+        no: name for no, (name, _, _) in branches.tree(tx, found.no).items()
+    }  # fmt: skip
+    return [_load(found.id, row, called) for row in rows]
+
+
+def messages(
+    tx: Tx, conversation: str, *, limit: int | None, include_reasoning: bool, branch: str | Branch | None,
+    always_summary: bool = False,
+) -> list[Event]:  # fmt: skip
+    """The newest messages, oldest first; a summary stands where the messages it covers stood."""
+    found = find(tx, conversation)
+    b = branches.number(tx, found, branch)
+    own = branches.lineage(tx, found.no, b)
+    summary = newest_summary(tx, found, b)
+    through = 0 if summary is None else summary.message or 0
+    room = limit
+    if limit is not None and summary is not None and always_summary:
+        room = max(0, limit - 1)
+    live = walk(tx, found, own, after=through, kinds=("message",), limit=room, newest=True)
+    if include_reasoning and live:
+        traces: dict[int, list[Event]] = {}
+        for trace in walk(tx, found, own, after=live[0].seq, kinds=("reasoning",)):
+            traces.setdefault(trace.message or 0, []).append(trace)
+        for m in live:
+            m.__dict__["traces"] = tuple(traces.get(m.seq, ()))
+    if summary is not None and (limit is None or len(live) < limit):
+        live.insert(0, summary)
+    return live
+
+
+def newest_summary(tx: Tx, found: Found, branch: int) -> Event | None:
+    """The summary in force on a branch; its `message` says up to which number it covers."""
+    row = tx.one(
+        "select summary_seq from branches where user_no = :user and conversation_no = :c and no = :b",
+        c=found.no,
+        b=branch,
+    )
+    if row is None or row[0] is None:
+        return None
+    own = branches.lineage(tx, found.no, branch, row[0])
+    found_summary = walk(tx, found, own, after=row[0] - 1, kinds=("summary",), limit=1)
+    return found_summary[0] if found_summary else None
+
+
+def ledger(tx: Tx, conversation: str, *, at: int | None, branch: str | Branch | None) -> list[LedgerEntry]:
+    """The newest snapshot of each task as the lineage stood at an event number, in the order tasks first appeared."""
+    found = find(tx, conversation)
+    own = branches.lineage(tx, found.no, branches.number(tx, found, branch), NO_LIMIT if at is None else at)
+    newest: dict[str, LedgerEntry] = {}
+    for e in walk(tx, found, own, kinds=("ledger",)):
+        task = e.task_id or ""
+        newest[task] = LedgerEntry(task, e.text, e.status, e.payload, e.seq, e.created_at)
+    return list(newest.values())
+
+
+def reasoning(tx: Tx, conversation: str, *, message: int | None, branch: str | Branch | None) -> list[Event]:
+    found = find(tx, conversation)
+    own = branches.lineage(tx, found.no, branches.number(tx, found, branch))
+    traces = walk(tx, found, own, after=message or 0, kinds=("reasoning",))
+    return traces if message is None else [t for t in traces if t.message == message]

@@ -1,0 +1,451 @@
+"""The store: one handle, one user, every verb.
+
+Each verb checks what it was given in the caller's thread, then runs one function of `log`, `branches`,
+`conversations`, ... in one transaction. There is nothing else in here: to change what a verb does, go to the module
+named after its noun.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar, Unpack
+
+from . import branches, checks, config, conversations, health, ids, jobs, log, summarize, workflow
+from .config import Settings
+from .db import Database, Tx, connect
+from .errors import InvalidInput, NotFound
+from .model import (
+    Branch,
+    Conversation,
+    Entry,
+    Event,
+    LedgerEntry,
+    Progress,
+    Receipt,
+    Stats,
+    Verification,
+)
+from .summarize import Model
+
+T = TypeVar("T")
+
+ConversationLike = str | Conversation
+BranchLike = str | Branch | None
+
+_SWITCHES = {"event": "events", "ledger": "ledger", "reasoning": "reasoning_traces"}
+
+
+class Store:
+    """Everything one user has said and done. Made by `recollect.open()`; safe to share between threads."""
+
+    def __init__(
+        self, db: Database, user: str, settings: Settings, model: Model | None, worker: jobs.Worker | None
+    ) -> None:
+        self._db = db
+        self._user = ids.check(user, "user")
+        self._settings = settings
+        self._model = model
+        self._worker = worker or jobs.Worker(db, {"summarize": self._summarize_job})
+
+    @classmethod
+    def open(
+        cls,
+        url: str | Path | None = None,
+        *,
+        user: str | None = None,
+        model: Model | None = None,
+        settings: Settings | None = None,
+        **overrides: Any,
+    ) -> "Store":
+        """Open a store: a path, a `postgresql://` address, or nothing for the one the settings name.
+
+        `user` is whose conversations the handle sees. `model` is any callable from prompt to answer, used for
+        summaries. Further keywords are settings (`docs/reference/settings.md`).
+        """
+        settings = settings.but(**overrides) if settings is not None else Settings.load(**overrides)
+        user = ids.check(settings.user if user is None else user, "user")
+        return cls(connect(_where(url, settings), settings), user, settings, model, None)
+
+    def for_user(self, user: str) -> "Store":
+        """The same database for another person: nothing of this one is in reach."""
+        return Store(self._db, user, self._settings, self._model, self._worker)
+
+    @property
+    def user(self) -> str:
+        """Whose store this is."""
+        return self._user
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._settings
+
+    @property
+    def location(self) -> str:
+        """Where the data is: a path, an address without its password, or "memory"."""
+        return self._db.location
+
+    def _read(self, fn: Callable[[Tx], T]) -> T:
+        return self._db.read(self._user, fn)
+
+    def _write(self, fn: Callable[[Tx], T]) -> T:
+        return self._db.write(self._user, fn)
+
+    # -- conversations
+
+    def create(
+        self,
+        id: str | None = None,
+        *,
+        title: str | None = None,
+        workspace: str | None = None,
+        workflow_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Conversation:
+        """Start a conversation. Without an `id` it gets one; without a `title`, the first message gives it one."""
+        name = ids.new() if id is None else ids.check(id, "conversation id")
+        title = None if title is None else checks.title(title)
+        workspace = None if workspace is None else _scope(workspace, "workspace")
+        workflow_id = None if workflow_id is None else ids.check(workflow_id, "workflow_id")
+        stored = checks.payload(metadata, "metadata")
+        return self._write(
+            lambda tx: conversations.create(
+                tx, name, title=title, workspace=workspace, workflow_id=workflow_id, metadata=stored
+            )
+        )
+
+    def get(self, conversation: ConversationLike) -> Conversation:
+        """One conversation; NotFound if this user has none of that id."""
+        name = _id(conversation)
+        return self._read(lambda tx: conversations.get(tx, name))
+
+    def conversations(
+        self,
+        *,
+        workspace: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+        deleted: bool = False,
+    ) -> list[Conversation]:
+        """Conversations, newest activity first. For the next page pass the `cursor` of the last one; `deleted=True`
+        lists the bin."""
+        limit = _limit(limit) or 0
+        return self._read(
+            lambda tx: conversations.listing(tx, workspace=workspace, limit=limit, cursor=cursor, deleted=deleted)
+        )
+
+    def rename(self, conversation: ConversationLike, title: str) -> Conversation:
+        """Give a conversation another title."""
+        name, title = _id(conversation), checks.title(title)
+        return self._write(lambda tx: conversations.rename(tx, name, title))
+
+    def delete(self, conversation: ConversationLike) -> None:
+        """Put a conversation in the bin: it is neither listed nor readable until `restore`."""
+        name = _id(conversation)
+        self._write(lambda tx: conversations.delete(tx, name))
+
+    def restore(self, conversation: ConversationLike) -> Conversation:
+        """Take a conversation out of the bin."""
+        name = _id(conversation)
+        return self._write(lambda tx: conversations.restore(tx, name))
+
+    def clear(self, conversation: ConversationLike) -> int:
+        """Remove all history of a conversation, on every branch; the conversation and its counter stay. Returns the
+        number of events that went. They leave tombstones: their numbers are never used again."""
+        name = _id(conversation)
+        gone = self._write(lambda tx: conversations.clear(tx, name))
+        self._db.scrub()
+        return gone
+
+    def erase(self, *, conversation: ConversationLike) -> Receipt:
+        """Remove a conversation for good, deleted or not. The only verb after which nothing of it is left."""
+        name = _id(conversation)
+        receipt = self._write(lambda tx: conversations.erase(tx, name))
+        self._db.scrub()
+        return receipt
+
+    # -- writing
+
+    def append(self, conversation: ConversationLike, *, branch: BranchLike = None, **entry: Unpack[Entry]) -> Event:
+        """Append one event; durable when this returns.
+
+        `kind` is "message" unless said, and a message needs a `role` ("user", "assistant", "system", "tool"). With a
+        `key`, the same key on the same branch returns the first event and appends nothing. `reasoning` writes the
+        message and its trace in one transaction. `created_at` is for history that is brought in. When the kind is
+        switched off in the settings, nothing is written and the returned event's `stored` is false.
+        """
+        return self.append_many(conversation, [entry], branch=branch)[0]
+
+    def append_many(
+        self, conversation: ConversationLike, entries: Iterable[Entry], *, branch: BranchLike = None
+    ) -> list[Event]:
+        """Append many events in one transaction: all of them or none. Each entry has the keywords of `append`."""
+        name = _id(conversation)
+        drafts = [self._prepare(name, entry) for entry in entries]
+        wanted = [d for d in drafts if self._is_on(d.kind)]
+        if not wanted:
+            self.get(name)  # an unknown conversation is an error whatever is switched off
+            return [log.unstored(name, "main", d) for d in drafts]
+
+        def write(tx: Tx) -> tuple[list[Event], bool]:
+            found, b, events, live = log.append(tx, name, wanted, branch)
+            if live and summarize.due(self._settings, live):
+                jobs.enqueue(tx, "summarize", f"{found.no}:{b}")
+                return events, True
+            return events, False
+
+        events, queued = self._write(write)
+        if queued and self._settings.background:
+            self._worker.wake(self._user)
+        if len(wanted) == len(drafts):
+            return events
+        written = iter(events)
+        return [next(written) if self._is_on(d.kind) else log.unstored(name, events[0].branch, d) for d in drafts]
+
+    def _is_on(self, kind: str) -> bool:
+        switch = _SWITCHES.get(kind)
+        return switch is None or bool(getattr(self._settings, switch))
+
+    def _prepare(self, conversation: str, entry: Entry) -> log.Draft:
+        if entry.get("kind") == "artifact" and entry.get("path"):
+            outside = self._settings.artifacts_outside_workspace
+            path = log.relative_path(
+                checks.text(entry["path"], "path"), self.get(conversation).workspace, outside_is_fine=outside
+            )
+            entry = {**entry, "path": path}
+        try:
+            draft = log.prepare(**entry)
+        except TypeError as e:
+            unknown = sorted(set(entry) - set(Entry.__annotations__))
+            if not unknown:
+                raise
+            raise InvalidInput(f"append does not know {', '.join(unknown)}.") from e
+        if not self._settings.reasoning_traces:
+            draft.trace = None
+        return draft
+
+    def record_workflow_event(
+        self, conversation: ConversationLike, event: Mapping[str, Any], *, branch: BranchLike = None
+    ) -> Event:
+        """Append another system's event under its own `type`. An `orchestrator.message` whose data has
+        `kind: task_ledger` becomes a ledger snapshot."""
+        return self.append(conversation, branch=branch, **workflow.entry(event))
+
+    def delete_event(self, conversation: ConversationLike, seq: int) -> None:
+        """Remove one event for good; a tombstone keeps its number. The reasoning of a message stays."""
+        name = _id(conversation)
+        self._write(lambda tx: log.delete_event(tx, name, seq))
+        self._db.scrub()
+
+    # -- reading
+
+    def read(
+        self,
+        conversation: ConversationLike,
+        *,
+        after: int = 0,
+        kinds: Sequence[str] | None = None,
+        names: Sequence[str] | None = None,
+        branch: BranchLike = None,
+        limit: int | None = None,
+    ) -> list[Event]:
+        """Replay events, oldest first, from behind the number `after`. The active branch unless said; `branch="*"`
+        reads every branch in the order in which things happened."""
+        name, limit = _id(conversation), _limit(limit)
+        return self._read(
+            lambda tx: log.read(
+                tx, name, after=after, kinds=_several(kinds), names=_several(names), branch=branch, limit=limit
+            )
+        )
+
+    def messages(
+        self,
+        conversation: ConversationLike,
+        *,
+        limit: int | None = 10,
+        include_reasoning: bool = False,
+        branch: BranchLike = None,
+    ) -> list[Event]:
+        """The newest messages, oldest first: 10 unless said, none for 0, all for None. A summary stands in the place
+        of the messages it covers."""
+        name, limit = _id(conversation), _limit(limit)
+        return self._read(
+            lambda tx: log.messages(tx, name, limit=limit, include_reasoning=include_reasoning, branch=branch)
+        )
+
+    def formatted_history(
+        self, conversation: ConversationLike, max_messages: int = 10, *, branch: BranchLike = None
+    ) -> str:
+        """The newest messages as text: `ROLE: content`, joined by blank lines; "" when there are none. A summary comes
+        first, whatever the number of messages after it."""
+        return _formatted(self._history(conversation, max_messages, branch))
+
+    def with_history(
+        self, conversation: ConversationLike, message: str, max_messages: int = 10, *, branch: BranchLike = None
+    ) -> str:
+        """A prompt: what was said before, then the current message; the bare message when there is nothing before it.
+        If the message was appended already, it is not repeated."""
+        checks.text(message, "message")
+        said = self._history(conversation, max_messages + 1, branch) if max_messages else []
+        if said and said[-1].role == "user" and said[-1].text == message:
+            said.pop()
+        elif len(said) > max_messages:
+            said = self._history(conversation, max_messages, branch)
+        history = _formatted(said)
+        return f"Previous conversation:\n{history}\n\nUser's current message: {message}" if history else message
+
+    def _history(self, conversation: ConversationLike, limit: int, branch: BranchLike) -> list[Event]:
+        name, most = _id(conversation), _limit(limit)
+        if not most:
+            return []
+        return self._read(
+            lambda tx: log.messages(tx, name, limit=most, include_reasoning=False, branch=branch, always_summary=True)
+        )
+
+    def ledger(
+        self, conversation: ConversationLike, *, at: int | None = None, branch: BranchLike = None
+    ) -> list[LedgerEntry]:
+        """The newest snapshot of each task; with `at`, as it stood at that event number."""
+        name = _id(conversation)
+        return self._read(lambda tx: log.ledger(tx, name, at=at, branch=branch))
+
+    def reasoning(
+        self, conversation: ConversationLike, *, message: int | None = None, branch: BranchLike = None
+    ) -> list[Event]:
+        """Reasoning traces of a conversation, or of one message."""
+        name = _id(conversation)
+        return self._read(lambda tx: log.reasoning(tx, name, message=message, branch=branch))
+
+    # -- branches
+
+    def fork(
+        self,
+        conversation: ConversationLike,
+        at: int | None = None,
+        *,
+        name: str | None = None,
+        branch: BranchLike = None,
+        switch: bool = False,
+    ) -> Branch:
+        """Start a branch that shares history up to event `at` (the newest unless said; 0 is before the first). Nothing
+        is copied, and both histories stay. `switch=True` makes it the active one."""
+        c = _id(conversation)
+        if name is not None and ids.check(name, "branch name") == branches.EVERY:
+            raise InvalidInput("'*' stands for every branch and cannot be the name of one.")
+        return self._write(lambda tx: branches.fork(tx, c, at, branch, name, switch))
+
+    def branches(self, conversation: ConversationLike) -> list[Branch]:
+        """All branches of a conversation with parent, fork point, head, last activity and a preview, `main` first."""
+        name = _id(conversation)
+        return self._read(lambda tx: branches.listing(tx, name))
+
+    def switch(self, conversation: ConversationLike, branch: str | Branch) -> Conversation:
+        """Make a branch the active one: what reads and writes mean when they name none."""
+        name = _id(conversation)
+
+        def write(tx: Tx) -> Conversation:
+            branches.set_active(tx, name, branch)
+            return conversations.get(tx, name)
+
+        return self._write(write)
+
+    # -- summaries and background work
+
+    def summarize(self, conversation: ConversationLike, *, branch: BranchLike = None) -> Event | None:
+        """Summarize now all but the newest `summary_keep_recent` messages. None when there is nothing to summarize."""
+        return self._summarize(_id(conversation), branch, threshold=0)
+
+    def _summarize(self, conversation: str, branch: BranchLike | int, threshold: int) -> Event | None:
+        s = self._settings
+        plan = self._read(lambda tx: summarize.plan(tx, conversation, branch, s.summary_keep_recent, threshold))
+        if plan is None:
+            return None
+        draft = summarize.write(plan, self._model, s.summary_timeout_ms)
+        return self._write(lambda tx: summarize.apply(tx, plan, draft, delete=s.summary_delete))
+
+    def _summarize_job(self, user: str, key: str) -> None:
+        handle = self if user == self._user else self.for_user(user)
+        conversation_no, branch = (int(n) for n in key.split(":"))
+        try:
+            found = handle._read(lambda tx: conversations.by_number(tx, conversation_no))
+            handle._summarize(found, branch, self._settings.summary_threshold)
+        except NotFound:
+            pass  # deleted or erased meanwhile: that wins
+
+    def settle(self) -> int:
+        """Finish queued background work now. Returns how many jobs were done; `stats()` shows what failed."""
+        return jobs.run_due(self._db, self._user, {"summarize": self._summarize_job}, hurry=True)
+
+    # -- the whole
+
+    def stats(self, *, by: str | None = None, since: int | None = None) -> Stats:
+        """How much there is. `by` ("day", "kind", "tool", "agent", "model", "workspace") adds a line for each, with
+        tokens, cost and durations; `since` counts only what is newer (milliseconds UTC)."""
+        if by is not None and by not in health.GROUPS:
+            raise InvalidInput(f"by={by!r}: choose one of {', '.join(health.GROUPS)}.")
+        return health.stats(self._db, self._user, by, since)
+
+    def verify(self, *, progress: Progress | None = None) -> Verification:
+        """Check the file and every event: hashes against content, numbers against counters, branches against events."""
+        return health.verify(self._db, self._user, progress)
+
+    def close(self) -> None:
+        """Close the store, for all handles made from it. Queued background work stays queued."""
+        self._worker.stop()
+        self._db.close()
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<recollect.Store {self._db.location} user={self._user!r}>"
+
+
+def _where(url: str | Path | None, settings: Settings) -> str | Path | None:
+    if not settings.enabled:
+        return None
+    if url is None:
+        return config.database(settings)
+    if isinstance(url, str):
+        if config.is_postgres(url):
+            return url
+        if url == ":memory:":
+            return None
+        if url.startswith("sqlite:///"):
+            url = url.removeprefix("sqlite://")
+        elif "://" in url:
+            raise InvalidInput(f"{url.split('://')[0]}:// is no address of ours: use a path or postgresql://...")
+        if not url.strip():
+            raise InvalidInput("The path is empty. Leave it out for the store that the settings name.")
+        checks.text(url, "path")
+    return Path(url).expanduser().absolute()
+
+
+def _id(conversation: ConversationLike) -> str:
+    return conversation.id if isinstance(conversation, Conversation) else ids.check(conversation, "conversation id")
+
+
+def _scope(value: str, what: str) -> str:
+    checks.text(value, what)
+    if not value.strip() or len(value) > 4096:
+        raise InvalidInput(f"{what} must have 1 to 4096 characters.")
+    return value
+
+
+def _limit(value: int | None) -> int | None:
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+        raise InvalidInput(f"limit={value!r}: a whole number from 0 on, or None for all.")
+    return value
+
+
+def _several(values: Sequence[str] | None) -> tuple[str, ...] | None:
+    if values is None:
+        return None
+    return (values,) if isinstance(values, str) else tuple(values)
+
+
+def _formatted(said: list[Event]) -> str:
+    return "\n\n".join(f"{(e.role or e.kind).upper()}: {e.text}" for e in said)
