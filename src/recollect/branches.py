@@ -87,11 +87,11 @@ def fork(
         name = next(n for i in range(no, no + len(taken) + 1) if (n := f"branch-{i}") not in taken)
     elif name in taken:
         raise AlreadyExists(f"Conversation {found.id!r} already has a branch {name!r}.")
-    summary, live = _window(tx, found.no, climb(known, parent, at))
+    summary = _summary(tx, found.no, climb(known, parent, at))
     tx.run(
-        "insert into branches (user_no, conversation_no, no, name, parent, fork_seq, live_messages, summary_seq, created_at)"
-        " values (:user, :c, :no, :name, :parent, :at, :live, :summary, :now)",
-        c=found.no, no=no, name=name, parent=parent, at=at, live=live, summary=summary, now=ids.now(),
+        "insert into branches (user_no, conversation_no, no, name, parent, fork_seq, summary_seq, created_at)"
+        " values (:user, :c, :no, :name, :parent, :at, :summary, :now)",
+        c=found.no, no=no, name=name, parent=parent, at=at, summary=summary, now=ids.now(),
     )  # fmt: skip
     if switch:
         set_active(tx, conversation, name)
@@ -128,9 +128,8 @@ def _head(tx: Tx, conversation: int, own: Lineage) -> tuple[int, int, str]:
     return seq, at, preview
 
 
-def _window(tx: Tx, conversation: int, own: Lineage) -> tuple[int | None, int]:
-    """The newest summary of a lineage, and how many messages it leaves live."""
-    summary: int | None = None
+def _summary(tx: Tx, conversation: int, own: Lineage) -> int | None:
+    """The newest summary of a lineage."""
     for branch, high in own:
         row = tx.one(
             "select max(seq) from events where user_no = :user and conversation_no = :c and branch_no = :b"
@@ -138,21 +137,28 @@ def _window(tx: Tx, conversation: int, own: Lineage) -> tuple[int | None, int]:
             c=conversation, b=branch, high=high,
         )  # fmt: skip
         if row and row[0] is not None:
-            summary = int(row[0])
-            break
-    return summary, live_messages(tx, conversation, own, summary)
+            return int(row[0])
+    return None
 
 
-def live_messages(tx: Tx, conversation: int, own: Lineage, summary: int | None) -> int:
-    after = through(tx, conversation, summary)
-    return sum(
-        tx.all(
-            "select count(*) from events where user_no = :user and conversation_no = :c and branch_no = :b"
-            " and kind = 'message' and seq > :after and seq <= :high",
-            c=conversation, b=branch, after=after, high=high,
-        )[0][0]
-        for branch, high in own
-    )  # fmt: skip
+def has_more_than(tx: Tx, conversation: int, branch: int, n: int) -> bool:
+    """Whether more than n messages are live on a branch, that is: not covered by its summary. Counts no further."""
+    row = tx.one(
+        "select summary_seq from branches where user_no = :user and conversation_no = :c and no = :b",
+        c=conversation,
+        b=branch,
+    )
+    after = through(tx, conversation, row[0] if row else None)
+    counted = 0
+    for b, high in lineage(tx, conversation, branch):
+        counted += tx.all(
+            "select count(*) from (select 1 from events where user_no = :user and conversation_no = :c and branch_no = :b"
+            " and kind = 'message' and seq > :after and seq <= :high order by seq desc limit :most) as newest",
+            c=conversation, b=b, after=after, high=high, most=n + 1 - counted,
+        )[0][0]  # fmt: skip
+        if counted > n:
+            return True
+    return False
 
 
 def through(tx: Tx, conversation: int, summary: int | None) -> int:
@@ -168,15 +174,13 @@ def through(tx: Tx, conversation: int, summary: int | None) -> int:
     return int(row[0]) if row and row[0] is not None else 0
 
 
-def recount(tx: Tx, conversation: int) -> None:
-    """Set every branch's summary and live messages from its events; after something was deleted."""
+def renew_summaries(tx: Tx, conversation: int) -> None:
+    """Point every branch at the newest summary that is still there; after something was deleted."""
     known = tree(tx, conversation)
     for branch in known:
-        summary, live = _window(tx, conversation, climb(known, branch))
         tx.run(
-            "update branches set summary_seq = :summary, live_messages = :live"
-            " where user_no = :user and conversation_no = :c and no = :b",
-            c=conversation, b=branch, summary=summary, live=live,
+            "update branches set summary_seq = :summary where user_no = :user and conversation_no = :c and no = :b",
+            c=conversation, b=branch, summary=_summary(tx, conversation, climb(known, branch)),
         )  # fmt: skip
 
 

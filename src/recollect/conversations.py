@@ -156,11 +156,18 @@ def bury(tx: Tx, found: Found, seqs: list[int], now: int) -> None:
 def clear(tx: Tx, conversation: str) -> int:
     """All history goes, on every branch; the conversation and its counter stay. Returns how many events went."""
     found = find(tx, conversation, lock=True)
+    first = tx.one(
+        "select text from events where user_no = :user and conversation_no = :c and branch_no = 0 and kind = 'message'"
+        " order by seq limit 1",
+        c=found.no,
+    )
+    if first and found.title == title_from(first[0]):  # a title taken from the history goes with it
+        tx.run("update conversations set title = null where user_no = :user and no = :c", c=found.no)
     rows = tx.all("delete from events where user_no = :user and conversation_no = :c returning seq", c=found.no)
     bury(tx, found, [row[0] for row in rows], ids.now())
     tx.run("delete from branches where user_no = :user and conversation_no = :c and no > 0", c=found.no)
     tx.run(
-        "update branches set live_messages = 0, summary_seq = null where user_no = :user and conversation_no = :c",
+        "update branches set summary_seq = null where user_no = :user and conversation_no = :c",
         c=found.no,
     )
     tx.run("update conversations set active_branch = 0 where user_no = :user and no = :c", c=found.no)

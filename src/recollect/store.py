@@ -45,6 +45,7 @@ class Store:
         self._user = ids.check(user, "user")
         self._settings = settings
         self._model = model
+        self._all_on = settings.events and settings.ledger and settings.reasoning_traces
         self._worker = worker or jobs.Worker(db, {"summarize": self._summarize_job})
 
     @classmethod
@@ -182,14 +183,16 @@ class Store:
         """Append many events in one transaction: all of them or none. Each entry has the keywords of `append`."""
         name = _id(conversation)
         drafts = [self._prepare(name, entry) for entry in entries]
-        wanted = [d for d in drafts if self._is_on(d.kind)]
+        wanted = drafts if self._all_on else [d for d in drafts if self._is_on(d.kind)]
         if not wanted:
             self.get(name)  # an unknown conversation is an error whatever is switched off
             return [log.unstored(name, "main", d) for d in drafts]
 
+        answered = self._settings.summaries and any(d.kind == "message" and d.columns[1] == "assistant" for d in wanted)
+
         def write(tx: Tx) -> tuple[list[Event], bool]:
-            found, b, events, live = log.append(tx, name, wanted, branch)
-            if live and summarize.due(self._settings, live):
+            found, b, events = log.append(tx, name, wanted, branch)
+            if answered and branches.has_more_than(tx, found.no, b, self._settings.summary_threshold):
                 jobs.enqueue(tx, "summarize", f"{found.no}:{b}")
                 return events, True
             return events, False
@@ -207,6 +210,8 @@ class Store:
         return switch is None or bool(getattr(self._settings, switch))
 
     def _prepare(self, conversation: str, entry: Entry) -> log.Draft:
+        if len(entry) == 2 and "role" in entry and "text" in entry:
+            return log.plain_message(entry["role"], entry["text"])
         if entry.get("kind") == "artifact" and entry.get("path"):
             outside = self._settings.artifacts_outside_workspace
             path = log.relative_path(

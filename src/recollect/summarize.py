@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from . import branches, checks, conversations, log
-from .config import Settings
 from .conversations import Found, find
 from .db import Tx
 from .model import Branch, Event
@@ -33,7 +32,7 @@ SECTIONS = ("Decisions", "Action items", "Facts", "Also said")
 _CUES = (
     ("Decisions", r"\b(decided?|decision|agreed|we(?:'ll| will) (?:go|use|take)|let's (?:go|use|take)|go with|settled on|chosen?|approved)\b"),
     ("Action items", r"\b(to-?do|action item|need(?:s)? to|must|should|remember to|don't forget|next step|by (?:mon|tues|wednes|thurs|fri|satur|sun)day|deadline|please)\b"),
-    ("Facts", r"\b(my|our|i(?:'m| am)|i (?:prefer|like|love|hate|live|work|use|have|want|need)|we (?:use|have|are|run|deploy)|is called|named|lives|works|costs?|\d[\d.,:%/-]*)\b"),
+    ("Facts", r"\b(my|our|i(?:'m| am)|i (?:prefer|like|love|hate|live|work|use|have|want|need)|we (?:use|have|are|run|deploy)|is called|named|lives|works|costs?|\d[\d.,:%/-]+)\b"),
 )  # fmt: skip
 
 PROMPT = """Summarize the beginning of a conversation so that it can go on without it. Write short bullet points under \
@@ -115,12 +114,11 @@ def apply(tx: Tx, plan: Plan, draft: log.Draft, *, delete: bool) -> Event | None
     there = {e.seq for e in log.walk(tx, found, own, after=plan.covered[0].seq - 1, kinds=("message",))}
     if not {e.seq for e in plan.covered} <= there:
         return None
-    _, _, events, _ = log.append(tx, plan.conversation, [draft], plan.branch_name)
+    _, _, events = log.append(tx, plan.conversation, [draft], plan.branch_name)
     summary = events[0]
     tx.run(
-        "update branches set summary_seq = :seq, live_messages = live_messages - :n"
-        " where user_no = :user and conversation_no = :c and no = :b",
-        c=found.no, b=plan.branch, seq=summary.seq, n=len(plan.covered),
+        "update branches set summary_seq = :seq where user_no = :user and conversation_no = :c and no = :b",
+        c=found.no, b=plan.branch, seq=summary.seq,
     )  # fmt: skip
     if delete:
         # What another branch shows through its own lineage is not ours to delete.
@@ -129,10 +127,6 @@ def apply(tx: Tx, plan: Plan, draft: log.Draft, *, delete: bool) -> Event | None
         if own_only:
             log.remove(tx, conversations.find(tx, plan.conversation), own_only)
     return summary
-
-
-def due(settings: Settings, live: int) -> bool:
-    return settings.summaries and live > settings.summary_threshold
 
 
 # -- the text

@@ -61,6 +61,8 @@ class SQLiteTx:
         self.user = user
         self._connection = connection
         self._execute = connection.execute
+        self.drew: tuple[int, int] | None = None
+        """The user and their counter after the last draw: proof, later, that this transaction was committed."""
 
     def all(self, sql: str, /, **params: Any) -> list[Row]:
         params["user"] = self.user
@@ -85,6 +87,7 @@ class SQLiteTx:
         ).fetchall()
         if not last:
             raise Retry
+        self.drew = (self.user, _int(last))
         return (self.user << 32) + _int(last) - n + 1
 
 
@@ -203,6 +206,7 @@ class _Engine:
         self._wal_pages = 0
         self._batches = 0
         self._name = os.urandom(6).hex()
+        self._proof: tuple[int, int] | None = None
         if path is None:
             self._memory = threading.RLock()
             self._inside = False
@@ -329,8 +333,11 @@ class _Engine:
                     ).fetchall()
                 )
             new_users[user] = no
+        tx = SQLiteTx(self._connection, no)
         try:
-            return fn(SQLiteTx(self._connection, no))
+            result = fn(tx)
+            self._proof = tx.drew or self._proof
+            return result
         except Retry:  # the user was erased, maybe by another process, and comes back as someone new
             self._users.pop(user, None)
             new_users.pop(user, None)
@@ -375,6 +382,7 @@ class _Engine:
         connection.execute("begin immediate")
         until = time.monotonic() + MAX_BATCH_SECONDS
         new_users: dict[str, int] = {}
+        self._proof = None
         applied = 0
         closing = False
         request: _Request | None = first
@@ -410,10 +418,7 @@ class _Engine:
                     break
                 closing = request is None
             if applied:
-                self._batches += 1
-                marker = f"{self._name}:{self._batches}"
-                connection.execute("update meta set value = ? where name = 'batch'", (marker,))
-                self._commit(marker)
+                self._commit()
                 self._users |= new_users
             else:
                 connection.execute("rollback")
@@ -423,7 +428,16 @@ class _Engine:
             raise
         return closing
 
-    def _commit(self, marker: str) -> None:
+    def _commit(self) -> None:
+        # A counter that only ever grows is the mark by which a commit is known again. A batch that drew no number
+        # (a rename, say) leaves one of its own: it costs a page, so appends do without.
+        mark: tuple[str, tuple[Any, ...]]
+        if self._proof is not None:
+            mark = "select 1 from users where no = ? and last_event >= ?", self._proof
+        else:
+            self._batches += 1
+            mark = "select 1 from meta where name = 'batch' and value = ?", (f"{self._name}:{self._batches}",)
+            self._connection.execute("update meta set value = ? where name = 'batch'", mark[1])
         try:
             self._connection.execute("commit")
         except apsw.Error as e:
@@ -435,8 +449,7 @@ class _Engine:
             try:
                 self._connection.close(True)
                 self._connection = self._connect_writer(self._path)
-                rows = self._connection.execute("select value from meta where name = 'batch'").fetchall()
-                if rows == [(marker,)]:
+                if self._connection.execute(*mark).fetchall():
                     self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
                     return
             except apsw.Error as again:

@@ -43,7 +43,6 @@ create table branches (
   name text not null,
   parent bigint,
   fork_seq bigint not null,
-  live_messages bigint not null default 0,
   summary_seq bigint,
   created_at bigint not null,
   primary key (user_no, conversation_no, no)
@@ -75,7 +74,7 @@ create table events (
   duration_ms bigint,
   key text,
   created_at bigint not null,
-  hash bytea not null,
+  checksum bigint not null,
   primary key (user_no, id)
 );
 create unique index events_by_seq on events (user_no, conversation_no, branch_no, seq);

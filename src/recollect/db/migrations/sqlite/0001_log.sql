@@ -38,7 +38,6 @@ create table branches (
   name text not null,
   parent integer,
   fork_seq integer not null,
-  live_messages integer not null default 0,
   summary_seq integer,
   created_at integer not null,
   primary key (user_no, conversation_no, no)
@@ -70,7 +69,7 @@ create table events (
   duration_ms integer,
   key text,
   created_at integer not null,
-  hash blob not null
+  checksum integer not null
 );
 create unique index events_by_seq on events (user_no, conversation_no, branch_no, seq);
 create index events_by_kind on events (user_no, conversation_no, branch_no, kind, seq);
