@@ -114,6 +114,8 @@ class AsyncStore:
     settle = _Mirror(Store.settle)
     stats = _Mirror(Store.stats)
     verify = _Mirror(Store.verify)
+    backup = _Mirror(Store.backup)
+    compact = _Mirror(Store.compact)
 
     async def close(self) -> None:
         """Close the store, for all handles made from it."""

@@ -38,10 +38,8 @@ def title(value: object) -> str:
     return cleaned
 
 
-def count(value: object, what: str) -> int | None:
-    """A whole number from 0 on, or None."""
-    if value is None:
-        return None
+def count(value: object, what: str) -> int:
+    """A whole number from 0 on that a database can hold."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63:
         raise InvalidInput(f"{what} must be a whole number from 0 on, not {value!r}.")
     return value

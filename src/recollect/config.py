@@ -58,6 +58,12 @@ class Settings:
         False, "Accept artifacts whose path lies outside their conversation's workspace."
     )
     background: bool = _setting(True, "Do queued work in a background thread. Off: it waits for `settle()`.")
+    backup_every: int = _setting(
+        0,
+        "SQLite: make a backup every so many hours, as a background job, into `backups` beside the store. 0: never.",
+        low=0,
+    )
+    backup_keep: int = _setting(7, "How many of those backups are kept; the oldest go first.", low=1)
     busy_timeout_ms: int = _setting(
         10_000, "SQLite: how long a write waits for another process before it fails with StoreBusy.", low=0
     )

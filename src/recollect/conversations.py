@@ -8,7 +8,7 @@ clocks differ, while "which one was touched last" must not.
 import json
 from typing import Any, NamedTuple
 
-from . import ids
+from . import checks, ids
 from .db import Tx
 from .errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
 from .model import MAIN, Conversation, Receipt
@@ -106,7 +106,7 @@ def by_number(tx: Tx, no: int) -> str:
 def listing(tx: Tx, *, workspace: str | None, limit: int, cursor: str | None, deleted: bool) -> list[Conversation]:
     """Newest activity first. The cursor is the activity number of the last one seen."""
     try:
-        before = (1 << 63) - 1 if cursor is None else int(cursor)
+        before = (1 << 63) - 1 if cursor is None else checks.count(int(cursor), "cursor")
     except ValueError:
         raise InvalidInput(f"cursor={cursor!r} is none of ours: pass the `cursor` of a listed conversation.") from None
     rows = tx.all(

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from . import ids
 from .db import Database, Tx
+from .db.points import reach
 
 LEASE_MS = 120_000
 MAX_ATTEMPTS = 6
@@ -91,15 +92,13 @@ def errors(tx: Tx) -> tuple[str, ...]:
     return tuple(f"{kind} {key}, {attempts} attempts: {error}" for kind, key, attempts, error in rows)
 
 
-def run_due(db: Database, user: str, handlers: Mapping[str, Handler], *, hurry: bool = False) -> int:
-    """Do what is due, one after the other; with `hurry` also what waits for a later try. Returns how many were done."""
+def run_due(db: Database, user: str, handlers: Mapping[str, Handler], *, hurry: tuple[str, ...] = ()) -> int:
+    """Do what is due, one after the other; of the kinds in `hurry` also what was put off. Returns how many were done."""
     done = 0
     tried: set[int] = set()
+    for kind in hurry:
+        _hurry(db, user, kind)
     while True:
-        if hurry:
-            db.write(user, lambda tx: tx.run(
-                "update jobs set run_at = 0 where user_no = :user and state = 'queued' and attempts = 0"
-            ))  # fmt: skip
         job = db.write(user, claim)
         if job is None or job.id in tried:
             return done
@@ -107,7 +106,18 @@ def run_due(db: Database, user: str, handlers: Mapping[str, Handler], *, hurry: 
         done += _do(db, user, job, handlers)
 
 
+def _hurry(db: Database, user: str, kind: str) -> None:
+    db.write(
+        user,
+        lambda tx: tx.run(
+            "update jobs set run_at = 0 where user_no = :user and state = 'queued' and attempts = 0 and kind = :kind",
+            kind=kind,
+        ),
+    )
+
+
 def _do(db: Database, user: str, job: Job, handlers: Mapping[str, Handler]) -> bool:
+    reach("job claimed")
     try:
         handler = handlers.get(job.kind)
         if handler is None:
@@ -117,6 +127,7 @@ def _do(db: Database, user: str, job: Job, handlers: Mapping[str, Handler]) -> b
         said = f"{type(e).__name__}: {e}"
         db.write(user, lambda tx: fail(tx, job, said))
         return False
+    reach("job done")
     db.write(user, lambda tx: finish(tx, job))
     return True
 

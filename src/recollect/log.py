@@ -27,7 +27,7 @@ COLUMNS = (
     "seq, kind, role, text, name, tool, path, agent, status, task_id, message, tags, payload, model, input_tokens,"
     " output_tokens, cost, duration_ms, key, branch_no, created_at, checksum"
 )
-_INSERT = (
+INSERT = (
     "insert into events (id, user_no, conversation_no, branch_no, seq, kind, role, text, name, tool, path, agent, status,"
     " task_id, message, tags, payload, model, input_tokens, output_tokens, cost, duration_ms, key, created_at, checksum)"
     " values (:id, :user_no, :conversation_no, :branch_no, :seq, :kind, :role, :text, :name, :tool, :path, :agent, :status,"
@@ -37,18 +37,33 @@ _INSERT = (
 
 
 class Draft:
-    """An event on its way to the log: checked and serialised, without a number yet."""
+    """An event on its way to the log: checked and serialised, without a number yet.
 
-    __slots__ = ("columns", "key", "kind", "payload", "tags", "trace")
+    The values of its `Event` are laid out here, in the caller's thread, so that the writer, on which everyone waits, only
+    fills in the number. (The frozen dataclass's own __init__ takes as long as the insert itself.)"""
 
-    def __init__(self, columns: tuple[Any, ...], tags: tuple[str, ...], payload: Mapping[str, Any]) -> None:
+    __slots__ = ("columns", "key", "kind", "trace", "values")
+
+    def __init__(self, columns: tuple[Any, ...], values: dict[str, Any]) -> None:
         self.columns = columns
         """kind, role, text, ..., created_at, checksum: the events table from `kind` on."""
+        self.values = values
         self.kind: str = columns[0]
         self.key: str | None = columns[17]
-        self.tags = tags
-        self.payload = payload
         self.trace: Draft | None = None
+
+    def event(self, conversation: str, branch: str, seq: int) -> Event:
+        values = self.values
+        values["conversation_id"] = conversation
+        values["branch"] = branch
+        values["seq"] = seq
+        return _frozen(values)
+
+
+def _frozen(values: dict[str, Any]) -> Event:
+    event = object.__new__(Event)
+    object.__setattr__(event, "__dict__", values)
+    return event
 
 
 def prepare(
@@ -123,8 +138,8 @@ def prepare(
     )  # fmt: skip
     draft = Draft(
         (*columns, checksum(columns)),
-        tuple(json.loads(stored_tags)) if stored_tags else _NO_TAGS,
-        json.loads(stored_payload) if stored_payload else {},
+        _values((0, *columns, 0, 0), json.loads(stored_tags) if stored_tags else (), json.loads(stored_payload or "{}"))
+        | {"created_at": created_at},
     )
     if reasoning is not None:
         if kind != "message":
@@ -145,8 +160,19 @@ def checksum(columns: Sequence[Any]) -> int:
     return crc32("\0".join(map(str, (*columns[:9], *columns[10:19]))).encode())
 
 
+def _values(row: Row, tags: Sequence[str], payload: Mapping[str, Any]) -> dict[str, Any]:
+    """What an Event holds, from a row as `COLUMNS` selects it; conversation, branch and traces are filled in later."""
+    return {
+        "conversation_id": "", "seq": row[0], "kind": row[1], "role": row[2], "text": row[3], "name": row[4],
+        "tool": row[5], "path": row[6], "agent": row[7], "status": row[8], "task_id": row[9], "message": row[10],
+        "tags": tuple(tags), "payload": payload, "model": row[13], "input_tokens": row[14], "output_tokens": row[15],
+        "cost": row[16], "duration_ms": row[17], "key": row[18], "branch": "", "created_at": row[20], "traces": (),
+    }  # fmt: skip
+
+
 _BETWEEN = "\0None" * 14 + "\0"
 _EMPTY = (None,) * 15
+_PLAIN = _values((0, "message", None, "", *_EMPTY, 0, 0), (), {})
 
 
 def plain_message(role: str | None, text: str) -> Draft:
@@ -158,7 +184,12 @@ def plain_message(role: str | None, text: str) -> Draft:
         crc = crc32(f"message\0{role}\0{text}{_BETWEEN}{now}".encode())
     except UnicodeEncodeError:
         return prepare(role=role, text=text)
-    return Draft(("message", role, text, *_EMPTY, now, crc), _NO_TAGS, {})
+    values = _PLAIN.copy()
+    values["role"] = role
+    values["text"] = text
+    values["created_at"] = now
+    values["payload"] = {}
+    return Draft(("message", role, text, *_EMPTY, now, crc), values)
 
 
 def _cut(snippet: str) -> str:
@@ -207,68 +238,64 @@ def append(
     found = find(tx, conversation, lock=True)
     b = branches.number(tx, found, branch)
     name = branches.tree(tx, found.no)[b][0] if b else MAIN
-    events: list[Event] = []
-    rows: list[Row] = []
-    keyed: dict[str, Event] = {}
-    no, user, seq, title = found.no, tx.user, found.last_seq, found.title
-    tick = 0  # drawn when it is known how many are new
+    known = _known(tx, found, b, name, drafts)
+    new: list[Draft] = []
+    seen = set(known)  # a key that stands twice in one batch is one event too
     for draft in drafts:
-        key = draft.key
-        if key is not None:
-            first = keyed.get(key) or _by_key(tx, found, b, key, name)
-            if first is not None:
-                events.append(first)
-                continue
+        if draft.key is None or draft.key not in seen:
+            new.append(draft)
+            seen.add(draft.key or "")
+    if new:
+        _insert(tx, found, b, name, new, known)
+    return found, b, [known[d.key] if d.key is not None else _frozen(d.values) for d in drafts]
+
+
+def _known(tx: Tx, found: Found, branch: int, name: str, drafts: Sequence[Draft]) -> dict[str, Event]:
+    """The events that are there already, by idempotency key."""
+    known: dict[str, Event] = {}
+    for draft in drafts:
+        if draft.key is not None:
+            row = tx.one(
+                f"select {COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b"
+                " and key = :key",
+                c=found.no, b=branch, key=draft.key,
+            )  # fmt: skip
+            if row is not None:
+                known[draft.key] = _load(found.id, row, {branch: name})
+    return known
+
+
+def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], known: dict[str, Event]) -> None:
+    count = len(new) + sum(d.trace is not None for d in new)
+    tick = tx.ticks(count) - found.last_seq - 1  # + seq is the row's id
+    id, no, user, seq, title = found.id, found.no, tx.user, found.last_seq, found.title
+    rows: list[Row] = []
+    for draft in new:
         seq += 1
         columns = draft.columns
         if columns[9] is not None and columns[9] >= seq:
-            raise InvalidInput(f"message={columns[9]}: conversation {found.id!r} has no event {columns[9]} yet.")
-        rows.append((user, no, b, seq, *columns))
-        event = _event(found.id, name, seq, draft)
-        events.append(event)
-        if key is not None:
-            keyed[key] = event
+            raise InvalidInput(f"message={columns[9]}: conversation {id!r} has no event {columns[9]} yet.")
+        rows.append((tick + seq, user, no, branch, seq, *columns))
+        event = draft.event(id, name, seq)
+        if draft.key is not None:
+            known[draft.key] = event
         if title is None and columns[0] == "message":
             title = conversations.title_from(columns[2])
         if draft.trace is not None:
             seq += 1
             trace = draft.trace.columns
-            rows.append((user, no, b, seq, *trace[:9], seq - 1, *trace[10:]))
-    if rows:
-        tick = tx.ticks(len(rows))
-        tx.many(_INSERT, [(tick + i, *row) for i, row in enumerate(rows)])
-        tx.run(
-            "update conversations set last_seq = :seq, activity = :activity, updated_at = :now, title = :title"
-            " where user_no = :user and no = :c",
-            c=no, seq=seq, activity=tick + len(rows) - 1, now=ids.now(), title=title,
-        )  # fmt: skip
-    return found, b, events
-
-
-def _event(conversation: str, branch: str, seq: int, draft: Draft) -> Event:
-    c = draft.columns
-    # The frozen dataclass's own __init__ takes 3 us for these fields, as long as the insert itself; this takes 0.7.
-    event = object.__new__(Event)
-    object.__setattr__(event, "__dict__", {
-        "conversation_id": conversation, "seq": seq, "kind": c[0], "role": c[1], "text": c[2], "name": c[3], "tool": c[4],
-        "path": c[5], "agent": c[6], "status": c[7], "task_id": c[8], "message": c[9], "tags": draft.tags,
-        "payload": draft.payload, "model": c[12], "input_tokens": c[13], "output_tokens": c[14], "cost": c[15],
-        "duration_ms": c[16], "key": c[17], "branch": branch, "created_at": c[18], "traces": (),
-    })  # fmt: skip
-    return event
+            rows.append((tick + seq, user, no, branch, seq, *trace[:9], seq - 1, *trace[10:]))
+    tx.many(INSERT, rows)
+    tx.run(
+        "update conversations set last_seq = :seq, activity = :activity, updated_at = :now, title = :title"
+        " where user_no = :user and no = :c",
+        c=no, seq=seq, activity=tick + seq, now=ids.now(), title=title,
+    )  # fmt: skip
 
 
 def unstored(conversation: str, branch: str, draft: Draft) -> Event:
     """What `append` answers for a kind that is switched off: the event, without a number."""
-    return _event(conversation, branch, 0, draft)
-
-
-def _by_key(tx: Tx, found: Found, branch: int, key: str, name: str) -> Event | None:
-    row = tx.one(
-        f"select {COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b and key = :key",
-        c=found.no, b=branch, key=key,
-    )  # fmt: skip
-    return None if row is None else _load(found.id, row, {branch: name})
+    return draft.event(conversation, branch, 0)
 
 
 def delete_event(tx: Tx, conversation: str, seq: int) -> None:
@@ -308,15 +335,10 @@ def _load(conversation: str, row: Row, names: Mapping[int, str]) -> Event:
             f"Event {row[0]} of conversation {conversation!r} does not read back as it was written ({e}). "
             "Run `recollect doctor`."
         ) from None
-    event = object.__new__(Event)
-    object.__setattr__(event, "__dict__", {
-        "conversation_id": conversation, "seq": row[0], "kind": row[1], "role": row[2], "text": row[3], "name": row[4],
-        "tool": row[5], "path": row[6], "agent": row[7], "status": row[8], "task_id": row[9], "message": row[10],
-        "tags": tags, "payload": payload, "model": row[13], "input_tokens": row[14], "output_tokens": row[15],
-        "cost": row[16], "duration_ms": row[17], "key": row[18], "branch": names[row[19]], "created_at": row[20],
-        "traces": (),
-    })  # fmt: skip
-    return event
+    values = _values(row, tags, payload)
+    values["conversation_id"] = conversation
+    values["branch"] = names[row[19]]
+    return _frozen(values)
 
 
 def _where(kinds: Sequence[str] | None, names: Sequence[str] | None) -> tuple[str, dict[str, str]]:

@@ -6,6 +6,7 @@ Times are integer milliseconds UTC. An event is named by its conversation and it
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypedDict
 
 KINDS = (
@@ -207,6 +208,30 @@ class Verification:
     @property
     def ok(self) -> bool:
         return not self.problems
+
+
+@dataclass(frozen=True)
+class Backup:
+    """A copy of a store that was read back and found sound."""
+
+    path: Path
+    bytes: int
+    events: int
+    created_at: int
+
+
+@dataclass(frozen=True)
+class Salvage:
+    """What was saved from a damaged file into a new store."""
+
+    path: Path
+    users: int
+    conversations: int
+    events: int
+    damaged: int
+    """Events whose checksum does not fit: kept, and tagged `damaged`."""
+    missing: int
+    """Event numbers for which no row was found: deleted earlier, or lost. They are tombstones in the new store."""
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, Unpack
 
-from . import branches, checks, config, conversations, health, ids, jobs, log, summarize, workflow
+from . import backup, branches, checks, config, conversations, health, ids, jobs, log, summarize, workflow
 from .config import Settings
 from .db import Database, Tx, connect
+from .db.points import reach
 from .errors import InvalidInput, NotFound
 from .model import (
+    Backup,
     Branch,
     Conversation,
     Entry,
@@ -46,7 +48,10 @@ class Store:
         self._settings = settings
         self._model = model
         self._all_on = settings.events and settings.ledger and settings.reasoning_traces
-        self._worker = worker or jobs.Worker(db, {"summarize": self._summarize_job})
+        self._handlers: dict[str, jobs.Handler] = {"summarize": self._summarize_job, "backup": self._backup_job}
+        self._worker = worker or jobs.Worker(db, self._handlers)
+        if worker is None and settings.backup_every and db.dialect == "sqlite":
+            self._schedule_backup()
 
     @classmethod
     def open(
@@ -162,6 +167,7 @@ class Store:
         """Remove a conversation for good, deleted or not. The only verb after which nothing of it is left."""
         name = _id(conversation)
         receipt = self._write(lambda tx: conversations.erase(tx, name))
+        reach("erased")
         self._db.scrub()
         return receipt
 
@@ -238,7 +244,7 @@ class Store:
 
     def delete_event(self, conversation: ConversationLike, seq: int) -> None:
         """Remove one event for good; a tombstone keeps its number. The reasoning of a message stays."""
-        name = _id(conversation)
+        name, seq = _id(conversation), checks.count(seq, "seq")
         self._write(lambda tx: log.delete_event(tx, name, seq))
         self._db.scrub()
 
@@ -256,7 +262,7 @@ class Store:
     ) -> list[Event]:
         """Replay events, oldest first, from behind the number `after`. The active branch unless said; `branch="*"`
         reads every branch in the order in which things happened."""
-        name, limit = _id(conversation), _limit(limit)
+        name, limit, after = _id(conversation), _limit(limit), checks.count(after, "after")
         return self._read(
             lambda tx: log.read(
                 tx, name, after=after, kinds=_several(kinds), names=_several(names), branch=branch, limit=limit
@@ -312,6 +318,7 @@ class Store:
     ) -> list[LedgerEntry]:
         """The newest snapshot of each task; with `at`, as it stood at that event number."""
         name = _id(conversation)
+        at = None if at is None else checks.count(at, "at")
         return self._read(lambda tx: log.ledger(tx, name, at=at, branch=branch))
 
     def reasoning(
@@ -319,6 +326,7 @@ class Store:
     ) -> list[Event]:
         """Reasoning traces of a conversation, or of one message."""
         name = _id(conversation)
+        message = None if message is None else checks.count(message, "message")
         return self._read(lambda tx: log.reasoning(tx, name, message=message, branch=branch))
 
     # -- branches
@@ -335,6 +343,7 @@ class Store:
         """Start a branch that shares history up to event `at` (the newest unless said; 0 is before the first). Nothing
         is copied, and both histories stay. `switch=True` makes it the active one."""
         c = _id(conversation)
+        at = None if at is None else checks.count(at, "at")
         if name is not None and ids.check(name, "branch name") == branches.EVERY:
             raise InvalidInput("'*' stands for every branch and cannot be the name of one.")
         return self._write(lambda tx: branches.fork(tx, c, at, branch, name, switch))
@@ -365,6 +374,7 @@ class Store:
         plan = self._read(lambda tx: summarize.plan(tx, conversation, branch, s.summary_keep_recent, threshold))
         if plan is None:
             return None
+        reach("summary planned")
         draft = summarize.write(plan, self._model, s.summary_timeout_ms)
         return self._write(lambda tx: summarize.apply(tx, plan, draft, delete=s.summary_delete))
 
@@ -379,7 +389,7 @@ class Store:
 
     def settle(self) -> int:
         """Finish queued background work now. Returns how many jobs were done; `stats()` shows what failed."""
-        return jobs.run_due(self._db, self._user, {"summarize": self._summarize_job}, hurry=True)
+        return jobs.run_due(self._db, self._user, self._handlers, hurry=("summarize",))
 
     # -- the whole
 
@@ -388,11 +398,32 @@ class Store:
         tokens, cost and durations; `since` counts only what is newer (milliseconds UTC)."""
         if by is not None and by not in health.GROUPS:
             raise InvalidInput(f"by={by!r}: choose one of {', '.join(health.GROUPS)}.")
+        since = None if since is None else checks.count(since, "since")
         return health.stats(self._db, self._user, by, since)
 
     def verify(self, *, progress: Progress | None = None) -> Verification:
         """Check the file and every event: hashes against content, numbers against counters, branches against events."""
         return health.verify(self._db, self._user, progress)
+
+    def backup(self, path: str | Path, *, progress: Progress | None = None) -> Backup:
+        """Copy the whole store (all users) to a new file while work goes on, and read it back before it is called good.
+        SQLite only; Postgres has pg_dump."""
+        return backup.make(self._db, Path(path).expanduser().absolute(), progress)
+
+    def compact(self, *, progress: Progress | None = None) -> tuple[int, int]:
+        """Give the space of what was deleted back to the disk. Returns the size in bytes before and after."""
+        return self._db.compact(progress)
+
+    def _schedule_backup(self) -> None:
+        self._write(lambda tx: jobs.enqueue(tx, "backup", "file"))
+        if self._settings.background:
+            self._worker.wake(self._user)
+
+    def _backup_job(self, user: str, key: str) -> None:
+        every = self._settings.backup_every * 3_600_000
+        if every:
+            backup.scheduled(self._db, every, self._settings.backup_keep)
+            self._db.write(user, lambda tx: jobs.enqueue(tx, "backup", "file", delay_ms=every))
 
     def close(self) -> None:
         """Close the store, for all handles made from it. Queued background work stays queued."""
@@ -441,9 +472,7 @@ def _scope(value: str, what: str) -> str:
 
 
 def _limit(value: int | None) -> int | None:
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-        raise InvalidInput(f"limit={value!r}: a whole number from 0 on, or None for all.")
-    return value
+    return None if value is None else checks.count(value, "limit")
 
 
 def _several(values: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from . import branches, checks, conversations, log
 from .conversations import Found, find
 from .db import Tx
+from .db.points import reach
 from .model import Branch, Event
 
 HEADING = "**Conversation Summary**"
@@ -104,6 +105,7 @@ def write(plan: Plan, model: Model | None, timeout_ms: int) -> log.Draft:
 def apply(tx: Tx, plan: Plan, draft: log.Draft, *, delete: bool) -> Event | None:
     """Put the summary in force, unless the branch was summarized, cleared or deleted meanwhile."""
     found = find(tx, plan.conversation, lock=True)
+    reach("summary written")
     standing = log.newest_summary(tx, found, plan.branch)
     if (standing.seq if standing else None) != (plan.previous.seq if plan.previous else None):
         return None

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from ..model import Progress
+
 T = TypeVar("T")
 Row = tuple[Any, ...]
 
@@ -58,6 +60,7 @@ class Database(Protocol):
         """After an erasure: leave nothing of it in write-ahead logs and free pages, as far as the engine can."""
         ...
 
+    def compact(self, progress: Progress | None, /) -> tuple[int, int]: ...
     def size(self) -> int: ...
     def schema(self) -> int: ...
     def close(self) -> None: ...

@@ -34,6 +34,7 @@ from ..errors import (
     StoreClosed,
     Unavailable,
 )
+from ..model import Progress
 from . import Retry, Row, Tx, migrate
 
 T = TypeVar("T")
@@ -257,6 +258,9 @@ class Postgres:
     def scrub(self) -> None:
         pass  # VACUUM is the server's; what it leaves behind, and for how long, is in docs/how-to/postgres.md
 
+    def compact(self, progress: Progress | None, /) -> tuple[int, int]:
+        raise Refused(f"{self.location} is compacted by the server's own VACUUM; see docs/how-to/postgres.md.")
+
     def size(self) -> int:
         with self._translated(), self._pool.connection() as connection:
             row = connection.execute(
@@ -330,6 +334,8 @@ class Postgres:
             return AlreadyExists(f"{self.location}: {reason}")
         if isinstance(e, pg.InsufficientPrivilege):
             return Refused(f"{self.location}: {reason}. The role needs its tables, or the right to create them.")
+        if isinstance(e, pg.ProgramLimitExceeded):
+            return InvalidInput(f"{self.location}: {reason}. Nothing was written.")
         if isinstance(e, (psycopg.OperationalError, psycopg.InterfaceError)):
             return Unavailable(
                 f"{self.location} cannot be reached ({reason}). Nothing was written; it is tried anew with every call."

@@ -39,8 +39,10 @@ from ..errors import (
     StoreBusy,
     StoreClosed,
 )
+from ..model import Progress
 from . import Retry, Row, Tx, migrate
 from .gate import Gate, network_filesystem
+from .points import reach
 
 T = TypeVar("T")
 
@@ -99,10 +101,11 @@ class _Request:
     """What a caller hands to the writer. The token decides who has it: the writer that starts it, or the caller that
     gives up waiting; `list.pop` is atomic, so exactly one of them gets it."""
 
-    __slots__ = ("done", "error", "fn", "result", "token", "user")
+    __slots__ = ("alone", "done", "error", "fn", "result", "token", "user")
 
-    def __init__(self, user: str, fn: Callable[[Tx], Any]) -> None:
+    def __init__(self, user: str, fn: Callable[[Tx], Any], *, alone: bool = False) -> None:
         self.user = user
+        self.alone = alone
         self.fn = fn
         self.result: Any = None
         self.error: BaseException | None = None
@@ -177,6 +180,18 @@ class SQLite:
     def schema(self) -> int:
         return int(self._current().query("pragma user_version")[0][0])
 
+    def copy(self, to: Path, progress: Progress | None = None) -> None:
+        """A consistent copy of the store as it stands now, while writers go on."""
+        with _translated(self.location):
+            self._current().copy(to, progress)
+
+    def compact(self, progress: Progress | None = None) -> tuple[int, int]:
+        """Give free pages back to the disk. Returns the size before and after."""
+        before = self.size()
+        with _translated(self.location):
+            self._current().compact(progress)
+        return before, self.size()
+
     def close(self) -> None:
         if self._closed:
             return
@@ -220,10 +235,14 @@ class _Engine:
     # -- connections
 
     def _connect_writer(self, path: Path) -> apsw.Connection:
+        inode = path.stat().st_ino
         connection = _connect(path)
         version = _version(connection, path)
         if version < migrate.LATEST or connection.pragma("journal_mode") != "wal":
             with self._gate:
+                if path.stat().st_ino != inode:  # a backup was put in its place while we waited
+                    connection.close()
+                    return self._connect_writer(path)
                 version = _version(connection, path)  # another process may have been faster
                 if version < migrate.LATEST:
                     _migrate(connection, path, version)
@@ -283,11 +302,16 @@ class _Engine:
             return self._write_memory(user, fn)
         self._refuse_nesting()
         if self._thread is None:
-            with self._starting:
-                if self._thread is None:
-                    self._thread = threading.Thread(target=self._serve, name="recollect-writer", daemon=True)
-                    self._thread.start()
-        request = _Request(user, fn)
+            self._start()
+        return self._submit(_Request(user, fn))  # type: ignore[no-any-return]
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="recollect-writer", daemon=True)
+                self._thread.start()
+
+    def _submit(self, request: _Request) -> Any:
         self._queue.put(request)
         if not request.done.acquire(timeout=self._timeout):
             if request.claim():
@@ -298,7 +322,7 @@ class _Engine:
             request.done.acquire()  # it has been started: its outcome is a commit away
         if request.error is not None:
             raise request.error
-        return request.result  # type: ignore[no-any-return]
+        return request.result
 
     def _write_memory(self, user: str, fn: Callable[[Tx], T]) -> T:
         with self._memory:
@@ -360,7 +384,8 @@ class _Engine:
             error: BaseException | None = None
             try:
                 with self._gate:
-                    last = self._fill(first, batch)
+                    reach("gate taken")
+                    last = self._alone(first, batch) if first.alone else self._fill(first, batch)
             except BaseException as e:
                 error = e
                 last = False
@@ -380,6 +405,7 @@ class _Engine:
         """One transaction with all that is queued. True when the store is being closed."""
         connection = self._connection
         connection.execute("begin immediate")
+        reach("transaction begun")
         until = time.monotonic() + MAX_BATCH_SECONDS
         new_users: dict[str, int] = {}
         self._proof = None
@@ -388,7 +414,9 @@ class _Engine:
         request: _Request | None = first
         try:
             while request is not None:
-                if request.claim():
+                if request.alone:
+                    self._queue.put(request)  # after this batch
+                elif request.claim():
                     batch.append(request)
                     # The first one has the transaction to itself until it succeeded; the others get a savepoint.
                     if applied:
@@ -398,6 +426,7 @@ class _Engine:
                         request.result = self._apply(request.user, request.fn, fresh)
                         applied += 1
                         new_users = fresh
+                        reach("request applied")
                         if applied > 1:
                             connection.execute("release one")
                     except BaseException as e:
@@ -438,8 +467,10 @@ class _Engine:
             self._batches += 1
             mark = "select 1 from meta where name = 'batch' and value = ?", (f"{self._name}:{self._batches}",)
             self._connection.execute("update meta set value = ? where name = 'batch'", mark[1])
+        reach("before commit")
         try:
             self._connection.execute("commit")
+            reach("after commit")
         except apsw.Error as e:
             if self._connection.in_transaction:
                 raise  # it did not happen: the caller rolls back
@@ -459,19 +490,82 @@ class _Engine:
                 ) from e
             raise
 
+    # -- the whole file
+
+    def _alone(self, request: _Request, batch: list[_Request]) -> bool:
+        """A request that is no transaction but needs the file for itself."""
+        if request.claim():
+            batch.append(request)
+            request.fn(SQLiteTx(self._connection, 0))
+        return False
+
+    def copy(self, to: Path, progress: Progress | None) -> None:
+        if self._path is None:
+            with self._memory:
+                return copy(self._connection, to, progress)
+        source = _connect(self._path)
+        try:
+            # The snapshot is held for as long as it takes: without it, every commit would start the copy anew.
+            source.execute("begin")
+            source.execute("select 1 from meta").fetchall()
+            copy(source, to, progress)
+        finally:
+            source.close()
+        return None
+
+    def compact(self, progress: Progress | None) -> None:
+        if self._path is None:
+            with self._memory:
+                self._connection.execute("vacuum")
+            return
+        wal = self._path.with_name(self._path.name + "-wal")
+
+        def work(_tx: Tx) -> None:
+            connection = self._connection
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            total = int(connection.pragma("page_count"))
+
+            def watch() -> bool:
+                if progress and wal.exists():  # VACUUM writes every page it keeps into the log
+                    progress("compacting", min(total, wal.stat().st_size // 4120), total)
+                return False
+
+            connection.set_progress_handler(watch, 20_000)
+            try:
+                connection.execute("vacuum").fetchall()
+            finally:
+                connection.set_progress_handler(None)
+            reach("compacted")
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            if progress:
+                progress("compacting", total, total)
+
+        self._start()
+        self._submit(_Request("", work, alone=True))
+
     # -- the write-ahead log
 
     def _checkpoint(self) -> None:
         self._wal_pages = 0
+        reach("before checkpoint")
         with contextlib.suppress(apsw.Error):  # busy readers: the next idle moment will do
             self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        reach("after checkpoint")
 
     def truncate_wal(self) -> None:
         if self._path is None:
             return
         connection = _connect(self._path)
         try:
+            connection.execute(
+                "select 1 from sqlite_schema"
+            ).fetchall()  # unread, it would not know that there is a log
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.BusyError as e:
+            raise StoreBusy(
+                f"It is gone from {self._path}, but a long read in another program keeps the old write-ahead log alive, "
+                "which still holds it. Close that program, then run `recollect compact`."
+            ) from e
         finally:
             connection.close()
 
@@ -518,18 +612,26 @@ def _prepare(path: Path) -> None:
     if path.exists() and path.stat().st_size:
         # With a rollback journal beside it the file may be half created: SQLite mends it first, then `_version` looks.
         if not path.with_name(path.name + "-journal").exists():
-            with path.open("rb") as f:
-                header = f.read(100)
-            if not header.startswith(MAGIC):
-                raise NotARecollectFile(f"{path} is not a SQLite database. It was left untouched; choose another path.")
-            if int.from_bytes(header[68:72]) != APPLICATION_ID:
-                raise NotARecollectFile(
-                    f"{path} is a SQLite database of another program. It was left untouched; choose another path."
-                )
+            _check_header(path)
         return
     if not folder.exists():
         folder.mkdir(mode=0o700, parents=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    reach("file made")
+
+
+def _check_header(path: Path) -> None:
+    with path.open("rb") as f:
+        header = f.read(100)
+    if not header.startswith(MAGIC):
+        raise NotARecollectFile(
+            f"{path} is not a SQLite database. It was left untouched; choose another path. If it was a store and is "
+            f"damaged: recollect doctor {path} --salvage OUT"
+        )
+    if int.from_bytes(header[68:72]) != APPLICATION_ID:
+        raise NotARecollectFile(
+            f"{path} is a SQLite database of another program. It was left untouched; choose another path."
+        )
 
 
 def _connect(path: Path) -> apsw.Connection:
@@ -554,6 +656,7 @@ def _migrate(connection: apsw.Connection, path: Path, version: int) -> None:
     if version:
         aside = path.with_name(f"{path.name}.schema-{version}.{ids.now()}.backup")
         copy(connection, aside)
+        reach("migration backed up")
     _build(connection, version)
     if version:
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
@@ -567,24 +670,92 @@ def _build(connection: apsw.Connection, version: int) -> None:
                 pass
             connection.pragma("user_version", number)
             connection.pragma("application_id", APPLICATION_ID)
+            reach("schema built")
             connection.execute("commit")
+            reach("schema committed")
         except BaseException:
             connection.execute("rollback")
             raise
 
 
-def copy(connection: apsw.Connection, to: Path) -> None:
-    """A consistent copy of a database that may be in use, readable by its user only, synced before it has its name."""
-    part = to.with_name(to.name + ".part")
-    os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
-    target = apsw.Connection(str(part))
+def copy(connection: apsw.Connection, to: Path, progress: Progress | None = None) -> None:
+    """A copy that only its user can read, with nothing left in a log beside it."""
+    os.close(os.open(to, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
+    target = apsw.Connection(str(to), apsw.SQLITE_OPEN_READWRITE)
     try:
         with target.backup("main", connection, "main") as job:
-            job.step(-1)
+            while not job.done:
+                job.step(512)
+                if progress:
+                    progress("copying", job.page_count - job.remaining, job.page_count)
         target.pragma("journal_mode", "delete")
     finally:
         target.close()
-    part.replace(to)
+
+
+def inspect(path: Path) -> int:
+    """The number of events in a store's file, after reading all of it; Damaged or Refused if it is not sound. The file
+    is opened read-only, as it lies there."""
+    _check_header(path)
+    with _translated(str(path)):
+        connection = apsw.Connection(
+            f"{path.absolute().as_uri()}?mode=ro", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        )
+        try:
+            _version(connection, path)
+            found = [str(row[0]) for row in connection.execute("pragma integrity_check")]
+            if found != ["ok"]:
+                raise Damaged(
+                    f"{path} is damaged: {found[0]}. Save what is readable: recollect doctor {path} --salvage OUT"
+                )
+            return _int(connection.execute("select count(*) from events").fetchall())
+        finally:
+            connection.close()
+
+
+def replace(backup: Path, path: Path, progress: Progress | None) -> Path | None:
+    """Put a verified file in the place of a store's, which is set aside. Only with no one else there."""
+    aside: Path | None = None
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    gate = Gate(path.with_name(path.name + ".lock"))
+    try:
+        with gate, _translated(str(path)):
+            part = path.with_name(path.name + ".part")
+            source = apsw.Connection(str(backup), apsw.SQLITE_OPEN_READONLY)
+            try:
+                copy(source, part, progress)
+            finally:
+                source.close()
+            if path.exists():
+                aside = path.with_name(f"{path.name}.{ids.now()}.aside")
+                _alone_or_refuse(path)
+                path.replace(aside)
+                reach("restore set aside")
+                for suffix in ("-wal", "-shm"):  # belong to the file that was set aside, if it was too damaged to close
+                    rest = path.with_name(path.name + suffix)
+                    if rest.exists():
+                        rest.replace(aside.with_name(aside.name + suffix))
+            part.replace(path)
+    finally:
+        gate.close()
+    return aside
+
+
+def _alone_or_refuse(path: Path) -> None:
+    """Leaving WAL mode needs every other connection to be closed, so it tells whether there are any. It also moves what
+    is in the log into the file."""
+    connection = apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(1_000)
+    try:
+        connection.pragma("journal_mode", "delete")
+    except (apsw.BusyError, apsw.LockedError) as e:
+        raise StoreBusy(
+            f"{path} is open in another program. Close it (application, sidecar, hooks), then try again."
+        ) from e
+    except apsw.Error:
+        pass  # too damaged for that: it is set aside as it is
+    finally:
+        connection.close()
 
 
 # -- errors

@@ -34,7 +34,7 @@ create table conversations (
   primary key (user_no, no)
 );
 create unique index conversations_by_id on conversations (user_no, id);
-create index conversations_by_activity on conversations (user_no, activity, workspace);
+create index conversations_by_activity on conversations (user_no, activity);
 
 create table branches (
   user_no bigint not null,

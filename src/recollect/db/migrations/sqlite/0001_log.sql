@@ -29,7 +29,7 @@ create table conversations (
   deleted_at integer
 );
 create unique index conversations_by_id on conversations (user_no, id);
-create index conversations_by_activity on conversations (user_no, activity, workspace);
+create index conversations_by_activity on conversations (user_no, activity);
 
 create table branches (
   user_no integer not null,

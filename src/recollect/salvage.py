@@ -1,0 +1,356 @@
+"""Saving what is readable from a damaged file.
+
+SQLite reads a table from its root; one broken page on the way hides everything behind it. So nothing is asked of
+SQLite here: every page of the file (as the write-ahead log has it, if there is one) is looked at by itself, the rows on
+it are decoded, and what has the shape of one of our rows is ours. A lost interior page costs nothing that way, a lost
+leaf only its own rows.
+
+The rows go into a new store, under their own numbers. A number that is missing there becomes a tombstone; a row whose
+checksum does not fit is kept and tagged `damaged`; a conversation or branch whose own row is lost gets a name that says
+so. The damaged file is only read.
+"""
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from . import branches, conversations, ids, log
+from .conversations import Found
+from .db import Tx
+from .db.sqlite import SQLite
+from .errors import AlreadyExists, NotFound
+from .model import KINDS, MAIN, Progress, Salvage
+
+TABLE_LEAF, INDEX_LEAF, INDEX_INTERIOR = 0x0D, 0x0A, 0x02
+BATCH = 1_000
+USER, CONVERSATION, BRANCH, EVENT = 4, 13, 8, 25  # how many columns each has
+_WAL_MAGIC = (0x377F0682, 0x377F0683)
+
+
+# -- pages
+
+
+class Pages:
+    """The pages of a database file, each from the log where that has a newer one that was committed."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+        header = self._file.read(100)
+        size = int.from_bytes(header[16:18])
+        self.size = 65536 if size == 1 else size if size >= 512 and size & (size - 1) == 0 else 4096
+        self.usable = self.size - (header[20] if header[20:21] and header[20] <= 32 else 0)
+        self._newer = self._read_log(path.with_name(path.name + "-wal"))
+        self.count = max([(path.stat().st_size + self.size - 1) // self.size, *self._newer])
+
+    def _read_log(self, path: Path) -> dict[int, bytes]:
+        newer: dict[int, bytes] = {}
+        if not path.exists() or path.stat().st_size <= 32:
+            return newer
+        with path.open("rb") as f:
+            header = f.read(32)
+            if int.from_bytes(header[:4]) not in _WAL_MAGIC:
+                return newer
+            salts = header[16:24]
+            waiting: dict[int, bytes] = {}
+            while len(frame := f.read(24 + self.size)) == 24 + self.size and frame[8:16] == salts:
+                waiting[int.from_bytes(frame[:4])] = frame[24:]
+                if int.from_bytes(frame[4:8]):  # the last frame of a transaction
+                    newer |= waiting
+                    waiting = {}
+        return newer
+
+    def __getitem__(self, number: int) -> bytes:
+        if number in self._newer:
+            return self._newer[number]
+        self._file.seek((number - 1) * self.size)
+        return self._file.read(self.size).ljust(self.size, b"\0")
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class Record(NamedTuple):
+    is_table: bool
+    rowid: int
+    values: list[Any]
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = 0
+    for i in range(8):
+        byte = data[at + i]
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, at + i + 1
+    return value << 8 | data[at + 8], at + 9
+
+
+def records(pages: Pages, number: int) -> Iterator[Record]:
+    """The rows on one page; what cannot be decoded is passed over."""
+    page = pages[number]
+    start = 100 if number == 1 else 0
+    kind = page[start]
+    if kind not in (TABLE_LEAF, INDEX_LEAF, INDEX_INTERIOR):
+        return
+    pointers = start + (12 if kind == INDEX_INTERIOR else 8)
+    for i in range(min(int.from_bytes(page[start + 3 : start + 5]), (pages.size - pointers) // 2)):
+        at = int.from_bytes(page[pointers + 2 * i : pointers + 2 * i + 2])
+        try:
+            record = _cell(pages, page, at, kind)
+        except (IndexError, ValueError, OverflowError):
+            continue
+        if record is not None:
+            yield record
+
+
+def _cell(pages: Pages, page: bytes, at: int, kind: int) -> Record | None:
+    if kind == INDEX_INTERIOR:
+        at += 4
+    size, at = _varint(page, at)
+    rowid = 0
+    if kind == TABLE_LEAF:
+        rowid, at = _varint(page, at)
+    if not 0 < size < 1 << 31 or size > pages.count * pages.size:
+        return None
+    u = pages.usable
+    most = u - 35 if kind == TABLE_LEAF else (u - 12) * 64 // 255 - 23
+    least = (u - 12) * 32 // 255 - 23
+    local = size
+    if size > most:
+        local = least + (size - least) % (u - 4)
+        if local > most:
+            local = least
+    payload = page[at : at + local]
+    if size > local:
+        parts = [payload]
+        have = len(payload)
+        following = int.from_bytes(page[at + local : at + local + 4])
+        seen: set[int] = set()
+        while have < size:
+            if not 0 < following <= pages.count or following in seen:
+                return None
+            seen.add(following)
+            more = pages[following]
+            part = more[4 : min(u, 4 + size - have)]
+            parts.append(part)
+            have += len(part)
+            following = int.from_bytes(more[:4])
+        payload = b"".join(parts)
+    if len(payload) < size:
+        return None
+    return Record(kind == TABLE_LEAF, rowid, _values(payload))
+
+
+def _values(payload: bytes) -> list[Any]:
+    end, at = _varint(payload, 0)
+    if not 0 < end <= len(payload):
+        raise ValueError("no record")
+    types: list[int] = []
+    while at < end:
+        type_, at = _varint(payload, at)
+        types.append(type_)
+    values: list[Any] = []
+    at = end
+    for type_ in types:
+        if type_ >= 12:
+            length = (type_ - 12) // 2
+            data = payload[at : at + length]
+            if len(data) < length:
+                raise ValueError("cut short")
+            values.append(data.decode("utf-8", "replace") if type_ % 2 else data)
+        elif type_ in (8, 9):
+            values.append(type_ - 8)
+            length = 0
+        elif type_ == 7:
+            import struct
+
+            values.append(struct.unpack(">d", payload[at : at + 8])[0])
+            length = 8
+        else:
+            length = (0, 1, 2, 3, 4, 6, 8)[type_]
+            data = payload[at : at + length]
+            if len(data) < length:
+                raise ValueError("cut short")
+            values.append(int.from_bytes(data, signed=True) if length else None)
+        at += length
+    return values
+
+
+# -- rows of ours
+
+
+def _is(value: Any, *types: type) -> bool:
+    return isinstance(value, types)
+
+
+def _kind_of(r: Record) -> int:
+    """Which table a record belongs to by its shape: USER, CONVERSATION, BRANCH, EVENT, or 0."""
+    v = r.values
+    if r.is_table and len(v) == EVENT and v[5] in KINDS and all(_is(x, int) for x in v[1:5]) and _is(v[7], str):
+        return EVENT
+    if r.is_table and len(v) == CONVERSATION and _is(v[1], int) and _is(v[2], str) and _is(v[7], int):
+        return CONVERSATION
+    if r.is_table and len(v) == USER and v[0] is None and _is(v[1], str) and _is(v[2], int) and _is(v[3], int):
+        return USER
+    if not r.is_table and len(v) == BRANCH and all(_is(x, int) for x in v[:3]) and _is(v[3], str) and _is(v[5], int):
+        return BRANCH
+    return 0
+
+
+class _Plan:
+    """What the first pass over the pages found."""
+
+    def __init__(self) -> None:
+        self.users: dict[int, tuple[str, int]] = {}
+        self.conversations: dict[tuple[int, int], list[Any]] = {}
+        self.branches: dict[tuple[int, int], dict[int, list[Any]]] = {}
+        self.seqs: dict[tuple[int, int], dict[int, int]] = {}
+        """(user, conversation) -> event number -> branch."""
+
+
+def salvage(damaged: Path, out: Path, progress: Progress | None = None) -> Salvage:
+    """Save every readable row of a damaged store into a new one at `out`."""
+    if not damaged.exists():
+        raise NotFound(f"There is no file {damaged}.")
+    if out.exists():
+        raise AlreadyExists(f"{out} exists already; choose another name.")
+    pages = Pages(damaged)
+    try:
+        plan = _survey(pages, progress)
+        db = SQLite(out, busy_timeout_ms=10_000)
+        try:
+            return _rebuild(pages, plan, db, out, progress)
+        finally:
+            db.close()
+    finally:
+        pages.close()
+
+
+def _survey(pages: Pages, progress: Progress | None) -> _Plan:
+    plan = _Plan()
+    for number in range(1, pages.count + 1):
+        if progress and number % 256 == 0:
+            progress("looking", number, pages.count)
+        for r in records(pages, number):
+            v = r.values
+            match _kind_of(r):
+                case 4:
+                    plan.users[r.rowid] = (v[1], v[3])
+                case 13:
+                    plan.conversations[v[1], r.rowid] = v
+                case 8:
+                    plan.branches.setdefault((v[0], v[1]), {})[v[2]] = v
+                case 25:
+                    plan.seqs.setdefault((v[1], v[2]), {})[v[4]] = v[3]
+    return plan
+
+
+def _rebuild(pages: Pages, plan: _Plan, db: SQLite, out: Path, progress: Progress | None) -> Salvage:
+    everyone = {user for user, _ in [*plan.conversations, *plan.seqs]}
+    names = {user: plan.users.get(user, (f"salvaged-user-{user}", 0))[0] for user in everyone}
+    places: dict[tuple[int, int], int] = {}
+    missing = 0
+    for user, conversation in sorted({*plan.conversations, *plan.seqs}):
+        no, gone = db.write(names[user], lambda tx, at=(user, conversation): _make_place(tx, plan, at))  # type: ignore[misc]
+        places[user, conversation] = no
+        missing += gone
+    saved = damaged = 0
+    waiting: dict[int, list[list[Any]]] = {}
+    done: set[tuple[int, int, int]] = set()
+
+    def flush(user: int) -> None:
+        rows = waiting.pop(user, [])
+        if rows:
+            db.write(names[user], lambda tx: _put(tx, rows))
+
+    for number in range(1, pages.count + 1):
+        if progress and number % 256 == 0:
+            progress("saving", number, pages.count)
+        for r in records(pages, number):
+            if _kind_of(r) != EVENT:
+                continue
+            v = r.values
+            user, conversation, seq = v[1], v[2], v[4]
+            if (user, conversation, seq) in done:
+                continue
+            done.add((user, conversation, seq))
+            row = [*v[3:]]
+            if log.checksum(row[2:]) != row[-1]:
+                damaged += 1
+                row = _mark(row)
+            waiting.setdefault(user, []).append([places[user, conversation], *row])
+            saved += 1
+            if len(waiting[user]) >= BATCH:
+                flush(user)
+    for user in list(waiting):
+        flush(user)
+    for (user, _), no in places.items():
+        db.write(names[user], lambda tx, no=no: branches.renew_summaries(tx, no))  # type: ignore[misc]
+    if progress:
+        progress("saving", pages.count, pages.count)
+    return Salvage(out, len(names), len(places), saved, damaged, missing)
+
+
+def _make_place(tx: Tx, plan: _Plan, at: tuple[int, int]) -> tuple[int, int]:
+    """A conversation with its branches and tombstones. Returns its number and how many event numbers are missing."""
+    row = plan.conversations.get(at)
+    seqs = plan.seqs.get(at, {})
+    now = ids.now()
+    id = row[2] if row else f"salvaged-{at[1]}"
+    last_seq = max([row[7] if row else 0, *seqs])
+    taken = tx.one("select 1 from conversations where user_no = :user and id = :id", id=id)
+    if taken or not id:
+        id = f"salvaged-{at[1]}-{ids.new()}"
+    title, workspace, workflow, metadata = row[3:7] if row else ("Salvaged conversation", None, None, "{}")
+    no = tx.all(
+        "insert into conversations (user_no, id, title, workspace, workflow_id, metadata, last_seq, active_branch, activity,"
+        " created_at, updated_at, deleted_at) values (:user, :id, :title, :workspace, :workflow, :metadata, :last, 0,"
+        " :activity, :created, :updated, :deleted) returning no",
+        id=id, title=title, workspace=workspace, workflow=workflow, metadata=_json(metadata), last=last_seq,
+        activity=tx.ticks(1), created=row[10] if row else now, updated=row[11] if row else now,
+        deleted=row[12] if row else None,
+    )[0][0]  # fmt: skip
+    found = plan.branches.get(at, {})
+    for branch in sorted({0, *found, *seqs.values()}):
+        b = found.get(branch)
+        first = min([seq for seq, owner in seqs.items() if owner == branch], default=1)
+        parent = None if branch == 0 else b[4] if b and _is(b[4], int) and b[4] < branch else 0
+        tx.run(
+            "insert into branches (user_no, conversation_no, no, name, parent, fork_seq, created_at)"
+            " values (:user, :c, :no, :name, :parent, :fork, :now)",
+            c=no, no=branch, name=MAIN if branch == 0 else b[3] if b else f"salvaged-{branch}", parent=parent,
+            fork=0 if branch == 0 else min(b[5], last_seq) if b else first - 1, now=now,
+        )  # fmt: skip
+        if row and row[8] == branch and branch:
+            tx.run("update conversations set active_branch = :b where user_no = :user and no = :c", b=branch, c=no)
+    missing = [seq for seq in range(1, last_seq + 1) if seq not in seqs]
+    conversations.bury(tx, Found(no, id, last_seq, 0, None, None), missing, now)
+    return int(no), len(missing)
+
+
+def _put(tx: Tx, rows: list[list[Any]]) -> None:
+    tick = tx.ticks(len(rows))
+    tx.many(log.INSERT, [(tick + i, tx.user, *row) for i, row in enumerate(rows)])
+
+
+def _mark(row: list[Any]) -> list[Any]:
+    """A row that is not what was written: readable, so kept, and tagged. branch_no, seq come before the columns."""
+    columns = row[2:-1]
+    tags: list[str] = []
+    with contextlib.suppress(ValueError):
+        tags = [str(t) for t in json.loads(columns[10] or "[]")]
+    columns[10] = json.dumps([*tags, "damaged"], ensure_ascii=False)
+    columns[11] = _json(columns[11]) if columns[11] is not None else None
+    columns = [c.decode("utf-8", "replace") if _is(c, bytes) else c for c in columns]
+    columns = [c.replace("\0", "�") if _is(c, str) else c for c in columns]
+    columns[18] = columns[18] if _is(columns[18], int) else 0
+    return [*row[:2], *columns, log.checksum(columns)]
+
+
+def _json(text: Any) -> str:
+    try:
+        return text if isinstance(json.loads(text), dict) else "{}"
+    except (ValueError, TypeError):
+        return json.dumps({"damaged": str(text)})
