@@ -25,7 +25,7 @@ def number(tx: Tx, found: Found, branch: str | Branch | None) -> int:
     """The number of the branch that is meant: the conversation's active one unless said."""
     if branch is None:
         return found.active_branch
-    name = branch.name if isinstance(branch, Branch) else branch
+    name = branch.name if isinstance(branch, Branch) else ids.check(branch, "branch")
     if name == MAIN:
         return 0
     row = tx.one(

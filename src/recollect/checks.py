@@ -22,7 +22,8 @@ def text(value: object, what: str) -> str:
         value.encode()
     except UnicodeEncodeError as e:
         raise InvalidInput(f"{what} contains half of a surrogate pair at {e.start}: it is not valid Unicode.") from None
-    return value
+    # An enum that is also a text is stored as its text: str() of it would say "Role.USER".
+    return value if type(value) is str else str.__str__(value)
 
 
 def optional(value: object, what: str) -> str | None:
@@ -42,7 +43,7 @@ def count(value: object, what: str) -> int:
     """A whole number from 0 on that a database can hold."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63:
         raise InvalidInput(f"{what} must be a whole number from 0 on, not {value!r}.")
-    return value
+    return int(value)
 
 
 def tags(values: Sequence[str]) -> str | None:
@@ -62,7 +63,12 @@ def payload(value: object, what: str = "payload") -> str | None:
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{what} must be a mapping, not {type(value).__name__}.")
     _check(value, what, 0)
-    return text(json.dumps(value, ensure_ascii=False, allow_nan=False, default=dict), what)
+    try:
+        return text(json.dumps(value, ensure_ascii=False, allow_nan=False, default=dict), what)
+    except InvalidInput:
+        raise
+    except (ValueError, TypeError) as e:  # a number of more digits than Python reads back, for one
+        raise InvalidInput(f"{what} cannot be stored as JSON: {e}") from None
 
 
 def _check(value: Any, where: str, depth: int) -> None:

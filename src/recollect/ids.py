@@ -40,4 +40,4 @@ def check(value: object, what: str) -> str:
     if not value.isprintable():
         bad = next(c for c in value if not c.isprintable())
         raise InvalidInput(f"{what} contains the character U+{ord(bad):04X}, which is not printable.")
-    return value
+    return value if type(value) is str else str.__str__(value)

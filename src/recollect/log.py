@@ -21,6 +21,7 @@ from .model import KINDS, MAIN, ROLES, Branch, Event, LedgerEntry, Reasoning
 
 SNIPPET_CHARACTERS = 400
 DIFF_LINES = 200
+DIFF_CHARACTERS = 20_000
 
 _NO_TAGS: tuple[str, ...] = ()
 COLUMNS = (
@@ -94,17 +95,20 @@ def prepare(
     """Check and serialise what `append` was given. Runs in the caller's thread; touches no database."""
     if kind not in KINDS:
         raise InvalidInput(f"There is no kind {kind!r}. The kinds are: {', '.join(KINDS)}.")
-    if kind == "message":
-        if role not in ROLES:
-            raise InvalidInput(f"A message needs a role: one of {', '.join(ROLES)}; not {role!r}.")
-    elif role is not None:
-        checks.text(role, "role")
+    kind = checks.text(kind, "kind")
+    role = checks.optional(role, "role")
+    if kind == "message" and role not in ROLES:
+        raise InvalidInput(f"A message needs a role: one of {', '.join(ROLES)}; not {role!r}.")
     if goal is not None:
         if kind != "ledger":
             raise InvalidInput("goal= belongs to kind='ledger'.")
         text = goal
     if diff is not None:
         payload = {**(payload or {}), "diff": _cut_lines(checks.text(diff, "diff"))}
+    text = checks.text(text, "text")
+    name, tool, path = checks.optional(name, "name"), checks.optional(tool, "tool"), checks.optional(path, "path")
+    agent, status = checks.optional(agent, "agent"), checks.optional(status, "status")
+    task_id, model = checks.optional(task_id, "task_id"), checks.optional(model, "model")
     if kind == "ledger" and not task_id:
         raise InvalidInput("A ledger snapshot needs task_id=.")
     if kind == "event" and not name:
@@ -112,22 +116,16 @@ def prepare(
     if kind == "artifact":
         if not path:
             raise InvalidInput("An artifact needs path=.")
-        text = _cut(checks.text(text, "text"))
+        text = _cut(text)
     if key is not None:
-        ids.check(key, "key")
-    checks.text(text, "text")
-    for value, what in ((name, "name"), (tool, "tool"), (path, "path"), (agent, "agent"), (status, "status"),
-                        (task_id, "task_id"), (model, "model")):  # fmt: skip
-        if value is not None:
-            checks.text(value, what)
-    for number, what in ((message, "message"), (input_tokens, "input_tokens"), (output_tokens, "output_tokens"),
-                         (duration_ms, "duration_ms"), (created_at, "created_at")):  # fmt: skip
-        if number is not None:
-            checks.count(number, what)
+        key = ids.check(key, "key")
+    message = _count(message, "message")
+    input_tokens, output_tokens = _count(input_tokens, "input_tokens"), _count(output_tokens, "output_tokens")
+    duration_ms, created_at = _count(duration_ms, "duration_ms"), _count(created_at, "created_at")
     if cost is not None:
         if isinstance(cost, bool) or not isinstance(cost, (int, float)) or not 0 <= cost < float("inf"):
             raise InvalidInput(f"cost must be a number from 0 on, not {cost!r}.")
-        cost = float(cost)
+        cost = float(cost) + 0.0  # minus zero is stored as zero
     stored_tags = checks.tags(tags) if tags else None
     stored_payload = checks.payload(payload) if payload is not None else None
     if created_at is None:
@@ -151,6 +149,10 @@ def prepare(
             input_tokens=r.input_tokens, output_tokens=r.output_tokens, duration_ms=r.duration_ms, created_at=created_at,
         )  # fmt: skip
     return draft
+
+
+def _count(value: int | None, what: str) -> int | None:
+    return None if value is None else checks.count(value, what)
 
 
 def checksum(columns: Sequence[Any]) -> int:
@@ -177,7 +179,7 @@ _PLAIN = _values((0, "message", None, "", *_EMPTY, 0, 0), (), {})
 
 def plain_message(role: str | None, text: str) -> Draft:
     """`prepare(role=role, text=text)`, five times as fast: most of what is ever appended is just that."""
-    if role not in ROLES or not isinstance(text, str) or "\0" in text:
+    if type(role) is not str or role not in ROLES or type(text) is not str or "\0" in text:
         return prepare(role=role, text=text)  # which knows the right error
     now = ids.now()
     try:
@@ -200,9 +202,10 @@ def _cut(snippet: str) -> str:
 
 def _cut_lines(diff: str) -> str:
     lines = diff.splitlines()
-    if len(lines) <= DIFF_LINES:
-        return diff
-    return "\n".join([*lines[:DIFF_LINES], f"[cut: {len(lines) - DIFF_LINES:,} more lines]"])
+    kept = diff if len(lines) <= DIFF_LINES else "\n".join(lines[:DIFF_LINES])
+    if len(kept) > DIFF_CHARACTERS:  # few lines may be endless ones
+        return f"{kept[:DIFF_CHARACTERS]}\n[cut: {len(diff) - DIFF_CHARACTERS:,} more characters]"
+    return kept if kept is diff else f"{kept}\n[cut: {len(lines) - DIFF_LINES:,} more lines]"
 
 
 def relative_path(path: str, workspace: str | None, *, outside_is_fine: bool) -> str:
@@ -215,8 +218,10 @@ def relative_path(path: str, workspace: str | None, *, outside_is_fine: bool) ->
     for part in (root / path).parts:
         if part != "..":
             parts.append(part)
-        elif len(parts) > 1:
+        elif parts and parts[-1] != ".." and parts[-1] != root.anchor:
             parts.pop()
+        elif not root.anchor:
+            parts.append(part)
     inside = flavour(*parts)
     if inside.is_relative_to(root):
         return inside.relative_to(root).as_posix()
@@ -301,6 +306,8 @@ def unstored(conversation: str, branch: str, draft: Draft) -> Event:
 def delete_event(tx: Tx, conversation: str, seq: int) -> None:
     """One event goes and leaves a tombstone. Its reasoning stays: it is an event of its own."""
     found = find(tx, conversation, lock=True)
+    if not isinstance(seq, int) or not 0 < seq <= found.last_seq:
+        raise NotFound(f"Conversation {found.id!r} has events 1 to {found.last_seq}; there is no {seq!r}.")
     remove(tx, found, [seq])
 
 
@@ -416,17 +423,14 @@ def messages(
     own = branches.lineage(tx, found.no, b)
     summary = newest_summary(tx, found, b)
     through = 0 if summary is None else summary.message or 0
-    room = limit
-    if limit is not None and summary is not None and always_summary:
-        room = max(0, limit - 1)
-    live = walk(tx, found, own, after=through, kinds=("message",), limit=room, newest=True)
+    live = walk(tx, found, own, after=through, kinds=("message",), limit=limit, newest=True)
     if include_reasoning and live:
         traces: dict[int, list[Event]] = {}
         for trace in walk(tx, found, own, after=live[0].seq, kinds=("reasoning",)):
             traces.setdefault(trace.message or 0, []).append(trace)
         for m in live:
             m.__dict__["traces"] = tuple(traces.get(m.seq, ()))
-    if summary is not None and (limit is None or len(live) < limit):
+    if summary is not None and (limit is None or len(live) < limit or (always_summary and limit)):
         live.insert(0, summary)
     return live
 

@@ -16,6 +16,7 @@ from .db import Database, Tx, connect
 from .db.points import reach
 from .errors import InvalidInput, NotFound
 from .model import (
+    KINDS,
     Backup,
     Branch,
     Conversation,
@@ -135,7 +136,8 @@ class Store:
     ) -> list[Conversation]:
         """Conversations, newest activity first. For the next page pass the `cursor` of the last one; `deleted=True`
         lists the bin."""
-        limit = _limit(limit) or 0
+        limit = checks.count(limit, "limit")
+        workspace = checks.optional(workspace, "workspace")
         return self._read(
             lambda tx: conversations.listing(tx, workspace=workspace, limit=limit, cursor=cursor, deleted=deleted)
         )
@@ -244,7 +246,7 @@ class Store:
 
     def delete_event(self, conversation: ConversationLike, seq: int) -> None:
         """Remove one event for good; a tombstone keeps its number. The reasoning of a message stays."""
-        name, seq = _id(conversation), checks.count(seq, "seq")
+        name = _id(conversation)
         self._write(lambda tx: log.delete_event(tx, name, seq))
         self._db.scrub()
 
@@ -263,10 +265,12 @@ class Store:
         """Replay events, oldest first, from behind the number `after`. The active branch unless said; `branch="*"`
         reads every branch in the order in which things happened."""
         name, limit, after = _id(conversation), _limit(limit), checks.count(after, "after")
+        only, named = _several(kinds, "kinds"), _several(names, "names")
+        for kind in only or ():
+            if kind not in KINDS:
+                raise InvalidInput(f"There is no kind {kind!r}. The kinds are: {', '.join(KINDS)}.")
         return self._read(
-            lambda tx: log.read(
-                tx, name, after=after, kinds=_several(kinds), names=_several(names), branch=branch, limit=limit
-            )
+            lambda tx: log.read(tx, name, after=after, kinds=only, names=named, branch=branch, limit=limit)
         )
 
     def messages(
@@ -297,18 +301,17 @@ class Store:
         """A prompt: what was said before, then the current message; the bare message when there is nothing before it.
         If the message was appended already, it is not repeated."""
         checks.text(message, "message")
-        said = self._history(conversation, max_messages + 1, branch) if max_messages else []
+        said = self._history(conversation, checks.count(max_messages, "max_messages") + 1, branch)
+        summary = said[:1] if said and said[0].kind == "summary" else []
+        said = said[len(summary) :]
         if said and said[-1].role == "user" and said[-1].text == message:
             said.pop()
-        elif len(said) > max_messages:
-            said = self._history(conversation, max_messages, branch)
+        said = summary + said[-max_messages:] if max_messages else []
         history = _formatted(said)
         return f"Previous conversation:\n{history}\n\nUser's current message: {message}" if history else message
 
     def _history(self, conversation: ConversationLike, limit: int, branch: BranchLike) -> list[Event]:
         name, most = _id(conversation), _limit(limit)
-        if not most:
-            return []
         return self._read(
             lambda tx: log.messages(tx, name, limit=most, include_reasoning=False, branch=branch, always_summary=True)
         )
@@ -475,10 +478,10 @@ def _limit(value: int | None) -> int | None:
     return None if value is None else checks.count(value, "limit")
 
 
-def _several(values: Sequence[str] | None) -> tuple[str, ...] | None:
+def _several(values: Sequence[str] | None, what: str) -> tuple[str, ...] | None:
     if values is None:
         return None
-    return (values,) if isinstance(values, str) else tuple(values)
+    return tuple(checks.text(v, what) for v in ((values,) if isinstance(values, str) else values))
 
 
 def _formatted(said: list[Event]) -> str:
