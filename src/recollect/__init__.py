@@ -7,12 +7,13 @@ store.append(c.id, role="user", text="Remember I prefer dark mode")
 print(store.formatted_history(c.id))
 """
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
 from . import errors
 from .config import Settings
 from .errors import RecollectError
 from .model import (
+    Backup,
     Branch,
     Conversation,
     Entry,
@@ -20,12 +21,16 @@ from .model import (
     LedgerEntry,
     Reasoning,
     Receipt,
+    Salvage,
     Stats,
     Verification,
 )
 from .store import Store
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .admin import Admin, admin
     from .aio import AsyncStore, open_async
 
@@ -36,6 +41,7 @@ open = Store.open
 __all__ = [
     "Admin",
     "AsyncStore",
+    "Backup",
     "Branch",
     "Conversation",
     "Entry",
@@ -44,6 +50,7 @@ __all__ = [
     "Reasoning",
     "Receipt",
     "RecollectError",
+    "Salvage",
     "Settings",
     "Stats",
     "Store",

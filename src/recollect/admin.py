@@ -1,11 +1,14 @@
 """Seeing across users: a separate, explicit door, because every other handle belongs to one person."""
 
-from pathlib import Path
-from types import TracebackType
+from __future__ import annotations
 
 from .config import Settings
 from .model import Stats
 from .store import Store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .store import PathLike
 
 
 class Admin:
@@ -29,13 +32,13 @@ class Admin:
     def close(self) -> None:
         self._store.close()
 
-    def __enter__(self) -> "Admin":
+    def __enter__(self) -> Admin:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
 
-def admin(url: str | Path | None = None, *, settings: Settings | None = None) -> Admin:
+def admin(url: PathLike | None = None, *, settings: Settings | None = None) -> Admin:
     """Open a database to look after it: list its users, count what they have, act as one of them."""
     return Admin(Store.open(url, settings=settings))

@@ -4,18 +4,21 @@ A verb runs in a thread of the store's own executor, with the caller's context v
 cancel a write that has been handed over: the await ends when its outcome is known, so "cancelled" never means "maybe".
 """
 
+from __future__ import annotations
+
 import asyncio
 import contextvars
 import functools
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from .config import Settings
 from .store import Store
-from .summarize import Model
+
+if TYPE_CHECKING:
+    from .model import Model
+    from .store import PathLike
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,10 +34,10 @@ class _Mirror(Generic[P, R]):
         self.__doc__ = verb.__doc__
 
     @overload
-    def __get__(self, obj: None, owner: type) -> "_Mirror[P, R]": ...
+    def __get__(self, obj: None, owner: type) -> _Mirror[P, R]: ...
     @overload
-    def __get__(self, obj: "AsyncStore", owner: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
-    def __get__(self, obj: "AsyncStore | None", owner: type) -> Any:
+    def __get__(self, obj: AsyncStore, owner: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
+    def __get__(self, obj: AsyncStore | None, owner: type) -> Any:
         if obj is None:
             return self
 
@@ -70,7 +73,7 @@ class AsyncStore:
             raise cancelled
         return future.result()
 
-    def for_user(self, user: str) -> "AsyncStore":
+    def for_user(self, user: str) -> AsyncStore:
         """The same database for another person: nothing of this one is in reach."""
         return AsyncStore(self._store.for_user(user), self._executor)
 
@@ -122,17 +125,15 @@ class AsyncStore:
         await self._run(self._store.close)
         self._executor.shutdown(wait=False)
 
-    async def __aenter__(self) -> "AsyncStore":
+    async def __aenter__(self) -> AsyncStore:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         await self.close()
 
 
 async def open_async(
-    url: str | Path | None = None,
+    url: PathLike | None = None,
     *,
     user: str | None = None,
     model: Model | None = None,

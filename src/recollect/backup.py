@@ -5,21 +5,27 @@ file aside. `scheduled` is the job behind `backup_every` and `backup_keep`. Post
 this: docs/how-to/postgres.md.
 """
 
+from __future__ import annotations
+
 import os
 from datetime import UTC, datetime
 from pathlib import Path
 
 from . import ids
-from .db import Database
+from .db import file
 from .db.points import reach
+from .db.sqlite import SQLite
 from .errors import AlreadyExists, NotFound, Refused
-from .model import Backup, Progress
+from .model import Backup
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .db import Database
+    from .model import Progress
 
 
 def make(db: Database, to: Path, progress: Progress | None = None) -> Backup:
     """A verified copy of the store at `to`, which must not exist yet."""
-    from .db.sqlite import SQLite
-
     if not isinstance(db, SQLite):
         raise Refused(f"{db.location} is backed up with pg_dump; see docs/how-to/postgres.md.")
     if to.exists():
@@ -28,12 +34,12 @@ def make(db: Database, to: Path, progress: Progress | None = None) -> Backup:
         to.parent.mkdir(mode=0o700, parents=True)
     part = to.with_name(f"{to.name}.{os.getpid()}.part")
     try:
-        db.copy(part, progress)
+        db.copy(str(part), progress)
         reach("backup copied")
         events = check(part)
         reach("backup verified")
         part.replace(to)
-        _sync_folder(to.parent)
+        file.sync_folder(str(to.parent))
     finally:
         part.unlink(missing_ok=True)
     return Backup(to, to.stat().st_size, events, ids.now())
@@ -41,11 +47,9 @@ def make(db: Database, to: Path, progress: Progress | None = None) -> Backup:
 
 def check(path: Path) -> int:
     """The number of events in a backup that is sound; Damaged or Refused when it is not."""
-    from .db import sqlite
-
     if not path.exists():
         raise NotFound(f"There is no file {path}.")
-    return sqlite.inspect(path)
+    return file.inspect(str(path))
 
 
 def restore(backup: Path, to: Path, progress: Progress | None = None) -> Path | None:
@@ -53,10 +57,9 @@ def restore(backup: Path, to: Path, progress: Progress | None = None) -> Path | 
 
     Refused while another process has the store open: it would go on writing into the file that was set aside.
     """
-    from .db import sqlite
-
     check(backup)
-    return sqlite.replace(backup, to, progress)
+    aside = file.replace(str(backup), str(to), progress)
+    return Path(aside) if aside else None
 
 
 def scheduled(db: Database, every_ms: int, keep: int) -> Path | None:
@@ -72,12 +75,3 @@ def scheduled(db: Database, every_ms: int, keep: int) -> Path | None:
     for old in there[: max(0, len(there) + 1 - keep)]:
         old.unlink(missing_ok=True)
     return made.path
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "posix":  # a rename is durable only with its folder; Windows has no such call
-        fd = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)

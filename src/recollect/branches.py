@@ -5,17 +5,22 @@ fork, then the grandparent's up to that fork, clipped on the way up. The lineage
 range per ancestor (1.9 ms on a chain 200 deep, where a recursive join took 1,281 ms). A fork copies nothing.
 """
 
+from __future__ import annotations
+
 from . import ids
 from .conversations import Found, find
-from .db import Tx
 from .errors import AlreadyExists, InvalidInput, NotFound
 from .model import MAIN, Branch
 
-Lineage = list[tuple[int, int]]
-"""(branch number, up to which event number), the branch itself first, the root last."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .db import Tx
 
-Tree = dict[int, tuple[str, int | None, int]]
-"""Branch number -> (name, parent, fork point)."""
+    Lineage = list[tuple[int, int]]
+    """(branch number, up to which event number), the branch itself first, the root last."""
+
+    Tree = dict[int, tuple[str, int | None, int]]
+    """Branch number -> (name, parent, fork point)."""
 
 NO_LIMIT = (1 << 63) - 1
 EVERY = "*"

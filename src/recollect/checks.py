@@ -1,11 +1,15 @@
 """What may be stored: text without NUL, JSON that comes back as it went in. Everything else is refused by name."""
 
-import json
-from collections.abc import Mapping, Sequence
-from math import isfinite
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Mapping
 
 from .errors import InvalidInput
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 MAX_TITLE = 500
 
@@ -50,6 +54,8 @@ def tags(values: Sequence[str]) -> str | None:
     """Tags as they are stored: a JSON list, None without any."""
     if isinstance(values, str):
         raise InvalidInput("tags must be a list of texts, not one text.")
+    import json
+
     found = list(dict.fromkeys(text(t, "a tag") for t in values))
     if "" in found:
         raise InvalidInput("A tag must not be empty.")
@@ -62,6 +68,8 @@ def payload(value: object, what: str = "payload") -> str | None:
         return None
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{what} must be a mapping, not {type(value).__name__}.")
+    import json
+
     _check(value, what, 0)
     try:
         return text(json.dumps(value, ensure_ascii=False, allow_nan=False, default=dict), what)
@@ -80,7 +88,7 @@ def _check(value: Any, where: str, depth: int) -> None:
         if "\0" in value:
             raise InvalidInput(f"{where} contains a NUL character, which no database keeps. Remove it.")
     elif isinstance(value, float):
-        if not isfinite(value):
+        if value != value or value in (float("inf"), float("-inf")):
             raise InvalidInput(f"{where} is {value}, which JSON cannot say. Use None or a text.")
     elif isinstance(value, Mapping):
         for key, item in value.items():

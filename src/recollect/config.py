@@ -5,87 +5,96 @@ Each field below carries its own documentation; `docs/reference/settings.md` is 
 because a misspelt switch that is silently ignored is worse than none.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from functools import cache
-from pathlib import Path
-from typing import Any
+import sys
 
 from .errors import SettingsError
+from .light import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
 
 PREFIX = "RECOLLECT_"
 
 
-def _setting(default: Any, doc: str, *, low: int | None = None) -> Any:
-    return field(default=default, metadata={"doc": doc, "low": low})
+_LOWEST = {
+    "summary_threshold": 1,
+    "summary_keep_recent": 0,
+    "summary_timeout_ms": 1,
+    "backup_every": 0,
+    "backup_keep": 1,
+    "busy_timeout_ms": 0,
+    "pool_min": 0,
+    "pool_max": 1,
+    "connect_timeout_ms": 1,
+    "statement_timeout_ms": 1,
+}
 
 
 @dataclass(frozen=True)
 class Settings:
     """What a store can be told. Every field is also an environment variable and a line of the TOML file."""
 
-    database: str | None = _setting(
-        None,
-        "Where the store is: an absolute path, or a `postgresql://` address. Unset: `chat.db` in `data_dir`.",
-    )
-    user: str = _setting(
-        "local", "The person whose conversations a handle sees, unless `open(user=...)` says otherwise."
-    )
-    data_dir: str | None = _setting(
-        None, "An absolute folder for everything Recollect keeps. Unset: the platform's folder for user data."
-    )
-    enabled: bool = _setting(
-        True, "Off: nothing is written to disk; the store works in memory and is gone when it is closed."
-    )
-    events: bool = _setting(True, "Record events of kind `event` (a workflow's own).")
-    ledger: bool = _setting(True, "Record ledger snapshots.")
-    reasoning_traces: bool = _setting(True, "Record reasoning traces.")
-    summaries: bool = _setting(True, "Summarize long conversations in the background.")
-    summary_threshold: int = _setting(
-        20, "Summarize when more live messages than this are on a branch after an assistant's message.", low=1
-    )
-    summary_keep_recent: int = _setting(6, "How many of the newest messages stay as they are.", low=0)
-    summary_delete: bool = _setting(
-        False,
-        "Delete messages once they are summarized, to save space. Reasoning and ledger stay; so does what another "
-        "branch still shows.",
-    )
-    summary_timeout_ms: int = _setting(
-        30_000, "How long a model may take for a summary before the extractive one is used.", low=1
-    )
-    artifacts_outside_workspace: bool = _setting(
-        False, "Accept artifacts whose path lies outside their conversation's workspace."
-    )
-    background: bool = _setting(True, "Do queued work in a background thread. Off: it waits for `settle()`.")
-    backup_every: int = _setting(
-        0,
-        "SQLite: make a backup every so many hours, as a background job, into `backups` beside the store. 0: never.",
-        low=0,
-    )
-    backup_keep: int = _setting(7, "How many of those backups are kept; the oldest go first.", low=1)
-    busy_timeout_ms: int = _setting(
-        10_000, "SQLite: how long a write waits for another process before it fails with StoreBusy.", low=0
-    )
-    pool_min: int = _setting(1, "Postgres: connections kept open.", low=0)
-    pool_max: int = _setting(10, "Postgres: most connections at once.", low=1)
-    connect_timeout_ms: int = _setting(5_000, "Postgres: how long to wait for a connection.", low=1)
-    statement_timeout_ms: int = _setting(30_000, "Postgres: how long one statement may run.", low=1)
+    database: str | None = None
+    """Where the store is: an absolute path, or a `postgresql://` address. Unset: `chat.db` in `data_dir`."""
+    user: str = "local"
+    """The person whose conversations a handle sees, unless `open(user=...)` says otherwise."""
+    data_dir: str | None = None
+    """An absolute folder for everything Recollect keeps. Unset: the platform's folder for user data."""
+    enabled: bool = True
+    """Off: nothing is written to disk; the store works in memory and is gone when it is closed."""
+    events: bool = True
+    """Record events of kind `event` (a workflow's own)."""
+    ledger: bool = True
+    """Record ledger snapshots."""
+    reasoning_traces: bool = True
+    """Record reasoning traces."""
+    summaries: bool = True
+    """Summarize long conversations in the background."""
+    summary_threshold: int = 20
+    """Summarize when more live messages than this are on a branch after an assistant's message."""
+    summary_keep_recent: int = 6
+    """How many of the newest messages stay as they are."""
+    summary_delete: bool = False
+    """Delete messages once they are summarized, to save space. Reasoning and ledger stay; so does what another branch still shows."""
+    summary_timeout_ms: int = 30_000
+    """How long a model may take for a summary before the extractive one is used."""
+    artifacts_outside_workspace: bool = False
+    """Accept artifacts whose path lies outside their conversation's workspace."""
+    background: bool = True
+    """Do queued work in a background thread. Off: it waits for `settle()`."""
+    backup_every: int = 0
+    """SQLite: make a backup every so many hours, as a background job, into `backups` beside the store. 0: never."""
+    backup_keep: int = 7
+    """How many of those backups are kept; the oldest go first."""
+    busy_timeout_ms: int = 10_000
+    """SQLite: how long a write waits for another process before it fails with StoreBusy."""
+    pool_min: int = 1
+    """Postgres: connections kept open."""
+    pool_max: int = 10
+    """Postgres: most connections at once."""
+    connect_timeout_ms: int = 5000
+    """Postgres: how long to wait for a connection."""
+    statement_timeout_ms: int = 30_000
+    """Postgres: how long one statement may run."""
 
     def __post_init__(self) -> None:
-        for f in fields(self):
-            value = getattr(self, f.name)
-            low = f.metadata["low"]
-            if isinstance(f.default, bool):
+        for name in DEFAULTS:
+            value, default = getattr(self, name), DEFAULTS[name]
+            if isinstance(default, bool):
                 if not isinstance(value, bool):
-                    raise SettingsError(f"{f.name} must be true or false, not {value!r}.")
-            elif isinstance(f.default, int):
+                    raise SettingsError(f"{name} must be true or false, not {value!r}.")
+            elif isinstance(default, int):
                 if not isinstance(value, int) or isinstance(value, bool):
-                    raise SettingsError(f"{f.name} must be a whole number, not {value!r}.")
-                if low is not None and value < low:
-                    raise SettingsError(f"{f.name} must be at least {low}, not {value}.")
+                    raise SettingsError(f"{name} must be a whole number, not {value!r}.")
+                if value < _LOWEST[name]:
+                    raise SettingsError(f"{name} must be at least {_LOWEST[name]}, not {value}.")
             elif value is not None and not isinstance(value, str):
-                raise SettingsError(f"{f.name} must be text, not {value!r}.")
+                raise SettingsError(f"{name} must be text, not {value!r}.")
         if self.summary_keep_recent > self.summary_threshold:
             raise SettingsError(
                 f"summary_keep_recent ({self.summary_keep_recent}) must not be larger than "
@@ -93,35 +102,41 @@ class Settings:
             )
 
     @classmethod
-    def load(cls, **arguments: Any) -> "Settings":
+    def load(cls, **arguments: Any) -> Settings:
         """Settings from the file, the environment and the arguments, the later ones winning. None means "not said"."""
-        known = {f.name: f for f in fields(cls)}
         values: dict[str, Any] = {}
         path = config_file()
-        if path.is_file():
+        if os.path.isfile(path):
             import tomllib
 
             try:
-                values |= tomllib.loads(path.read_text("utf-8"))
+                with open(path, "rb") as f:
+                    values |= tomllib.load(f)
             except (OSError, ValueError) as e:
                 raise SettingsError(f"{path} cannot be read: {e}") from e
             for name in values:
-                if name not in known:
-                    raise SettingsError(f"{path}: there is no setting {name!r}. {_nearest(name, known)}")
+                if name not in DEFAULTS:
+                    raise SettingsError(f"{path}: there is no setting {name!r}. {_nearest(name, DEFAULTS)}")
         for variable, text in os.environ.items():
             name = variable.removeprefix(PREFIX).lower()
-            if variable.startswith(PREFIX) and name in known:
-                values[name] = _parse(variable, text, known[name].default)
+            if variable.startswith(PREFIX) and name in DEFAULTS:
+                values[name] = _parse(variable, text, DEFAULTS[name])
         for name, value in arguments.items():
-            if name not in known:
-                raise SettingsError(f"There is no setting {name!r}. {_nearest(name, known)}")
+            if name not in DEFAULTS:
+                raise SettingsError(f"There is no setting {name!r}. {_nearest(name, DEFAULTS)}")
             if value is not None:
                 values[name] = value
         return cls(**values)
 
-    def but(self, **changes: Any) -> "Settings":
+    def but(self, **changes: Any) -> Settings:
         """The same settings with a few changed."""
-        return replace(self, **changes)
+        for name in changes:
+            if name not in DEFAULTS:
+                raise SettingsError(f"There is no setting {name!r}. {_nearest(name, DEFAULTS)}")
+        return Settings(**{**self.__dict__, **changes})
+
+
+DEFAULTS: dict[str, Any] = {name: Settings.__dict__[name] for name in Settings.__annotations__}
 
 
 def _parse(variable: str, text: str, default: Any) -> Any:
@@ -147,34 +162,54 @@ def _parse(variable: str, text: str, default: Any) -> Any:
     return text or None
 
 
-def _nearest(name: str, known: Mapping[str, Any]) -> str:
+def _nearest(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, 1)
     return f"Did you mean {near[0]!r}?" if near else "See docs/reference/settings.md."
 
 
-def config_file() -> Path:
+def described() -> dict[str, str]:
+    """What each setting does, for the reference: the texts under the fields of `Settings`."""
+    import ast
+    import inspect
+    import textwrap
+    from itertools import pairwise
+
+    body = ast.parse(textwrap.dedent(inspect.getsource(Settings))).body[0].body  # type: ignore[attr-defined]
+    return {
+        ast.unparse(field.target): inspect.cleandoc(text.value.value)
+        for field, text in pairwise(body)
+        if isinstance(field, ast.AnnAssign)
+    }
+
+
+def config_file() -> str:
     """The TOML file, whether or not it is there."""
-    named = os.environ.get("RECOLLECT_CONFIG")
-    return Path(named) if named else Path(_folders()[0]) / "config.toml"
+    return os.environ.get("RECOLLECT_CONFIG") or os.path.join(_folder("config"), "config.toml")
 
 
-@cache
-def _folders() -> tuple[str, str]:
+def _folder(what: str) -> str:
+    """The platform's folder for a user's configuration or data."""
+    home, xdg = os.environ.get("HOME", ""), os.environ.get(f"XDG_{what.upper()}_HOME", "")
+    if sys.platform == "linux" and home.startswith("/"):  # the same answer as platformdirs', without its 20 ms
+        base = xdg.strip() or os.path.join(home, {"config": ".config", "data": ".local/share"}[what])
+        return os.path.join(base, "recollect")
     import platformdirs
 
-    return platformdirs.user_config_dir("recollect", False), platformdirs.user_data_dir("recollect", False)
+    return (
+        platformdirs.user_config_dir("recollect", False)
+        if what == "config"
+        else platformdirs.user_data_dir("recollect", False)
+    )
 
 
-def data_dir(settings: Settings) -> Path:
+def data_dir(settings: Settings) -> str:
     """The folder that hooks, commands, sidecar and application share, so that they open the same file."""
-    if settings.data_dir is None:
-        return Path(_folders()[1])
-    return _absolute(settings.data_dir, "data_dir")
+    return _folder("data") if settings.data_dir is None else _absolute(settings.data_dir, "data_dir")
 
 
-def database(settings: Settings) -> str | Path:
+def database(settings: Settings) -> str:
     """Where the settings say the store is: a `postgresql://` address or a path.
 
     A path in settings is read by programs started from anywhere, so only an absolute one means the same file to all of
@@ -182,12 +217,14 @@ def database(settings: Settings) -> str | Path:
     """
     if settings.database is None:
         folder = data_dir(settings)
-        path = folder / "chat.db"
-        if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
-            raise SettingsError(
-                f"{path} is a link that leads out of the data folder, to {path.resolve()}. "
-                "If that is what you want, set `database` to that absolute path."
-            )
+        path = os.path.join(folder, "chat.db")
+        if os.path.islink(path):
+            real = os.path.realpath(path)
+            if os.path.commonpath([real, os.path.realpath(folder)]) != os.path.realpath(folder):
+                raise SettingsError(
+                    f"{path} is a link that leads out of the data folder, to {real}. "
+                    "If that is what you want, set `database` to that absolute path."
+                )
         return path
     if is_postgres(settings.database):
         return settings.database
@@ -198,17 +235,17 @@ def is_postgres(url: str) -> bool:
     return url.startswith(("postgresql://", "postgres://"))
 
 
-def _absolute(text: str, name: str) -> Path:
+def _absolute(text: str, name: str) -> str:
     hint = f"Give {name} as an absolute path, or leave it unset."
-    path = Path(text.removeprefix("sqlite://")) if text.startswith("sqlite:///") else Path(text)
-    if "\0" in text:
+    path = text.removeprefix("sqlite://") if text.startswith("sqlite:///") else text
+    if "\0" in path:
         raise SettingsError(f"{name} contains a NUL character. {hint}")
-    if text.startswith("~"):
+    if path.startswith("~"):
         raise SettingsError(
             f"{name} = {text!r}: `~` is not expanded in settings, programs disagree on whose home it is. {hint}"
         )
-    if not path.is_absolute():
+    if not os.path.isabs(path):
         raise SettingsError(f"{name} = {text!r} is relative: it would mean another file in every folder. {hint}")
-    if ".." in path.parts:
+    if ".." in path.replace(os.sep, "/").split("/"):
         raise SettingsError(f"{name} = {text!r} contains `..`. {hint}")
     return path

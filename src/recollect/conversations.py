@@ -5,26 +5,40 @@ the list: a number drawn from the same counter as event ids, because the clock o
 clocks differ, while "which one was touched last" must not.
 """
 
-import json
-from typing import Any, NamedTuple
+from __future__ import annotations
 
 from . import checks, ids
-from .db import Tx
 from .errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
 from .model import MAIN, Conversation, Receipt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .db import Row, Tx
+    from .model import Json
 
 TITLE_LENGTH = 60
 
 
-class Found(NamedTuple):
+class Found:
     """What the other tables need to know of a conversation."""
 
-    no: int
-    id: str
-    last_seq: int
-    active_branch: int
-    title: str | None
-    workspace: str | None
+    __slots__ = ("active_branch", "id", "last_seq", "no", "title", "workspace")
+
+    def __init__(
+        self,
+        no: int,
+        id: str,
+        last_seq: int,
+        active_branch: int,
+        title: str | None = None,
+        workspace: str | None = None,
+    ) -> None:
+        self.no = no
+        self.id = id
+        self.last_seq = last_seq
+        self.active_branch = active_branch
+        self.title = title
+        self.workspace = workspace
 
 
 def find(tx: Tx, conversation: str, *, lock: bool = False, deleted: bool = False) -> Found:
@@ -50,10 +64,19 @@ _COLUMNS = (
 )
 
 
-def _conversation(row: tuple[Any, ...]) -> Conversation:
+def _loads(metadata: str) -> dict[str, Json]:
+    if metadata == "{}":
+        return {}
+    import json
+
+    loaded: dict[str, Json] = json.loads(metadata)
+    return loaded
+
+
+def _conversation(row: Row) -> Conversation:
     id, title, workspace, workflow_id, metadata, branch, last_seq, created_at, updated_at, deleted_at, activity = row
     return Conversation(
-        id, title, workspace, workflow_id, json.loads(metadata), branch, last_seq, created_at, updated_at, deleted_at,
+        id, title, workspace, workflow_id, _loads(metadata), branch, last_seq, created_at, updated_at, deleted_at,
         str(activity),
     )  # fmt: skip
 
@@ -185,6 +208,8 @@ def erase(tx: Tx, conversation: str) -> Receipt:
         "jobs": drop_jobs(tx, found.no),
         "conversations": tx.run("delete from conversations where user_no = :user and no = :c", c=found.no),
     }
+    import json
+
     receipt = Receipt(ids.new(), {"conversation": found.id}, counts, ids.now())
     tx.run(
         "insert into receipts (user_no, id, request, counts, erased_at) values (:user, :id, :request, :counts, :now)",

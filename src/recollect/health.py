@@ -1,10 +1,16 @@
 """How the store is: what is in it (`stats`), and whether it is what was written (`verify`)."""
 
-from collections.abc import Iterator
+from __future__ import annotations
 
 from . import jobs, log
-from .db import Database, Row, Tx
-from .model import Problem, Progress, StatRow, Stats, Verification
+from .model import Problem, StatRow, Stats, Verification
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .db import Database, Row, Tx
+    from .model import Progress
 
 GROUPS = ("day", "kind", "tool", "agent", "model", "workspace")
 DAY_MS = 86_400_000

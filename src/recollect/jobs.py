@@ -5,14 +5,22 @@ claims a job by writing a lease into it; when its process dies, the lease runs o
 fails is tried again later and later, and after the last try stays visible with its error in `stats()`.
 """
 
+from __future__ import annotations
+
 import os
 import threading
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from . import ids
-from .db import Database, Tx
 from .db.points import reach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from .db import Database, Tx
+
+    Handler = Callable[[str, str], None]
+    """Does the job of (user, key); raises when it could not."""
 
 LEASE_MS = 120_000
 MAX_ATTEMPTS = 6
@@ -20,15 +28,14 @@ BACKOFF_MS = 1_000
 POLL_SECONDS = 5.0
 
 
-class Job(NamedTuple):
-    id: int
-    kind: str
-    key: str
-    attempts: int
+class Job:
+    __slots__ = ("attempts", "id", "key", "kind")
 
-
-Handler = Callable[[str, str], None]
-"""Does the job of (user, key); raises when it could not."""
+    def __init__(self, id: int, kind: str, key: str, attempts: int) -> None:
+        self.id = id
+        self.kind = kind
+        self.key = key
+        self.attempts = attempts
 
 
 def enqueue(tx: Tx, kind: str, key: str, *, delay_ms: int = 0) -> None:

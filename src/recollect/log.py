@@ -6,18 +6,24 @@ deleted leaves a tombstone, so every number up to `last_seq` is accounted for. R
 index range per ancestor.
 """
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import PurePath, PurePosixPath, PureWindowsPath
-from typing import Any
+from __future__ import annotations
+
 from zlib import crc32
 
 from . import branches, checks, conversations, ids
-from .branches import EVERY, NO_LIMIT, Lineage
+from .branches import EVERY, NO_LIMIT
 from .conversations import Found, find
-from .db import Row, Tx
 from .errors import Damaged, InvalidInput, NotFound
 from .model import KINDS, MAIN, ROLES, Branch, Event, LedgerEntry, Reasoning
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import PurePath
+    from typing import Any
+
+    from .branches import Lineage
+    from .db import Row, Tx
 
 SNIPPET_CHARACTERS = 400
 DIFF_LINES = 200
@@ -136,8 +142,7 @@ def prepare(
     )  # fmt: skip
     draft = Draft(
         (*columns, checksum(columns)),
-        _values((0, *columns, 0, 0), json.loads(stored_tags) if stored_tags else (), json.loads(stored_payload or "{}"))
-        | {"created_at": created_at},
+        _values((0, *columns, 0, 0), _json(stored_tags, ()), _json(stored_payload, {})) | {"created_at": created_at},
     )
     if reasoning is not None:
         if kind != "message":
@@ -149,6 +154,14 @@ def prepare(
             input_tokens=r.input_tokens, output_tokens=r.output_tokens, duration_ms=r.duration_ms, created_at=created_at,
         )  # fmt: skip
     return draft
+
+
+def _json(stored: str | None, empty: Any) -> Any:
+    if stored is None:
+        return empty
+    import json
+
+    return json.loads(stored)
 
 
 def _count(value: int | None, what: str) -> int | None:
@@ -212,6 +225,8 @@ def relative_path(path: str, workspace: str | None, *, outside_is_fine: bool) ->
     """An artifact's path as it is kept: relative to the workspace. Purely by name: the file may be gone by now."""
     if workspace is None:
         return path
+    from pathlib import PurePosixPath, PureWindowsPath
+
     flavour: type[PurePath] = PureWindowsPath if "\\" in workspace or workspace[1:2] == ":" else PurePosixPath
     root = flavour(workspace)
     parts: list[str] = []
@@ -335,8 +350,7 @@ def remove(tx: Tx, found: Found, seqs: Iterable[int]) -> None:
 
 def _load(conversation: str, row: Row, names: Mapping[int, str]) -> Event:
     try:
-        tags = _NO_TAGS if row[11] is None else tuple(json.loads(row[11]))
-        payload = {} if row[12] is None else json.loads(row[12])
+        tags, payload = _json(row[11], ()), _json(row[12], {})
     except ValueError as e:
         raise Damaged(
             f"Event {row[0]} of conversation {conversation!r} does not read back as it was written ({e}). "

@@ -4,10 +4,22 @@ Times are integer milliseconds UTC. An event is named by its conversation and it
 `Event.id` spells ("<conversation>:<seq>"): it survives export and import, and needs no column of its own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, TypedDict
+from __future__ import annotations
+
+from .light import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+    from typing import Any, TypedDict
+else:
+
+    class TypedDict(dict):
+        """At run time an Entry is a dict, and `typing` stays out."""
+
+        def __init_subclass__(cls, total: bool = True) -> None: ...
+
 
 KINDS = (
     "message", "tool_use", "tool_result", "approval", "error", "artifact",
@@ -16,9 +28,12 @@ KINDS = (
 ROLES = ("user", "assistant", "system", "tool")
 MAIN = "main"
 
-Json = Any
-Progress = Callable[[str, int, int], None]
-"""Called with (what is being done, done so far, out of how many) by the verbs that take long."""
+if TYPE_CHECKING:
+    Json = Any
+    Model = Callable[[str], str]
+    """A prompt in, an answer out."""
+    Progress = Callable[[str, int, int], None]
+    """Called with (what is being done, done so far, out of how many) by the verbs that take long."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +50,10 @@ class Conversation:
     created_at: int
     updated_at: int
     deleted_at: int | None
-    cursor: str = field(compare=False, default="")
+    cursor: str = ""
     """Where this conversation stands in the list by activity: pass it as `conversations(cursor=...)` for what follows."""
+
+    uncompared = ("cursor",)
 
 
 @dataclass(frozen=True)
@@ -66,7 +83,7 @@ class Event:
     key: str | None
     branch: str
     created_at: int
-    traces: tuple["Event", ...] = ()
+    traces: tuple[Event, ...] = ()
     """Reasoning events of this message, filled by `messages(include_reasoning=True)`."""
 
     @property

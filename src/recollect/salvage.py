@@ -10,18 +10,24 @@ checksum does not fit is kept and tagged `damaged`; a conversation or branch who
 so. The damaged file is only read.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import branches, conversations, ids, log
 from .conversations import Found
-from .db import Tx
 from .db.sqlite import SQLite
 from .errors import AlreadyExists, NotFound
-from .model import KINDS, MAIN, Progress, Salvage
+from .model import KINDS, MAIN, Salvage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .db import Tx
+    from .model import Progress
 
 TABLE_LEAF, INDEX_LEAF, INDEX_INTERIOR = 0x0D, 0x0A, 0x02
 BATCH = 1_000
@@ -219,7 +225,7 @@ def salvage(damaged: Path, out: Path, progress: Progress | None = None) -> Salva
     pages = Pages(damaged)
     try:
         plan = _survey(pages, progress)
-        db = SQLite(out, busy_timeout_ms=10_000)
+        db = SQLite(str(out), busy_timeout_ms=10_000)
         try:
             return _rebuild(pages, plan, db, out, progress)
         finally:
@@ -326,7 +332,7 @@ def _make_place(tx: Tx, plan: _Plan, at: tuple[int, int]) -> tuple[int, int]:
         if row and row[8] == branch and branch:
             tx.run("update conversations set active_branch = :b where user_no = :user and no = :c", b=branch, c=no)
     missing = [seq for seq in range(1, last_seq + 1) if seq not in seqs]
-    conversations.bury(tx, Found(no, id, last_seq, 0, None, None), missing, now)
+    conversations.bury(tx, Found(no, id, last_seq, 0), missing, now)
     return int(no), len(missing)
 
 

@@ -5,35 +5,29 @@ Each verb checks what it was given in the caller's thread, then runs one functio
 named after its noun.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from types import TracebackType
-from typing import Any, TypeVar, Unpack
+from __future__ import annotations
 
-from . import backup, branches, checks, config, conversations, health, ids, jobs, log, summarize, workflow
+import os
+
+from . import branches, checks, config, conversations, ids, jobs, log
 from .config import Settings
-from .db import Database, Tx, connect
+from .db import connect
 from .db.points import reach
 from .errors import InvalidInput, NotFound
-from .model import (
-    KINDS,
-    Backup,
-    Branch,
-    Conversation,
-    Entry,
-    Event,
-    LedgerEntry,
-    Progress,
-    Receipt,
-    Stats,
-    Verification,
-)
-from .summarize import Model
+from .model import KINDS, MAIN, Conversation, Entry, Event
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, TypeVar, Unpack
 
-ConversationLike = str | Conversation
-BranchLike = str | Branch | None
+    from .db import Database, Tx
+    from .model import Backup, Branch, LedgerEntry, Model, Progress, Receipt, Stats, Verification
+
+    T = TypeVar("T")
+    ConversationLike = str | Conversation
+    BranchLike = str | Branch | None
+    PathLike = str | os.PathLike[str]
 
 _SWITCHES = {"event": "events", "ledger": "ledger", "reasoning": "reasoning_traces"}
 
@@ -57,13 +51,13 @@ class Store:
     @classmethod
     def open(
         cls,
-        url: str | Path | None = None,
+        url: PathLike | None = None,
         *,
         user: str | None = None,
         model: Model | None = None,
         settings: Settings | None = None,
         **overrides: Any,
-    ) -> "Store":
+    ) -> Store:
         """Open a store: a path, a `postgresql://` address, or nothing for the one the settings name.
 
         `user` is whose conversations the handle sees. `model` is any callable from prompt to answer, used for
@@ -73,7 +67,7 @@ class Store:
         user = ids.check(settings.user if user is None else user, "user")
         return cls(connect(_where(url, settings), settings), user, settings, model, None)
 
-    def for_user(self, user: str) -> "Store":
+    def for_user(self, user: str) -> Store:
         """The same database for another person: nothing of this one is in reach."""
         return Store(self._db, user, self._settings, self._model, self._worker)
 
@@ -194,7 +188,7 @@ class Store:
         wanted = drafts if self._all_on else [d for d in drafts if self._is_on(d.kind)]
         if not wanted:
             self.get(name)  # an unknown conversation is an error whatever is switched off
-            return [log.unstored(name, "main", d) for d in drafts]
+            return [log.unstored(name, MAIN, d) for d in drafts]
 
         answered = self._settings.summaries and any(d.kind == "message" and d.columns[1] == "assistant" for d in wanted)
 
@@ -242,6 +236,8 @@ class Store:
     ) -> Event:
         """Append another system's event under its own `type`. An `orchestrator.message` whose data has
         `kind: task_ledger` becomes a ledger snapshot."""
+        from . import workflow
+
         return self.append(conversation, branch=branch, **workflow.entry(event))
 
     def delete_event(self, conversation: ConversationLike, seq: int) -> None:
@@ -373,6 +369,8 @@ class Store:
         return self._summarize(_id(conversation), branch, threshold=0)
 
     def _summarize(self, conversation: str, branch: BranchLike | int, threshold: int) -> Event | None:
+        from . import summarize
+
         s = self._settings
         plan = self._read(lambda tx: summarize.plan(tx, conversation, branch, s.summary_keep_recent, threshold))
         if plan is None:
@@ -399,6 +397,8 @@ class Store:
     def stats(self, *, by: str | None = None, since: int | None = None) -> Stats:
         """How much there is. `by` ("day", "kind", "tool", "agent", "model", "workspace") adds a line for each, with
         tokens, cost and durations; `since` counts only what is newer (milliseconds UTC)."""
+        from . import health
+
         if by is not None and by not in health.GROUPS:
             raise InvalidInput(f"by={by!r}: choose one of {', '.join(health.GROUPS)}.")
         since = None if since is None else checks.count(since, "since")
@@ -406,12 +406,18 @@ class Store:
 
     def verify(self, *, progress: Progress | None = None) -> Verification:
         """Check the file and every event: hashes against content, numbers against counters, branches against events."""
+        from . import health
+
         return health.verify(self._db, self._user, progress)
 
-    def backup(self, path: str | Path, *, progress: Progress | None = None) -> Backup:
+    def backup(self, path: PathLike, *, progress: Progress | None = None) -> Backup:
         """Copy the whole store (all users) to a new file while work goes on, and read it back before it is called good.
         SQLite only; Postgres has pg_dump."""
-        return backup.make(self._db, Path(path).expanduser().absolute(), progress)
+        from pathlib import Path
+
+        from . import backup
+
+        return backup.make(self._db, Path(_path(path)), progress)
 
     def compact(self, *, progress: Progress | None = None) -> tuple[int, int]:
         """Give the space of what was deleted back to the disk. Returns the size in bytes before and after."""
@@ -425,6 +431,8 @@ class Store:
     def _backup_job(self, user: str, key: str) -> None:
         every = self._settings.backup_every * 3_600_000
         if every:
+            from . import backup
+
             backup.scheduled(self._db, every, self._settings.backup_keep)
             self._db.write(user, lambda tx: jobs.enqueue(tx, "backup", "file", delay_ms=every))
 
@@ -433,34 +441,36 @@ class Store:
         self._worker.stop()
         self._db.close()
 
-    def __enter__(self) -> "Store":
+    def __enter__(self) -> Store:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
         return f"<recollect.Store {self._db.location} user={self._user!r}>"
 
 
-def _where(url: str | Path | None, settings: Settings) -> str | Path | None:
+def _where(url: PathLike | None, settings: Settings) -> str | None:
+    """The path or address that is meant; None for a store in memory."""
     if not settings.enabled:
         return None
     if url is None:
         return config.database(settings)
-    if isinstance(url, str):
-        if config.is_postgres(url):
-            return url
-        if url == ":memory:":
-            return None
-        if url.startswith("sqlite:///"):
-            url = url.removeprefix("sqlite://")
-        elif "://" in url:
-            raise InvalidInput(f"{url.split('://')[0]}:// is no address of ours: use a path or postgresql://...")
-        if not url.strip():
-            raise InvalidInput("The path is empty. Leave it out for the store that the settings name.")
-        checks.text(url, "path")
-    return Path(url).expanduser().absolute()
+    path = os.fspath(url)
+    if path == ":memory:":
+        return None
+    if config.is_postgres(path):
+        return path
+    if not path.startswith("sqlite:///") and "://" in path:
+        raise InvalidInput(f"{path.split('://')[0]}:// is no address of ours: use a path or postgresql://...")
+    if not path.strip():
+        raise InvalidInput("The path is empty. Leave it out for the store that the settings name.")
+    return _path(checks.text(path, "path").removeprefix("sqlite://"))
+
+
+def _path(path: PathLike) -> str:
+    return os.path.abspath(os.path.expanduser(path))
 
 
 def _id(conversation: ConversationLike) -> str:

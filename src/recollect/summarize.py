@@ -10,24 +10,28 @@ back; decisions, facts and action items are kept for good, passing remarks are t
 grows past its bound, and then it says how many.
 """
 
+from __future__ import annotations
+
 import re
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import branches, checks, conversations, log
 from .conversations import Found, find
-from .db import Tx
 from .db.points import reach
 from .model import Branch, Event
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from .db import Tx
+    from .model import Model
 
 HEADING = "**Conversation Summary**"
 MAX_CHARACTERS = 6_000
 MAX_PROMPT_CHARACTERS = 24_000
 MAX_POINT = 200
-
-Model = Callable[[str], str]
-"""A prompt in, an answer out."""
 
 SECTIONS = ("Decisions", "Action items", "Facts", "Also said")
 _CUES = (

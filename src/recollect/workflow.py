@@ -1,10 +1,15 @@
 """Events of other systems, on their way into the log: kept whole, filed under their own type."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
 
 from .errors import InvalidInput
 from .model import Entry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _TEXTS = ("message", "text", "content", "delta", "output")
 

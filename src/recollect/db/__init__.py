@@ -9,70 +9,23 @@ when it returns. `fn` may run more than once (a serialisation failure is retried
 no public transaction: a caller's network call must never sit under a lock that other processes wait for.
 """
 
-from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from __future__ import annotations
 
-from ..model import Progress
-
-T = TypeVar("T")
-Row = tuple[Any, ...]
-
-
-class Tx(Protocol):
-    """One transaction of one user."""
-
-    user: int
-    """The user's number, bound as `:user`; 0 for someone who never wrote anything."""
-    for_update: str
-    """Appended to a select that must lock its row: ` for update` on Postgres, nothing where the writer is alone."""
-
-    def all(self, sql: str, /, **params: Any) -> list[Row]: ...
-    def one(self, sql: str, /, **params: Any) -> Row | None: ...
-    def run(self, sql: str, /, **params: Any) -> int:
-        """Execute, and return the number of rows changed."""
-        ...
-
-    def many(self, sql: str, rows: Iterable[Row], /) -> None:
-        """Execute once per row; the values stand in the order in which the statement first names them."""
-        ...
-
-    def ticks(self, n: int) -> int:
-        """Draw n numbers from the counter that orders events and activity; returns the first of them."""
-        ...
-
-
-class Database(Protocol):
-    """One open database, shared by the handles of all users."""
-
-    dialect: str
-    location: str
-    """Where it is, as a person would say it; never holds a password."""
-
-    def read(self, user: str, fn: Callable[[Tx], T], /) -> T: ...
-    def write(self, user: str, fn: Callable[[Tx], T], /) -> T: ...
-    def users(self) -> list[str]: ...
-    def check(self) -> list[str]:
-        """The engine's own integrity check: what it found wrong, nothing when all is well."""
-        ...
-
-    def scrub(self) -> None:
-        """After an erasure: leave nothing of it in write-ahead logs and free pages, as far as the engine can."""
-        ...
-
-    def compact(self, progress: Progress | None, /) -> tuple[int, int]: ...
-    def size(self) -> int: ...
-    def schema(self) -> int: ...
-    def close(self) -> None: ...
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..config import Settings
+    from .protocol import Database as Database
+    from .protocol import Row as Row
+    from .protocol import Tx as Tx
 
 
 class Retry(Exception):
     """Raised inside `fn` or by the engine: the user's number was stale; resolve it again and repeat."""
 
 
-def connect(where: str | Path | None, settings: Any) -> Database:
+def connect(where: str | None, settings: Settings) -> Database:
     """Open the database behind a path, a `postgresql://` address, or None for one in memory."""
-    if isinstance(where, str):
+    if where is not None and where.startswith(("postgresql://", "postgres://")):
         from .postgres import Postgres
 
         return Postgres(where, settings)

@@ -6,10 +6,11 @@ Waiting here has no time limit: the writer thread may wait as long as it must, i
 (`StoreBusy`), and the kernel releases the lock of a process that dies.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 import time
-from pathlib import Path
 
 if sys.platform == "win32":
     import msvcrt
@@ -38,11 +39,11 @@ else:
 class Gate:
     """An inter-process lock. Not for threads: one Gate belongs to one writer."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
 
-    def __enter__(self) -> "Gate":
+    def __enter__(self) -> Gate:
         _lock(self._fd)
         return self
 
@@ -59,14 +60,18 @@ _NETWORK = frozenset(
 )
 
 
-def network_filesystem(path: Path, mountinfo: str | None = None) -> str | None:
+def network_filesystem(path: str, mountinfo: str | None = None) -> str | None:
     """The kind of network file system `path` lies on, or None. Locks and shared memory do not hold there."""
-    path = path.resolve()
+    path = os.path.realpath(path)
     if sys.platform == "win32":
         import ctypes
 
         remote = 4
-        return "network drive" if ctypes.windll.kernel32.GetDriveTypeW(path.anchor) == remote else None
+        return (
+            "network drive"
+            if ctypes.windll.kernel32.GetDriveTypeW(os.path.splitdrive(path)[0] + "\\") == remote
+            else None
+        )
     if sys.platform == "darwin":
         import subprocess
 
@@ -79,7 +84,8 @@ def network_filesystem(path: Path, mountinfo: str | None = None) -> str | None:
     else:
         if mountinfo is None:
             try:
-                mountinfo = Path("/proc/self/mountinfo").read_text("utf-8", "surrogateescape")
+                with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as f:
+                    mountinfo = f.read()
             except OSError:
                 return None
         mounts = []
@@ -90,6 +96,7 @@ def network_filesystem(path: Path, mountinfo: str | None = None) -> str | None:
     # The longest mount point above the path holds it; of two on the same point, the later one hides the other.
     kind, depth = "", -1
     for point, fstype in mounts:
-        if path.is_relative_to(point) and len(Path(point).parts) >= depth:
-            kind, depth = fstype, len(Path(point).parts)
+        inside = path == point or path.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= depth:
+            kind, depth = fstype, len(point)
     return kind if kind in _NETWORK else None

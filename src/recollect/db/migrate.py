@@ -4,13 +4,15 @@
 equal to the files.
 """
 
-from pathlib import Path
+from __future__ import annotations
 
 LATEST = 1
 
 
 def scripts(dialect: str, after: int) -> list[tuple[int, str]]:
     """(version, SQL) of every migration newer than `after`, oldest first."""
+    from pathlib import Path
+
     folder = Path(__file__).parent / "migrations" / dialect
     found = sorted((int(p.name[:4]), p) for p in folder.glob("*.sql"))
     return [(version, path.read_text("utf-8")) for version, path in found if version > after]

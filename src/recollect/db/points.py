@@ -4,7 +4,11 @@
 killed in tests/faults is the very code that runs for users.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 hook: Callable[[str], None] | None = None
 

@@ -6,6 +6,8 @@ answer to "was it written?" is never a guess. Row-level security repeats the WHE
 reads are set for each transaction.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import random
@@ -13,7 +15,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from psycopg import errors as pg
@@ -34,12 +36,15 @@ from ..errors import (
     StoreClosed,
     Unavailable,
 )
-from ..model import Progress
-from . import Retry, Row, Tx, migrate
+from . import Retry, migrate
+
+if TYPE_CHECKING:
+    from ..model import Progress
+    from . import Row, Tx
+
+    Connection = psycopg.Connection[Row]
 
 T = TypeVar("T")
-
-Connection = psycopg.Connection[Row]
 MIGRATION_LOCK = 0x52434C54
 TRIES = 8
 ASK_SECONDS = 10.0  # how long to look for the outcome of a commit whose answer was lost

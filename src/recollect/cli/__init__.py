@@ -1,0 +1,47 @@
+"""The command line: a command for every verb of `Store`, one file a noun.
+
+`session` finds the store and gives commands what they share, `output` says things to people and programs. Importing
+this package registers the commands; what is heavy (tables, drivers) is imported by the command that needs it.
+"""
+
+from typing import Annotated
+
+import typer
+
+from . import branches, conversations, events, output, sample, store  # noqa: F401 - `sample` registers itself
+from .session import Database, DataDir, Json, Session, User, app, guarded
+
+__all__ = ["app", "main"]
+
+_PANELS = [noun.PANEL for noun in (conversations, events, branches, store)]
+app.registered_commands.sort(key=lambda c: _PANELS.index(str(c.rich_help_panel)))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from .. import __version__
+
+        typer.echo(f"recollect {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def recollect(
+    ctx: typer.Context,
+    json: Json = False,
+    database: Database = None,
+    user: User = None,
+    data_dir: DataDir = None,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and end.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    if ctx.invoked_subcommand is None:
+        s = Session(database, user, data_dir, json)
+        guarded(s, lambda: store.overview(s))
+
+
+def main() -> None:
+    """What `recollect` and `python -m recollect.cli` start."""
+    output.prepare_streams()
+    app(prog_name="recollect")

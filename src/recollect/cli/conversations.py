@@ -1,0 +1,238 @@
+"""Conversations: list, start, show, rename, bin, restore, clear, erase."""
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import InvalidInput
+from ..model import Conversation
+from . import output
+from .session import BranchName, ConversationId, ExactConversationId, Session, Yes, command, confirm
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+PANEL = "Conversations"
+WIDE_ENOUGH_FOR_IDS = 110
+
+
+def called(c: Conversation, *, with_id: bool = False) -> str:
+    if not c.title:
+        return f"the untitled conversation {c.id}"
+    return f"“{output.one_line(c.title, 80)}”" + (f" ({c.id})" if with_id else "")
+
+
+@command("conversations", panel=PANEL)
+def conversations(
+    s: Session,
+    workspace: Annotated[str | None, typer.Option("--workspace", "-w", help="Only those of this workspace.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="At most so many.")] = 20,
+    cursor: Annotated[
+        str | None, typer.Option("--cursor", metavar="CURSOR", help="Go on behind this one: the cursor of a listed conversation.")
+    ] = None,
+    deleted: Annotated[bool, typer.Option("--deleted", help="List the bin instead.")] = False,
+) -> None:  # fmt: skip
+    """List conversations, newest activity first."""
+    found = s.store.conversations(workspace=workspace, limit=limit, cursor=cursor, deleted=deleted)
+    if s.json:
+        output.emit(found)
+        return
+    if not found:
+        _nothing(s, workspace, cursor, deleted)
+        return
+    ids = s.ids(found, short=output.console().width < WIDE_ENOUGH_FOR_IDS)
+    columns = ["Id", "Title", "Events", "Deleted" if deleted else "Last activity"]
+    if any(c.workspace for c in found) and workspace is None:
+        columns.insert(2, "Workspace")
+    rows = []
+    for id, c in zip(ids, found, strict=True):
+        title = output.styled(c.title or "untitled", "" if c.title else "dim italic")
+        row: list[str | Text] = [id, title, f"{c.last_seq:,}", output.when(c.deleted_at if deleted else c.updated_at)]
+        if "Workspace" in columns:
+            row.insert(2, output.styled(c.workspace or "", "dim"))
+        rows.append(row)
+    output.show(output.table(*columns, rows=rows, right=["Events"], wide=("Title", "Workspace")))
+    if limit and len(found) == limit and s.store.conversations(
+        workspace=workspace, limit=1, cursor=found[-1].cursor, deleted=deleted
+    ):  # fmt: skip
+        words = ["--workspace", workspace] if workspace else []
+        words += ["--deleted"] if deleted else []
+        output.line("")
+        output.line(
+            f"More: {s.command('conversations', '--cursor', found[-1].cursor, '-n', str(limit), *words)}", style="dim"
+        )
+
+
+def _nothing(s: Session, workspace: str | None, cursor: str | None, deleted: bool) -> None:
+    if cursor is not None:
+        output.line("That was the last of them.")
+    elif deleted:
+        output.line("The bin is empty.")
+    elif workspace is not None:
+        output.line(
+            f"No conversations in the workspace {output.clean(workspace)}. `{s.command('conversations')}` lists them all."
+        )
+    else:
+        output.line(f"No conversations yet for {s.settings.user} in {s.location}.")
+        output.show(output.tries([
+            (s.command("sample"), "record a sample conversation"),
+            (s.command("new", "My first"), "start one, and print its id"),
+        ]))  # fmt: skip
+
+
+@command("new", panel=PANEL, creates=True)
+def new(
+    s: Session,
+    title: Annotated[
+        str | None, typer.Argument(metavar="TITLE", help="What to call it. Unsaid: its first message gives it a title.", show_default=False)
+    ] = None,
+    id: Annotated[str | None, typer.Option("--id", help="An id of your own. Unsaid: a new UUID.")] = None,
+    workspace: Annotated[str | None, typer.Option("--workspace", "-w", help="The workspace it belongs to.")] = None,
+    workflow: Annotated[str | None, typer.Option("--workflow", help="The id of the workflow it belongs to.")] = None,
+    metadata: Annotated[str | None, typer.Option("--metadata", metavar="JSON", help="A JSON object to keep with it.")] = None,
+) -> None:  # fmt: skip
+    """Start a conversation and print its id."""
+    c = s.store.create(
+        id, title=title, workspace=workspace, workflow_id=workflow, metadata=json_object(metadata, "--metadata")
+    )
+    if s.json:
+        output.emit(c)
+        return
+    output.line(c.id)
+    if s.where is None:
+        output.warn("persistence is off (the setting `enabled`): this conversation is gone already.")
+    else:
+        output.hint(f"Next: {s.command('append', c.id, 'Hello')}")
+
+
+def json_object(text: str | None, what: str) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError as e:
+        raise InvalidInput(f"{what} is not JSON: {e}.") from None
+    if not isinstance(value, dict):
+        raise InvalidInput(f'{what} must be a JSON object, for example {{"a": 1}}.')
+    return value
+
+
+@command("show", panel=PANEL)
+def show(
+    s: Session,
+    conversation: ConversationId,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="The newest so many messages.")] = 20,
+    everything: Annotated[bool, typer.Option("--all", "-a", help="All messages, whatever --limit says.")] = False,
+    branch: BranchName = None,
+    reasoning: Annotated[bool, typer.Option("--reasoning", "-r", help="With the reasoning that led to them.")] = False,
+) -> None:
+    """Show the messages of a conversation like a chat."""
+    c = s.find(conversation)
+    most = None if everything else limit
+    messages = s.store.messages(c.id, limit=most, include_reasoning=reasoning, branch=branch)
+    if s.json:
+        output.emit({"conversation": c, "messages": messages})
+        return
+    output.show(header(c, branch), "")
+    if not messages:
+        output.line("No messages yet." if c.last_seq == 0 or limit else "None were asked for (--limit 0).")
+        if c.last_seq == 0:
+            output.hint(f"Next: {s.command('append', c.id, 'Hello')}")
+        return
+    output.show(*output.chat(messages, reasoning=reasoning))
+    notes = []
+    if most is not None and len(messages) == most and messages[0].kind != "summary" and messages[0].seq > 1:
+        notes.append((s.command("show", c.id, "--all"), "earlier messages as well"))
+    if c.last_seq > len(messages):
+        notes.append((s.command("replay", c.id), "every event: tools, reasoning, artifacts"))
+    if notes:
+        output.show(output.tries(notes))
+
+
+def header(c: Conversation, branch: str | None = None) -> "RenderableType":
+    from rich.console import Group
+
+    title = output.styled(output.one_line(c.title) if c.title else "untitled", "bold")
+    about = [output.count(c.last_seq, "event")]
+    if (branch or c.active_branch) != "main":
+        about.append(f"branch {branch or c.active_branch}")
+    if c.workspace:
+        about.append(c.workspace)
+    about.append(output.when(c.updated_at))
+    return Group(title, output.styled(c.id, "dim"), output.styled(" · ".join(about), "dim"))
+
+
+@command("rename", panel=PANEL)
+def rename(
+    s: Session, conversation: ConversationId, title: Annotated[str, typer.Argument(metavar="TITLE", help="Its new title.", show_default=False)]
+) -> None:  # fmt: skip
+    """Give a conversation another title."""
+    before = s.find(conversation)
+    c = s.store.rename(before.id, title)
+    if s.json:
+        output.emit(c)
+        return
+    output.line(f"{called(before)} is now {called(c)}.")
+
+
+@command("delete", panel=PANEL)
+def delete(s: Session, conversation: ConversationId) -> None:
+    """Put a conversation in the bin; `restore` takes it out again."""
+    c = s.find(conversation)
+    s.store.delete(c.id)
+    if s.json:
+        output.emit({"id": c.id, "deleted": True})
+        return
+    output.line(f"Put {called(c)} in the bin.")
+    output.line(f"Undo: {s.command('restore', c.id)}", style="dim")
+
+
+@command("restore", panel=PANEL)
+def restore(s: Session, conversation: ExactConversationId) -> None:
+    """Take a conversation out of the bin."""
+    c = s.store.restore(s.find(conversation, deleted=True).id)
+    if s.json:
+        output.emit(c)
+        return
+    output.line(f"{called(c)} is back.")
+
+
+@command("clear", panel=PANEL)
+def clear(s: Session, conversation: ExactConversationId, yes: Yes = False) -> None:
+    """Remove all history of a conversation, on every branch; the conversation and its counter stay."""
+    c = s.find(exact(conversation))
+    events = len(s.store.read(c.id, branch="*"))
+    confirm(f"Remove all history of {called(c, with_id=True)}, {output.count(events, 'event')}, for good?", yes)
+    gone = s.store.clear(c.id)
+    if s.json:
+        output.emit({"id": c.id, "cleared": gone})
+        return
+    output.line(f"Removed {output.count(gone, 'event')} of {called(c)}. Its next event is #{c.last_seq + 1}.")
+
+
+@command("erase", panel=PANEL)
+def erase(s: Session, conversation: ExactConversationId, yes: Yes = False) -> None:
+    """Erase a conversation for good, in the bin or not. Nothing of it stays but a receipt."""
+    c = s.find(exact(conversation), deleted=True)
+    # What is in the bin cannot be read, only its counter is known.
+    held = c.last_seq if c.deleted_at is not None else len(s.store.read(c.id, branch="*"))
+    events = ("up to " if c.deleted_at is not None else "") + output.count(held, "event")
+    confirm(f"Erase {called(c, with_id=True)} with {events}, for good?", yes)
+    receipt = s.store.erase(conversation=c.id)
+    if s.json:
+        output.emit(receipt)
+        return
+    output.line(f"Erased {called(c)}.")
+    output.show(output.facts([
+        ("receipt", receipt.id),
+        ("removed", ", ".join(f"{what} {n:,}" for what, n in receipt.counts.items() if n)),
+    ]))  # fmt: skip
+
+
+def exact(ref: str) -> str:
+    """What goes for good is named: "the newest" may be another one by the time the answer is yes."""
+    if ref == "@":
+        raise InvalidInput("@ is not taken here, because another program may make a newer one. Give the id.")
+    return ref

@@ -1,0 +1,105 @@
+"""A short conversation to look at: messages with their reasoning, tools, a ledger, an artifact, a fork."""
+
+from ..model import Conversation, Entry, Reasoning
+from ..store import Store
+from . import output
+from .conversations import header
+from .session import Session, command
+from .store import PANEL
+
+_DIFF = """\
+--- a/src/theme.css
++++ b/src/theme.css
+@@ -1,4 +1,10 @@
+ :root {
+   --background: #ffffff;
+   --text: #1b1f24;
+ }
++
++@media (prefers-color-scheme: dark) {
++  :root { --background: #0d1117; --text: #e6edf3; }
++}
+"""
+
+_STORY: tuple[tuple[int, Entry], ...] = (
+    (0, {"role": "user", "text": "Could you give the garden planner a dark mode? I prefer dark themes everywhere."}),
+    (4, {
+        "role": "assistant", "agent": "planner", "model": "sample-model", "input_tokens": 412, "output_tokens": 58,
+        "duration_ms": 2_300,
+        "text": "Sure. I will look at how colours are set first, then decide between a switch and the system's preference.",
+        "reasoning": Reasoning(
+            "The user wants dark mode and says they prefer it everywhere: following the system may be enough. Read the "
+            "stylesheet before promising anything.",
+            effort="low", model="sample-model", output_tokens=61, duration_ms=900,
+        ),
+    }),
+    (5, {"kind": "ledger", "task_id": "dark-mode", "goal": "A dark mode for the garden planner", "status": "in_progress"}),
+    (6, {"kind": "tool_use", "tool": "Read", "path": "src/theme.css", "agent": "planner"}),
+    (7, {
+        "kind": "tool_result", "tool": "Read", "path": "src/theme.css", "duration_ms": 12,
+        "text": ":root {\n  --background: #ffffff;\n  --text: #1b1f24;\n}",
+    }),
+    (11, {
+        "role": "assistant", "agent": "planner", "model": "sample-model", "input_tokens": 690, "output_tokens": 74,
+        "duration_ms": 1_900,
+        "text": "All colours are two variables, so following the system's preference takes five lines. Shall I?",
+        "reasoning": "Two custom properties only: a media query will do, no switch and no script needed.",
+    }),
+    (48, {"role": "user", "text": "Yes, let's go with the system's preference. 🌙"}),
+    (49, {"kind": "approval", "tool": "Edit", "path": "src/theme.css", "status": "granted"}),
+    (52, {"kind": "artifact", "path": "src/theme.css", "text": "Dark colours by media query", "diff": _DIFF}),
+    (53, {"kind": "ledger", "task_id": "dark-mode", "goal": "A dark mode for the garden planner", "status": "done"}),
+    (55, {
+        "role": "assistant", "agent": "planner", "model": "sample-model", "input_tokens": 802, "output_tokens": 41,
+        "duration_ms": 1_200,
+        "text": "Done: src/theme.css now follows the system. Decided: no switch, the system's preference decides.",
+    }),
+)  # fmt: skip
+
+_OTHER_ROAD: tuple[tuple[int, Entry], ...] = (
+    (70, {"role": "user", "text": "What if visitors could choose it themselves?"}),
+    (75, {
+        "role": "assistant", "agent": "planner", "model": "sample-model", "input_tokens": 731, "output_tokens": 66,
+        "duration_ms": 2_000,
+        "text": "Then a switch in the header, remembered in the browser: about forty lines, and a flash to avoid on load.",
+    }),
+)  # fmt: skip
+
+
+def record(store: Store) -> Conversation:
+    """The sample, as if it had ended a moment ago."""
+    from .. import ids
+
+    begin = ids.now() - 80_000
+    c = store.create(title="A dark mode for the garden planner", workspace="sample", metadata={"sample": True})
+    said = store.append_many(c.id, [{**e, "created_at": begin + at * 1000} for at, e in _STORY])
+    question = next(e for e in said if e.role == "user" and e.seq > 1)
+    store.fork(c.id, at=question.seq - 1, name="with-a-switch")
+    store.append_many(c.id, [{**e, "created_at": begin + at * 1000} for at, e in _OTHER_ROAD], branch="with-a-switch")
+    return store.get(c.id)
+
+
+@command("sample", panel=PANEL, creates=True)
+def sample(s: Session) -> None:
+    """Record a short sample conversation, show it, and say what to try next."""
+    store = s.store
+    c = record(store)
+    if s.json:
+        output.emit({"conversation": c, "events": store.read(c.id, branch="*"), "branches": store.branches(c.id)})
+        return
+    output.line(f"Recorded a sample conversation for {s.settings.user} in {s.location}.")
+    if s.where is None:
+        output.warn("persistence is off (the setting `enabled`): it is gone when this command ends.")
+    output.show("", header(c), "")
+    output.show(*output.chat(store.messages(c.id, limit=None, include_reasoning=True), reasoning=True))
+    output.show(output.branch_tree(store.branches(c.id)), "")
+    if s.where is None:
+        return
+    output.show("Try", output.tries([
+        (s.command("replay", "@"), "every event, tools and reasoning included"),
+        (s.command("show", "@", "-b", "with-a-switch"), "the other road, from the fork on"),
+        (s.command("ledger", "@", "--at", "5"), "the tasks as they stood at event 5"),
+        (s.command("append", "@", "Thanks!"), "go on with it"),
+        (s.command("conversations"), "everything that is kept"),
+        (s.command("delete", "@"), "put the sample in the bin"),
+    ]))  # fmt: skip

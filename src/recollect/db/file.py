@@ -1,0 +1,259 @@
+"""A store's file: found fit to be written on, opened, migrated, copied, put in the place of another.
+
+Everything here happens before a store is served, or beside it. Nothing is written before the file was found to be ours:
+a foreign file, a newer schema, an old SQLite or a network file system is refused and left as it was.
+"""
+
+from __future__ import annotations
+
+import os
+
+import apsw
+
+from .. import ids
+from ..errors import (
+    AlreadyExists,
+    Damaged,
+    DiskFull,
+    InvalidInput,
+    NetworkFilesystem,
+    NewerSchema,
+    NotARecollectFile,
+    RecollectError,
+    Refused,
+    SQLiteTooOld,
+    StorageError,
+    StoreBusy,
+)
+from . import migrate
+from .gate import Gate, network_filesystem
+from .points import reach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..model import Progress
+
+APPLICATION_ID = 0x52434C54  # "RCLT"
+MAGIC = b"SQLite format 3\0"
+
+
+def check_library() -> None:
+    version = tuple(int(n) for n in apsw.sqlite_lib_version().split("."))
+    if version < (3, 51, 3):
+        raise SQLiteTooOld(
+            f"SQLite {apsw.sqlite_lib_version()} is inside the range of the WAL-reset bug that corrupts databases "
+            "(3.7.0 to 3.51.2). Upgrade: pip install -U apsw-sqlite3mc"
+        )
+
+
+def prepare(path: str) -> None:
+    """Refuse what must not be written on, then make the folder and an empty file that only its user can read."""
+    folder = os.path.dirname(path)
+    there = folder
+    while not os.path.exists(there) and there != os.path.dirname(there):
+        there = os.path.dirname(there)
+    kind = network_filesystem(there)
+    if kind:
+        raise NetworkFilesystem(
+            f"{path} lies on a network file system ({kind}), where SQLite's locks do not hold. Use a local disk, or "
+            "Postgres for many machines."
+        )
+    if os.path.isdir(path):
+        raise NotARecollectFile(f"{path} is a folder. Name a file in it, for example {os.path.join(path, 'chat.db')}.")
+    if os.path.exists(path) and os.path.getsize(path):
+        # With a rollback journal beside it the file may be half created: SQLite mends it first, `version_of` looks then.
+        if not os.path.exists(path + "-journal"):
+            check_header(path)
+        return
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as e:
+        raise Refused(f"{path} cannot be made ({e.strerror}). Check that you own its folder.") from e
+    reach("file made")
+
+
+def check_header(path: str) -> None:
+    try:
+        with open(path, "rb") as f:
+            header = f.read(100)
+    except OSError as e:
+        raise Refused(f"{path} cannot be read ({e.strerror}). Check that you own it.") from e
+    if not header.startswith(MAGIC):
+        raise NotARecollectFile(
+            f"{path} is not a SQLite database. It was left untouched; choose another path. If it was a store and is "
+            f"damaged: recollect doctor {path} --salvage OUT"
+        )
+    if int.from_bytes(header[68:72]) != APPLICATION_ID:
+        raise NotARecollectFile(
+            f"{path} is a SQLite database of another program. It was left untouched; choose another path."
+        )
+
+
+def connect(path: str) -> apsw.Connection:
+    connection = apsw.Connection(path, apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(5_000)  # for foreign programs and recovery; ours queue at the gate
+    return connection
+
+
+def version_of(connection: apsw.Connection, path: str) -> int:
+    version = int(connection.pragma("user_version"))
+    if version > migrate.LATEST:
+        raise NewerSchema(
+            f"{path} has schema {version}; this Recollect knows {migrate.LATEST}. It was left untouched. "
+            "Upgrade: pip install -U recollect"
+        )
+    if version == 0 and connection.execute("select 1 from sqlite_schema limit 1").fetchall():
+        raise NotARecollectFile(f"{path} is a SQLite database of another program. It was left untouched.")
+    return version
+
+
+def bring_up_to_date(connection: apsw.Connection, path: str, version: int) -> None:
+    if version:
+        aside = f"{path}.schema-{version}.{ids.now()}.backup"
+        copy(connection, aside)
+        reach("migration backed up")
+    build(connection, version)
+    if version:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
+
+def build(connection: apsw.Connection, version: int) -> None:
+    for number, script in migrate.scripts("sqlite", version):
+        connection.execute("begin immediate")
+        try:
+            for _ in connection.execute(script):  # lazily executed: exhaust it, or it stops at the first row
+                pass
+            connection.pragma("user_version", number)
+            connection.pragma("application_id", APPLICATION_ID)
+            reach("schema built")
+            connection.execute("commit")
+            reach("schema committed")
+        except BaseException:
+            connection.execute("rollback")
+            raise
+
+
+def copy(connection: apsw.Connection, to: str, progress: Progress | None = None) -> None:
+    """A copy that only its user can read, with nothing left in a log beside it."""
+    os.close(os.open(to, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
+    target = apsw.Connection(to, apsw.SQLITE_OPEN_READWRITE)
+    try:
+        with target.backup("main", connection, "main") as job:
+            while not job.done:
+                job.step(512)
+                if progress:
+                    progress("copying", job.page_count - job.remaining, job.page_count)
+        target.pragma("journal_mode", "delete")
+    finally:
+        target.close()
+
+
+def inspect(path: str) -> int:
+    """The number of events in a store's file, after reading all of it; Damaged or Refused if it is not sound. The file
+    is opened read-only, as it lies there."""
+    check_header(path)
+    with translated(path):
+        connection = apsw.Connection(path, apsw.SQLITE_OPEN_READONLY)
+        try:
+            version_of(connection, path)
+            found = [str(row[0]) for row in connection.execute("pragma integrity_check")]
+            if found != ["ok"]:
+                raise Damaged(
+                    f"{path} is damaged: {found[0]}. Save what is readable: recollect doctor {path} --salvage OUT"
+                )
+            return int(connection.execute("select count(*) from events").fetchall()[0][0])  # type: ignore[arg-type]
+        finally:
+            connection.close()
+
+
+def replace(backup: str, path: str, progress: Progress | None) -> str | None:
+    """Put a verified file in the place of a store's, which is set aside. Only with no one else there."""
+    aside: str | None = None
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    gate = Gate(path + ".lock")
+    try:
+        with gate, translated(path):
+            part = path + ".part"
+            source = apsw.Connection(backup, apsw.SQLITE_OPEN_READONLY)
+            try:
+                copy(source, part, progress)
+            finally:
+                source.close()
+            if os.path.exists(path):
+                aside = f"{path}.{ids.now()}.aside"
+                _alone_or_refuse(path)
+                os.replace(path, aside)
+                reach("restore set aside")
+                for suffix in ("-wal", "-shm"):  # belong to the file that was set aside, if it was too damaged to close
+                    if os.path.exists(path + suffix):
+                        os.replace(path + suffix, aside + suffix)
+            os.replace(part, path)
+            sync_folder(os.path.dirname(path))
+    finally:
+        gate.close()
+    return aside
+
+
+def sync_folder(folder: str) -> None:
+    if os.name == "posix":  # a rename is durable only with its folder; Windows has no such call
+        fd = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+def _alone_or_refuse(path: str) -> None:
+    """Leaving WAL mode needs every other connection to be closed, so it tells whether there are any. It also moves what
+    is in the log into the file."""
+    connection = apsw.Connection(path, apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(1_000)
+    try:
+        connection.pragma("journal_mode", "delete")
+    except (apsw.BusyError, apsw.LockedError) as e:
+        raise StoreBusy(
+            f"{path} is open in another program. Close it (application, sidecar, hooks), then try again."
+        ) from e
+    except apsw.Error:
+        pass  # too damaged for that: it is set aside as it is
+    finally:
+        connection.close()
+
+
+def fails_all(error: BaseException) -> bool:
+    """Errors that say the disk or the file is in trouble: no request of the batch may be called done."""
+    return isinstance(error, (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.NoMemError, apsw.NotADBError))
+
+
+class translated:
+    """`with translated(location):` turns apsw's errors into ours, once. (contextlib's decorator costs an import and 1 us.)"""
+
+    __slots__ = ("_location",)
+
+    def __init__(self, location: str) -> None:
+        self._location = location
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, tb: object) -> None:
+        if isinstance(e, apsw.Error):
+            raise _translate(e, self._location) from e
+
+
+def _translate(e: apsw.Error, location: str) -> RecollectError:
+    if isinstance(e, apsw.FullError):
+        return DiskFull(f"No space left for {location}. Nothing was written; free some space and try again.")
+    if isinstance(e, (apsw.BusyError, apsw.LockedError)):
+        return StoreBusy(f"{location} is locked by another program ({e}). Nothing was written; close it and try again.")
+    if isinstance(e, (apsw.CorruptError, apsw.NotADBError)):
+        return Damaged(
+            f"{location} is damaged ({e}). Run `recollect doctor` to see how badly and to save what is readable."
+        )
+    if isinstance(e, (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, apsw.AuthError)):
+        return Refused(f"{location} cannot be written ({e}). Check that you own the file and its folder.")
+    if isinstance(e, apsw.TooBigError):
+        return InvalidInput(f"Too large for one row: {e}")
+    if isinstance(e, apsw.ConstraintError):
+        return AlreadyExists(f"{location}: {e}")
+    return StorageError(f"{location}: {e}")

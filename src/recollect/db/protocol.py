@@ -1,0 +1,56 @@
+"""What a database is to the rest of Recollect: two small protocols. Imported by type checkers only."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol, TypeVar
+
+from ..model import Progress
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+
+class Tx(Protocol):
+    """One transaction of one user."""
+
+    user: int
+    """The user's number, bound as `:user`; 0 for someone who never wrote anything."""
+    for_update: str
+    """Appended to a select that must lock its row: ` for update` on Postgres, nothing where the writer is alone."""
+
+    def all(self, sql: str, /, **params: Any) -> list[Row]: ...
+    def one(self, sql: str, /, **params: Any) -> Row | None: ...
+    def run(self, sql: str, /, **params: Any) -> int:
+        """Execute, and return the number of rows changed."""
+        ...
+
+    def many(self, sql: str, rows: Iterable[Row], /) -> None:
+        """Execute once per row; the values stand in the order in which the statement first names them."""
+        ...
+
+    def ticks(self, n: int) -> int:
+        """Draw n numbers from the counter that orders events and activity; returns the first of them."""
+        ...
+
+
+class Database(Protocol):
+    """One open database, shared by the handles of all users."""
+
+    dialect: str
+    location: str
+    """Where it is, as a person would say it; never holds a password."""
+
+    def read(self, user: str, fn: Callable[[Tx], T], /) -> T: ...
+    def write(self, user: str, fn: Callable[[Tx], T], /) -> T: ...
+    def users(self) -> list[str]: ...
+    def check(self) -> list[str]:
+        """The engine's own integrity check: what it found wrong, nothing when all is well."""
+        ...
+
+    def scrub(self) -> None:
+        """After an erasure: leave nothing of it in write-ahead logs and free pages, as far as the engine can."""
+        ...
+
+    def compact(self, progress: Progress | None, /) -> tuple[int, int]: ...
+    def size(self) -> int: ...
+    def schema(self) -> int: ...
+    def close(self) -> None: ...

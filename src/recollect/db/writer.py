@@ -1,0 +1,490 @@
+"""One process's share of a store's file: a writer thread, and a reading connection for each thread.
+
+Writing: a verb queues a closure and waits; the writer takes what is queued, runs it in one transaction under the gate
+(a savepoint for each request, so that one bad row fails alone) and commits once for all of them. A lone caller waits
+for one fsync, eight callers share it. There is no timed wait for more to come: what is there is committed.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+
+import apsw
+
+from .. import ids
+from ..errors import OutcomeUnknown, StorageError, StoreBusy
+from . import Retry, migrate
+from .file import bring_up_to_date, build, connect, copy, fails_all, prepare, version_of
+from .gate import Gate
+from .points import reach
+
+try:
+    from _queue import Empty, SimpleQueue
+except ImportError:  # an interpreter without the C module
+    from queue import Empty, SimpleQueue
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, TypeVar
+
+    from ..model import Progress
+    from . import Row, Tx
+
+    T = TypeVar("T")
+
+MAX_BATCH = 256
+MAX_BATCH_SECONDS = 0.010
+IDLE_SECONDS = 0.2
+MAX_WAL_PAGES = 8_000  # 32 MB: past this the writer checkpoints even when it is not idle
+
+
+class SQLiteTx:
+    """See `Tx`."""
+
+    for_update = ""
+
+    def __init__(self, connection: apsw.Connection, user: int) -> None:
+        self.user = user
+        self._connection = connection
+        self._execute = connection.execute
+        self.drew: tuple[int, int] | None = None
+        """The user and their counter after the last draw: proof, later, that this transaction was committed."""
+
+    def all(self, sql: str, /, **params: Any) -> list[Row]:
+        params["user"] = self.user
+        return self._execute(sql, params).fetchall()
+
+    def one(self, sql: str, /, **params: Any) -> Row | None:
+        params["user"] = self.user
+        rows = self._execute(sql, params).fetchall()
+        return rows[0] if rows else None
+
+    def run(self, sql: str, /, **params: Any) -> int:
+        params["user"] = self.user
+        self._execute(sql, params).fetchall()
+        return self._connection.changes()
+
+    def many(self, sql: str, rows: Iterable[Row], /) -> None:
+        self._connection.executemany(sql, rows)
+
+    def ticks(self, n: int) -> int:
+        last = self._execute(
+            "update users set last_event = last_event + ? where no = ? returning last_event", (n, self.user)
+        ).fetchall()
+        if not last:
+            raise Retry
+        self.drew = (self.user, _int(last))
+        return (self.user << 32) + _int(last) - n + 1
+
+
+def _int(rows: list[Row]) -> int:
+    return int(rows[0][0])
+
+
+class Request:
+    """What a caller hands to the writer. The token decides who has it: the writer that starts it, or the caller that
+    gives up waiting; `list.pop` is atomic, so exactly one of them gets it."""
+
+    __slots__ = ("alone", "done", "error", "fn", "result", "token", "user")
+
+    def __init__(self, user: str, fn: Callable[[Tx], Any], *, alone: bool = False) -> None:
+        self.user = user
+        self.alone = alone
+        self.fn = fn
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self.token = [True]
+        self.done = threading.Lock()
+        self.done.acquire()
+
+    def claim(self) -> bool:
+        try:
+            return self.token.pop()
+        except IndexError:
+            return False
+
+
+class Engine:
+    """Everything of a store that belongs to one process."""
+
+    def __init__(self, path: str | None, timeout: float) -> None:
+        self.pid = os.getpid()
+        self._path = path
+        self._timeout = timeout
+        self._users: dict[str, int] = {}
+        self._queue: SimpleQueue[Request | None] = SimpleQueue()
+        self._local = threading.local()
+        self._readers: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._wal_pages = 0
+        self._batches = 0
+        self._name = os.urandom(6).hex()
+        self._proof: tuple[int, int] | None = None
+        if path is None:
+            self._memory = threading.RLock()
+            self._inside = False
+            self._connection = apsw.Connection(":memory:")
+            build(self._connection, 0)
+        else:
+            prepare(path)
+            self._gate = Gate(path + ".lock")
+            self._connection = self._connect_writer(path)
+
+    # -- connections
+
+    def _connect_writer(self, path: str) -> apsw.Connection:
+        inode = os.stat(path).st_ino
+        connection = connect(path)
+        version = version_of(connection, path)
+        if version < migrate.LATEST or connection.pragma("journal_mode") != "wal":
+            with self._gate:
+                if os.stat(path).st_ino != inode:  # a backup was put in its place while we waited
+                    connection.close()
+                    return self._connect_writer(path)
+                version = version_of(connection, path)  # another process may have been faster
+                if version < migrate.LATEST:
+                    bring_up_to_date(connection, path, version)
+                connection.pragma("journal_mode", "wal")
+        connection.pragma("synchronous", "full")
+        connection.pragma("secure_delete", True)
+        connection.set_wal_hook(self._after_commit)  # takes the place of the automatic checkpoint inside COMMIT
+        return connection
+
+    def _after_commit(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
+        self._wal_pages = pages
+        return 0
+
+    def _reader(self) -> apsw.Connection:
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            assert self._path is not None
+            connection = connect(self._path)
+            connection.pragma("query_only", True)
+            self._local.connection = connection
+            self._readers.add(connection)
+        return connection
+
+    # -- reading
+
+    def read(self, user: str, fn: Callable[[Tx], T]) -> T:
+        if self._path is None:
+            with self._memory:
+                self._refuse_nesting()
+                return fn(SQLiteTx(self._connection, self._user_no(self._connection, user)))
+        self._refuse_nesting()
+        connection = self._reader()
+        connection.execute("begin")
+        try:
+            return fn(SQLiteTx(connection, self._user_no(connection, user)))
+        finally:
+            if connection.in_transaction:
+                connection.execute("commit")
+
+    def query(self, sql: str) -> list[Row]:
+        if self._path is None:
+            with self._memory:
+                return self._connection.execute(sql).fetchall()
+        return self._reader().execute(sql).fetchall()
+
+    def _user_no(self, connection: apsw.Connection, user: str) -> int:
+        no = self._users.get(user)
+        if no is None:
+            rows = connection.execute("select no from users where id = ?", (user,)).fetchall()
+            no = _int(rows) if rows else 0
+        return no
+
+    # -- writing
+
+    def write(self, user: str, fn: Callable[[Tx], T]) -> T:
+        if self._path is None:
+            return self._write_memory(user, fn)
+        self._refuse_nesting()
+        if self._thread is None:
+            self._start()
+        return self._submit(Request(user, fn))  # type: ignore[no-any-return]
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="recollect-writer", daemon=True)
+                self._thread.start()
+
+    def _submit(self, request: Request) -> Any:
+        self._queue.put(request)
+        if not request.done.acquire(timeout=self._timeout):
+            if request.claim():
+                raise StoreBusy(
+                    f"{self._path} is held by another process: no turn to write within {self._timeout:g} s. Nothing was "
+                    "written. See which program has it open (it may be stopped), or raise busy_timeout_ms."
+                )
+            request.done.acquire()  # it has been started: its outcome is a commit away
+        if request.error is not None:
+            raise request.error
+        return request.result
+
+    def _write_memory(self, user: str, fn: Callable[[Tx], T]) -> T:
+        with self._memory:
+            self._refuse_nesting()
+            self._inside = True
+            try:
+                self._connection.execute("begin immediate")
+                try:
+                    result = self._apply(user, fn, {})
+                    self._connection.execute("commit")
+                    return result
+                except BaseException:
+                    if self._connection.in_transaction:
+                        self._connection.execute("rollback")
+                    raise
+            finally:
+                self._inside = False
+
+    def _refuse_nesting(self) -> None:
+        nested = self._inside if self._path is None else threading.current_thread() is self._thread
+        if nested:
+            raise RuntimeError("A verb was called inside a transaction; pass the tx on instead.")
+
+    def _apply(self, user: str, fn: Callable[[Tx], T], new_users: dict[str, int]) -> T:
+        no = self._users.get(user) or new_users.get(user)
+        if no is None:
+            no = self._user_no(self._connection, user)
+            if not no:
+                no = _int(
+                    self._connection.execute(
+                        "insert into users (id, created_at) values (?, ?) returning no", (user, ids.now())
+                    ).fetchall()
+                )
+            new_users[user] = no
+        tx = SQLiteTx(self._connection, no)
+        try:
+            result = fn(tx)
+            self._proof = tx.drew or self._proof
+            return result
+        except Retry:  # the user was erased, maybe by another process, and comes back as someone new
+            self._users.pop(user, None)
+            new_users.pop(user, None)
+            rows = self._connection.execute("select no from users where id = ?", (user,)).fetchall()
+            if rows and rows[0][0] == no:
+                raise StorageError("The event counter did not move. Run `recollect doctor`.") from None
+            return self._apply(user, fn, new_users)
+
+    def _serve(self) -> None:
+        """The writer thread."""
+        while True:
+            try:
+                first = self._queue.get(timeout=IDLE_SECONDS if self._wal_pages else None)
+            except Empty:
+                self._checkpoint()
+                continue
+            if first is None:
+                return
+            batch: list[Request] = []
+            error: BaseException | None = None
+            try:
+                with self._gate:
+                    reach("gate taken")
+                    last = self._alone(first, batch) if first.alone else self._fill(first, batch)
+            except BaseException as e:
+                error = e
+                last = False
+                first.claim()
+                if first not in batch:
+                    batch.append(first)
+            for request in batch:
+                if error is not None and request.error is None:
+                    request.error = error
+                request.done.release()
+            if self._wal_pages > MAX_WAL_PAGES:
+                self._checkpoint()
+            if last:
+                return
+
+    def _fill(self, first: Request, batch: list[Request]) -> bool:
+        """One transaction with all that is queued. True when the store is being closed."""
+        connection = self._connection
+        connection.execute("begin immediate")
+        reach("transaction begun")
+        until = time.monotonic() + MAX_BATCH_SECONDS
+        new_users: dict[str, int] = {}
+        self._proof = None
+        applied = 0
+        closing = False
+        request: Request | None = first
+        try:
+            while request is not None:
+                if request.alone:
+                    self._queue.put(request)  # after this batch
+                elif request.claim():
+                    batch.append(request)
+                    # The first one has the transaction to itself until it succeeded; the others get a savepoint.
+                    if applied:
+                        connection.execute("savepoint one")
+                    fresh = dict(new_users)
+                    try:
+                        request.result = self._apply(request.user, request.fn, fresh)
+                        applied += 1
+                        new_users = fresh
+                        reach("request applied")
+                        if applied > 1:
+                            connection.execute("release one")
+                    except BaseException as e:
+                        if fails_all(e) or not connection.in_transaction:
+                            raise
+                        request.error = e
+                        if applied:
+                            connection.execute("rollback to one")
+                            connection.execute("release one")
+                        else:
+                            connection.execute("rollback")
+                            connection.execute("begin immediate")
+                if len(batch) >= MAX_BATCH or time.monotonic() > until:
+                    break
+                try:
+                    request = self._queue.get_nowait()
+                except Empty:
+                    break
+                closing = request is None
+            if applied:
+                self._commit()
+                self._users |= new_users
+            else:
+                connection.execute("rollback")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("rollback")
+            raise
+        return closing
+
+    def _commit(self) -> None:
+        # A counter that only ever grows is the mark by which a commit is known again. A batch that drew no number
+        # (a rename, say) leaves one of its own: it costs a page, so appends do without.
+        mark: tuple[str, tuple[Any, ...]]
+        if self._proof is not None:
+            mark = "select 1 from users where no = ? and last_event >= ?", self._proof
+        else:
+            self._batches += 1
+            mark = "select 1 from meta where name = 'batch' and value = ?", (f"{self._name}:{self._batches}",)
+            self._connection.execute("update meta set value = ? where name = 'batch'", mark[1])
+        reach("before commit")
+        try:
+            self._connection.execute("commit")
+            reach("after commit")
+        except apsw.Error as e:
+            if self._connection.in_transaction:
+                raise  # it did not happen: the caller rolls back
+            # Neither done nor undone as far as this connection knows. Open anew, which reads the log from the disk as
+            # a recovery would, look for our mark, and only call it done after a sync that succeeded.
+            assert self._path is not None
+            try:
+                self._connection.close(True)
+                self._connection = self._connect_writer(self._path)
+                if self._connection.execute(*mark).fetchall():
+                    self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
+                    return
+            except apsw.Error as again:
+                raise OutcomeUnknown(
+                    f"{self._path}: the commit failed ({e}) and so did looking for it ({again}). Look before you "
+                    "repeat, or repeat with the same key=; `recollect doctor` checks the file."
+                ) from e
+            raise
+
+    # -- the whole file
+
+    def _alone(self, request: Request, batch: list[Request]) -> bool:
+        """A request that is no transaction but needs the file for itself."""
+        if request.claim():
+            batch.append(request)
+            request.fn(SQLiteTx(self._connection, 0))
+        return False
+
+    def copy(self, to: str, progress: Progress | None) -> None:
+        if self._path is None:
+            with self._memory:
+                return copy(self._connection, to, progress)
+        source = connect(self._path)
+        try:
+            # The snapshot is held for as long as it takes: without it, every commit would start the copy anew.
+            source.execute("begin")
+            source.execute("select 1 from meta").fetchall()
+            copy(source, to, progress)
+        finally:
+            source.close()
+        return None
+
+    def compact(self, progress: Progress | None) -> None:
+        if self._path is None:
+            with self._memory:
+                self._connection.execute("vacuum")
+            return
+        wal = self._path + "-wal"
+
+        def work(_tx: Tx) -> None:
+            connection = self._connection
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            total = int(connection.pragma("page_count"))
+
+            def watch() -> bool:
+                if progress and os.path.exists(wal):  # VACUUM writes every page it keeps into the log
+                    progress("compacting", min(total, os.path.getsize(wal) // 4120), total)
+                return False
+
+            connection.set_progress_handler(watch, 20_000)
+            try:
+                connection.execute("vacuum").fetchall()
+            finally:
+                connection.set_progress_handler(None)
+            reach("compacted")
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            if progress:
+                progress("compacting", total, total)
+
+        self._start()
+        self._submit(Request("", work, alone=True))
+
+    # -- the write-ahead log
+
+    def _checkpoint(self) -> None:
+        self._wal_pages = 0
+        reach("before checkpoint")
+        try:
+            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        except apsw.Error:
+            pass  # busy readers: the next idle moment will do
+        reach("after checkpoint")
+
+    def truncate_wal(self) -> None:
+        if self._path is None:
+            return
+        connection = connect(self._path)
+        try:
+            connection.execute(
+                "select 1 from sqlite_schema"
+            ).fetchall()  # unread, it would not know that there is a log
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.BusyError as e:
+            raise StoreBusy(
+                f"It is gone from {self._path}, but a long read in another program keeps the old write-ahead log alive, "
+                "which still holds it. Close that program, then run `recollect compact`."
+            ) from e
+        finally:
+            connection.close()
+
+    def close(self) -> None:
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join(self._timeout)
+            if self._thread.is_alive():  # stuck at the gate behind a stopped process: it ends with the process
+                return
+        for connection in list(self._readers):
+            try:
+                connection.close()
+            except apsw.Error:
+                pass  # in use by another thread at this moment
+        self._connection.close()
+        if self._path is not None:
+            self._gate.close()

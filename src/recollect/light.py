@@ -1,0 +1,97 @@
+"""Frozen dataclasses without the import bill.
+
+`import dataclasses` brings `inspect`, `ast`, `dis`, `tokenize` and `re`, and every decorated class compiles half a dozen
+functions: together 20 ms, as much as a whole bare process takes. Hooks and commands are one process an event, so the
+values of `model` use this `dataclass` instead. To a type checker it *is* `dataclasses.dataclass`; at run time it makes
+the same classes (frozen, equal when equal, `is_dataclass`, `fields`, `asdict` and `replace` work) from closures, and
+what only introspection needs is built when introspection asks for it.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+    from typing import Any
+else:
+
+    def dataclass(*, frozen: bool):
+        """For frozen classes with plain defaults; `uncompared = (...)` names fields that equality leaves out."""
+        assert frozen
+        return _make
+
+
+def _make(cls: Any) -> Any:
+    names = tuple(cls.__annotations__)
+    defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
+    compared = tuple(name for name in names if name not in getattr(cls, "uncompared", ()))
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        if len(args) > len(names):
+            raise TypeError(f"{cls.__name__} takes {len(names)} values, not {len(args)}")
+        values = dict(zip(names, args, strict=False))
+        for name, value in kwargs.items():
+            if name in values or name not in names:
+                raise TypeError(f"{cls.__name__} got {'two values for' if name in values else 'an unknown'} {name!r}")
+            values[name] = value
+        if len(values) < len(names):
+            for name in names:
+                if name not in values:
+                    if name not in defaults:
+                        raise TypeError(f"{cls.__name__} needs {name!r}")
+                    values[name] = defaults[name]
+        self.__dict__.update(values)
+        if hasattr(cls, "__post_init__"):
+            self.__post_init__()
+
+    def __eq__(self: Any, other: object) -> Any:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        a, b = self.__dict__, other.__dict__
+        return all(a[name] == b[name] for name in compared)
+
+    def __hash__(self: Any) -> int:
+        return hash(tuple(self.__dict__[name] for name in compared))
+
+    def __repr__(self: Any) -> str:
+        return f"{cls.__qualname__}({', '.join(f'{name}={self.__dict__[name]!r}' for name in names)})"
+
+    def __setattr__(self: Any, name: str, value: object) -> None:
+        from dataclasses import FrozenInstanceError
+
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self: Any, name: str) -> None:
+        from dataclasses import FrozenInstanceError
+
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    for method in (__init__, __eq__, __hash__, __repr__, __setattr__, __delattr__):
+        method.__qualname__ = f"{cls.__qualname__}.{method.__name__}"
+        setattr(cls, method.__name__, method)
+    setattr(cls, "__match_args__", names)  # noqa: B010 - a checker knows it as a class variable of the real one
+    cls.__dataclass_fields__ = _Introspected("__dataclass_fields__")
+    cls.__dataclass_params__ = _Introspected("__dataclass_params__")
+    cls.__signature__ = _Introspected("__signature__")
+    return cls
+
+
+class _Introspected:
+    """What the standard library's dataclass would have put there, made when it is first looked at."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, obj: object, cls: Any) -> Any:
+        import dataclasses
+        import inspect
+
+        plain = {name: value for name, value in cls.__dict__.items() if name in cls.__annotations__}
+        twin = type(cls.__name__, (), {"__annotations__": cls.__annotations__, "__module__": cls.__module__, **plain})
+        real: Any = dataclasses.dataclass(frozen=True)(twin)
+        for name in getattr(cls, "uncompared", ()):
+            real.__dataclass_fields__[name].compare = False
+        cls.__dataclass_fields__ = real.__dataclass_fields__
+        cls.__dataclass_params__ = real.__dataclass_params__
+        cls.__signature__ = inspect.signature(real)
+        return getattr(cls, self._name)
