@@ -31,7 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .admin import Admin, admin
+    from .administration import Admin, admin
     from .aio import AsyncStore, open_async
 
 __version__ = "0.1.0"
@@ -61,7 +61,7 @@ __all__ = [
     "open_async",
 ]
 
-_LAZY = {"AsyncStore": "aio", "open_async": "aio", "Admin": "admin", "admin": "admin"}
+_LAZY = {"AsyncStore": "aio", "open_async": "aio", "Admin": "administration", "admin": "administration"}
 
 
 def __getattr__(name: str) -> Any:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
+import os
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from .config import Settings
+from .errors import StoreClosed
 from .store import Store
 
 if TYPE_CHECKING:
@@ -48,16 +50,36 @@ class _Mirror(Generic[P, R]):
         return call
 
 
+class _Threads:
+    """The executor, shared by the handles of one store. A forked child has none of its threads and makes its own."""
+
+    def __init__(self) -> None:
+        self.closed = False
+        self._pid = 0
+
+    def executor(self) -> ThreadPoolExecutor:
+        if self.closed:
+            raise StoreClosed("The store was closed. Open it again with recollect.open_async().")
+        if self._pid != os.getpid():
+            self._pid = os.getpid()
+            self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect-async")
+        return self._executor
+
+    def close(self) -> None:
+        self.closed = True
+        self._executor.shutdown(wait=False)
+
+
 class AsyncStore:
     """`Store` for async code. Made by `recollect.open_async()`."""
 
-    def __init__(self, store: Store, executor: ThreadPoolExecutor | None = None) -> None:
+    def __init__(self, store: Store, threads: _Threads | None = None) -> None:
         self._store = store
-        self._executor = executor or ThreadPoolExecutor(THREADS, thread_name_prefix="recollect-async")
+        self._threads = threads or _Threads()
 
     async def _run(self, call: Callable[[], R]) -> R:
         context = contextvars.copy_context()
-        future = asyncio.get_running_loop().run_in_executor(self._executor, context.run, call)
+        future = asyncio.get_running_loop().run_in_executor(self._threads.executor(), context.run, call)
         cancelled: asyncio.CancelledError | None = None
         while not future.done():
             try:
@@ -75,7 +97,7 @@ class AsyncStore:
 
     def for_user(self, user: str) -> AsyncStore:
         """The same database for another person: nothing of this one is in reach."""
-        return AsyncStore(self._store.for_user(user), self._executor)
+        return AsyncStore(self._store.for_user(user), self._threads)
 
     @property
     def user(self) -> str:
@@ -122,8 +144,9 @@ class AsyncStore:
 
     async def close(self) -> None:
         """Close the store, for all handles made from it."""
-        await self._run(self._store.close)
-        self._executor.shutdown(wait=False)
+        if not self._threads.closed:
+            await self._run(self._store.close)
+            self._threads.close()
 
     async def __aenter__(self) -> AsyncStore:
         return self
@@ -142,6 +165,6 @@ async def open_async(
 ) -> AsyncStore:
     """`recollect.open` for async code: opening reads and may migrate, so it is awaited too."""
     opening = functools.partial(Store.open, url, user=user, model=model, settings=settings, **overrides)
-    executor = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect-async")
-    store = await asyncio.get_running_loop().run_in_executor(executor, opening)
-    return AsyncStore(store, executor)
+    threads = _Threads()
+    store = await asyncio.get_running_loop().run_in_executor(threads.executor(), opening)
+    return AsyncStore(store, threads)

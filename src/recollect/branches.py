@@ -86,21 +86,31 @@ def fork(
         parent = ancestor
         if i + 1 == len(own) or at > own[i + 1][1]:
             break
-    no = max(known) + 1
+    no, now = max(known) + 1, ids.now()
     taken = {called for called, _, _ in known.values()}
     if name is None:
         name = next(n for i in range(no, no + len(taken) + 1) if (n := f"branch-{i}") not in taken)
     elif name in taken:
         raise AlreadyExists(f"Conversation {found.id!r} already has a branch {name!r}.")
-    summary = _summary(tx, found.no, climb(known, parent, at))
+    # What the parent shows tells most of it: no summary, or one from before the fork, and there is nothing to look for.
+    row = tx.one(
+        "select summary_seq from branches where user_no = :user and conversation_no = :c and no = :b",
+        c=found.no,
+        b=parent,
+    )
+    summary = row[0] if row else None
+    if summary is not None and summary > at:
+        summary = newest_summary(tx, found.no, climb(known, parent, at))
     tx.run(
         "insert into branches (user_no, conversation_no, no, name, parent, fork_seq, summary_seq, created_at)"
         " values (:user, :c, :no, :name, :parent, :at, :summary, :now)",
-        c=found.no, no=no, name=name, parent=parent, at=at, summary=summary, now=ids.now(),
+        c=found.no, no=no, name=name, parent=parent, at=at, summary=summary, now=now,
     )  # fmt: skip
     if switch:
         set_active(tx, conversation, name)
-    return next(b for b in listing(tx, conversation) if b.name == name)
+        found.active_branch = no
+    known[no] = (name, parent, at)
+    return _branch(tx, found, known, no, now)
 
 
 def _owner(tx: Tx, found: Found, at: int) -> int:
@@ -133,12 +143,12 @@ def _head(tx: Tx, conversation: int, own: Lineage) -> tuple[int, int, str]:
     return seq, at, preview
 
 
-def _summary(tx: Tx, conversation: int, own: Lineage) -> int | None:
-    """The newest summary of a lineage."""
+def newest_summary(tx: Tx, conversation: int, own: Lineage) -> int | None:
+    """The newest summary of a lineage: one that says what it covers. (A caller may append events of that kind too.)"""
     for branch, high in own:
         row = tx.one(
             "select max(seq) from events where user_no = :user and conversation_no = :c and branch_no = :b"
-            " and kind = 'summary' and seq <= :high",
+            " and kind = 'summary' and seq <= :high and message is not null",
             c=conversation, b=branch, high=high,
         )  # fmt: skip
         if row and row[0] is not None:
@@ -185,7 +195,7 @@ def renew_summaries(tx: Tx, conversation: int) -> None:
     for branch in known:
         tx.run(
             "update branches set summary_seq = :summary where user_no = :user and conversation_no = :c and no = :b",
-            c=conversation, b=branch, summary=_summary(tx, conversation, climb(known, branch)),
+            c=conversation, b=branch, summary=newest_summary(tx, conversation, climb(known, branch)),
         )  # fmt: skip
 
 
@@ -197,23 +207,23 @@ def listing(tx: Tx, conversation: str) -> list[Branch]:
         c=found.no,
     )
     known: Tree = {no: (name, parent, fork_seq) for no, name, parent, fork_seq, _ in rows}
-    result = []
-    for no, name, parent, fork_seq, created_at in rows:
-        head, at, preview = _head(tx, found.no, climb(known, no))
-        result.append(
-            Branch(
-                name=name,
-                conversation_id=found.id,
-                parent=None if parent is None else known[parent][0],
-                fork_seq=fork_seq,
-                head=head,
-                active=no == found.active_branch,
-                created_at=created_at,
-                updated_at=max(at, created_at) if head > fork_seq else created_at,
-                preview=" ".join(preview.split())[:80],
-            )
-        )
-    return result
+    return [_branch(tx, found, known, no, created_at) for no, _, _, _, created_at in rows]
+
+
+def _branch(tx: Tx, found: Found, known: Tree, no: int, created_at: int) -> Branch:
+    name, parent, fork_seq = known[no]
+    head, at, preview = _head(tx, found.no, climb(known, no))
+    return Branch(
+        name=name,
+        conversation_id=found.id,
+        parent=None if parent is None else known[parent][0],
+        fork_seq=fork_seq,
+        head=head,
+        active=no == found.active_branch,
+        created_at=created_at,
+        updated_at=max(at, created_at) if head > fork_seq else created_at,
+        preview=" ".join(preview.split())[:80],
+    )
 
 
 def set_active(tx: Tx, conversation: str, branch: str | Branch) -> None:

@@ -8,7 +8,7 @@ clocks differ, while "which one was touched last" must not.
 from __future__ import annotations
 
 from . import checks, ids
-from .errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
+from .errors import AlreadyExists, ConversationDeleted, Damaged, InvalidInput, NotFound
 from .model import MAIN, Conversation, Receipt
 
 TYPE_CHECKING = False
@@ -64,19 +64,25 @@ _COLUMNS = (
 )
 
 
-def _loads(metadata: str) -> dict[str, Json]:
-    if metadata == "{}":
+def load_metadata(conversation: str, stored: str) -> dict[str, Json]:
+    if stored == "{}":
         return {}
     import json
 
-    loaded: dict[str, Json] = json.loads(metadata)
+    try:
+        loaded: dict[str, Json] = json.loads(stored)
+    except ValueError as e:
+        raise Damaged(
+            f"The metadata of conversation {conversation!r} does not read back as it was written ({e}). "
+            "Run `recollect doctor`."
+        ) from None
     return loaded
 
 
 def _conversation(row: Row) -> Conversation:
     id, title, workspace, workflow_id, metadata, branch, last_seq, created_at, updated_at, deleted_at, activity = row
     return Conversation(
-        id, title, workspace, workflow_id, _loads(metadata), branch, last_seq, created_at, updated_at, deleted_at,
+        id, title, workspace, workflow_id, load_metadata(id, metadata), branch, last_seq, created_at, updated_at, deleted_at,
         str(activity),
     )  # fmt: skip
 

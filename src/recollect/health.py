@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from . import jobs, log
+from .branches import climb, newest_summary
+from .conversations import load_metadata
+from .errors import Damaged
 from .model import Problem, StatRow, Stats, Verification
 
 TYPE_CHECKING = False
@@ -103,10 +106,14 @@ _SALVAGE = "Restore a backup, or save what is readable: `recollect doctor --salv
 def _conversation(tx: Tx, no: int, id: str) -> tuple[int, int, list[Problem]]:
     problems: list[Problem] = []
     where = f"conversation {id!r}"
-    row = tx.one("select last_seq, active_branch from conversations where user_no = :user and no = :c", c=no)
+    row = tx.one("select last_seq, active_branch, metadata from conversations where user_no = :user and no = :c", c=no)
     if row is None:
         return 0, 0, []  # erased meanwhile
-    last_seq, active = row
+    last_seq, active, metadata = row
+    try:
+        load_metadata(id, metadata)
+    except Damaged:
+        problems.append(Problem(where, "its metadata is not what was written", _SALVAGE))
     branches = tx.all(
         "select no, name, parent, fork_seq, summary_seq from branches"
         " where user_no = :user and conversation_no = :c order by no",
@@ -115,14 +122,9 @@ def _conversation(tx: Tx, no: int, id: str) -> tuple[int, int, list[Problem]]:
     known = {b[0] for b in branches}
     if 0 not in known or active not in known:
         problems.append(Problem(where, "its active branch is missing", _SALVAGE))
-    for b, name, parent, fork_seq, summary in branches:
+    for b, name, parent, fork_seq, _ in branches:
         if (parent is None) != (b == 0) or (parent is not None and (parent not in known or parent >= b)):
             problems.append(Problem(where, f"branch {name!r} has lost its parent", _SALVAGE))
-        if summary is not None and not tx.one(
-            "select 1 from events where user_no = :user and conversation_no = :c and kind = 'summary' and seq = :seq",
-            c=no, seq=summary,
-        ):  # fmt: skip
-            problems.append(Problem(where, f"branch {name!r} points at a summary that is gone", _SALVAGE))
         if fork_seq > last_seq:
             problems.append(Problem(where, f"branch {name!r} starts behind the last event", _SALVAGE))
     buried = tx.all(
@@ -143,7 +145,8 @@ def _conversation(tx: Tx, no: int, id: str) -> tuple[int, int, list[Problem]]:
         if seq in taken:
             problems.append(Problem(f"{where}, event {seq}", f"there twice ({taken[seq]}, branch {branch})", _SALVAGE))
         taken[seq] = f"branch {branch}"
-        if log.checksum((*row[1:19], row[20])) != row[21]:
+        content = log.content_crc((*row[1:19], row[20])) if len(row) > 1 else -1
+        if len(row) == 1 or log.checksum(content, branch, seq, row[10]) != row[21]:
             problems.append(Problem(f"{where}, event {seq}", "its content is not what was written", _SALVAGE))
     missing = [seq for seq in range(1, last_seq + 1) if seq not in taken]
     if missing:
@@ -152,18 +155,39 @@ def _conversation(tx: Tx, no: int, id: str) -> tuple[int, int, list[Problem]]:
     beyond = [seq for seq in taken if not 1 <= seq <= last_seq]
     if beyond:
         problems.append(Problem(where, f"the counter stands at {last_seq}, event {max(beyond)} is beyond it", _SALVAGE))
+    if not problems:  # otherwise there may be no tree to climb
+        tree = {b: (name, parent, fork_seq) for b, name, parent, fork_seq, _ in branches}
+        for b, name, _, _, summary in branches:
+            if newest_summary(tx, no, climb(tree, b)) != summary:
+                problems.append(Problem(where, f"branch {name!r} does not show its newest summary", _SALVAGE))
     return events, tombstones, problems
 
 
 def _events(tx: Tx, conversation: int, branches: set[int]) -> Iterator[tuple[int, Row]]:
-    """Every event, a page at a time: a conversation may be larger than memory."""
+    """Every event, a page at a time: a conversation may be larger than memory. A row whose text cannot be read back is
+    given as its number alone."""
     for branch in sorted(branches):
         after = 0
         while page := tx.all(
-            f"select {log.COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b"
+            "select seq from events where user_no = :user and conversation_no = :c and branch_no = :b"
             " and seq > :after order by seq limit :page",
             c=conversation, b=branch, after=after, page=PAGE,
         ):  # fmt: skip
-            for row in page:
+            last = page[-1][0]
+            for row in _read_back(tx, conversation, branch, after, last):
                 yield branch, row
-            after = page[-1][0]
+            after = last
+
+
+def _read_back(tx: Tx, conversation: int, branch: int, after: int, last: int) -> list[Row]:
+    try:
+        return tx.all(
+            f"select {log.COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b"
+            " and seq > :after and seq <= :last order by seq",
+            c=conversation, b=branch, after=after, last=last,
+        )  # fmt: skip
+    except UnicodeDecodeError:
+        if last - after == 1:
+            return [(last,)]
+        half = (after + last) // 2
+        return _read_back(tx, conversation, branch, after, half) + _read_back(tx, conversation, branch, half, last)

@@ -15,7 +15,7 @@ from .db.points import reach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from .db import Database, Tx
 
@@ -47,12 +47,14 @@ def enqueue(tx: Tx, kind: str, key: str, *, delay_ms: int = 0) -> None:
     )  # fmt: skip
 
 
-def claim(tx: Tx) -> Job | None:
-    """The next job that is due, taken for the time of a lease. A job whose worker vanished is due as well."""
+def claim(tx: Tx, but: Iterable[int] = ()) -> Job | None:
+    """The next job that is due, taken for the time of a lease. A job whose worker vanished is due as well. What was
+    tried before in the same round (`but`) is left for another."""
     now = ids.now()
     row = tx.one(
         "select id, kind, key, attempts from jobs where user_no = :user and"
         " ((state = 'queued' and run_at <= :now) or (state = 'running' and lease_until <= :now))"
+        f" and id not in ({', '.join(str(int(id)) for id in but) or '0'})"
         " order by run_at, id limit 1" + (tx.for_update and " for update skip locked"),
         now=now,
     )
@@ -106,8 +108,8 @@ def run_due(db: Database, user: str, handlers: Mapping[str, Handler], *, hurry: 
     for kind in hurry:
         _hurry(db, user, kind)
     while True:
-        job = db.write(user, claim)
-        if job is None or job.id in tried:
+        job = db.write(user, lambda tx: claim(tx, tried))
+        if job is None:
             return done
         tried.add(job.id)
         done += _do(db, user, job, handlers)
@@ -117,7 +119,7 @@ def _hurry(db: Database, user: str, kind: str) -> None:
     db.write(
         user,
         lambda tx: tx.run(
-            "update jobs set run_at = 0 where user_no = :user and state = 'queued' and attempts = 0 and kind = :kind",
+            "update jobs set run_at = 0 where user_no = :user and state = 'queued' and kind = :kind",
             kind=kind,
         ),
     )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SNIPPET_CHARACTERS = 400
 DIFF_LINES = 200
+LAST_MOMENT = 253_402_300_799_999  # the end of the year 9999
 DIFF_CHARACTERS = 20_000
 
 _NO_TAGS: tuple[str, ...] = ()
@@ -41,6 +42,11 @@ INSERT = (
     " :task_id, :message, :tags, :payload, :model, :input_tokens, :output_tokens, :cost, :duration_ms, :key, :created_at,"
     " :checksum)"
 )
+# Most of what is ever appended is a role and a text: nine values to bind instead of twenty-five.
+INSERT_PLAIN = (
+    "insert into events (id, user_no, conversation_no, branch_no, seq, kind, role, text, created_at, checksum)"
+    " values (:id, :user_no, :conversation_no, :branch_no, :seq, 'message', :role, :text, :created_at, :checksum)"
+)
 
 
 class Draft:
@@ -49,11 +55,14 @@ class Draft:
     The values of its `Event` are laid out here, in the caller's thread, so that the writer, on which everyone waits, only
     fills in the number. (The frozen dataclass's own __init__ takes as long as the insert itself.)"""
 
-    __slots__ = ("columns", "key", "kind", "trace", "values")
+    __slots__ = ("columns", "crc", "key", "kind", "plain", "trace", "values")
 
-    def __init__(self, columns: tuple[Any, ...], values: dict[str, Any]) -> None:
+    def __init__(self, columns: tuple[Any, ...], crc: int, values: dict[str, Any], *, plain: bool = False) -> None:
+        self.plain = plain
+        """A message with a role and a text and nothing else."""
         self.columns = columns
-        """kind, role, text, ..., created_at, checksum: the events table from `kind` on."""
+        """kind, role, text, ..., key, created_at: the events table from `kind` on."""
+        self.crc = crc
         self.values = values
         self.kind: str = columns[0]
         self.key: str | None = columns[17]
@@ -128,6 +137,8 @@ def prepare(
     message = _count(message, "message")
     input_tokens, output_tokens = _count(input_tokens, "input_tokens"), _count(output_tokens, "output_tokens")
     duration_ms, created_at = _count(duration_ms, "duration_ms"), _count(created_at, "created_at")
+    if created_at is not None and created_at > LAST_MOMENT:
+        raise InvalidInput(f"created_at={created_at} lies after the year 9999; it is in milliseconds since 1970.")
     if cost is not None:
         if isinstance(cost, bool) or not isinstance(cost, (int, float)) or not 0 <= cost < float("inf"):
             raise InvalidInput(f"cost must be a number from 0 on, not {cost!r}.")
@@ -141,7 +152,8 @@ def prepare(
         input_tokens, output_tokens, cost, duration_ms, key, created_at,
     )  # fmt: skip
     draft = Draft(
-        (*columns, checksum(columns)),
+        columns,
+        content_crc(columns),
         _values((0, *columns, 0, 0), _json(stored_tags, ()), _json(stored_payload, {})) | {"created_at": created_at},
     )
     if reasoning is not None:
@@ -168,11 +180,16 @@ def _count(value: int | None, what: str) -> int | None:
     return None if value is None else checks.count(value, what)
 
 
-def checksum(columns: Sequence[Any]) -> int:
+def content_crc(columns: Sequence[Any]) -> int:
     """A CRC of what an event says, from `kind` to `created_at`, without the number it refers to (`message`), which is
     known only when it is written. It is there to find damage, not forgery: 0.2 us, where a cryptographic hash takes 1.
     NUL is in no stored text, so the join is unambiguous."""
     return crc32("\0".join(map(str, (*columns[:9], *columns[10:19]))).encode())
+
+
+def checksum(content: int, branch: int, seq: int, message: int | None) -> int:
+    """The CRC that is stored: of the content and of its place in the log."""
+    return crc32(b"%d:%d:%d" % (branch, seq, message or 0), content)
 
 
 def _values(row: Row, tags: Sequence[str], payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,7 +221,7 @@ def plain_message(role: str | None, text: str) -> Draft:
     values["text"] = text
     values["created_at"] = now
     values["payload"] = {}
-    return Draft(("message", role, text, *_EMPTY, now, crc), values)
+    return Draft(("message", role, text, *_EMPTY, now), crc, values, plain=True)
 
 
 def _cut(snippet: str) -> str:
@@ -267,7 +284,7 @@ def append(
             seen.add(draft.key or "")
     if new:
         _insert(tx, found, b, name, new, known)
-    return found, b, [known[d.key] if d.key is not None else _frozen(d.values) for d in drafts]
+    return found, b, [_frozen(d.values) if d.key is None else known[d.key] for d in drafts]
 
 
 def _known(tx: Tx, found: Found, branch: int, name: str, drafts: Sequence[Draft]) -> dict[str, Event]:
@@ -290,22 +307,34 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
     tick = tx.ticks(count) - found.last_seq - 1  # + seq is the row's id
     id, no, user, seq, title = found.id, found.no, tx.user, found.last_seq, found.title
     rows: list[Row] = []
+    plain: list[Row] = []
     for draft in new:
         seq += 1
-        columns = draft.columns
-        if columns[9] is not None and columns[9] >= seq:
-            raise InvalidInput(f"message={columns[9]}: conversation {id!r} has no event {columns[9]} yet.")
-        rows.append((tick + seq, user, no, branch, seq, *columns))
-        event = draft.event(id, name, seq)
-        if draft.key is not None:
-            known[draft.key] = event
+        columns, values = draft.columns, draft.values
+        values["conversation_id"] = id
+        values["branch"] = name
+        values["seq"] = seq
         if title is None and columns[0] == "message":
             title = conversations.title_from(columns[2])
+        if draft.plain:
+            crc = checksum(draft.crc, branch, seq, None)
+            plain.append((tick + seq, user, no, branch, seq, columns[1], columns[2], columns[18], crc))
+            continue
+        about = columns[9]
+        if about is not None and about >= seq:
+            raise InvalidInput(f"message={about}: conversation {id!r} has no event {about} yet.")
+        rows.append((tick + seq, user, no, branch, seq, *columns, checksum(draft.crc, branch, seq, about)))
+        if draft.key is not None:
+            known[draft.key] = _frozen(values)
         if draft.trace is not None:
             seq += 1
             trace = draft.trace.columns
-            rows.append((tick + seq, user, no, branch, seq, *trace[:9], seq - 1, *trace[10:]))
-    tx.many(INSERT, rows)
+            crc = checksum(draft.trace.crc, branch, seq, seq - 1)
+            rows.append((tick + seq, user, no, branch, seq, *trace[:9], seq - 1, *trace[10:], crc))
+    if plain:
+        tx.many(INSERT_PLAIN, plain)
+    if rows:
+        tx.many(INSERT, rows)
     tx.run(
         "update conversations set last_seq = :seq, activity = :activity, updated_at = :now, title = :title"
         " where user_no = :user and no = :c",
@@ -435,7 +464,7 @@ def messages(
     found = find(tx, conversation)
     b = branches.number(tx, found, branch)
     own = branches.lineage(tx, found.no, b)
-    summary = newest_summary(tx, found, b)
+    summary = standing_summary(tx, found, b)
     through = 0 if summary is None else summary.message or 0
     live = walk(tx, found, own, after=through, kinds=("message",), limit=limit, newest=True)
     if include_reasoning and live:
@@ -449,7 +478,7 @@ def messages(
     return live
 
 
-def newest_summary(tx: Tx, found: Found, branch: int) -> Event | None:
+def standing_summary(tx: Tx, found: Found, branch: int) -> Event | None:
     """The summary in force on a branch; its `message` says up to which number it covers."""
     row = tx.one(
         "select summary_seq from branches where user_no = :user and conversation_no = :c and no = :b",

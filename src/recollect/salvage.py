@@ -283,7 +283,7 @@ def _rebuild(pages: Pages, plan: _Plan, db: SQLite, out: Path, progress: Progres
                 continue
             done.add((user, conversation, seq))
             row = [*v[3:]]
-            if log.checksum(row[2:]) != row[-1]:
+            if log.checksum(log.content_crc(row[2:]), row[0], row[1], row[11]) != row[-1]:
                 damaged += 1
                 row = _mark(row)
             waiting.setdefault(user, []).append([places[user, conversation], *row])
@@ -352,7 +352,8 @@ def _mark(row: list[Any]) -> list[Any]:
     columns = [c.decode("utf-8", "replace") if _is(c, bytes) else c for c in columns]
     columns = [c.replace("\0", "�") if _is(c, str) else c for c in columns]
     columns[18] = columns[18] if _is(columns[18], int) else 0
-    return [*row[:2], *columns, log.checksum(columns)]
+    columns[9] = columns[9] if _is(columns[9], int) else None
+    return [*row[:2], *columns, log.checksum(log.content_crc(columns), row[0], row[1], columns[9])]
 
 
 def _json(text: Any) -> str:

@@ -79,14 +79,17 @@ def _name(tx: Tx, found: Found, branch: int) -> str:
 
 def write(plan: Plan, model: Model | None, timeout_ms: int) -> log.Draft:
     """The summary as an event, made by the model or, failing that, by picking sentences."""
-    count = len(plan.covered) + (plan.previous.payload["count"] if plan.previous else 0)
+    first = plan.covered[0].seq
+    if plan.previous is not None:
+        first = plan.previous.payload.get("covers", [first])[0]
+    count = len(plan.covered) + (plan.previous.payload.get("count", 0) if plan.previous else 0)
     said = _ask(model, plan, timeout_ms) if model else None
     if said:
         body, points, left_out = said, [["Earlier", said]], 0
     else:
         before: Mapping[str, Any] = plan.previous.payload if plan.previous else {"points": [], "left_out": 0}
-        points, dropped = _fit([*(list(p) for p in before["points"]), *_points(plan.covered)])
-        left_out = before["left_out"] + dropped
+        points, dropped = _fit([*(list(p) for p in before.get("points", [])), *_points(plan.covered)])
+        left_out = before.get("left_out", 0) + dropped
         body = _render(points, left_out)
     return log.prepare(
         kind="summary",
@@ -94,10 +97,7 @@ def write(plan: Plan, model: Model | None, timeout_ms: int) -> log.Draft:
         text=f"{HEADING}\n\n{body}\n\n_Summarized {count} message{'' if count == 1 else 's'}._",
         message=plan.through,
         payload={
-            "covers": [
-                plan.covered[0].seq if plan.previous is None else plan.previous.payload["covers"][0],
-                plan.through,
-            ],
+            "covers": [first, plan.through],
             "count": count,
             "by": "model" if said else "extract",
             "points": points,
@@ -110,7 +110,7 @@ def apply(tx: Tx, plan: Plan, draft: log.Draft, *, delete: bool) -> Event | None
     """Put the summary in force, unless the branch was summarized, cleared or deleted meanwhile."""
     found = find(tx, plan.conversation, lock=True)
     reach("summary written")
-    standing = log.newest_summary(tx, found, plan.branch)
+    standing = log.standing_summary(tx, found, plan.branch)
     if (standing.seq if standing else None) != (plan.previous.seq if plan.previous else None):
         return None
     known = branches.tree(tx, found.no)

@@ -16,7 +16,7 @@ _TEXTS = ("message", "text", "content", "delta", "output")
 
 def entry(event: Mapping[str, Any]) -> Entry:
     """A foreign event as an entry of ours. Its `type` becomes the name, its data the payload, its text the text."""
-    name = event.get("type")
+    name = event.get("type") if isinstance(event, Mapping) else None
     if not isinstance(name, str) or not name:
         raise InvalidInput("A workflow event needs a `type`, for example {'type': 'workflow.start', 'data': {...}}.")
     data = event.get("data")

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .. import config, ids
-from ..admin import admin
 from ..errors import InvalidInput, NewerSchema, NotFound, Unavailable
 from ..model import StatRow, Stats
 from ..store import Store
@@ -379,6 +378,8 @@ def users(s: Session) -> None:
     """List everyone who has something in this store (for whoever looks after it)."""
     found: list[Stats] = []
     if s.is_there and s.where is not None:
+        from .. import admin
+
         with admin(s.where, settings=s.settings) as everyone:
             found = everyone.stats()
     if s.json:

@@ -169,6 +169,8 @@ def inspect(path: str) -> int:
 
 def replace(backup: str, path: str, progress: Progress | None) -> str | None:
     """Put a verified file in the place of a store's, which is set aside. Only with no one else there."""
+    import shutil
+
     aside: str | None = None
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     gate = Gate(path + ".lock")
@@ -183,11 +185,15 @@ def replace(backup: str, path: str, progress: Progress | None) -> str | None:
             if os.path.exists(path):
                 aside = f"{path}.{ids.now()}.aside"
                 _alone_or_refuse(path)
-                os.replace(path, aside)
-                reach("restore set aside")
-                for suffix in ("-wal", "-shm"):  # belong to the file that was set aside, if it was too damaged to close
+                # The name is never without a file: a program that opened it in between would start an empty store.
+                try:
+                    os.link(path, aside)
+                except OSError:  # a file system without links
+                    shutil.copyfile(path, aside)
+                for suffix in ("-wal", "-shm"):  # there only if it was too damaged to be closed; never for the new one
                     if os.path.exists(path + suffix):
                         os.replace(path + suffix, aside + suffix)
+                reach("restore set aside")
             os.replace(part, path)
             sync_folder(os.path.dirname(path))
     finally:
@@ -239,6 +245,10 @@ class translated:
     def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, tb: object) -> None:
         if isinstance(e, apsw.Error):
             raise _translate(e, self._location) from e
+        if isinstance(e, UnicodeDecodeError):
+            raise Damaged(
+                f"A text in {self._location} does not read back as it was written. Run `recollect doctor` to see where."
+            ) from e
 
 
 def _translate(e: apsw.Error, location: str) -> RecollectError:

@@ -264,6 +264,8 @@ class Postgres:
         pass  # VACUUM is the server's; what it leaves behind, and for how long, is in docs/how-to/postgres.md
 
     def compact(self, progress: Progress | None, /) -> tuple[int, int]:
+        with self._translated(), self._pool.connection():
+            pass  # closed or away comes first
         raise Refused(f"{self.location} is compacted by the server's own VACUUM; see docs/how-to/postgres.md.")
 
     def size(self) -> int:

@@ -1,7 +1,7 @@
 """One file: apsw, WAL, synchronous=FULL. `file` opens it, `writer` serves it; here both become a `Database`.
 
-Forking: a child inherits connections and a lock that are not its own. They are left alone for ever (closing them could
-delete the parent's write-ahead log) and everything is opened anew.
+Forking: before a fork every thread is brought out of SQLite; the child closes what it inherited without touching the
+parent's files and opens everything anew when it is first used.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .writer import Engine
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from ..model import Progress
     from . import Tx
@@ -44,13 +44,12 @@ class SQLite:
 
     def _current(self) -> Engine:
         engine = self._engine
-        if engine is not None and engine.pid == os.getpid():
+        if engine is not None:
             return engine
         if self._closed:
             raise StoreClosed(f"{self.location} was closed. Open it again with recollect.open().")
         with self._opening:
-            if self._engine is None or self._engine.pid != os.getpid():
-                _leave_alone(self._engine)
+            if self._engine is None:
                 self._engine = Engine(self.path, self._timeout)
             return self._engine
 
@@ -101,43 +100,42 @@ class SQLite:
             return
         self._closed = True
         engine, self._engine = self._engine, None
-        if engine is None:
-            return
-        if engine.pid == os.getpid():
+        if engine is not None:
             engine.close()
-        else:
-            _leave_alone(engine)
 
 
 # -- fork
 
 _live: weakref.WeakSet[SQLite] = weakref.WeakSet()
-_left_alone: list[object] = []
+_held: list[Any] = []
 
 
-def _leave_alone(engine: Engine | None) -> None:
-    """Keep an inherited engine for ever: to close its connections in a child could delete the parent's log."""
-    if engine is None:
-        return
-    import ctypes
-
-    for inherited in (engine, engine._connection, *engine._readers):
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(inherited))
-    _left_alone.append(engine)
+def _before_fork() -> None:
+    for store in list(_live):
+        if store._engine is not None and store._engine.pid == os.getpid():
+            _held.extend(store._engine.quiesce())
 
 
-def _after_fork() -> None:
+def _after_fork_in_parent() -> None:
+    while _held:
+        _held.pop().release()
+
+
+def _after_fork_in_child() -> None:
+    _held.clear()
     for store in list(_live):
         store._opening = threading.Lock()
-        inherited, store._engine = store._engine, None
-        if inherited is not None and inherited._path is None:
-            inherited.pid = os.getpid()  # memory is copied by fork: it goes on, with fresh locks
-            inherited._memory = threading.RLock()
-            inherited._inside = False
-            store._engine = inherited
+        engine = store._engine
+        if engine is None:
+            continue
+        if engine._path is None:
+            engine.pid = os.getpid()  # memory is copied by fork: it goes on, with a fresh lock
+            engine._memory = threading.RLock()
+            engine._inside = False
         else:
-            _leave_alone(inherited)
+            store._engine = None
+            engine.abandon()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MAX_BATCH = 256
 MAX_BATCH_SECONDS = 0.010
 IDLE_SECONDS = 0.2
-MAX_WAL_PAGES = 8_000  # 32 MB: past this the writer checkpoints even when it is not idle
+MAX_WAL_PAGES = 1_000  # past this the writer checkpoints even when it is not idle; a longer log makes syncs dearer
 
 
 class SQLiteTx:
@@ -108,6 +108,16 @@ class Request:
             return False
 
 
+class Reader:
+    """A connection for reading, and the lock that is held while it is in use."""
+
+    __slots__ = ("__weakref__", "connection", "lock")
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+        self.lock = threading.Lock()
+
+
 class Engine:
     """Everything of a store that belongs to one process."""
 
@@ -118,9 +128,13 @@ class Engine:
         self._users: dict[str, int] = {}
         self._queue: SimpleQueue[Request | None] = SimpleQueue()
         self._local = threading.local()
-        self._readers: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._readers: weakref.WeakSet[Reader] = weakref.WeakSet()
         self._starting = threading.Lock()
+        self._writing = threading.Lock()
+        """Held while the writer's connection is in use. With it and every reader's lock in hand, nobody of this process
+        is inside SQLite, and it can be forked."""
         self._thread: threading.Thread | None = None
+        self._next: Request | None = None
         self._wal_pages = 0
         self._batches = 0
         self._name = os.urandom(6).hex()
@@ -159,15 +173,19 @@ class Engine:
         self._wal_pages = pages
         return 0
 
-    def _reader(self) -> apsw.Connection:
-        connection: apsw.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            assert self._path is not None
-            connection = connect(self._path)
-            connection.pragma("query_only", True)
-            self._local.connection = connection
-            self._readers.add(connection)
-        return connection
+    def _reader(self) -> Reader:
+        reader: Reader | None = getattr(self._local, "reader", None)
+        if reader is None:
+            reader = self._local.reader = self._new_reader()
+            reader.connection.pragma("query_only", True)
+        return reader
+
+    def _new_reader(self) -> Reader:
+        assert self._path is not None
+        with self._starting:
+            reader = Reader(connect(self._path))
+            self._readers.add(reader)
+        return reader
 
     # -- reading
 
@@ -177,19 +195,23 @@ class Engine:
                 self._refuse_nesting()
                 return fn(SQLiteTx(self._connection, self._user_no(self._connection, user)))
         self._refuse_nesting()
-        connection = self._reader()
-        connection.execute("begin")
-        try:
-            return fn(SQLiteTx(connection, self._user_no(connection, user)))
-        finally:
-            if connection.in_transaction:
-                connection.execute("commit")
+        reader = self._reader()
+        connection = reader.connection
+        with reader.lock:
+            connection.execute("begin")
+            try:
+                return fn(SQLiteTx(connection, self._user_no(connection, user)))
+            finally:
+                if connection.in_transaction:
+                    connection.execute("commit")
 
     def query(self, sql: str) -> list[Row]:
         if self._path is None:
             with self._memory:
                 return self._connection.execute(sql).fetchall()
-        return self._reader().execute(sql).fetchall()
+        reader = self._reader()
+        with reader.lock:
+            return reader.connection.execute(sql).fetchall()
 
     def _user_no(self, connection: apsw.Connection, user: str) -> int:
         no = self._users.get(user)
@@ -277,7 +299,8 @@ class Engine:
         """The writer thread."""
         while True:
             try:
-                first = self._queue.get(timeout=IDLE_SECONDS if self._wal_pages else None)
+                first, self._next = self._next, None
+                first = first or self._queue.get(timeout=IDLE_SECONDS if self._wal_pages else None)
             except Empty:
                 self._checkpoint()
                 continue
@@ -286,7 +309,7 @@ class Engine:
             batch: list[Request] = []
             error: BaseException | None = None
             try:
-                with self._gate:
+                with self._gate, self._writing:
                     reach("gate taken")
                     last = self._alone(first, batch) if first.alone else self._fill(first, batch)
             except BaseException as e:
@@ -318,8 +341,9 @@ class Engine:
         try:
             while request is not None:
                 if request.alone:
-                    self._queue.put(request)  # after this batch
-                elif request.claim():
+                    self._next = request  # after this batch
+                    break
+                if request.claim():
                     batch.append(request)
                     # The first one has the transaction to itself until it succeeded; the others get a savepoint.
                     if applied:
@@ -406,13 +430,13 @@ class Engine:
         if self._path is None:
             with self._memory:
                 return copy(self._connection, to, progress)
-        source = connect(self._path)
-        try:
+        reader = self._new_reader()
+        source = reader.connection
+        with reader.lock:
             # The snapshot is held for as long as it takes: without it, every commit would start the copy anew.
             source.execute("begin")
             source.execute("select 1 from meta").fetchall()
             copy(source, to, progress)
-        finally:
             source.close()
         return None
 
@@ -452,7 +476,8 @@ class Engine:
         self._wal_pages = 0
         reach("before checkpoint")
         try:
-            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            with self._writing:
+                self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         except apsw.Error:
             pass  # busy readers: the next idle moment will do
         reach("after checkpoint")
@@ -474,15 +499,42 @@ class Engine:
         finally:
             connection.close()
 
+    # -- forking
+
+    def quiesce(self) -> list[Any]:
+        """Wait until nobody of this process is inside SQLite, and keep everybody out. Returns the locks to release."""
+        if self._path is None:
+            self._memory.acquire()
+            return [self._memory]
+        held = [self._starting, self._writing]
+        for lock in held:
+            lock.acquire()
+        for reader in list(self._readers):
+            reader.lock.acquire()
+            held.append(reader.lock)
+        return held
+
+    def abandon(self) -> None:
+        """In the child: close the copied connections without a checkpoint, without touching the parent's files. Left open,
+        SQLite would believe that the child holds the parent's locks, which a fork does not inherit, and take none."""
+        for connection in (self._connection, *(reader.connection for reader in self._readers)):
+            try:
+                connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+                connection.close(True)
+            except apsw.Error:
+                pass
+        if self._path is not None:
+            self._gate.close()  # never unlock: the lock belongs to the open file, which the parent shares
+
     def close(self) -> None:
         if self._thread is not None:
             self._queue.put(None)
             self._thread.join(self._timeout)
             if self._thread.is_alive():  # stuck at the gate behind a stopped process: it ends with the process
                 return
-        for connection in list(self._readers):
+        for reader in list(self._readers):
             try:
-                connection.close()
+                reader.connection.close()
             except apsw.Error:
                 pass  # in use by another thread at this moment
         self._connection.close()
