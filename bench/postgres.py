@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import recollect
-from recollect import log
 
 from . import Figure, Run, benchmark, raw
 from .measure import in_turns, p50, p95
@@ -34,18 +33,13 @@ def postgres(run: Run) -> Iterator[Figure]:
             psycopg.connect(raw_url, options="-c search_path=recollect,public", prepare_threshold=1) as connection,
         ):
             c = store.create().id
-            columns = log.prepare(role="user", text=said).columns
-            width = len(columns) + 5
-            insert = f"insert into events values ({', '.join(['%s'] * width)})".encode()
-            # Owner or not, row-level security holds: say who writes, as the store does.
-            connection.execute("insert into users (id, created_at) values ('local', 0)")
-            connection.execute("select set_config('recollect.user_no', '1', false)")
+            insert = raw.insert(said, "%s").encode()
+            connection.execute("select set_config('recollect.user_no', '1', false)")  # row-level security wants to know
             connection.commit()
             number = iter(range(1, 1_000_000))
 
             def by_hand() -> None:
-                n = next(number)
-                connection.execute(insert, ((1 << 32) + n, 1, 1, 0, n, *columns))
+                connection.execute(insert, raw.row(said, next(number)))
                 connection.commit()
 
             ours, reference = in_turns(

@@ -1,14 +1,16 @@
 """The same work by hand: apsw, our schema, nothing in between. What every figure is compared with."""
 
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from recollect import log
+import recollect
 from recollect.db import migrate
 
-INSERT = f"insert into events values ({', '.join('?' * 25)})"
+Row = tuple[Any, ...]
 WORDS = (
     "Please book the early train to Lisbon and remember that I prefer a window seat, away from the doors; the budget "
     "for the hotel is 120 a night. "
@@ -35,40 +37,58 @@ def connect(path: Path) -> apsw.Connection:
     return connection
 
 
-def rows(first: int, count: int, said: str) -> list[tuple[Any, ...]]:
-    """Rows of the events table, the very ones that `append` writes."""
-    columns = log.prepare(role="user", text=said).columns
-    return [((1 << 32) + n, 1, 1, 0, n, *columns) for n in range(first, first + count)]
+@cache
+def event(said: str) -> dict[str, Any]:
+    """The row that `append(role="user", text=said)` writes, by column: taken from a store, so it is always today's."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "chat.db"
+        with recollect.open(path) as store:
+            store.append(store.create().id, role="user", text=said)
+        connection = apsw.Connection(str(path))
+        cursor = connection.execute("select * from events")
+        names = [column[0] for column in cursor.get_description()]
+        row = dict(zip(names, cursor.fetchall()[0], strict=True))
+        connection.close()
+        return row
+
+
+def insert(said: str, placeholder: str = "?") -> str:
+    names = list(event(said))
+    return f"insert into events ({', '.join(names)}) values ({', '.join([placeholder] * len(names))})"
+
+
+def row(said: str, n: int) -> Row:
+    """The n-th event of the first conversation."""
+    return tuple((event(said) | {"id": (1 << 32) + n, "user_no": 1, "conversation_no": 1, "seq": n}).values())
 
 
 class Log:
     """One conversation by hand. `append` is one insert, one commit, one fsync."""
 
     def __init__(self, path: Path, said: str) -> None:
-        self.connection = connect(path)
-        self.said = said
-        self.next = 1
+        self._connection = connect(path)
+        self._said = said
+        self._insert = insert(said)
+        self._next = 1
+        names = list(event(said))
+        self._id, self._seq = names.index("id"), names.index("seq")
+        self._row = list(row(said, 0))
 
     def append(self) -> None:
-        row = ((1 << 32) + self.next, 1, 1, 0, self.next, *self._columns)
-        self.connection.execute(INSERT, row)
-        self.next += 1
+        made = self._row
+        made[self._id], made[self._seq] = (1 << 32) + self._next, self._next
+        self._connection.execute(self._insert, made)
+        self._next += 1
 
-    def append_rows(self, made: list[tuple[Any, ...]]) -> None:
-        self.connection.execute("begin immediate")
-        self.connection.executemany(INSERT, made)
-        self.connection.execute("commit")
+    def take(self, count: int) -> list[Row]:
+        """The next rows, ready to be written."""
+        self._next += count
+        return [row(self._said, n) for n in range(self._next - count, self._next)]
 
-    def take(self, count: int) -> list[tuple[Any, ...]]:
-        made = rows(self.next, count, self.said)
-        self.next += count
-        return made
-
-    @property
-    def _columns(self) -> tuple[Any, ...]:
-        if not hasattr(self, "_made"):
-            self._made = log.prepare(role="user", text=self.said).columns
-        return self._made
+    def append_rows(self, rows: list[Row]) -> None:
+        self._connection.execute("begin immediate")
+        self._connection.executemany(self._insert, rows)
+        self._connection.execute("commit")
 
     def close(self) -> None:
-        self.connection.close()
+        self._connection.close()

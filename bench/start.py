@@ -1,6 +1,5 @@
 """A new process for each event, as hooks and commands are: start, import, open, append, close."""
 
-import os
 import re
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 import recollect
 
 from . import Figure, Run, benchmark, raw, times
-from .measure import in_turns, p50
+from .measure import environment, in_turns, p50
 
 OURS = """
 import sys
@@ -19,7 +18,8 @@ store = recollect.open(sys.argv[1])
 store.append("c", role="user", text=sys.argv[2])
 store.close()
 """
-BY_HAND = f"""
+# As a person would write it: the number is looked up, the row is given whole.
+BY_HAND = """
 import sys
 import apsw
 connection = apsw.Connection(sys.argv[1])
@@ -27,32 +27,29 @@ connection.pragma("journal_mode", "wal")
 connection.pragma("synchronous", "full")
 connection.execute("begin immediate")
 seq = connection.execute("select coalesce(max(seq), 0) + 1 from events where user_no = 1 and conversation_no = 1 and branch_no = 0").fetchall()[0][0]
-connection.execute("{raw.INSERT}",
-    ((1 << 32) + seq, 1, 1, 0, seq, "message", "user", sys.argv[2], *[None] * 15, 1750000000000, bytes(16)))
+row = ROW | {"id": (1 << 32) + seq, "seq": seq, "text": sys.argv[2]}
+connection.execute("INSERT", tuple(row.values()))
 connection.execute("commit")
 connection.close()
 """
 OURS_NEW = OURS.replace("store.append", 'store.create("c")\nstore.append')
-BY_HAND_NEW = BY_HAND.replace(
-    'connection.execute("begin immediate")\n',
-    'for _ in connection.execute(open(sys.argv[3]).read()): pass\nconnection.execute("begin immediate")\n',
-)
 
 
 @benchmark
 def process(run: Run) -> Iterator[Figure]:
     """import, open, one append in a new process against a bare apsw process that does the same by hand."""
     said = raw.text(60)
-    home = run.folder / "home"
-    home.mkdir()
-    # A home of its own: the developer's settings stay out, and finding out that there are none is part of the price.
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("RECOLLECT_", "XDG_"))} | {"HOME": str(home)}
+    env = environment(run.folder)
     ours_path, raw_path = run.folder / "ours.db", run.folder / "raw.db"
     with recollect.open(ours_path) as store:
         store.create("c")
     raw.connect(raw_path).close()
     script = run.folder / "schema.sql"
     script.write_text(raw.schema())
+    row = raw.event(said) | {"user_no": 1, "conversation_no": 1}
+    by_hand_code = BY_HAND.replace("ROW", repr(row)).replace("INSERT", raw.insert(said))
+    build = "for _ in connection.execute(open(sys.argv[3]).read()):\n    pass\n"
+    by_hand_new = by_hand_code.replace('connection.execute("begin', f'{build}connection.execute("begin')
 
     def program(code: str, path: Path) -> None:
         subprocess.run([sys.executable, "-c", code, str(path), said, str(script)], check=True, env=env)
@@ -65,7 +62,7 @@ def process(run: Run) -> Iterator[Figure]:
     ours, by_hand, empty, imports = in_turns(
         [
             lambda: program(OURS, ours_path),
-            lambda: program(BY_HAND, raw_path),
+            lambda: program(by_hand_code, raw_path),
             lambda: program("pass", raw_path),
             lambda: program("import recollect", raw_path),
         ],
@@ -78,7 +75,7 @@ def process(run: Run) -> Iterator[Figure]:
     yield Figure("new process, one append, p50", p50(ours), p50(by_hand), "ms", times(2), note)
 
     ours, by_hand = in_turns(
-        [lambda: program_on_new_file(OURS_NEW, "new-ours.db"), lambda: program_on_new_file(BY_HAND_NEW, "new-raw.db")],
+        [lambda: program_on_new_file(OURS_NEW, "new-ours.db"), lambda: program_on_new_file(by_hand_new, "new-raw.db")],
         run.rounds(30, 10),
         warm_up=2,
     )

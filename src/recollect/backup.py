@@ -30,8 +30,7 @@ def make(db: Database, to: Path, progress: Progress | None = None) -> Backup:
         raise Refused(f"{db.location} is backed up with pg_dump; see docs/how-to/postgres.md.")
     if to.exists():
         raise AlreadyExists(f"{to} exists already; a backup never overwrites. Choose another name.")
-    if not to.parent.exists():
-        to.parent.mkdir(mode=0o700, parents=True)
+    file.make_folder(str(to.parent))
     part = to.with_name(f"{to.name}.{os.getpid()}.part")
     try:
         db.copy(str(part), progress)

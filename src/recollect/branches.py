@@ -166,11 +166,11 @@ def has_more_than(tx: Tx, conversation: int, branch: int, n: int) -> bool:
     after = through(tx, conversation, row[0] if row else None)
     counted = 0
     for b, high in lineage(tx, conversation, branch):
-        counted += tx.all(
-            "select count(*) from (select 1 from events where user_no = :user and conversation_no = :c and branch_no = :b"
-            " and kind = 'message' and seq > :after and seq <= :high order by seq desc limit :most) as newest",
+        counted += len(tx.all(
+            "select seq from events where user_no = :user and conversation_no = :c and branch_no = :b"
+            " and kind = 'message' and seq > :after and seq <= :high order by seq desc limit :most",
             c=conversation, b=b, after=after, high=high, most=n + 1 - counted,
-        )[0][0]  # fmt: skip
+        ))  # fmt: skip
         if counted > n:
             return True
     return False

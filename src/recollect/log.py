@@ -356,20 +356,22 @@ def delete_event(tx: Tx, conversation: str, seq: int) -> None:
 
 
 def remove(tx: Tx, found: Found, seqs: Iterable[int]) -> None:
-    """Events go, tombstones stay, and no branch points at a summary that is gone."""
+    """Events go, tombstones stay, and nothing points at what is gone: no branch's summary, no title taken from it."""
     gone: list[int] = []
     known = branches.tree(tx, found.no)
     for seq in seqs:
-        went = sum(
-            tx.run(
-                "delete from events where user_no = :user and conversation_no = :c and branch_no = :b and seq = :seq",
+        rows: list[Row] = []
+        for branch in known:
+            rows += tx.all(
+                "delete from events where user_no = :user and conversation_no = :c and branch_no = :b and seq = :seq"
+                " returning kind, text",
                 c=found.no, b=branch, seq=seq,
-            )
-            for branch in known
-        )  # fmt: skip
-        if not went:
+            )  # fmt: skip
+        if not rows:
             raise NotFound(f"Conversation {found.id!r} has no event {seq}: it was deleted before, or never written.")
         gone.append(seq)
+        if rows[0][0] == "message" and found.title is not None and found.title == conversations.title_from(rows[0][1]):
+            tx.run("update conversations set title = null where user_no = :user and no = :c", c=found.no)
     conversations.bury(tx, found, gone, ids.now())
     branches.renew_summaries(tx, found.no)
 

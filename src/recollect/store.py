@@ -214,6 +214,8 @@ class Store:
     def _prepare(self, conversation: str, entry: Entry) -> log.Draft:
         if len(entry) == 2 and "role" in entry and "text" in entry:
             return log.plain_message(entry["role"], entry["text"])
+        if entry.get("kind") == "summary" and entry.get("message") is not None:
+            raise InvalidInput("What a summary covers is said by summarize() alone; leave message= out.")
         if entry.get("kind") == "artifact" and entry.get("path"):
             outside = self._settings.artifacts_outside_workspace
             path = log.relative_path(

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from . import branches, checks, conversations, log
 from .conversations import Found, find
 from .db.points import reach
+from .errors import Damaged
 from .model import Branch, Event
 
 if TYPE_CHECKING:
@@ -79,17 +80,18 @@ def _name(tx: Tx, found: Found, branch: int) -> str:
 
 def write(plan: Plan, model: Model | None, timeout_ms: int) -> log.Draft:
     """The summary as an event, made by the model or, failing that, by picking sentences."""
-    first = plan.covered[0].seq
+    before: Mapping[str, Any] = {"covers": [plan.covered[0].seq], "count": 0, "points": [], "left_out": 0}
     if plan.previous is not None:
-        first = plan.previous.payload.get("covers", [first])[0]
-    count = len(plan.covered) + (plan.previous.payload.get("count", 0) if plan.previous else 0)
+        if not before.keys() <= plan.previous.payload.keys():
+            raise Damaged(f"The summary {plan.previous.id} has lost what it covers. Run `recollect doctor`.")
+        before = plan.previous.payload
+    count = len(plan.covered) + before["count"]
     said = _ask(model, plan, timeout_ms) if model else None
     if said:
         body, points, left_out = said, [["Earlier", said]], 0
     else:
-        before: Mapping[str, Any] = plan.previous.payload if plan.previous else {"points": [], "left_out": 0}
-        points, dropped = _fit([*(list(p) for p in before.get("points", [])), *_points(plan.covered)])
-        left_out = before.get("left_out", 0) + dropped
+        points, dropped = _fit([*(list(p) for p in before["points"]), *_points(plan.covered)])
+        left_out = before["left_out"] + dropped
         body = _render(points, left_out)
     return log.prepare(
         kind="summary",
@@ -97,7 +99,7 @@ def write(plan: Plan, model: Model | None, timeout_ms: int) -> log.Draft:
         text=f"{HEADING}\n\n{body}\n\n_Summarized {count} message{'' if count == 1 else 's'}._",
         message=plan.through,
         payload={
-            "covers": [first, plan.through],
+            "covers": [before["covers"][0], plan.through],
             "count": count,
             "by": "model" if said else "extract",
             "points": points,

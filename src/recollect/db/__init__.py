@@ -11,6 +11,8 @@ no public transaction: a caller's network call must never sit under a lock that 
 
 from __future__ import annotations
 
+from ..errors import Refused
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..config import Settings
@@ -26,8 +28,10 @@ class Retry(Exception):
 def connect(where: str | None, settings: Settings) -> Database:
     """Open the database behind a path, a `postgresql://` address, or None for one in memory."""
     if where is not None and where.startswith(("postgresql://", "postgres://")):
-        from .postgres import Postgres
-
+        try:
+            from .postgres import Postgres
+        except ImportError as e:
+            raise Refused("Postgres needs the extra `postgres`: pip install 'recollect[postgres]'") from e
         return Postgres(where, settings)
     from .sqlite import SQLite
 

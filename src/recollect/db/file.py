@@ -61,16 +61,24 @@ def prepare(path: str) -> None:
     if os.path.isdir(path):
         raise NotARecollectFile(f"{path} is a folder. Name a file in it, for example {os.path.join(path, 'chat.db')}.")
     if os.path.exists(path) and os.path.getsize(path):
-        # With a rollback journal beside it the file may be half created: SQLite mends it first, `version_of` looks then.
-        if not os.path.exists(path + "-journal"):
-            check_header(path)
+        check_header(path)
         return
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        make_folder(folder)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as e:
         raise Refused(f"{path} cannot be made ({e.strerror}). Check that you own its folder.") from e
     reach("file made")
+
+
+def make_folder(folder: str) -> None:
+    """A folder, and those above it that are missing, for its user alone. (makedirs gives the mode to the last one only.)"""
+    if not os.path.isdir(folder):
+        make_folder(os.path.dirname(folder))
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            pass  # made by another process meanwhile
 
 
 def check_header(path: str) -> None:
@@ -79,6 +87,8 @@ def check_header(path: str) -> None:
             header = f.read(100)
     except OSError as e:
         raise Refused(f"{path} cannot be read ({e.strerror}). Check that you own it.") from e
+    if not header.strip(b"\0") and os.path.exists(path + "-journal"):
+        return  # half created, with the journal that SQLite mends it by
     if not header.startswith(MAGIC):
         raise NotARecollectFile(
             f"{path} is not a SQLite database. It was left untouched; choose another path. If it was a store and is "
@@ -87,6 +97,15 @@ def check_header(path: str) -> None:
     if int.from_bytes(header[68:72]) != APPLICATION_ID:
         raise NotARecollectFile(
             f"{path} is a SQLite database of another program. It was left untouched; choose another path."
+        )
+    _refuse_newer(int.from_bytes(header[60:64]), path)
+
+
+def _refuse_newer(version: int, path: str) -> None:
+    if version > migrate.LATEST:
+        raise NewerSchema(
+            f"{path} has schema {version}; this Recollect knows {migrate.LATEST}. It was left untouched. "
+            "Upgrade: pip install -U recollect"
         )
 
 
@@ -98,11 +117,7 @@ def connect(path: str) -> apsw.Connection:
 
 def version_of(connection: apsw.Connection, path: str) -> int:
     version = int(connection.pragma("user_version"))
-    if version > migrate.LATEST:
-        raise NewerSchema(
-            f"{path} has schema {version}; this Recollect knows {migrate.LATEST}. It was left untouched. "
-            "Upgrade: pip install -U recollect"
-        )
+    _refuse_newer(version, path)
     if version == 0 and connection.execute("select 1 from sqlite_schema limit 1").fetchall():
         raise NotARecollectFile(f"{path} is a SQLite database of another program. It was left untouched.")
     return version
@@ -172,7 +187,7 @@ def replace(backup: str, path: str, progress: Progress | None) -> str | None:
     import shutil
 
     aside: str | None = None
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    make_folder(os.path.dirname(path))
     gate = Gate(path + ".lock")
     try:
         with gate, translated(path):

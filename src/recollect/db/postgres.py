@@ -9,6 +9,7 @@ reads are set for each transaction.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import random
 import re
@@ -50,7 +51,7 @@ TRIES = 8
 ASK_SECONDS = 10.0  # how long to look for the outcome of a commit whose answer was lost
 
 # A literal, a cast, a comment - or a parameter, the only one with a group.
-_PARAMETER = re.compile(r"'(?:[^']|'')*'|::\w+|--[^\n]*|:([a-z_][a-z0-9_]*)", re.IGNORECASE)
+_PARAMETER = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|::\w+|--[^\n]*|:([a-z_][a-z0-9_]*)""", re.IGNORECASE)
 
 
 @cache
@@ -138,6 +139,8 @@ class Postgres:
             reconnect_timeout=self._wait,
             open=True,
         )
+        # What goes wrong is raised to the caller, typed; the pool's own warnings would land on a user's terminal.
+        logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
         self._pid = os.getpid()
         with self._translated():
             self._pool_here: ConnectionPool[Connection] = self._make()

@@ -147,13 +147,24 @@ class Engine:
         else:
             prepare(path)
             self._gate = Gate(path + ".lock")
-            self._connection = self._connect_writer(path)
+            try:
+                self._connection = self._connect_writer(path)
+            except BaseException:
+                self._gate.close()
+                raise
 
     # -- connections
 
     def _connect_writer(self, path: str) -> apsw.Connection:
         inode = os.stat(path).st_ino
         connection = connect(path)
+        try:
+            return self._set_up(connection, path, inode)
+        except BaseException:
+            connection.close(True)
+            raise
+
+    def _set_up(self, connection: apsw.Connection, path: str, inode: int) -> apsw.Connection:
         version = version_of(connection, path)
         if version < migrate.LATEST or connection.pragma("journal_mode") != "wal":
             with self._gate:

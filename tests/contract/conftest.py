@@ -1,0 +1,52 @@
+"""What the contract suite needs besides a store: the same database opened again, and a way round the library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+import recollect
+from talk import Open, Raw
+
+
+@pytest.fixture
+def open_store(url: str) -> Iterator[Open]:
+    """`recollect.open` on the test's database; everything it opened is closed at the end."""
+    with ExitStack() as stack:
+
+        def opener(user: str = "alex", **settings: Any) -> recollect.Store:
+            return stack.enter_context(recollect.open(url, user=user, **settings))
+
+        yield opener
+
+
+@pytest.fixture
+def raw(url: str, backend: str, request: pytest.FixtureRequest) -> Raw:
+    """SQL on the test's database past the library, row-level security included: to tamper, and to look."""
+    if backend == "sqlite":
+        import apsw
+
+        def run(sql: str) -> list[tuple[Any, ...]]:
+            connection = apsw.Connection(url, apsw.SQLITE_OPEN_READWRITE)
+            try:
+                return connection.execute(sql).fetchall()
+            finally:
+                connection.close()
+
+        return run
+
+    import psycopg
+
+    server = request.getfixturevalue("postgres_server")
+    admin = server.admin_url(urlsplit(url).path.lstrip("/"))
+
+    def run_there(sql: str) -> list[tuple[Any, ...]]:
+        with psycopg.connect(admin, autocommit=True, options="-c search_path=recollect") as connection:
+            cursor = connection.execute(sql.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    return run_there

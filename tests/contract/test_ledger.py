@@ -1,0 +1,79 @@
+"""ledger: the newest snapshot of each task, now or at any point."""
+
+import pytest
+
+import recollect
+from recollect.errors import NotFound
+from talk import Open, exchange
+
+
+@pytest.fixture
+def c(store: recollect.Store) -> str:
+    id = store.create("c").id
+    store.append(id, kind="ledger", task_id="a", goal="Write", status="open", payload={"step": 1})  # 1
+    store.append(id, kind="ledger", task_id="b", goal="Test", status="open")  # 2
+    store.append(id, role="user", text="go on")  # 3
+    store.append(id, kind="ledger", task_id="a", goal="Write it", status="done", payload={"step": 2})  # 4
+    return id
+
+
+def state(entries: list[recollect.LedgerEntry]) -> list[tuple[str, str, str | None, int]]:
+    return [(e.task_id, e.goal, e.status, e.seq) for e in entries]
+
+
+def test_the_newest_of_each_task_in_order_of_appearance(store: recollect.Store, c: str) -> None:
+    assert state(store.ledger(c)) == [("a", "Write it", "done", 4), ("b", "Test", "open", 2)]
+    assert [e.payload for e in store.ledger(c)] == [{"step": 2}, {}]
+
+
+def test_as_it_stood_at_any_point(store: recollect.Store, c: str) -> None:
+    assert store.ledger(c, at=0) == []
+    assert state(store.ledger(c, at=1)) == [("a", "Write", "open", 1)]
+    assert state(store.ledger(c, at=3)) == [("a", "Write", "open", 1), ("b", "Test", "open", 2)]
+    assert store.ledger(c, at=4) == store.ledger(c, at=999) == store.ledger(c)
+
+
+def test_empty_without_snapshots(store: recollect.Store) -> None:
+    assert store.ledger(store.create().id) == []
+
+
+def test_tasks_are_told_apart_exactly(store: recollect.Store) -> None:
+    c = store.create().id
+    for task in ("t", "T", "t ", "10", "1"):
+        store.append(c, kind="ledger", task_id=task, goal=task)
+    assert [e.task_id for e in store.ledger(c)] == ["t", "T", "t ", "10", "1"]
+
+
+def test_a_branch_has_its_own(store: recollect.Store, c: str) -> None:
+    store.fork(c, 3, name="idea")
+    store.append(c, kind="ledger", task_id="b", goal="Test", status="skipped", branch="idea")
+    assert state(store.ledger(c, branch="idea")) == [("a", "Write", "open", 1), ("b", "Test", "skipped", 5)]
+    assert state(store.ledger(c)) == [("a", "Write it", "done", 4), ("b", "Test", "open", 2)]
+    assert state(store.ledger(c, branch="idea", at=4)) == [("a", "Write", "open", 1), ("b", "Test", "open", 2)]
+
+
+def test_it_survives_summarization(open_store: Open) -> None:
+    store = open_store(summary_delete=True)
+    c = store.create().id
+    store.append(c, kind="ledger", task_id="a", goal="g", status="open")
+    store.append_many(c, exchange(10))
+    assert store.summarize(c)
+    assert state(store.ledger(c)) == [("a", "g", "open", 1)]
+
+
+def test_deleting_the_newest_snapshot_shows_the_one_before(store: recollect.Store, c: str) -> None:
+    store.delete_event(c, 4)
+    assert state(store.ledger(c)) == [("a", "Write", "open", 1), ("b", "Test", "open", 2)]
+
+
+def test_bad_questions(store: recollect.Store, c: str) -> None:
+    with pytest.raises(NotFound):
+        store.ledger("nobody")
+    with pytest.raises(NotFound):
+        store.ledger(c, branch="nowhere")
+
+
+@pytest.mark.parametrize("at", [-1, 2**80, "3", 1.5], ids=str)
+def test_a_point_that_is_none_is_refused(store: recollect.Store, c: str, at: object) -> None:
+    with pytest.raises(recollect.errors.InvalidInput, match="at"):
+        store.ledger(c, at=at)  # type: ignore[arg-type]

@@ -1,0 +1,97 @@
+"""conversations: newest activity first, page by page."""
+
+import pytest
+
+import recollect
+from recollect.errors import InvalidInput
+
+
+def listed(store: recollect.Store, **what: object) -> list[str]:
+    return [c.id for c in store.conversations(**what)]  # type: ignore[arg-type]
+
+
+def test_newest_activity_first(store: recollect.Store) -> None:
+    for id in ("a", "b", "c"):
+        store.create(id)
+    assert listed(store) == ["c", "b", "a"]
+    store.append("a", role="user", text="hi")
+    assert listed(store) == ["a", "c", "b"]
+
+
+def test_the_order_is_that_of_the_writes_not_of_the_clock(store: recollect.Store) -> None:
+    store.create("a")
+    store.create("b")
+    store.append("a", role="user", text="old news", created_at=1)
+    assert listed(store) == ["a", "b"]
+
+
+def test_pages_by_cursor_cover_all_once(store: recollect.Store) -> None:
+    made = [store.create().id for _ in range(7)]
+    seen: list[str] = []
+    cursor = None
+    while page := store.conversations(limit=3, cursor=cursor):
+        seen += [c.id for c in page]
+        cursor = page[-1].cursor
+    assert seen == made[::-1]
+
+
+def test_what_moves_up_while_paging_is_not_shown_twice(store: recollect.Store) -> None:
+    for id in "abcd":
+        store.create(id)
+    first = store.conversations(limit=2)
+    store.append("d", role="user", text="again")
+    assert [c.id for c in first] == ["d", "c"]
+    assert listed(store, limit=2, cursor=first[-1].cursor) == ["b", "a"]
+
+
+def test_by_workspace_is_equality(store: recollect.Store) -> None:
+    store.create("a", workspace="/repo")
+    store.create("b", workspace="/repo2")
+    store.create("c", workspace="/REPO")
+    store.create("d")
+    assert listed(store, workspace="/repo") == ["a"]
+    assert listed(store, workspace="/rep_") == listed(store, workspace="/repo%") == []
+    assert listed(store) == ["d", "c", "b", "a"]
+
+
+def test_pages_within_a_workspace(store: recollect.Store) -> None:
+    for i in range(6):
+        store.create(str(i), workspace="/odd" if i % 2 else "/even")
+    first = store.conversations(workspace="/odd", limit=2)
+    assert [c.id for c in first] == ["5", "3"]
+    assert listed(store, workspace="/odd", cursor=first[-1].cursor) == ["1"]
+
+
+def test_fifty_unless_said(store: recollect.Store) -> None:
+    for i in range(52):
+        store.create(str(i))
+    assert len(store.conversations()) == 50
+    assert len(store.conversations(limit=100)) == 52
+    assert store.conversations(limit=0) == []
+
+
+def test_the_bin_is_a_list_of_its_own(store: recollect.Store) -> None:
+    store.create("kept")
+    store.create("gone")
+    store.delete("gone")
+    assert listed(store) == ["kept"]
+    assert listed(store, deleted=True) == ["gone"]
+    assert store.conversations(deleted=True)[0].deleted_at is not None
+
+
+@pytest.mark.parametrize("limit", [-1, 1.5, "3", True])
+def test_a_limit_is_a_whole_number(store: recollect.Store, limit: object) -> None:
+    with pytest.raises(InvalidInput, match="limit"):
+        store.conversations(limit=limit)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("cursor", ["x", "", "1; drop table events", "9" * 40, "-" + "9" * 40])
+def test_a_foreign_cursor_is_refused(store: recollect.Store, cursor: str) -> None:
+    with pytest.raises(InvalidInput, match="cursor"):
+        store.conversations(cursor=cursor)
+
+
+def test_a_listed_conversation_equals_the_one_got(store: recollect.Store) -> None:
+    c = store.create("a", title="T", workspace="/w", metadata={"k": [1]})
+    store.append(c.id, role="user", text="hi")
+    assert store.conversations() == [store.get("a")]

@@ -1,0 +1,1066 @@
+"""The command line: what it prints for people, what it prints for programs, and what it ends with.
+
+Real processes where the process matters (streams, signals, exit codes, start-up); the runner in this process for the
+rest, because a process costs a third of a second.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+import recollect
+from recollect import errors, ids
+from recollect.cli import app, output
+from recollect.cli import session as cli_session
+
+SRC = Path(recollect.__file__).parents[1]
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+class Answer:
+    """What one command did."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    def __repr__(self) -> str:
+        return f"exit {self.code}\n{self.out}\n--- stderr\n{self.err}"
+
+
+Run = Callable[..., Answer]
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A data folder and a home of the test's own; nobody's RECOLLECT_ settings. Returns where the store will be."""
+    for name in list(os.environ):
+        if name.startswith("RECOLLECT_") or name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "PYTHONIOENCODING"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("RECOLLECT_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("RECOLLECT_CONFIG", str(tmp_path / "config.toml"))
+    return tmp_path / "data" / "chat.db"
+
+
+@pytest.fixture
+def run() -> Run:
+    """A command, in this process."""
+
+    def go(*args: str, stdin: str | bytes | None = None) -> Answer:
+        result = CliRunner().invoke(app, list(args), input=stdin, prog_name="recollect")
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return Answer(result.exit_code, result.stdout, result.stderr)
+
+    return go
+
+
+def environment(**extra: str) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(SRC), "PYTHONUTF8": "1", **extra}
+
+
+@pytest.fixture
+def process() -> Run:
+    """A command, in a process of its own."""
+
+    def go(*args: str, stdin: str | bytes = b"", **extra: str) -> Answer:
+        done = subprocess.run(
+            [sys.executable, "-m", "recollect.cli", *args],
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            capture_output=True,
+            env=environment(**extra),
+            timeout=60,
+        )
+        return Answer(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+
+    return go
+
+
+@pytest.fixture
+def trip(run: Run) -> str:
+    """A conversation with a question and an answer."""
+    assert run("new", "Trip to Łódź 🚂", "--id", "trip-1", "--workspace", "/maps").code == 0
+    assert run("append", "trip-1", "Which train?").code == 0
+    answer = run("append", "trip-1", "The 9:40.", "--role", "assistant", "--reasoning", "It is the earliest.")
+    assert answer.code == 0
+    return "trip-1"
+
+
+def flat(text: str) -> str:
+    """Help and errors wrap where the width says; what they say does not."""
+    return " ".join(text.replace("│", " ").split())
+
+
+# -- the whole ---------------------------------------------------------------------------------------------------------
+
+
+def test_alone_it_says_where_the_data_is_and_what_to_try(run: Run, own_store: Path, trip: str) -> None:
+    answer = run()
+    assert answer.code == 0
+    assert str(own_store) in answer.out
+    assert "1 conversation, 3 events" in answer.out
+    assert "recollect show @" in answer.out
+
+
+def test_looking_creates_nothing(run: Run, own_store: Path) -> None:
+    for command in (
+        [],
+        ["conversations"],
+        ["stats"],
+        ["settings"],
+        ["users"],
+        ["settle"],
+        ["migrate", "--check"],
+        ["verify"],
+    ):
+        assert run(*command).code == 0, command
+    assert run("show", "nope").code == 3
+    assert not own_store.parent.exists()
+    assert "sample" in run().out
+    assert run("--json").json["exists"] is False
+    assert run("stats", "--json").json["bytes"] == 0
+
+
+def test_a_store_named_by_hand_must_be_there(run: Run, tmp_path: Path) -> None:
+    missing = tmp_path / "typo.db"
+    answer = run("-d", str(missing), "conversations")
+    assert answer.code == 3
+    assert "no store at" in answer.err
+    assert not missing.exists()
+    assert run("-d", str(missing), "new", "here").code == 0
+    assert run("-d", str(missing), "conversations").code == 0
+
+
+def test_version(process: Run) -> None:
+    answer = process("--version")
+    assert (answer.code, answer.out) == (0, f"recollect {recollect.__version__}\n")
+
+
+def commands() -> dict[str, Any]:
+    group = typer.main.get_command(app)
+    return dict(group.commands)  # type: ignore[attr-defined]
+
+
+def test_every_verb_has_a_command() -> None:
+    elsewhere = {
+        "create": "new", "get": "show", "read": "replay", "messages": "show", "append_many": "append",
+        "record_workflow_event": "record", "delete_event": "delete-event", "formatted_history": "history",
+        "with_history": "history", "open": None, "for_user": None, "close": None, "user": None, "settings": "settings",
+        "location": None,
+    }  # fmt: skip
+    verbs = [name for name, _ in inspect.getmembers(recollect.Store) if not name.startswith("_")]
+    missing = [v for v in verbs if (c := elsewhere.get(v, v)) is not None and c not in commands()]
+    assert not missing, f"no command for {missing}"
+    assert {"migrate", "users", "sample"} <= set(commands())
+
+
+def test_every_command_and_every_parameter_is_explained() -> None:
+    for name, command in commands().items():
+        assert command.help, name
+        for parameter in command.params:
+            assert parameter.help, f"{name} {parameter.name}"
+        assert "json" in {p.name for p in command.params}, f"{name} has no --json"
+
+
+def test_help_lists_the_exit_codes(process: Run) -> None:
+    answer = process("--help")
+    assert answer.code == 0
+    said = flat(answer.out)
+    for code, meaning in output.EXIT_CODES.items():
+        assert f"{code} {meaning}" in said
+    for name in commands():
+        assert f" {name} " in said
+    assert "\x1b" not in answer.out
+
+
+@pytest.mark.parametrize("name", sorted(commands()))
+def test_help_of_each_command(run: Run, name: str) -> None:
+    answer = run(name, "--help")
+    assert answer.code == 0
+    assert f"Usage: recollect {name}" in flat(answer.out)
+    assert "--json" in answer.out
+
+
+def test_every_error_has_its_exit_code() -> None:
+    expected = {
+        "InvalidInput": 2, "SettingsError": 2, "NotFound": 3, "ConversationDeleted": 3, "AlreadyExists": 4,
+        "StoreBusy": 5, "DiskFull": 5, "Unavailable": 5, "OutcomeUnknown": 5, "StorageError": 5, "Damaged": 6,
+        "Refused": 6, "NewerSchema": 6, "NotARecollectFile": 6, "SQLiteTooOld": 6, "NetworkFilesystem": 6,
+        "StoreClosed": 1, "RecollectError": 1,
+    }  # fmt: skip
+    for name, kind in inspect.getmembers(errors, inspect.isclass):
+        assert output.exit_code(kind("x")) == expected.get(name, 1), name
+    assert output.exit_code(ZeroDivisionError()) == 1
+    assert set(expected.values()) <= set(output.EXIT_CODES)
+
+
+# -- conversations -----------------------------------------------------------------------------------------------------
+
+
+def test_new_prints_the_id_and_nothing_else(process: Run) -> None:
+    answer = process("new", "Trip")
+    assert answer.code == 0
+    assert UUID.fullmatch(answer.out.strip())
+    assert answer.err == ""
+
+
+def test_new_json(run: Run) -> None:
+    answer = run(
+        "new", "T", "--id", "t", "--workspace", "/w", "--workflow", "wf", "--metadata", '{"a": [1, "ü"]}', "--json"
+    )
+    made = answer.json
+    assert list(made) == [
+        "id", "title", "workspace", "workflow_id", "metadata", "active_branch", "last_seq", "created_at", "updated_at",
+        "deleted_at", "cursor",
+    ]  # fmt: skip
+    assert (made["id"], made["workspace"], made["workflow_id"], made["metadata"]) == ("t", "/w", "wf", {"a": [1, "ü"]})
+    assert isinstance(made["created_at"], int)
+
+
+def test_conversations_are_listed_newest_first(run: Run, trip: str) -> None:
+    run("new", "Later", "--id", "later")
+    answer = run("conversations")
+    assert answer.code == 0
+    assert answer.out.index("Later") < answer.out.index("Trip to Łódź 🚂")
+    assert [c["id"] for c in run("conversations", "--json").json] == ["later", trip]
+    assert [c["id"] for c in run("conversations", "-w", "/maps", "--json").json] == [trip]
+    assert "No conversations in the workspace" in run("conversations", "-w", "/other").out
+
+
+def test_conversations_go_on_behind_a_cursor(run: Run) -> None:
+    for i in range(5):
+        run("new", f"number {i}", "--id", f"c-{i}")
+    first = run("conversations", "-n", "2")
+    cursor = re.search(r"--cursor (\S+)", first.out)
+    assert cursor is not None
+    assert [c["id"] for c in run("conversations", "-n", "2", "--cursor", cursor[1], "--json").json] == ["c-2", "c-1"]
+    assert "More:" not in run("conversations", "-n", "5").out
+
+
+def test_empty_states_say_what_to_do(run: Run) -> None:
+    assert "recollect sample" in run("conversations").out
+    assert run("conversations", "--json").json == []
+    assert "bin is empty" in run("conversations", "--deleted").out
+
+
+def test_ids_are_whole_in_a_pipe(process: Run) -> None:
+    id = process("new", "x " * 240).out.strip()
+    lines = [line for line in process("conversations").out.splitlines() if id in line]
+    assert len(lines) == 1
+    assert not any(line.endswith(" ") for line in process("conversations").out.splitlines())
+
+
+def test_show_is_a_chat(run: Run, trip: str) -> None:
+    answer = run("show", trip)
+    assert answer.code == 0
+    assert re.search(r"^user  #1  \d\d:\d\d \(just now\)\n  Which train\?$", answer.out, re.MULTILINE)
+    assert re.search(r"^assistant  #2 .*\n  The 9:40\.$", answer.out, re.MULTILINE)
+    assert "earliest" not in answer.out
+    assert "earliest" in run("show", trip, "--reasoning").out
+
+
+def test_show_json(run: Run, trip: str) -> None:
+    shown = run("show", trip, "--reasoning", "--json").json
+    assert shown["conversation"]["id"] == trip
+    question, answer = shown["messages"]
+    assert (question["id"], question["seq"], question["stored"], question["tags"]) == (f"{trip}:1", 1, True, [])
+    assert answer["traces"][0]["text"] == "It is the earliest."
+    assert [m["seq"] for m in run("show", trip, "-n", "1", "--json").json["messages"]] == [2]
+    assert run("show", trip, "-n", "0", "--json").json["messages"] == []
+
+
+def test_show_draws_a_summary_as_a_box(run: Run) -> None:
+    run("new", "--id", "long")
+    for i in range(9):
+        run("append", "long", f"We decided on option {i}.", "--role", "assistant" if i % 2 else "user")
+    assert run("summarize", "long").code == 0
+    answer = run("show", "long")
+    assert "╭─ Summary" in answer.out
+    assert "Summarized 3 messages." in answer.out
+    assert "**" not in answer.out
+    assert run("show", "long", "--json").json["messages"][0]["kind"] == "summary"
+    assert "Nothing to summarize" in run("summarize", "long").out
+    assert run("summarize", "long", "--json").json is None
+
+
+def test_rename(run: Run, trip: str) -> None:
+    assert "is now “Home”" in run("rename", trip, "Home").out
+    assert run("rename", trip, "  ").code == 2
+    assert run("rename", trip, "Again", "--json").json["title"] == "Again"
+
+
+def test_delete_says_how_to_undo_it(run: Run, trip: str) -> None:
+    answer = run("delete", trip)
+    assert answer.code == 0
+    undo = re.search(r"Undo: recollect (.*)", answer.out)
+    assert undo is not None
+    shown = run("show", trip)
+    assert shown.code == 3
+    assert "recollect restore trip-1" in flat(shown.err)
+    assert [c["id"] for c in run("conversations", "--deleted", "--json").json] == [trip]
+    assert run(*undo[1].split()).code == 0
+    assert run("show", trip).code == 0
+    assert run("delete", trip, "--json").json == {"id": trip, "deleted": True}
+    assert run("restore", trip, "--json").json["deleted_at"] is None
+
+
+def test_undo_names_the_store_and_the_user(run: Run, tmp_path: Path) -> None:
+    where = str(tmp_path / "a b" / "x.db")
+    run("-d", where, "-u", "kim", "new", "--id", "c")
+    said = run("-d", where, "-u", "kim", "delete", "c").out
+    assert f"recollect -d '{where}' -u kim restore c" in said or f'recollect -d "{where}" -u kim restore c' in said
+
+
+@pytest.mark.parametrize("command", ["clear", "erase"])
+def test_what_goes_for_good_is_confirmed(run: Run, trip: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = run(command, trip)
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    monkeypatch.setattr(output, "is_interactive", lambda: True)
+    declined = run(command, trip, stdin="n\n")
+    assert declined.code == 130
+    assert "Trip to Łódź 🚂" in declined.err
+    assert "3 events" in declined.err
+    assert len(run("replay", trip, "--json").json) == 3
+    assert run(command, trip, stdin="").code == 130
+    assert run(command, trip, stdin="y\n").code == 0
+
+
+def test_clear_keeps_the_counter(run: Run, trip: str) -> None:
+    assert run("clear", trip, "--yes", "--json").json == {"id": trip, "cleared": 3}
+    assert run("append", trip, "again").out == "#4\n"
+
+
+def test_erase_gives_a_receipt(run: Run, trip: str) -> None:
+    run("delete", trip)
+    receipt = run("erase", trip, "-y", "--json").json
+    assert receipt["request"] == {"conversation": trip}
+    assert receipt["counts"]["events"] == 3
+    assert run("erase", trip, "-y").code == 3
+
+
+def test_the_newest_is_no_name_for_what_goes_for_good(run: Run, trip: str) -> None:
+    for command in (["clear"], ["erase"]):
+        assert run(*command, "@", "-y").code == 2
+    assert run("show", "@").code == 0
+
+
+# -- prefixes ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_beginning_of_an_id_is_enough(run: Run) -> None:
+    for id in ("alpha-1", "alpha-2", "beta-1", "beta"):
+        run("new", "Title of " + id, "--id", id)
+    assert run("show", "beta-", "--json").json["conversation"]["id"] == "beta-1"
+    assert run("show", "beta", "--json").json["conversation"]["id"] == "beta"  # the whole id wins
+    ambiguous = run("show", "alph")
+    assert ambiguous.code == 2
+    for said in ("alpha-1", "alpha-2", "Title of alpha-1"):
+        assert said in flat(ambiguous.err)
+    short = run("show", "bet")
+    assert short.code == 3
+    assert "4 characters" in flat(short.err)
+    assert run("show", "ALPHA-1").code == 3
+
+
+def test_prefixes_and_the_bin(run: Run) -> None:
+    run("new", "--id", "gone-1")
+    run("delete", "gone-1")
+    assert "in the bin" in flat(run("show", "gone-").err)
+    run("new", "--id", "gone-2")
+    assert run("show", "gone-", "--json").json["conversation"]["id"] == "gone-2"
+    assert run("erase", "gone-", "-y").code == 2  # either could be meant
+    assert run("restore", "gone-1").code == 0
+
+
+def test_a_prefix_is_no_pattern(run: Run) -> None:
+    run("new", "--id", "a%b_c")
+    assert run("show", "a%b_").code == 0
+    assert run("show", "axb_").code == 3
+    assert run("show", "%%%%").code == 3
+
+
+# -- events ------------------------------------------------------------------------------------------------------------
+
+
+def test_append_takes_every_field(run: Run, trip: str) -> None:
+    answer = run(
+        "append", trip, "text", "--kind", "tool_use", "--tool", "Write", "--path", "a.md", "--agent", "ada",
+        "--status", "ok", "--tag", "x", "--tag", "y", "--payload", '{"n": 12345678901234567890}', "--model", "m",
+        "--input-tokens", "3", "--output-tokens", "4", "--cost", "0.5", "--duration-ms", "6", "--key", "k",
+        "--created-at", "1700000000000", "--json",
+    )  # fmt: skip
+    event = answer.json
+    assert event | {
+        "kind": "tool_use", "text": "text", "tool": "Write", "path": "a.md", "agent": "ada", "status": "ok",
+        "tags": ["x", "y"], "payload": {"n": 12345678901234567890}, "model": "m", "input_tokens": 3, "output_tokens": 4,
+        "cost": 0.5, "duration_ms": 6, "key": "k", "created_at": 1700000000000,
+    } == event  # fmt: skip
+    again = run("append", trip, "other", "--kind", "note", "--key", "k", "--json").json
+    assert again["seq"] == event["seq"]
+
+
+def test_append_reads_standard_input(process: Run, run: Run, trip: str) -> None:
+    text = "Zażółć gęślą jaźń\nüber 𝄞 العربية\n"
+    assert process("append", trip, "-", stdin=text, PYTHONUTF8="0", LC_ALL="C").code == 0
+    assert run("replay", trip, "--after", "3", "--json").json[0]["text"] == text
+    bad = process("append", trip, "-", stdin=b"\xff\xfe")
+    assert bad.code == 2
+    assert "UTF-8" in bad.err
+
+
+def test_append_many(run: Run, trip: str, tmp_path: Path) -> None:
+    entries = [{"role": "user", "text": "a"}, {"kind": "note", "text": "b"}]
+    assert [e["seq"] for e in run("append", trip, "--entries", "-", "--json", stdin=json.dumps(entries)).json] == [4, 5]
+    lines = tmp_path / "entries.jsonl"
+    lines.write_text("\n".join(json.dumps(e) for e in entries), "utf-8")
+    assert run("append", trip, "--entries", str(lines)).out == "#6 to #7: 2 events\n"
+    broken = json.dumps([entries[0], {"kind": "nonsense"}])
+    assert run("append", trip, "--entries", "-", stdin=broken).code == 2
+    assert run("append", trip, "--entries", "-", stdin='[{"colour": 1}]').code == 2
+    assert run("append", trip, "--entries", "-", stdin="{oops").code == 2
+    assert run("append", trip, "--entries", "-", stdin="[1]").code == 2
+    assert run("append", trip, "--entries", "-", stdin="").code == 2
+    assert run("append", trip, "--entries", str(tmp_path / "none")).code == 3
+    assert run("show", trip, "--json").json["conversation"]["last_seq"] == 7
+
+
+def test_append_refuses_in_words_of_the_command_line(run: Run, trip: str) -> None:
+    for args, said in [
+        ([], "Give the text"),
+        (["x", "--kind", "bogus"], "The kinds are"),
+        (["x", "--role", "king"], "role"),
+        (["x", "--kind", "ledger"], "needs --task-id"),
+        (["x", "--kind", "event"], "needs --name"),
+        (["x", "--payload", "{"], "--payload is not JSON"),
+        (["x", "--payload", '{"a": NaN}'], "nan"),
+        (["x", "--effort", "low"], "--reasoning"),
+        (["x", "--goal", "g"], "--kind ledger"),
+    ]:
+        answer = run("append", trip, *args)
+        assert answer.code == 2, args
+        assert said in flat(answer.err), answer
+        assert answer.out == ""
+    assert run("append", trip, "--kind", "artifact", "--path", "../../etc/passwd").code == 2
+
+
+def test_a_kind_that_is_off_is_said(run: Run, trip: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_LEDGER", "off")
+    answer = run("append", trip, "--kind", "ledger", "--task-id", "t", "--goal", "g")
+    assert (answer.code, answer.out) == (0, "")
+    assert "switched off" in answer.err
+    assert run("append", trip, "--kind", "ledger", "--task-id", "t", "--json").json["stored"] is False
+
+
+def test_record(run: Run, process: Run, trip: str) -> None:
+    assert run("record", trip, '{"type": "workflow.start", "data": {"message": "go"}}').out == "#4\n"
+    ledger = {
+        "type": "orchestrator.message",
+        "data": {"kind": "task_ledger", "task_id": "t1", "goal": "Fly", "status": "open"},
+    }
+    recorded = process("record", trip, "--json", stdin=json.dumps(ledger))
+    assert json.loads(recorded.out)["kind"] == "ledger"
+    assert [e["name"] for e in run("replay", trip, "--names", "workflow.start", "--json").json] == ["workflow.start"]
+    several = '{"type": "a"}\n{"type": "b"}\n'
+    assert [e["name"] for e in run("record", trip, "--json", stdin=several).json] == ["a", "b"]
+    assert run("record", trip, "{}").code == 2
+    assert run("record", trip, "nonsense").code == 2
+
+
+def test_replay(run: Run, trip: str) -> None:
+    answer = run("replay", trip)
+    assert re.search(r"^#1 +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  message +user$", answer.out, re.MULTILINE)
+    assert "reasoning   for #2" in answer.out
+    assert [e["seq"] for e in run("replay", trip, "--after", "1", "--json").json] == [2, 3]
+    assert [e["kind"] for e in run("replay", trip, "-k", "reasoning,note", "--json").json] == ["reasoning"]
+    assert [e["seq"] for e in run("replay", trip, "-n", "1", "--json").json] == [1]
+    assert run("replay", trip, "-n", "1").out.count("#") == 1
+    assert run("replay", trip, "-k", "mesage").code == 2
+    assert run("replay", trip, "--after", "99").out == "Nothing to replay.\n"
+
+
+def test_replay_pages_through_long_conversations(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recollect.cli import events
+
+    monkeypatch.setattr(events, "PAGE", 3)
+    run("new", "--id", "long")
+    run("append", "long", "--entries", "-", stdin=json.dumps([{"kind": "note", "text": f"n{i}"} for i in range(10)]))
+    for args, n in ([], 10), (["-n", "7"], 7), (["-n", "3"], 3), (["-n", "0"], 0):
+        assert len(re.findall(r"^#", run("replay", "long", *args).out, re.MULTILINE)) == n, args
+
+
+def test_replay_cuts_long_texts_visibly(run: Run, trip: str) -> None:
+    run("append", trip, "\n".join(f"line {i}" for i in range(100)), "--kind", "tool_result")
+    assert "more characters: --full" in run("replay", trip).out
+    whole = run("replay", trip, "--full").out
+    assert "line 99" in whole
+    assert "--full" not in whole
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
+def test_replay_follows_another_process(process: Run, trip: str) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "recollect.cli", "replay", trip, "--follow", "--json", "--after", "3"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True, encoding="utf-8",
+    ) as watching:  # fmt: skip
+        assert watching.stdout is not None
+        assert process("append", trip, "news ✓").code == 0
+        assert json.loads(watching.stdout.readline())["text"] == "news ✓"
+        assert process("append", trip, "more", "--kind", "note").code == 0
+        assert json.loads(watching.stdout.readline())["seq"] == 5
+        watching.send_signal(signal.SIGINT)
+        out, err = watching.communicate(timeout=20)
+        assert (watching.returncode, out, err) == (0, "", "")
+
+
+def test_history(run: Run, trip: str) -> None:
+    assert run("history", trip).out == "USER: Which train?\n\nASSISTANT: The 9:40.\n"
+    prompt = run("history", trip, "--with", "And back?", "-n", "1", "--json").json["text"]
+    assert prompt == "Previous conversation:\nASSISTANT: The 9:40.\n\nUser's current message: And back?"
+
+
+def test_ledger(run: Run, trip: str) -> None:
+    assert "No tasks" in run("ledger", trip).out
+    for status in ("open", "done"):
+        run("append", trip, "--kind", "ledger", "--task-id", "t1", "--goal", "Buy tickets", "--status", status)
+    assert re.search(r"t1 +Buy tickets +done +#5", run("ledger", trip).out)
+    assert [t["status"] for t in run("ledger", trip, "--at", "4", "--json").json] == ["open"]
+    assert list(run("ledger", trip, "--json").json[0]) == ["task_id", "goal", "status", "payload", "seq", "created_at"]
+
+
+def test_reasoning(run: Run, trip: str) -> None:
+    assert "It is the earliest." in run("reasoning", trip).out
+    assert [e["message"] for e in run("reasoning", trip, "--message", "2", "--json").json] == [2]
+    assert "No reasoning for message #1" in run("reasoning", trip, "-m", "1").out
+
+
+def test_delete_event(run: Run, trip: str) -> None:
+    assert run("delete-event", trip, "1").code == 2  # no one to ask
+    assert run("delete-event", trip, "1", "-y", "--json").json == {"id": f"{trip}:1", "deleted": True}
+    assert run("delete-event", trip, "1", "-y").code == 3
+    assert [e["seq"] for e in run("replay", trip, "--json").json] == [2, 3]
+
+
+def test_what_was_stored_cannot_move_the_cursor(run: Run, trip: str) -> None:
+    evil = "a\x1b]0;owned\x07\x1b[2Jb\rc\x9b31m[bold]d[/bold]:smile:"
+    run("append", trip, evil, "--kind", "note")
+    run("append", trip, evil)
+    run("rename", trip, "x\x1b[31m")
+    for args in (["replay", trip], ["show", trip], ["history", trip], ["conversations"], ["branches", trip]):
+        said = run(*args).out
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", said), args
+    assert "[bold]d[/bold]:smile:" in run("show", trip).out  # nor is it taken for markup
+    assert run("replay", trip, "-k", "note", "--json").json[0]["text"] == evil
+
+
+# -- branches ----------------------------------------------------------------------------------------------------------
+
+
+def test_fork_branches_switch(run: Run, trip: str) -> None:
+    assert "goes on from #1 of main" in run("fork", trip, "--at", "1", "--name", "idea").out
+    run("append", trip, "Which bus?", "--branch", "idea")
+    run("fork", trip, "--branch", "idea", "--name", "deeper")
+    tree = run("branches", trip).out
+    assert re.search(r"^main \(active\)  up to #3", tree)
+    assert re.search(r"^└── idea  from #1  up to #4", tree, re.MULTILINE)
+    assert re.search(r"^    └── deeper  from #4", tree, re.MULTILINE)
+    assert [b["parent"] for b in run("branches", trip, "--json").json] == [None, "main", "idea"]
+    assert [e["seq"] for e in run("replay", trip, "-b", "idea", "--json").json] == [1, 4]
+    assert [e["seq"] for e in run("replay", trip, "-b", "*", "--json").json] == [1, 2, 3, 4]
+    assert "on idea" in run("replay", trip, "-b", "*").out
+    assert run("switch", trip, "idea", "--json").json["active_branch"] == "idea"
+    assert "#5 on idea" in run("append", trip, "hm").out
+    assert run("fork", trip, "--name", "idea").code == 4
+    assert run("fork", trip, "--at", "99").code == 2
+    missing = run("switch", trip, "nope")
+    assert missing.code == 3
+    assert "recollect branches" in flat(missing.err)
+    assert run("fork", trip, "--switch", "--json").json["active"] is True
+
+
+# -- the store ---------------------------------------------------------------------------------------------------------
+
+
+def test_stats(run: Run, trip: str) -> None:
+    run("append", trip, "x", "--kind", "tool_use", "--tool", "Read", "--input-tokens", "1200", "--duration-ms", "90000")
+    assert "3, " not in run("stats").out.splitlines()[0]
+    assert "4, 2 of them messages" in run("stats").out
+    stats = run("stats", "--by", "tool", "--json").json
+    assert stats["rows"] == [
+        {"key": "Read", "events": 1, "input_tokens": 1200, "output_tokens": 0, "cost": 0.0, "duration_ms": 90000}
+    ]
+    assert re.search(r"Read +1 +1,200 +– +– +1 min 30 s", run("stats", "--by", "tool").out)
+    for by in ("day", "kind", "agent", "model", "workspace"):
+        assert run("stats", "--by", by).code == 0
+    assert run("stats", "--by", "nonsense").code == 2
+
+
+def test_stats_since(run: Run, trip: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("append", trip, "old", "--created-at", "1700000000000")
+
+    def events(since: str) -> int:
+        return int(run("stats", "--since", since, "--json").json["events"])
+
+    assert events("2023-01-01") == 4
+    for since in ("7d", "12h", "30m", "2w", "2024-06-01", "2024-06-01T08:00", "1700000000001"):
+        assert events(since) == 3, since
+    for nonsense in ("yesterdayish", "7y", "-1", ""):
+        assert run("stats", "--since", nonsense).code == 2, nonsense
+
+
+def test_migrate_makes_a_store(run: Run, own_store: Path) -> None:
+    checked = run("migrate", "--check", "--json").json
+    assert (checked["from"], checked["needed"], checked["migrated"]) == (0, True, False)
+    assert not own_store.exists()
+    assert run("migrate", "--json").json["migrated"] is True
+    assert own_store.exists()
+    assert "nothing to do" in run("migrate").out
+    assert run("migrate", "--check", "--json").json["needed"] is False
+
+
+def test_migrate_says_where_the_backup_is(run: Run, own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recollect.db import migrate
+
+    run("new", "--id", "before")
+    real, latest = migrate.scripts, migrate.LATEST
+    monkeypatch.setattr(migrate, "LATEST", latest + 1)
+    monkeypatch.setattr(
+        migrate,
+        "scripts",
+        lambda dialect, after: [*real(dialect, after), (latest + 1, "create table extra (x integer)")],
+    )
+    bytes_before = own_store.read_bytes()
+    checked = run("migrate", "--check")
+    assert f"has schema {latest}; {latest + 1} is the newest" in checked.out
+    assert own_store.read_bytes() == bytes_before
+    answer = run("migrate")
+    assert f"schema {latest} → {latest + 1}" in answer.out
+    backup = re.search(r"The file as it was: (.*)", answer.out)
+    assert backup is not None
+    assert Path(backup[1]).is_file()
+    monkeypatch.undo()
+    monkeypatch.setenv("RECOLLECT_DATA_DIR", str(own_store.parent))
+    for args in (["migrate"], ["migrate", "--check"], ["conversations"]):
+        newer = run(*args)
+        assert newer.code == 6
+        assert "pip install -U recollect" in flat(newer.err)
+
+
+def test_verify(run: Run, trip: str, own_store: Path) -> None:
+    assert "All is well: 1 conversation, 3 events" in run("verify").out
+    assert run("verify", "--json").json["ok"] is True
+    import apsw
+
+    connection = apsw.Connection(str(own_store))
+    connection.execute("update events set text = 'forged' where seq = 1")
+    connection.close()
+    answer = run("verify")
+    assert answer.code == 6
+    assert "1 problem" in answer.out
+    found = run("verify", "--json")
+    assert found.code == 6
+    assert (found.json["ok"], list(found.json["problems"][0])) == (False, ["where", "what", "fix"])
+
+
+def test_backup_and_compact(run: Run, trip: str, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    assert run("backup", str(copy), "--json").json["path"] == str(copy)
+    assert run("-d", str(copy), "show", trip).code == 0
+    assert run("backup", str(copy)).code == 4
+    assert set(run("compact", "--json").json) == {"before", "after"}
+    assert run("compact").code == 0
+
+
+def test_backup_needs_a_store(run: Run, tmp_path: Path) -> None:
+    for command in (["backup", str(tmp_path / "x.db")], ["compact"]):
+        assert run(*command).code == 3
+
+
+def test_settings(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config.toml").write_text("summary_keep_recent = 3\n")
+    monkeypatch.setenv("RECOLLECT_SUMMARY_THRESHOLD", "9")
+    monkeypatch.setenv("RECOLLECT_DATABASE", "postgresql://me:secret@db.example/x")
+    shown = run("-u", "kim", "settings", "--json").json
+    found = {s["name"]: (s["value"], s["source"]) for s in shown["settings"]}
+    assert set(found) == set(recollect.Settings.__dataclass_fields__)
+    assert found["summary_keep_recent"] == (3, "file")
+    assert found["summary_threshold"] == (9, "RECOLLECT_SUMMARY_THRESHOLD")
+    assert found["user"] == ("kim", "command line")
+    assert found["events"] == (True, "default")
+    said = run("settings").out
+    assert "summary_threshold = 9  (RECOLLECT_SUMMARY_THRESHOLD)" in said
+    assert "secret" not in said + json.dumps(shown)
+
+
+def test_settle(run: Run, trip: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("settle").out == "Nothing was waiting.\n"
+    monkeypatch.setenv("RECOLLECT_SUMMARY_THRESHOLD", "3")
+    monkeypatch.setenv("RECOLLECT_SUMMARY_KEEP_RECENT", "1")
+    monkeypatch.setenv("RECOLLECT_BACKGROUND", "off")
+    for i in range(4):
+        run("append", trip, f"m{i}", "--role", "assistant")
+    assert run("stats", "--json").json["jobs"] == {"queued": 1}
+    assert run("settle", "--json").json == {"done": 1, "jobs": {}, "job_errors": []}
+
+
+def test_users(run: Run, trip: str) -> None:
+    run("-u", "żółw", "new", "--id", "x")
+    assert [u["user"] for u in run("users", "--json").json] == ["local", "żółw"]
+    assert "żółw" in run("users").out
+
+
+def test_sample_can_be_repeated(run: Run, own_store: Path) -> None:
+    first = run("sample")
+    assert first.code == 0
+    assert str(own_store) in first.out
+    assert "recollect replay @" in first.out
+    again = run("sample", "--json").json
+    kinds = {e["kind"] for e in again["events"]}
+    assert {"message", "reasoning", "tool_use", "tool_result", "ledger", "artifact"} <= kinds
+    assert len(again["branches"]) == 2
+    assert len(run("conversations", "--json").json) == 2
+    assert run("verify").code == 0
+
+
+def test_what_the_sample_says_to_try_works(run: Run) -> None:
+    said = re.findall(r"^  recollect (.*?)  ", run("sample").out, re.MULTILINE)
+    assert len(said) >= 5
+    for line in said:
+        assert run(*line.replace("'", "").split()).code == 0, line
+
+
+# -- which store -------------------------------------------------------------------------------------------------------
+
+
+def test_options_before_and_behind_the_command(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("new", "--id", "c", "-d", "here.db", "-u", "kim").code == 0
+    assert (tmp_path / "here.db").is_file()  # said by hand, so a relative path is fine
+    assert [c["id"] for c in run("-d", "here.db", "-u", "kim", "conversations", "--json").json] == ["c"]
+    assert run("-d", "here.db", "conversations", "--json").json == []
+    assert [c["id"] for c in run("-u", "alex", "conversations", "-d", "here.db", "-u", "kim", "--json").json] == ["c"]
+    assert run("-d", "here.db", "conversations", "-u", "").code == 2
+
+
+def test_data_dir_wins_over_a_configured_database(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_DATABASE", str(tmp_path / "elsewhere.db"))
+    assert run("--data-dir", str(tmp_path / "folder"), "new").code == 0
+    assert (tmp_path / "folder" / "chat.db").is_file()
+    assert not (tmp_path / "elsewhere.db").exists()
+
+
+def test_variables_and_the_file_are_honoured(process: Run, tmp_path: Path) -> None:
+    assert process("new", "--id", "c", RECOLLECT_USER="kim", RECOLLECT_DATABASE=str(tmp_path / "v.db")).code == 0
+    (tmp_path / "config.toml").write_text(f"database = {str(tmp_path / 'v.db')!r}\nuser = 'kim'\n")
+    assert [c["id"] for c in process("conversations", "--json").json] == ["c"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("RECOLLECT_SUMMARY_THRESHOLD", "many", "whole number"),
+        ("RECOLLECT_ENABLED", "maybe", "true or false"),
+        ("RECOLLECT_DATABASE", "relative.db", "absolute"),
+        ("RECOLLECT_DATABASE", "~/x.db", "~"),
+    ],
+)
+def test_settings_that_cannot_be_used(
+    run: Run, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    answer = run("conversations")
+    assert answer.code == 2
+    assert said in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_a_misspelt_setting_in_the_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("sumary_threshold = 3\n")
+    answer = run("conversations")
+    assert answer.code == 2
+    assert "summary_threshold" in answer.err
+
+
+def test_persistence_off(run: Run, own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_ENABLED", "off")
+    assert "persistence is off" in run().out
+    answer = run("new")
+    assert answer.code == 0
+    assert "persistence is off" in answer.err
+    for command in (["conversations"], ["stats"], ["sample"], ["users"], ["migrate"], ["verify"], ["settle"]):
+        assert run(*command).code == 0, command
+    assert not own_store.parent.exists()
+
+
+# -- exit codes, errors, streams ---------------------------------------------------------------------------------------
+
+
+def test_exit_codes(process: Run, run: Run, trip: str, tmp_path: Path) -> None:
+    assert process("conversations").code == 0
+    assert process("no-such-command").code == 2
+    assert process("show").code == 2
+    assert process("show", "unknown").code == 3
+    assert process("new", "--id", trip).code == 4
+    other = tmp_path / "other.db"
+    other.write_bytes(b"hello world" * 100)
+    refused = process("-d", str(other), "conversations")
+    assert refused.code == 6
+    assert other.read_bytes() == b"hello world" * 100
+    assert run("-d", str(other), "migrate", "--check").code == 6
+    assert run("-d", str(tmp_path), "conversations").code == 6
+    assert run("-d", "mysql://x/y", "conversations").code == 2
+
+
+def test_errors_are_one_line_on_stderr(process: Run) -> None:
+    answer = process("show", "unknown")
+    assert answer.out == ""
+    assert re.fullmatch(r"recollect: There is no conversation 'unknown'\. .*\n", answer.err)
+    debug = process("show", "unknown", RECOLLECT_DEBUG="1")
+    assert debug.code == 3
+    assert "Traceback" in debug.err
+
+
+def test_a_bug_is_one_line_as_well(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("by nought")
+
+    monkeypatch.setattr(recollect.Store, "conversations", broken)
+    answer = run("conversations")
+    assert answer.code == 1
+    assert "ZeroDivisionError: by nought" in answer.err
+    assert "RECOLLECT_DEBUG" in answer.err
+
+
+@pytest.mark.parametrize(("kind", "code"), [("StoreBusy", 5), ("DiskFull", 5), ("Damaged", 6), ("Unavailable", 5)])
+def test_storage_trouble(run: Run, trip: str, monkeypatch: pytest.MonkeyPatch, kind: str, code: int) -> None:
+    def trouble(*_: Any, **__: Any) -> Any:
+        raise getattr(errors, kind)("trouble")
+
+    monkeypatch.setattr(recollect.Store, "append_many", trouble)
+    answer = run("append", trip, "x")
+    assert (answer.code, answer.out, answer.err) == (code, "", "recollect: trouble\n")
+
+
+def test_a_driver_that_is_missing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [m for m in sys.modules if m.split(".")[0] == "psycopg" or m == "recollect.db.postgres"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    for command in (["conversations"], ["migrate", "--check"]):
+        answer = run("-d", "postgresql://localhost/x", *command)
+        assert answer.code != 0
+        assert "recollect[postgres]" in answer.err
+
+
+def test_interrupted(run: Run, trip: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(recollect.Store, "read", interrupt)
+    assert run("replay", trip).code == 130
+    assert run("replay", trip, "--follow").code == 0
+
+
+def test_json_is_one_document_and_nothing_else(run: Run, trip: str, tmp_path: Path) -> None:
+    run("fork", trip, "--name", "b")
+    calls = {
+        "conversations": [], "new": ["N"], "show": [trip], "rename": [trip, "R"], "delete": [trip], "restore": [trip],
+        "append": [trip, "x"], "record": [trip, '{"type": "t"}'], "replay": [trip], "history": [trip], "ledger": [trip],
+        "reasoning": [trip], "summarize": [trip], "delete-event": [trip, "1", "-y"], "fork": [trip],
+        "branches": [trip], "switch": [trip, "b"], "stats": ["--by", "kind"], "migrate": [], "verify": [],
+        "backup": [str(tmp_path / "b.db")], "compact": [], "settings": [], "settle": [], "users": [], "sample": [],
+        "clear": [trip, "-y"], "erase": [trip, "-y"],
+    }  # fmt: skip
+    assert set(calls) == set(commands())
+    for name, args in calls.items():
+        answer = run(name, *args, "--json")
+        assert (answer.code, answer.err) == (0, ""), name
+        json.loads(answer.out)
+        assert answer.out.count("\n") == 1, name
+
+
+def test_no_colour_in_a_pipe_and_unicode_everywhere(process: Run, trip: str) -> None:
+    for args in (
+        [],
+        ["conversations"],
+        ["show", trip, "-r"],
+        ["replay", trip],
+        ["branches", trip],
+        ["stats", "--by", "kind"],
+    ):
+        answer = process(*args)
+        assert answer.code == 0
+        assert "\x1b" not in answer.out
+    assert "Łódź 🚂" in process("conversations").out
+
+
+def test_a_pipe_that_cannot_say_it_all(process: Run, trip: str) -> None:
+    for args in (["conversations"], ["show", trip], ["branches", trip], ["stats"]):
+        assert process(*args, PYTHONIOENCODING="cp1252", PYTHONUTF8="0").code == 0
+    assert "Trip to ?\ufffdd? ?" in process("conversations", PYTHONIOENCODING="cp1252", PYTHONUTF8="0").out
+    answer = process("conversations", "--json", PYTHONIOENCODING="cp1252", PYTHONUTF8="0")
+    assert answer.json[0]["title"] == "Trip to Łódź 🚂"
+
+
+def test_a_reader_that_leaves_early(run: Run) -> None:
+    run("new", "--id", "long")
+    run("append", "long", "--entries", "-", stdin=json.dumps([{"kind": "note", "text": "x" * 500}] * 2000))
+    with subprocess.Popen(
+        [sys.executable, "-m", "recollect.cli", "replay", "long"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
+    ) as reading:  # fmt: skip
+        assert reading.stdout is not None and reading.stderr is not None
+        reading.stdout.readline()
+        reading.stdout.close()
+        assert reading.stderr.read() == b""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
+def test_in_a_terminal(trip: str) -> None:
+    """Colour, and a width that is the terminal's; NO_COLOR takes the colour away."""
+
+    def terminal(*args: str, **extra: str) -> str:
+        import pty
+
+        parent, child = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "recollect.cli", *args],
+            stdin=child, stdout=child, stderr=child, env=environment(TERM="xterm-256color", COLUMNS="80", **extra),
+        )  # fmt: skip
+        os.close(child)
+        said = b""
+        try:
+            while chunk := os.read(parent, 4096):
+                said += chunk
+        except OSError:
+            pass  # Linux says so when the other end is closed
+        os.close(parent)
+        process.wait(20)
+        return said.decode()
+
+    assert "\x1b[1;36muser" in terminal("show", trip)
+    plain = terminal("show", trip, NO_COLOR="1")
+    assert not re.search(r"\x1b\[[\d;]*3[0-7]", plain)
+    for line in re.sub(r"\x1b\[[\d;]*m", "", terminal("conversations")).splitlines():
+        assert len(line) <= 80
+
+
+# -- completion and start-up -------------------------------------------------------------------------------------------
+
+
+def test_shell_completion(process: Run, trip: str) -> None:
+    script = process("--show-completion", "bash")
+    assert script.code == 0
+    assert "_RECOLLECT_COMPLETE" in script.out
+
+    def complete(*words: str) -> list[str]:
+        answer = process(
+            _RECOLLECT_COMPLETE="complete_bash", COMP_WORDS=" ".join(words), COMP_CWORD=str(len(words) - 1)
+        )
+        return answer.out.split()
+
+    assert "conversations" in complete("recollect", "con")
+    assert complete("recollect", "show", "tri") == [trip]
+    assert complete("recollect", "restore", "tri") == []
+    assert complete("recollect", "append", trip, "--kind", "tool") == ["tool_use", "tool_result"]
+
+
+def test_completion_creates_nothing(own_store: Path) -> None:
+    class Context:
+        parent, params, info_name = None, {"database": None}, "show"
+
+    assert cli_session.complete_conversation(Context(), "") == []  # type: ignore[arg-type]
+    assert not own_store.parent.exists()
+
+
+def test_starting_is_light() -> None:
+    """As a list of imports, not as a clock: what `recollect conversations` must not load."""
+    code = (
+        "import sys\nfrom recollect.cli import app\nsys.argv = ['recollect', 'conversations', '--json']\n"
+        "try: app()\nexcept SystemExit: pass\n"
+        "heavy = {'asyncio', 'psycopg', 'rich', 'numpy', 'langgraph', 'fastapi', 'streamlit', 'opentelemetry', 'sqlite3'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), timeout=60)
+    assert done.stderr == "[]\n", done.stderr
+
+
+# -- times and sizes ---------------------------------------------------------------------------------------------------
+
+
+def test_times_as_people_say_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1_794_744_000_000  # in November 2026, around noon UTC
+    monkeypatch.setattr(ids, "now", lambda: now)
+    assert output.when(now).endswith("(just now)")
+    assert output.age(now - 5 * 60_000) == "5 min ago"
+    assert output.age(now - 3 * 3_600_000) == "3 h ago"
+    assert output.age(now - 5 * 86_400_000) == "5 d ago"
+    assert output.age(now - 100 * 86_400_000) == "3 months ago"
+    assert output.age(now - 800 * 86_400_000) == "2 years ago"
+    assert output.age(now + 3_600_000) == "in the future"
+    assert re.fullmatch(r"\d\d? Nov \d\d:\d\d \(5 d ago\)", output.when(now - 5 * 86_400_000))
+    assert re.fullmatch(r"\d\d? Sep 2024 \(2 years ago\)", output.when(now - 795 * 86_400_000))
+    assert output.when(None) == "–"
+    assert output.when((1 << 63) - 1) == f"{(1 << 63) - 1} ms"  # no calendar has it
+
+
+def test_sizes() -> None:
+    assert [output.size(n) for n in (0, 999, 1_500, 77_824, 123_456_789, 5 * 10**12)] == [
+        "0 bytes", "999 bytes", "1.5 KB", "77.8 KB", "123 MB", "5000 GB",
+    ]  # fmt: skip
+    assert [output.duration(n) for n in (0, 12, 2_300, 90_000, 7_260_000)] == [
+        "–", "12 ms", "2.3 s", "1 min 30 s", "2 h 1 min",
+    ]  # fmt: skip
+
+
+# -- Postgres ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_server_that_is_away(process: Run) -> None:
+    began = time.monotonic()
+    answer = process(
+        "-d", "postgresql://me:secret@127.0.0.1:1/x", "conversations", RECOLLECT_CONNECT_TIMEOUT_MS="500"
+    )  # fmt: skip
+    assert answer.code == 5
+    assert answer.err.count("\n") == 1, answer.err
+    assert "secret" not in answer.err
+    assert time.monotonic() - began < 30
+
+
+def test_on_each_database(run: Run, url: str) -> None:
+    def go(*args: str) -> Answer:
+        answer = run("-d", url, "-u", "kim", *args)
+        assert answer.code == 0, answer
+        return answer
+
+    assert run("-d", url, "migrate", "--check", "--json").json["needed"] is True
+    assert go("migrate", "--json").json["migrated"] is True
+    id = go("sample", "--json").json["conversation"]["id"]
+    assert go("show", id[:-1], "--json").json["conversation"]["id"] == id
+    for command in (["conversations"], ["replay", "@"], ["branches", "@"], ["ledger", "@"], ["reasoning", "@"], ["verify"],
+                    ["settle"], ["history", "@"], [], ["summarize", "@"], ["migrate", "--check"]):  # fmt: skip
+        go(*command)
+    for by in ("day", "kind", "tool", "agent", "model", "workspace"):
+        assert go("stats", "--by", by, "--since", "7d", "--json").json["rows"], by
+    assert [u["user"] for u in go("users", "--json").json] == ["kim"]
+    go("delete", id)
+    go("restore", id)
+    go("clear", id, "--yes")
+    go("erase", id, "--yes")
+    assert go("conversations", "--json").json == []

@@ -1,0 +1,212 @@
+"""Every SQL statement of ours: run by a tour of all verbs, explained by both databases, and tied to its user.
+
+The tour is held against the source: a call of `tx.all`, `tx.one`, `tx.run` or `tx.many` that it does not reach fails the
+test, so a new statement cannot escape it.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+
+import recollect
+from recollect import jobs, salvage
+from talk import exchange
+
+pytest.importorskip("psycopg")
+
+from recollect.db.postgres import translate
+
+ROOT = Path(recollect.__file__).parent
+VERBS = ("all", "one", "run", "many")
+TENANT = re.compile(r"\b(?:from|join|into|update)\s+(conversations|branches|events|tombstones|jobs|receipts)\b", re.I)
+
+
+class Statement(NamedTuple):
+    sql: str
+    params: dict[str, Any]
+    site: tuple[str, int]
+
+
+class Recorder:
+    """A Tx that writes down what is asked of the real one."""
+
+    def __init__(self, tx: Any, seen: list[Statement]) -> None:
+        self._tx, self._seen = tx, seen
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._tx, name)
+        return partial(self._call, name, real) if name in VERBS else real
+
+    def _call(self, verb: str, real: Callable[..., Any], sql: str, *args: Any, **params: Any) -> Any:
+        frame = sys._getframe(1)
+        if verb == "many":
+            args = (rows := list(args[0]),)
+            params_shown = dict(zip(translate(sql)[1], rows[0], strict=True)) if rows else {}
+        else:
+            params_shown = {**params, "user": self._tx.user}
+        self._seen.append(Statement(sql, params_shown, (frame.f_code.co_filename, frame.f_lineno)))
+        return real(sql, *args, **params)
+
+
+def record(database: type, patch: pytest.MonkeyPatch, seen: list[Statement]) -> None:
+    for name in ("read", "write"):
+        real = getattr(database, name)
+        recording = lambda self, user, fn, real=real: real(self, user, lambda tx: fn(Recorder(tx, seen)))  # noqa: E731
+        patch.setattr(database, name, recording)
+
+
+def tour(store: recollect.Store) -> None:
+    """Every verb, with everything that makes it take another path."""
+    c = store.create("c", title="T", workspace="/w", metadata={"k": 1})
+    for again in ("c",):
+        with pytest.raises(recollect.errors.AlreadyExists):
+            store.create(again)
+    store.append_many(c, exchange(22))
+    store.append(c, role="assistant", text="a", reasoning="r", key="k")
+    store.append(c, role="assistant", text="a", key="k")
+    store.append(c, kind="ledger", task_id="t", goal="g")
+    store.append(c, kind="artifact", path="a.py")
+    store.record_workflow_event(c, {"type": "workflow.start"})
+    store.settle()
+    store.fork(c, name="idea")
+    store.fork(c, 3, branch="idea", switch=True)
+    store.fork(c, 4)
+    store.append_many(c, exchange(22), branch="idea")
+    store.settle()
+    store.summarize(c)
+    for branch in (None, "idea", "*"):
+        store.read(c, branch=branch, after=1, kinds=["message", "note"], names=["n"], limit=5)
+        store.read(c, branch=branch)
+    store.messages(c, include_reasoning=True, branch="main")
+    store.formatted_history(c)
+    store.with_history(c, "hi")
+    store.ledger(c, at=50)
+    store.reasoning(c, message=23)
+    store.branches(c)
+    store.switch(c, "main")
+    store.delete_event(c, store.append(c, kind="note").seq)
+    store.conversations(workspace="/w")
+    store.conversations(deleted=True)
+    store.rename(c, "N")
+    store.delete(c)
+    store.restore(c)
+    store.get(c)
+    for by in (None, "day", "kind", "tool", "agent", "model", "workspace"):
+        store.stats(by=by, since=1)
+    store.verify()
+    store._db.write("alex", lambda tx: jobs.enqueue(tx, "from the future", "1"))
+    store.settle()
+    store.stats()
+    store.append_many(c, exchange(22))
+    store.clear(c)
+    store.append_many(c, exchange(22))
+    store.erase(conversation=c)
+    for verb in (store.clear, lambda c: store.delete_event(c, 1)):
+        untitled = store.create()
+        store.append(untitled, role="user", text="the title comes from here")
+        verb(untitled.id)
+
+
+def salvage_something(store: recollect.Store, url: str) -> None:
+    c = store.create()
+    store.append_many(c, exchange(3))
+    store.fork(c, 1, switch=True)
+    store.append(c, role="user", text="x")
+    salvage.salvage(Path(url), Path(url).with_name("salvaged.db"))
+
+
+@pytest.fixture
+def seen(url: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> Iterable[list[Statement]]:
+    found: list[Statement] = []
+    with recollect.open(url, user="alex", background=False, summary_delete=True, backup_every=1) as store:
+        record(type(store._db), monkeypatch, found)
+        tour(store)
+        if backend == "sqlite":
+            salvage_something(store, url)
+        yield found
+
+
+def distinct(seen: list[Statement]) -> list[Statement]:
+    return list({s.sql: s for s in sorted(seen, key=lambda s: len(s.params))}.values())
+
+
+def call_sites() -> dict[tuple[str, int, int], str]:
+    sites = {}
+    for file in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in VERBS
+                and isinstance(node.func.value, ast.Name)
+                and node.func.value.id == "tx"
+            ):
+                sites[str(file), node.lineno, node.end_lineno or node.lineno] = f"{file.name}:{node.lineno}"
+    return sites
+
+
+def test_the_tour_reaches_every_statement(seen: list[Statement], backend: str) -> None:
+    reached = {s.site for s in seen}
+    missed = [
+        shown
+        for (file, first, last), shown in call_sites().items()
+        if not any(f == file and first <= line <= last for f, line in reached)
+    ]
+    if backend == "postgres":  # only a file can be salvaged
+        missed = [shown for shown in missed if not shown.startswith("salvage.py")]
+    assert missed == []
+
+
+def test_every_statement_on_a_tenants_table_names_the_user(seen: list[Statement]) -> None:
+    for s in seen:
+        if TENANT.search(s.sql):
+            assert re.search(r"(user_no = :user\b|\(:user\b|:user_no\b)", s.sql), s.sql
+
+
+def test_every_joined_tenants_table_is_tied_to_the_user_too(seen: list[Statement]) -> None:
+    """A join by number alone could meet another user's rows where numbers are per user."""
+    for s in seen:
+        for _ in range(len(TENANT.findall(s.sql)) - 1):
+            assert len(re.findall(r"user_no\b", s.sql)) > len(TENANT.findall(s.sql)) - 1, s.sql
+
+
+def test_no_value_is_written_into_a_statement(seen: list[Statement]) -> None:
+    """The same verb gives the same statement, whatever it is asked: values travel as parameters."""
+    for s in seen:
+        for value in ("'c'", "'/w'", "'idea'", "'workflow.start'", "'k'"):
+            assert value not in s.sql, s.sql
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_sqlite_explains_every_statement_without_a_scan(seen: list[Statement], url: str) -> None:
+    import apsw
+
+    connection = apsw.Connection(url, apsw.SQLITE_OPEN_READONLY)
+    scans = []
+    try:
+        for sql, params, _ in distinct(seen):
+            plan = connection.execute("explain query plan " + sql, params).fetchall()
+            # A scan of what a subquery has found is none of a table.
+            found = {row[3].split()[1] for row in plan if row[3].startswith(("CO-ROUTINE", "MATERIALIZE"))}
+            tables = [row[3] for row in plan if re.match(r"SCAN (?!\(|CONSTANT|\d)", row[3])]
+            scans += [f"{scan}: {sql}" for scan in tables if scan.split()[1] not in found]
+    finally:
+        connection.close()
+    assert scans == []
+
+
+@pytest.mark.parametrize("backend", ["postgres"])
+def test_postgres_explains_every_statement(seen: list[Statement], url: str, postgres_server: Any) -> None:
+    import psycopg
+
+    admin = postgres_server.admin_url(urlsplit(url).path.lstrip("/"))
+    with psycopg.connect(admin, autocommit=True, options="-c search_path=recollect") as connection:
+        for sql, params, _ in distinct(seen):
+            assert connection.execute(b"explain " + translate(sql)[0].encode(), params).fetchall()
