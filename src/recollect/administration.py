@@ -30,6 +30,7 @@ class Admin:
         return self._store.for_user(user)
 
     def close(self) -> None:
+        """Close the database, for all handles made from it."""
         self._store.close()
 
     def __enter__(self) -> Admin:

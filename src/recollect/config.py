@@ -159,7 +159,7 @@ def _parse(variable: str, text: str, default: Any) -> Any:
             return int(text)
         except ValueError:
             raise SettingsError(f"{variable} must be a whole number, not {text!r}.") from None
-    return text or default
+    return text or (None if default is None else text)
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

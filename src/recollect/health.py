@@ -76,6 +76,9 @@ def verify(db: Database, user: str, progress: Progress | None) -> Verification:
     problems = [
         Problem("the file", found, "Save what is readable: `recollect doctor --salvage OUT`.") for found in db.check()
     ]
+    if problems:  # a damaged tree can have a cycle: to walk its rows could take for ever
+        problems.append(Problem("the events", "not looked at, because the file itself is damaged", _SALVAGE))
+        return Verification(0, 0, 0, tuple(problems))
     conversations = db.read(
         user, lambda tx: tx.all("select no, id, last_seq from conversations where user_no = :user order by no")
     )

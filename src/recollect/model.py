@@ -40,16 +40,16 @@ if TYPE_CHECKING:
 class Conversation:
     """One ordered, append-only log. `last_seq` is the number of its newest event and never goes back."""
 
-    id: str
-    title: str | None
-    workspace: str | None
-    workflow_id: str | None
-    metadata: Mapping[str, Json]
-    active_branch: str
-    last_seq: int
-    created_at: int
-    updated_at: int
-    deleted_at: int | None
+    id: str  # the caller's own or a UUIDv7; unique within its user
+    title: str | None  # given, or taken from the first message; None until there is one
+    workspace: str | None  # the folder or project it belongs to; at most one
+    workflow_id: str | None  # the run of another system that it belongs to
+    metadata: Mapping[str, Json]  # the caller's own JSON object, given at `create`
+    active_branch: str  # what reads and writes mean when they name no branch
+    last_seq: int  # the number of its newest event; never goes back, not even after `clear`
+    created_at: int  # when it was created
+    updated_at: int  # when something was last appended
+    deleted_at: int | None  # when it was put in the bin; None outside it
     cursor: str = ""
     """Where this conversation stands in the list by activity: pass it as `conversations(cursor=...)` for what follows."""
 
@@ -60,34 +60,35 @@ class Conversation:
 class Event:
     """One thing that happened. `seq` is its number in the conversation; 0 means it was not stored (see `stored`)."""
 
-    conversation_id: str
-    seq: int
-    kind: str
-    role: str | None
-    text: str
-    name: str | None
-    tool: str | None
-    path: str | None
-    agent: str | None
-    status: str | None
-    task_id: str | None
+    conversation_id: str  # the conversation it stands in
+    seq: int  # its number there: 1, 2, 3, ...; 0 when it was not stored
+    kind: str  # what it is; see the words below
+    role: str | None  # who speaks: user, assistant, system or tool; None for most other kinds
+    text: str  # what was said; the goal of a ledger entry, the snippet of an artifact
+    name: str | None  # for kind `event`: its type in the system it came from, such as `workflow.start`
+    tool: str | None  # the tool that was used
+    path: str | None  # the file that was meant; an artifact's is relative to the workspace
+    agent: str | None  # which agent did it
+    status: str | None  # the state of a ledger entry, an approval or a tool's result
+    task_id: str | None  # for a ledger snapshot: its task
     message: int | None
     """For reasoning: the number of the message it led to."""
-    tags: tuple[str, ...]
-    payload: Mapping[str, Json]
-    model: str | None
-    input_tokens: int | None
-    output_tokens: int | None
-    cost: float | None
-    duration_ms: int | None
-    key: str | None
-    branch: str
-    created_at: int
+    tags: tuple[str, ...]  # free words to find it by
+    payload: Mapping[str, Json]  # whatever else belongs to it, a JSON object
+    model: str | None  # the model that answered
+    input_tokens: int | None  # tokens read by the model
+    output_tokens: int | None  # tokens written by the model
+    cost: float | None  # what it cost, in the caller's currency
+    duration_ms: int | None  # how long it took
+    key: str | None  # the idempotency key it was appended with
+    branch: str  # the branch it was written on
+    created_at: int  # when it happened
     traces: tuple[Event, ...] = ()
     """Reasoning events of this message, filled by `messages(include_reasoning=True)`."""
 
     @property
     def id(self) -> str:
+        """The event's name everywhere: conversation and number."""
         return f"{self.conversation_id}:{self.seq}"
 
     @property
@@ -105,19 +106,20 @@ class Event:
 class Branch:
     """A pointer into the log: `parent`'s history up to `fork_seq`, then its own events. `main` has no parent."""
 
-    name: str
-    conversation_id: str
-    parent: str | None
-    fork_seq: int
+    name: str  # unique within its conversation; `main` is the first
+    conversation_id: str  # the conversation it belongs to
+    parent: str | None  # the branch it was forked from; None for `main`
+    fork_seq: int  # the last event number it shares with its parent
     head: int
     """The number of the newest event to be seen on this branch, 0 when there is none."""
-    active: bool
-    created_at: int
-    updated_at: int
-    preview: str
+    active: bool  # whether it is the one meant when none is named
+    created_at: int  # when it was forked
+    updated_at: int  # when its newest own event happened; when it was forked while it has none
+    preview: str  # the beginning of the newest thing said on it, in one line
 
     @property
     def id(self) -> str:
+        """The same as `name`."""
         return self.name
 
 
@@ -125,105 +127,106 @@ class Branch:
 class LedgerEntry:
     """The newest snapshot of one task."""
 
-    task_id: str
-    goal: str
-    status: str | None
-    payload: Mapping[str, Json]
-    seq: int
-    created_at: int
+    task_id: str  # which task
+    goal: str  # what is to be reached
+    status: str | None  # how it stands, in the caller's words
+    payload: Mapping[str, Json]  # whatever else the snapshot holds
+    seq: int  # the event it was taken from
+    created_at: int  # when it was taken
 
 
 @dataclass(frozen=True)
 class Reasoning:
     """What may be known of a trace besides its text, for `append(reasoning=...)`."""
 
-    text: str
-    effort: str | None = None
-    verbosity: str | None = None
-    model: str | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    duration_ms: int | None = None
+    text: str  # the trace itself
+    effort: str | None = None  # how hard the model was asked to think
+    verbosity: str | None = None  # how much it was asked to say
+    model: str | None = None  # the model; the message's own unless said
+    input_tokens: int | None = None  # tokens read
+    output_tokens: int | None = None  # tokens written
+    duration_ms: int | None = None  # how long it thought
 
 
 class Entry(TypedDict, total=False):
     """One item of `append_many`: the keyword arguments of `append`."""
 
-    kind: str
-    role: str | None
-    text: str
-    name: str | None
-    tool: str | None
-    path: str | None
-    agent: str | None
-    status: str | None
-    task_id: str | None
-    goal: str | None
-    message: int | None
-    tags: Sequence[str]
-    payload: Mapping[str, Json] | None
-    model: str | None
-    input_tokens: int | None
-    output_tokens: int | None
-    cost: float | None
-    duration_ms: int | None
-    key: str | None
-    created_at: int | None
-    reasoning: str | Reasoning | None
-    diff: str | None
+    kind: str  # "message" unless said
+    role: str | None  # needed by a message: user, assistant, system or tool
+    text: str  # what was said; empty is fine, NUL is not
+    name: str | None  # needed by kind `event`: its type
+    tool: str | None  # the tool that was used
+    path: str | None  # the file that is meant; needed by an artifact
+    agent: str | None  # which agent did it
+    status: str | None  # a state, in your words
+    task_id: str | None  # needed by a ledger snapshot
+    goal: str | None  # for a ledger snapshot: its text
+    message: int | None  # for reasoning: the number of its message
+    tags: Sequence[str]  # free words
+    payload: Mapping[str, Json] | None  # a JSON object; NaN and Infinity are refused
+    model: str | None  # the model that answered
+    input_tokens: int | None  # tokens read by the model
+    output_tokens: int | None  # tokens written by the model
+    cost: float | None  # from 0 on, in your currency
+    duration_ms: int | None  # how long it took
+    key: str | None  # the same key on the same branch appends once
+    created_at: int | None  # for history that is brought in; now unless said
+    reasoning: str | Reasoning | None  # a trace, written in the message's transaction
+    diff: str | None  # for an artifact: kept in the payload, cut after 200 lines
 
 
 @dataclass(frozen=True)
 class StatRow:
     """One line of `stats(by=...)`."""
 
-    key: str
-    events: int
-    input_tokens: int
-    output_tokens: int
-    cost: float
-    duration_ms: int
+    key: str  # the day, kind, tool, ... that was counted
+    events: int  # how many events
+    input_tokens: int  # their sum
+    output_tokens: int  # their sum
+    cost: float  # their sum
+    duration_ms: int  # their sum
 
 
 @dataclass(frozen=True)
 class Stats:
     """How much there is, and of what. `rows` answers `by=`; `jobs` counts the background work by state."""
 
-    user: str
-    conversations: int
-    deleted_conversations: int
-    events: int
-    messages: int
-    branches: int
-    first_at: int | None
-    last_at: int | None
-    jobs: Mapping[str, int]
-    job_errors: tuple[str, ...]
-    bytes: int
-    schema: int
-    rows: tuple[StatRow, ...] = ()
+    user: str  # whose
+    conversations: int  # without those in the bin
+    deleted_conversations: int  # those in the bin
+    events: int  # of every kind
+    messages: int  # events of kind `message`
+    branches: int  # all of them, every `main` included
+    first_at: int | None  # when the oldest event happened
+    last_at: int | None  # when the newest event happened
+    jobs: Mapping[str, int]  # background work by state: queued, running, failed
+    job_errors: tuple[str, ...]  # what went wrong with the newest ten that failed
+    bytes: int  # the size of the whole database, all users
+    schema: int  # the schema's number
+    rows: tuple[StatRow, ...] = ()  # one for each group, when `by` was given
 
 
 @dataclass(frozen=True)
 class Problem:
     """One thing `verify` found: where, what, and what to do about it."""
 
-    where: str
-    what: str
-    fix: str
+    where: str  # the conversation, event or file
+    what: str  # what is wrong with it
+    fix: str  # what to do
 
 
 @dataclass(frozen=True)
 class Verification:
     """What `verify` looked at and what it found. `ok` means: every row is what was written, every number accounted for."""
 
-    conversations: int
-    events: int
-    tombstones: int
-    problems: tuple[Problem, ...]
+    conversations: int  # how many were looked at
+    events: int  # how many were looked at
+    tombstones: int  # numbers that are accounted for by a deletion
+    problems: tuple[Problem, ...]  # what was found; empty when all is well
 
     @property
     def ok(self) -> bool:
+        """Whether nothing was found."""
         return not self.problems
 
 
@@ -231,20 +234,20 @@ class Verification:
 class Backup:
     """A copy of a store that was read back and found sound."""
 
-    path: Path
-    bytes: int
-    events: int
-    created_at: int
+    path: Path  # where it is
+    bytes: int  # its size
+    events: int  # how many were read back
+    created_at: int  # when it was made
 
 
 @dataclass(frozen=True)
 class Salvage:
     """What was saved from a damaged file into a new store."""
 
-    path: Path
-    users: int
-    conversations: int
-    events: int
+    path: Path  # the new store
+    users: int  # how many were found
+    conversations: int  # how many were found
+    events: int  # how many were saved
     damaged: int
     """Events whose checksum does not fit: kept, and tagged `damaged`."""
     missing: int
@@ -255,7 +258,7 @@ class Salvage:
 class Receipt:
     """What an erasure removed: counts by table, no content."""
 
-    id: str
-    request: Mapping[str, str]
-    counts: Mapping[str, int]
-    erased_at: int
+    id: str  # a UUIDv7
+    request: Mapping[str, str]  # what was asked to be erased
+    counts: Mapping[str, int]  # how many rows went, by table
+    erased_at: int  # when

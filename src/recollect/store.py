@@ -407,7 +407,7 @@ class Store:
         return health.stats(self._db, self._user, by, since)
 
     def verify(self, *, progress: Progress | None = None) -> Verification:
-        """Check the file and every event: hashes against content, numbers against counters, branches against events."""
+        """Check the file and every event: checksums against content, numbers against counters, branches against events."""
         from . import health
 
         return health.verify(self._db, self._user, progress)

@@ -1,4 +1,4 @@
--- Conversations, branches, events. Every table leads with the user, so that it can be sharded by it, and row-level
+-- Conversations, branches, events; what each column holds is said in the SQLite file of the same name. Every table leads with the user, so that it can be sharded by it, and row-level
 -- security repeats what every WHERE says already.
 
 create table meta (
