@@ -22,6 +22,8 @@ from .model import (
     Reasoning,
     Receipt,
     Salvage,
+    Scan,
+    SecretPlace,
     Stats,
     Verification,
 )
@@ -51,6 +53,8 @@ __all__ = [
     "Receipt",
     "RecollectError",
     "Salvage",
+    "Scan",
+    "SecretPlace",
     "Settings",
     "Stats",
     "Store",

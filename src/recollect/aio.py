@@ -139,6 +139,7 @@ class AsyncStore:
     settle = _Mirror(Store.settle)
     stats = _Mirror(Store.stats)
     verify = _Mirror(Store.verify)
+    scan = _Mirror(Store.scan)
     backup = _Mirror(Store.backup)
     compact = _Mirror(Store.compact)
 

@@ -1,18 +1,21 @@
 """Backups of a store's file: made while it is in use, read back before they are called good, put back with care.
 
 `make` copies a snapshot page by page, while writers go on. `restore` verifies the backup first and keeps the present
-file aside. `scheduled` is the job behind `backup_every` and `backup_keep`. Postgres has tools of its own for all of
-this: docs/how-to/postgres.md.
+file aside. `scheduled` is the job behind `backup_every` and `backup_keep`; it removes only what it made itself. `found`
+lists what there is to go back to. Postgres has tools of its own for all of this: docs/how-to/postgres.md.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from . import ids
 from .db import file
+from .db.gate import Gate
 from .db.points import reach
 from .db.sqlite import SQLite
 from .errors import AlreadyExists, NotFound, Refused
@@ -23,11 +26,25 @@ if TYPE_CHECKING:
     from .db import Database
     from .model import Progress
 
+FOLDER = "backups"
+_STAMP = "%Y%m%d-%H%M%S"
+
+
+class Found(NamedTuple):
+    """A file that a store could be restored from."""
+
+    path: Path
+    kind: str
+    """by hand, scheduled, before a migration, or set aside by a restore."""
+    made_at: int
+    bytes: int
+
 
 def make(db: Database, to: Path, progress: Progress | None = None) -> Backup:
     """A verified copy of the store at `to`, which must not exist yet."""
     if not isinstance(db, SQLite):
         raise Refused(f"{db.location} is backed up with pg_dump; see docs/how-to/postgres.md.")
+    to = to.absolute()
     if to.exists():
         raise AlreadyExists(f"{to} exists already; a backup never overwrites. Choose another name.")
     file.make_folder(str(to.parent))
@@ -57,20 +74,86 @@ def restore(backup: Path, to: Path, progress: Progress | None = None) -> Path | 
     Refused while another process has the store open: it would go on writing into the file that was set aside.
     """
     check(backup)
-    aside = file.replace(str(backup), str(to), progress)
+    aside = file.replace(str(backup.absolute()), str(to.absolute()), progress)
     return Path(aside) if aside else None
 
 
-def scheduled(db: Database, every_ms: int, keep: int) -> Path | None:
-    """Make a backup in `backups` beside the store if the newest one is old enough, and let the oldest go."""
-    path = Path(db.location)
-    folder = path.parent / "backups"
-    now = ids.now()
-    there = sorted(folder.glob(f"{path.stem}-*.db"), key=lambda p: p.name)
-    if there and now - there[-1].stat().st_mtime_ns // 1_000_000 < every_ms * 0.9:
-        return None
-    stamp = datetime.fromtimestamp(now / 1000, UTC).strftime("%Y%m%d-%H%M%S")
-    made = make(db, folder / f"{path.stem}-{stamp}.db")
-    for old in there[: max(0, len(there) + 1 - keep)]:
-        old.unlink(missing_ok=True)
-    return made.path
+# -- which there are
+
+
+def name(store: Path, *, scheduled: bool = False) -> Path:
+    """What a backup made now is called: in `backups` beside the store, with the time (UTC)."""
+    stamp = datetime.fromtimestamp(ids.now() / 1000, UTC).strftime(_STAMP)
+    folder, end = store.parent / FOLDER, "-auto.db" if scheduled else ".db"
+    path, n = folder / f"{store.stem}-{stamp}{end}", 1
+    while path.exists():
+        n += 1
+        path = folder / f"{store.stem}-{stamp}-{n}{end}"
+    return path
+
+
+def found(store: Path) -> list[Found]:
+    """Backups of a store, newest first: what is in `backups` beside it, and what migrations and restores left."""
+    listed = []
+    for path in [*_files(store.parent / FOLDER), *_files(store.parent)]:
+        try:
+            made = _made(path, store)
+            if made is not None:
+                listed.append(Found(path, *made, path.stat().st_size))
+        except OSError:
+            continue  # gone meanwhile, or not ours to read
+    return sorted(listed, key=lambda b: (b.made_at, b.path.name), reverse=True)
+
+
+def _files(folder: Path) -> list[Path]:
+    return [p for p in folder.iterdir() if p.is_file()] if folder.is_dir() else []
+
+
+def _made(path: Path, store: Path) -> tuple[str, int] | None:
+    """How and when a file came to be, if it is a copy of the store."""
+    if path.parent == store.parent:
+        left = re.fullmatch(rf"{re.escape(store.name)}\.(?:(schema-\d+)\.(\d+)\.backup|(\d+)\.aside)", path.name)
+        return (("before a migration", int(left[2])) if left[1] else ("set aside", int(left[3]))) if left else None
+    named = re.fullmatch(rf"{re.escape(store.stem)}-(\d{{8}}-\d{{6}})(?:-\d+)?(-auto)?\.db", path.name)
+    if named:
+        try:
+            at = datetime.strptime(named[1], _STAMP).replace(tzinfo=UTC)
+            return "scheduled" if named[2] else "by hand", round(at.timestamp() * 1000)
+        except ValueError:
+            pass  # a name that only looks like ours
+    with path.open("rb") as f:
+        header = f.read(72)
+    ours = header.startswith(file.MAGIC) and int.from_bytes(header[68:72]) == file.APPLICATION_ID
+    return ("by hand", path.stat().st_mtime_ns // 1_000_000) if ours and path.suffix != ".part" else None
+
+
+# -- the job
+
+
+def scheduled(db: Database, every_ms: int, keep: int) -> int:
+    """Make a backup if the newest one is old enough, and let the oldest of those made here go. Returns in how many
+    milliseconds the next one is due."""
+    if not isinstance(db, SQLite) or db.path is None:
+        return every_ms  # a store in memory has no place beside it
+    path = Path(db.path)
+    folder = path.parent / FOLDER
+    file.make_folder(str(folder))
+    gate = Gate(str(folder / f".{path.name}.lock"))
+    try:
+        with gate:  # of two processes whose turn has come, the second finds the work done
+            there = [b for b in found(path) if b.kind == "scheduled"]
+            now = ids.now()
+            # By the time in the name: copying a folder changes the files' own. One from the future is a clock's mistake.
+            past = [b.made_at for b in there if b.made_at <= now]
+            if past and now - past[0] < every_ms * 0.9:
+                return past[0] + every_ms - now
+            for left in folder.iterdir():
+                if left.name.startswith(f"{path.stem}-") and re.search(r"-auto\.db\.\d+\.part$", left.name):
+                    left.unlink(missing_ok=True)  # of a process that was killed while it copied
+            made = make(db, name(path, scheduled=True))
+            kept = [b.path for b in there if b.path != made.path]
+            for old in kept[keep - 1 :]:
+                old.unlink(missing_ok=True)
+    finally:
+        gate.close()
+    return every_ms

@@ -15,7 +15,7 @@ from .light import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
 PREFIX = "RECOLLECT_"
@@ -65,6 +65,14 @@ class Settings:
     """How long a model may take for a summary before the extractive one is used."""
     artifacts_outside_workspace: bool = False
     """Accept artifacts whose path lies outside their conversation's workspace."""
+    redact: bool = True
+    """Replace secrets by markers before anything is written."""
+    redact_off: tuple[str, ...] = ()
+    """Families of secrets that are let through, by name (`docs/how-to/redaction.md` lists them)."""
+    redact_allow: tuple[str, ...] = ()
+    """Values that are no secrets: each a literal, or a pattern that matches the whole value."""
+    redact_patterns: Mapping[str, str] = {}
+    """Secrets of your own: name -> pattern (RE2 syntax); its first group, or all of it, is replaced."""
     background: bool = True
     """Do queued work in a background thread. Off: it waits for `settle()`."""
     backup_every: int = 0
@@ -93,6 +101,13 @@ class Settings:
                     raise SettingsError(f"{name} must be a whole number, not {value!r}.")
                 if value < _LOWEST[name]:
                     raise SettingsError(f"{name} must be at least {_LOWEST[name]}, not {value}.")
+            elif isinstance(default, tuple):
+                if isinstance(value, str) or not all(isinstance(item, str) for item in value):
+                    raise SettingsError(f"{name} must be a list of texts, not {value!r}.")
+                self.__dict__[name] = tuple(value)
+            elif isinstance(default, dict):
+                if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
+                    raise SettingsError(f"{name} must be a table of texts, not {value!r}.")
             elif value is not None and not isinstance(value, str):
                 raise SettingsError(f"{name} must be text, not {value!r}.")
         if self.summary_keep_recent > self.summary_threshold:
@@ -159,6 +174,15 @@ def _parse(variable: str, text: str, default: Any) -> Any:
             return int(text)
         except ValueError:
             raise SettingsError(f"{variable} must be a whole number, not {text!r}.") from None
+    if isinstance(default, tuple):
+        return tuple(item.strip() for item in text.split(",") if item.strip())
+    if isinstance(default, dict):
+        import json
+
+        try:
+            return json.loads(text or "{}")
+        except ValueError:
+            raise SettingsError(f'{variable} must be a JSON object such as {{"name": "pattern"}}.') from None
     return text or (None if default is None else text)
 
 

@@ -23,9 +23,21 @@ A message says what happened and what to do next. Driver errors (apsw, psycopg) 
 reachable as `__cause__`.
 """
 
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+safe: Callable[[str], str] | None = None
+"""Takes secrets out of a message; set by `redact`. What was passed in is quoted in errors, and errors end up in logs."""
+
 
 class RecollectError(Exception):
     """The root: `except recollect.RecollectError` catches everything raised on purpose."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(safe(message) if safe is not None else message)
 
 
 class InvalidInput(RecollectError, ValueError):

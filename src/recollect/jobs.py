@@ -12,6 +12,7 @@ import threading
 
 from . import ids
 from .db.points import reach
+from .redact import Gate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def _do(db: Database, user: str, job: Job, handlers: Mapping[str, Handler]) -> b
             raise LookupError(f"no handler for jobs of kind {job.kind!r} in this process")
         handler(user, job.key)
     except Exception as e:
-        said = f"{type(e).__name__}: {e}"
+        said = Gate().text(f"{type(e).__name__}: {e}")
         db.write(user, lambda tx: fail(tx, job, said))
         return False
     reach("job done")

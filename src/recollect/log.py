@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
     from .branches import Lineage
     from .db import Row, Tx
+    from .redact import Gate
 
+SENSITIVE = "sensitive"
+"""The tag of what had a secret in it; such records stay out of contexts."""
 SNIPPET_CHARACTERS = 400
 DIFF_LINES = 200
 LAST_MOMENT = 253_402_300_799_999  # the end of the year 9999
@@ -84,6 +87,7 @@ def _frozen(values: dict[str, Any]) -> Event:
 
 def prepare(
     *,
+    gate: Gate,
     kind: str = "message",
     role: str | None = None,
     text: str = "",
@@ -107,7 +111,7 @@ def prepare(
     reasoning: str | Reasoning | None = None,
     diff: str | None = None,
 ) -> Draft:
-    """Check and serialise what `append` was given. Runs in the caller's thread; touches no database."""
+    """Check, redact and serialise what `append` was given. Runs in the caller's thread; touches no database."""
     if kind not in KINDS:
         raise InvalidInput(f"There is no kind {kind!r}. The kinds are: {', '.join(KINDS)}.")
     kind = checks.text(kind, "kind")
@@ -119,11 +123,13 @@ def prepare(
             raise InvalidInput("goal= belongs to kind='ledger'.")
         text = goal
     if diff is not None:
-        payload = {**(payload or {}), "diff": _cut_lines(checks.text(diff, "diff"))}
-    text = checks.text(text, "text")
-    name, tool, path = checks.optional(name, "name"), checks.optional(tool, "tool"), checks.optional(path, "path")
-    agent, status = checks.optional(agent, "agent"), checks.optional(status, "status")
-    task_id, model = checks.optional(task_id, "task_id"), checks.optional(model, "model")
+        # Redacted before it is cut: half a secret is no longer known for one.
+        payload = {**(payload or {}), "diff": _cut_lines(gate.text(checks.text(diff, "diff")))}
+    text = gate.text(checks.text(text, "text"))
+    role, name = gate.optional(role), gate.optional(checks.optional(name, "name"))
+    tool, path = gate.optional(checks.optional(tool, "tool")), gate.optional(checks.optional(path, "path"))
+    agent, status = gate.optional(checks.optional(agent, "agent")), gate.optional(checks.optional(status, "status"))
+    task_id, model = gate.optional(checks.optional(task_id, "task_id")), gate.optional(checks.optional(model, "model"))
     if kind == "ledger" and not task_id:
         raise InvalidInput("A ledger snapshot needs task_id=.")
     if kind == "event" and not name:
@@ -133,7 +139,7 @@ def prepare(
             raise InvalidInput("An artifact needs path=.")
         text = _cut(text)
     if key is not None:
-        key = ids.check(key, "key")
+        key = safe_key(ids.check(key, "key"), gate)
     message = _count(message, "message")
     input_tokens, output_tokens = _count(input_tokens, "input_tokens"), _count(output_tokens, "output_tokens")
     duration_ms, created_at = _count(duration_ms, "duration_ms"), _count(created_at, "created_at")
@@ -143,8 +149,15 @@ def prepare(
         if isinstance(cost, bool) or not isinstance(cost, (int, float)) or not 0 <= cost < float("inf"):
             raise InvalidInput(f"cost must be a number from 0 on, not {cost!r}.")
         cost = float(cost) + 0.0  # minus zero is stored as zero
+    stored_payload = None
+    if payload is not None:
+        stored_payload = checks.payload(payload)
+        if stored_payload is not None and not gate.is_quiet(stored_payload):
+            stored_payload = checks.payload(gate.value(payload))
     stored_tags = checks.tags(tags) if tags else None
-    stored_payload = checks.payload(payload) if payload is not None else None
+    if stored_tags is not None or gate.families:
+        safe = [gate.text(tag) for tag in tags]
+        stored_tags = checks.tags([*safe, SENSITIVE] if gate.families else safe)
     if created_at is None:
         created_at = ids.now()
     columns = (
@@ -162,10 +175,19 @@ def prepare(
         r = reasoning if isinstance(reasoning, Reasoning) else Reasoning(checks.text(reasoning, "reasoning"))
         extra = {k: v for k, v in (("effort", r.effort), ("verbosity", r.verbosity)) if v is not None}
         draft.trace = prepare(
-            kind="reasoning", role="assistant", text=r.text, agent=agent, payload=extra, model=r.model or model,
+            gate=gate.another(), kind="reasoning", role="assistant", text=r.text, agent=agent, payload=extra, model=r.model or model,
             input_tokens=r.input_tokens, output_tokens=r.output_tokens, duration_ms=r.duration_ms, created_at=created_at,
         )  # fmt: skip
     return draft
+
+
+def safe_key(key: str, gate: Gate) -> str:
+    """A key with a secret in it is kept as a hash: a marker would make two different keys one."""
+    if gate.text(key) == key:
+        return key
+    from hashlib import blake2b
+
+    return "redacted:" + blake2b(key.encode(), digest_size=16).hexdigest()
 
 
 def _json(stored: str | None, empty: Any) -> Any:
@@ -207,15 +229,17 @@ _EMPTY = (None,) * 15
 _PLAIN = _values((0, "message", None, "", *_EMPTY, 0, 0), (), {})
 
 
-def plain_message(role: str | None, text: str) -> Draft:
+def plain_message(role: str | None, text: str, gate: Gate) -> Draft:
     """`prepare(role=role, text=text)`, five times as fast: most of what is ever appended is just that."""
     if type(role) is not str or role not in ROLES or type(text) is not str or "\0" in text:
-        return prepare(role=role, text=text)  # which knows the right error
+        return prepare(gate=gate, role=role, text=text)  # which knows the right error
+    if not gate.is_quiet(text):
+        return prepare(gate=gate, role=role, text=text)
     now = ids.now()
     try:
         crc = crc32(f"message\0{role}\0{text}{_BETWEEN}{now}".encode())
     except UnicodeEncodeError:
-        return prepare(role=role, text=text)
+        return prepare(gate=gate, role=role, text=text)
     values = _PLAIN.copy()
     values["role"] = role
     values["text"] = text

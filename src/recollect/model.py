@@ -241,6 +241,24 @@ class Backup:
 
 
 @dataclass(frozen=True)
+class SecretPlace:
+    """Where a secret is stored, and of which families; never what it says."""
+
+    conversation_id: str  # the conversation it is in
+    seq: int  # the event's number; 0 for the conversation's own title, workspace or metadata
+    families: tuple[str, ...]  # what was found there
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What `scan` went over and found."""
+
+    events: int  # how many events were looked at
+    places: tuple[SecretPlace, ...]  # where secrets are stored, or were, if they were fixed
+    fixed: bool  # whether they were replaced
+
+
+@dataclass(frozen=True)
 class Salvage:
     """What was saved from a damaged file into a new store."""
 

@@ -15,6 +15,7 @@ from .db import connect
 from .db.points import reach
 from .errors import InvalidInput, NotFound
 from .model import KINDS, MAIN, Conversation, Entry, Event
+from .redact import Gate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar, Unpack
 
     from .db import Database, Tx
-    from .model import Backup, Branch, LedgerEntry, Model, Progress, Receipt, Stats, Verification
+    from .model import Backup, Branch, LedgerEntry, Model, Progress, Receipt, Scan, Stats, Verification
 
     T = TypeVar("T")
     ConversationLike = str | Conversation
@@ -39,8 +40,11 @@ class Store:
         self, db: Database, user: str, settings: Settings, model: Model | None, worker: jobs.Worker | None
     ) -> None:
         self._db = db
-        self._user = ids.check(user, "user")
         self._settings = settings
+        self._gate = Gate(settings.redact, settings.redact_off, settings.redact_allow, settings.redact_patterns)
+        if settings.redact_off or settings.redact_patterns:
+            self._gate.policy()  # a misspelt family or pattern is told now, not at the first secret
+        self._user = self._safe_id(user, "user")
         self._model = model
         self._all_on = settings.events and settings.ledger and settings.reasoning_traces
         self._handlers: dict[str, jobs.Handler] = {"summarize": self._summarize_job, "backup": self._backup_job}
@@ -92,6 +96,24 @@ class Store:
     def _write(self, fn: Callable[[Tx], T]) -> T:
         return self._db.write(self._user, fn)
 
+    # -- what may be written, and how
+
+    def _safe_id(self, value: str, what: str) -> str:
+        """An id stands for itself, so a secret in it cannot be replaced, only refused."""
+        family = self._gate.names_a_secret(ids.check(value, what))
+        if family:
+            raise InvalidInput(
+                f"The {what} holds a secret ({family}). Ids are kept and shown as they are: choose another."
+            )
+        return value
+
+    def _title(self, value: str) -> str:
+        return checks.title(self._gate.text(checks.title(value)))
+
+    def _workspace(self, value: str) -> str:
+        """A workspace as it is stored and looked for: the same secret becomes the same marker on both ways."""
+        return self._gate.text(_scope(value, "workspace"))
+
     # -- conversations
 
     def create(
@@ -104,11 +126,12 @@ class Store:
         metadata: Mapping[str, Any] | None = None,
     ) -> Conversation:
         """Start a conversation. Without an `id` it gets one; without a `title`, the first message gives it one."""
-        name = ids.new() if id is None else ids.check(id, "conversation id")
-        title = None if title is None else checks.title(title)
-        workspace = None if workspace is None else _scope(workspace, "workspace")
-        workflow_id = None if workflow_id is None else ids.check(workflow_id, "workflow_id")
-        stored = checks.payload(metadata, "metadata")
+        name = ids.new() if id is None else self._safe_id(id, "conversation id")
+        title = None if title is None else self._title(title)
+        workspace = None if workspace is None else self._workspace(workspace)
+        workflow_id = None if workflow_id is None else self._safe_id(workflow_id, "workflow_id")
+        checks.payload(metadata, "metadata")
+        stored = checks.payload(self._gate.value(metadata), "metadata")
         return self._write(
             lambda tx: conversations.create(
                 tx, name, title=title, workspace=workspace, workflow_id=workflow_id, metadata=stored
@@ -131,14 +154,14 @@ class Store:
         """Conversations, newest activity first. For the next page pass the `cursor` of the last one; `deleted=True`
         lists the bin."""
         limit = checks.count(limit, "limit")
-        workspace = checks.optional(workspace, "workspace")
+        workspace = None if workspace is None else self._workspace(workspace)
         return self._read(
             lambda tx: conversations.listing(tx, workspace=workspace, limit=limit, cursor=cursor, deleted=deleted)
         )
 
     def rename(self, conversation: ConversationLike, title: str) -> Conversation:
         """Give a conversation another title."""
-        name, title = _id(conversation), checks.title(title)
+        name, title = _id(conversation), self._title(title)
         return self._write(lambda tx: conversations.rename(tx, name, title))
 
     def delete(self, conversation: ConversationLike) -> None:
@@ -213,7 +236,7 @@ class Store:
 
     def _prepare(self, conversation: str, entry: Entry) -> log.Draft:
         if len(entry) == 2 and "role" in entry and "text" in entry:
-            return log.plain_message(entry["role"], entry["text"])
+            return log.plain_message(entry["role"], entry["text"], self._gate.another())
         if entry.get("kind") == "summary" and entry.get("message") is not None:
             raise InvalidInput("What a summary covers is said by summarize() alone; leave message= out.")
         if entry.get("kind") == "artifact" and entry.get("path"):
@@ -223,7 +246,7 @@ class Store:
             )
             entry = {**entry, "path": path}
         try:
-            draft = log.prepare(**entry)
+            draft = log.prepare(gate=self._gate.another(), **entry)
         except TypeError as e:
             unknown = sorted(set(entry) - set(Entry.__annotations__))
             if not unknown:
@@ -345,7 +368,7 @@ class Store:
         is copied, and both histories stay. `switch=True` makes it the active one."""
         c = _id(conversation)
         at = None if at is None else checks.count(at, "at")
-        if name is not None and ids.check(name, "branch name") == branches.EVERY:
+        if name is not None and self._safe_id(name, "branch name") == branches.EVERY:
             raise InvalidInput("'*' stands for every branch and cannot be the name of one.")
         return self._write(lambda tx: branches.fork(tx, c, at, branch, name, switch))
 
@@ -378,7 +401,7 @@ class Store:
         if plan is None:
             return None
         reach("summary planned")
-        draft = summarize.write(plan, self._model, s.summary_timeout_ms)
+        draft = summarize.write(plan, self._model, s.summary_timeout_ms, self._gate.another())
         return self._write(lambda tx: summarize.apply(tx, plan, draft, delete=s.summary_delete))
 
     def _summarize_job(self, user: str, key: str) -> None:
@@ -411,6 +434,16 @@ class Store:
         from . import health
 
         return health.verify(self._db, self._user, progress)
+
+    def scan(self, *, fix: bool = False, progress: Progress | None = None) -> Scan:
+        """Look for secrets in what is stored already: written before redaction, or before a pattern was known. With `fix`
+        they are replaced where they stand, in titles and metadata too, and nothing of them stays in the file."""
+        from . import scan
+
+        found = scan.scan(self._db, self._user, self._gate, fix, progress)
+        if fix and found.places:
+            self._db.scrub()
+        return found
 
     def backup(self, path: PathLike, *, progress: Progress | None = None) -> Backup:
         """Copy the whole store (all users) to a new file while work goes on, and read it back before it is called good.

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from .db import Tx
     from .model import Model
+    from .redact import Gate
 
 HEADING = "**Conversation Summary**"
 MAX_CHARACTERS = 6_000
@@ -78,7 +79,7 @@ def _name(tx: Tx, found: Found, branch: int) -> str:
     return branches.tree(tx, found.no)[branch][0]
 
 
-def write(plan: Plan, model: Model | None, timeout_ms: int) -> log.Draft:
+def write(plan: Plan, model: Model | None, timeout_ms: int, gate: Gate) -> log.Draft:
     """The summary as an event, made by the model or, failing that, by picking sentences."""
     before: Mapping[str, Any] = {"covers": [plan.covered[0].seq], "count": 0, "points": [], "left_out": 0}
     if plan.previous is not None:
@@ -94,6 +95,7 @@ def write(plan: Plan, model: Model | None, timeout_ms: int) -> log.Draft:
         left_out = before["left_out"] + dropped
         body = _render(points, left_out)
     return log.prepare(
+        gate=gate,
         kind="summary",
         role="system",
         text=f"{HEADING}\n\n{body}\n\n_Summarized {count} message{'' if count == 1 else 's'}._",

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from . import branches, conversations, events, output, sample, store  # noqa: F401 - `sample` registers itself
+from . import backups, branches, conversations, doctor, events, output, sample, store  # noqa: F401 - some only register
 from .session import Database, DataDir, Json, Session, User, app, guarded
 
 __all__ = ["app", "main"]
 
-_PANELS = [noun.PANEL for noun in (conversations, events, branches, store)]
+_PANELS = [noun.PANEL for noun in (conversations, events, branches, store, doctor)]
 app.registered_commands.sort(key=lambda c: _PANELS.index(str(c.rich_help_panel)))
 
 

@@ -1,14 +1,25 @@
 """Conversations: list, start, show, rename, bin, restore, clear, erase."""
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import InvalidInput
+from .. import backup
+from ..errors import InvalidInput, NotFound
 from ..model import Conversation
 from . import output
-from .session import BranchName, ConversationId, ExactConversationId, Session, Yes, command, confirm
+from .session import (
+    BranchName,
+    ConversationId,
+    ExactConversationId,
+    Session,
+    Yes,
+    command,
+    complete_conversation,
+    confirm,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -16,6 +27,7 @@ if TYPE_CHECKING:
 
 PANEL = "Conversations"
 WIDE_ENOUGH_FOR_IDS = 110
+BACKUP_SUFFIXES = (".db", ".backup", ".aside")
 
 
 def called(c: Conversation, *, with_id: bool = False) -> str:
@@ -189,10 +201,48 @@ def delete(s: Session, conversation: ConversationId) -> None:
     output.line(f"Undo: {s.command('restore', c.id)}", style="dim")
 
 
+def complete_restore(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """What is in the bin, and the backups beside the store."""
+    found = complete_conversation(ctx, incomplete)
+    try:
+        where = Session(*(ctx.params.get(name) for name in ("database", "user", "data_dir"))).where  # type: ignore[arg-type]
+        if isinstance(where, Path):
+            listed = backup.found(where)
+            found += [
+                (str(b.path), f"{b.kind}, {output.age(b.made_at)}")
+                for b in listed
+                if str(b.path).startswith(incomplete)
+            ]
+    except Exception:
+        pass  # a TAB is not a command
+    return found
+
+
 @command("restore", panel=PANEL)
-def restore(s: Session, conversation: ExactConversationId) -> None:
-    """Take a conversation out of the bin."""
-    c = s.store.restore(s.find(conversation, deleted=True).id)
+def restore(
+    s: Session,
+    thing: Annotated[
+        str,
+        typer.Argument(
+            metavar="CONVERSATION|BACKUP", autocompletion=complete_restore, show_default=False,
+            help="A conversation: its id, or an unambiguous beginning of it. A backup: its file.",
+        ),
+    ],
+    yes: Yes = False,
+) -> None:  # fmt: skip
+    """Take a conversation out of the bin; or, given a file, put that backup in the place of the store.
+
+    A backup is read back first, and the present file is kept aside.
+    """
+    file = Path(thing).expanduser()
+    if file.is_file():
+        from .backups import put_back
+
+        put_back(s, file, yes)
+        return
+    if file.suffix in BACKUP_SUFFIXES or len(file.parts) > 1:
+        raise NotFound(f"There is no file {thing}. `{s.command('backups')}` lists the backups beside the store.")
+    c = s.store.restore(s.find(thing, deleted=True).id)
     if s.json:
         output.emit(c)
         return

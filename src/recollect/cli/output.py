@@ -9,7 +9,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from pathlib import PurePath
@@ -106,6 +107,45 @@ def hint(text: str) -> None:
 
 def warn(text: str) -> None:
     console(err=True).print(f"recollect: {text}", style="yellow")
+
+
+class Bar:
+    """A bar on stderr, there from the first report until `hide`; the next report brings it back."""
+
+    def __init__(self) -> None:
+        self._shown: Any = None
+
+    def __call__(self, what: str, done: int, of: int) -> None:
+        """A total of 0 means that nobody knows how much there is."""
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+        if self._shown is None:
+            columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+            bar = Progress(*columns, console=console(err=True), transient=True)
+            bar.start()
+            self._shown = bar, bar.add_task(what, total=None)
+        bar, task = self._shown
+        bar.update(task, description=one_line(what, 40), completed=done, total=of or None)
+
+    def hide(self) -> None:
+        """Before something is said on stdout, which knows nothing of the bar."""
+        if self._shown is not None:
+            self._shown[0].stop()
+            self._shown = None
+
+
+@contextmanager
+def progress(what: str, *, shown: bool) -> "Iterator[Bar | None]":
+    """A bar for whoever watches; nothing where no one does."""
+    if not shown or not sys.stderr.isatty():
+        yield None
+        return
+    bar = Bar()
+    try:
+        bar(what, 0, 0)
+        yield bar
+    finally:
+        bar.hide()
 
 
 def is_interactive() -> bool:

@@ -115,12 +115,21 @@ class Session:
                 logging.getLogger("psycopg").setLevel(logging.CRITICAL)
             if self.is_there or self._creates:
                 self._store = Store.open(self._given[0], settings=self.settings)
-            elif self._given[0] is not None or self._given[2] is not None:
+            elif self.named:
                 raise NotFound(f"There is no store at {self.where}. `recollect new` would make one there.")
             else:
                 # Nothing was recorded yet: an empty store in memory answers like the one that is not there.
                 self._store = Store.open(":memory:", settings=self.settings)
         return self._store
+
+    @property
+    def named(self) -> bool:
+        """Whether the store was named on the command line."""
+        return self._given[0] is not None or self._given[2] is not None
+
+    def on(self, database: str) -> "Session":
+        """The same run on another store."""
+        return Session(database, self._given[1], None, self.json)
 
     def close(self) -> None:
         if self._store is not None:

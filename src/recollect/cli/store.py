@@ -1,26 +1,19 @@
-"""The store as a whole: what is in it, whether it is sound, which settings and schema it has, who uses it."""
+"""The store as a whole: what is in it, which settings and schema it has, who uses it."""
 
 import os
 import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from .. import config, ids
-from ..errors import InvalidInput, NewerSchema, NotFound, Unavailable
+from ..errors import InvalidInput, NewerSchema, Unavailable
 from ..model import StatRow, Stats
-from ..store import Store
 from . import output
 from .session import Session, command, where_shown
-
-if TYPE_CHECKING:
-    from ..model import Progress
 
 PANEL = "The store"
 GROUPS = ("day", "kind", "tool", "agent", "model", "workspace")
@@ -230,83 +223,6 @@ def migrate(
 def _backups(s: Session, version: int) -> set[Path]:
     where = s.where
     return set(where.parent.glob(f"{where.name}.schema-{version}.*.backup")) if isinstance(where, Path) else set()
-
-
-# -- what takes long
-
-
-@contextmanager
-def progress(s: Session, what: str) -> "Iterator[Progress | None]":
-    """A bar for whoever watches; nothing where no one does."""
-    if s.json or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
-    with Bar(*columns, console=output.console(err=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda what, done, of: bar.update(task, description=what, completed=done, total=of)
-
-
-@command("backup", panel=PANEL)
-def backup(
-    s: Session,
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="Where the copy goes; must not exist yet.", show_default=False)],
-) -> None:  # fmt: skip
-    """Copy the whole store, all users, to a new file while work goes on; read back before it is called good."""
-    with progress(s, "copying") as report:
-        made = _store_there(s).backup(path, progress=report)
-    if s.json:
-        output.emit(made)
-        return
-    output.line(
-        f"Copied {output.count(made.events, 'event')}, {output.size(made.bytes)}, to {made.path}. It was read back and is sound."
-    )
-
-
-@command("compact", panel=PANEL)
-def compact(s: Session) -> None:
-    """Give the space of what was deleted back to the disk."""
-    with progress(s, "compacting") as report:
-        before, after = _store_there(s).compact(progress=report)
-    if s.json:
-        output.emit({"before": before, "after": after})
-        return
-    output.line(f"{s.location}: {output.size(before)} before, {output.size(after)} now.")
-
-
-def _store_there(s: Session) -> Store:
-    """The store, if there is one: what has no file can be neither copied nor compacted."""
-    if not s.is_there:
-        raise NotFound(f"There is no store at {s.location} yet.")
-    return s.store
-
-
-@command("verify", panel=PANEL)
-def verify(s: Session) -> None:
-    """Check the file and every event of the user; ends with 6 when something is wrong."""
-    with progress(s, "the file") as report:
-        found = s.store.verify(progress=report)
-    if s.json:
-        output.emit(found)
-    else:
-        looked_at = (
-            f"{output.count(found.conversations, 'conversation')}, {output.count(found.events, 'event')}, "
-            f"{output.count(found.tombstones, 'tombstone')}"
-        )
-        if found.ok:
-            output.line(output.styled(f"All is well: {looked_at}.", "green"))
-        else:
-            output.show(output.table(
-                "Where", "What", "What to do", rows=[(p.where, p.what, p.fix) for p in found.problems],
-                wide=["Where", "What", "What to do"],
-            ))  # fmt: skip
-            output.line("")
-            output.line(output.styled(f"{output.count(len(found.problems), 'problem')} in {looked_at}.", "bold red"))
-    if not found.ok:
-        raise typer.Exit(6)
 
 
 # -- settings

@@ -1,0 +1,189 @@
+"""Backups: made, listed, put back; and space given back to the disk."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import backup as copies
+from .. import health
+from ..errors import InvalidInput, NotFound, RecollectError, Refused, StorageError, StoreBusy
+from ..store import Store
+from . import output
+from .doctor import DAMAGED, PANEL
+from .examination import Contents, contents, open_in, snapshot
+from .session import Session, command, confirm
+
+
+@command("backup", panel=PANEL)
+def backup(
+    s: Session,
+    path: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="Where the copy goes; must not exist yet. Unsaid: into `backups` beside the store, under the time.", show_default=False),
+    ] = None,
+) -> None:  # fmt: skip
+    """Copy the whole store, all users, to a new file while work goes on; read back before it is called good."""
+    store = _store_there(s)
+    if path is None:
+        path = copies.name(s.where) if isinstance(s.where, Path) else Path("backup.db")
+    with output.progress("copying", shown=not s.json) as report:
+        made = store.backup(path, progress=report)
+    if s.json:
+        output.emit(made)
+        return
+    output.line(
+        f"Copied {output.count(made.events, 'event')}, {output.size(made.bytes)}. It was read back and is sound."
+    )
+    output.line(str(made.path))
+    output.hint(f"To go back to it: {s.command('restore', str(made.path))}")
+
+
+@command("backups", panel=PANEL)
+def backups(
+    s: Session,
+    check: Annotated[bool, typer.Option("--check", help="Read each one back; ends with 6 when one is damaged.")] = False,
+) -> None:  # fmt: skip
+    """List the backups beside the store, newest first."""
+    where = _file(s, "Its backups are pg_dump's")
+    found = copies.found(where)
+    states: list[str | None] = [None] * len(found)
+    if check:
+        with output.progress("reading back", shown=not s.json) as bar:
+            for i, b in enumerate(found):
+                if bar:
+                    bar(b.path.name, i, len(found))
+                states[i] = _state(b.path)
+    if s.json:
+        output.emit([
+            {**b._asdict(), "sound": state == "sound" if check else None, "problem": None if state == "sound" else state}
+            for b, state in zip(found, states, strict=True)
+        ])  # fmt: skip
+    elif not found:
+        output.line(f"No backups of {where} yet. `{s.command('backup')}` makes one.")
+        output.hint("With the setting backup_every (hours) they are made by themselves.")
+    else:
+        _list(s, where, found, states if check else None)
+    if any(state not in (None, "sound") for b, state in zip(found, states, strict=True) if b.kind != "set aside"):
+        raise typer.Exit(DAMAGED)
+
+
+def _list(s: Session, where: Path, found: list[copies.Found], states: list[str | None] | None) -> None:
+    rows = []
+    for i, b in enumerate(found):
+        row = [output.styled(str(b.path.relative_to(where.parent))), output.styled(b.kind),
+               output.styled(output.age(b.made_at)), output.styled(output.size(b.bytes))]  # fmt: skip
+        if states is not None:
+            row.append(output.styled(states[i] or "", "green" if states[i] == "sound" else "red"))
+        rows.append(row)
+    columns = ["Backup", "Made", "Age", "Size", *(["State"] if states is not None else [])]
+    output.line(output.styled(str(where.parent), "dim"))
+    output.show(output.table(*columns, rows=rows, right=["Size"], wide=["State"]))
+    output.hint(f"To go back to one: {s.command('restore', str(found[0].path))}")
+
+
+def _state(path: Path) -> str:
+    try:
+        copies.check(path)
+        bad = _altered(path)
+    except (RecollectError, OSError) as e:
+        return output.words(e)
+    return f"{output.count(bad, 'problem')} in its events" if bad else "sound"
+
+
+def _altered(path: Path) -> int:
+    """How many problems the events of a file have whose pages are sound."""
+    from ..db import migrate
+
+    with snapshot(path) as db:
+        if db.schema() < migrate.LATEST:
+            return 0  # an older schema is looked at after it was brought up to date
+        return sum(len(health.verify(db, user, None).problems) for user in db.users())
+
+
+# -- going back
+
+
+def put_back(s: Session, path: Path, yes: bool) -> None:
+    """`restore FILE`: put a backup in the place of the store, which is kept aside."""
+    where = _file(s, "A dump is put back with pg_restore")
+    path = path.absolute()
+    if where.exists() and path.samefile(where):
+        raise InvalidInput(f"{path} is the store itself. `{s.command('backups')}` lists what there is to go back to.")
+    with output.progress("reading it back", shown=not s.json) as bar:
+        copies.check(path)
+        altered = _altered(path)
+    there = contents(path)
+    others = open_in(where)
+    if others:
+        raise StoreBusy(f"{where} is open in {others[0]}. Close it, then try again: it would go on writing into the file "
+                        "that is set aside.")  # fmt: skip
+    now = _present(where)
+    confirm(_question(path, there, altered, where, now), yes)
+    with output.progress("copying", shown=not s.json) as bar:
+        aside = copies.restore(path, where, bar)
+    undo = s.command("restore", str(aside)) if aside is not None and now is not None else None
+    if s.json:
+        output.emit({"location": str(where), "backup": str(path), "events": there.events, "aside": aside, "undo": undo})
+        return
+    output.line(f"{where} is now as in the backup: {_said(there)}.")
+    if aside is not None:
+        output.line(f"The file as it was: {aside}")
+        output.line(f"Undo: {undo}" if undo else "It is damaged; remove it when you need it no more.", style="dim")
+
+
+def _present(where: Path) -> Contents | None:
+    """What is in the store now; None when there is none, or nobody can say."""
+    try:
+        return contents(where) if where.exists() and where.stat().st_size else None
+    except (StorageError, OSError):
+        return None
+
+
+def _question(path: Path, there: Contents, altered: int, where: Path, now: Contents | None) -> str:
+    but = f", {output.count(altered, 'problem')} in them" if altered else ""
+    if now is not None:
+        present = f"It takes the place of {where}: {_said(now)}. That file is kept aside."
+    elif where.exists():
+        present = f"It takes the place of {where}, which cannot be read. That file is kept aside."
+    else:
+        present = f"There is no store at {where} now."
+    return f"The backup {path} holds {_said(there)}{but}. {present} Go on?"
+
+
+def _said(c: Contents) -> str:
+    newest = f", the newest from {output.when(c.newest_at)}" if c.newest_at is not None else ""
+    return output.count(c.events, "event") + newest
+
+
+# -- space
+
+
+@command("compact", panel=PANEL)
+def compact(s: Session) -> None:
+    """Give the space of what was deleted back to the disk."""
+    store = _store_there(s)
+    with output.progress("compacting", shown=not s.json) as report:
+        before, after = store.compact(progress=report)
+    if s.json:
+        output.emit({"before": before, "after": after})
+        return
+    gained = f"{output.size(before - after)} given back" if after < before else "there was nothing to give back"
+    output.line(f"{s.location}: {output.size(before)} before, {output.size(after)} now; {gained}.")
+
+
+def _store_there(s: Session) -> Store:
+    """The store, if there is one: what has no file can be neither copied nor compacted."""
+    if s.where is None:
+        raise Refused("Persistence is off (the setting `enabled`): there is no file.")
+    if not s.is_there:
+        raise NotFound(f"There is no store at {s.location} yet.")
+    return s.store
+
+
+def _file(s: Session, otherwise: str) -> Path:
+    if isinstance(s.where, str):
+        raise Refused(f"{s.location} is no file. {otherwise}: docs/how-to/postgres.md.")
+    if s.where is None:
+        raise Refused("Persistence is off (the setting `enabled`): there is no file.")
+    return s.where

@@ -1,0 +1,117 @@
+"""No secret is ever stored: the gate that every write path calls.
+
+`redact(text)` replaces each secret in a text by a marker such as `[redacted:github-token]` and says what it found
+and where, never the value. It works in three steps. A **prefilter** in plain Python asks whether the text has any word that
+announces a secret or any run long enough to be one; most prose has neither and is done in microseconds, without loading
+re2. Then the **families** whose literals occur run their patterns, and the **contexts** (assignments, headers, URLs,
+command lines, sentences) look at what their names promise. Last, overlaps are settled - the more specific wins - and the
+search is repeated with the found spans blanked until nothing more is found, so that redacting twice changes nothing, for
+any input.
+"""
+
+from __future__ import annotations
+
+from .. import errors
+from .screen import Finding, is_quiet
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from .search import DEFAULT, Policy, Redacted, Stream, family_names, redact, redact_value
+
+# Errors quote what they were given. They are told here how to do it safely: `errors` itself imports nothing.
+errors.safe = lambda message: Gate().text(message)
+
+__all__ = ["DEFAULT", "Finding", "Gate", "Policy", "Redacted", "Stream", "family_names", "redact", "redact_value"]
+
+
+def __getattr__(name: str) -> Any:
+    """The search itself costs 20 ms to import; quiet text never needs it."""
+    if name in __all__:
+        from . import search
+
+        return getattr(search, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class Gate:
+    """What every write path calls: secrets in, markers out.
+
+    `families` says what was replaced since the gate was made, which is how an event comes by its tag `sensitive`; so
+    there is one gate for each thing that is written, made by `another()`.
+    """
+
+    __slots__ = ("_allow", "_off", "_on", "_patterns", "_policy", "families")
+
+    def __init__(
+        self,
+        on: bool = True,
+        off: Sequence[str] = (),
+        allow: Sequence[str] = (),
+        patterns: Mapping[str, str] | None = None,
+    ) -> None:
+        self._on = on
+        self._off = off
+        self._allow = allow
+        self._patterns = patterns or {}
+        self._policy: Policy | None = None
+        self.families: list[str] = []
+
+    def another(self) -> Gate:
+        twin = Gate(self._on, self._off, self._allow, self._patterns)
+        twin._policy = self._policy
+        return twin
+
+    def policy(self) -> Policy:
+        """What the settings say, checked when it is first needed."""
+        if self._policy is None:
+            from .search import Policy, family_names
+
+            unknown = set(self._off) - set(family_names())
+            if unknown:
+                raise errors.SettingsError(
+                    f"redact_off: there is no family {sorted(unknown)[0]!r}. docs/how-to/redaction.md lists them."
+                )
+            try:
+                self._policy = Policy(self._patterns, tuple(self._allow), frozenset(self._off))
+            except ValueError as e:
+                raise errors.SettingsError(f"redact_patterns: {e}") from None
+        return self._policy
+
+    def is_quiet(self, text: str) -> bool:
+        """Nothing to look for; microseconds."""
+        return not self._on or (not self._patterns and is_quiet(text))
+
+    def text(self, value: str) -> str:
+        if self.is_quiet(value):
+            return value
+        from .search import redact
+
+        clean, findings = redact(value, self.policy())
+        self.families += [f.family for f in findings]
+        return clean
+
+    def optional(self, value: str | None) -> str | None:
+        return None if value is None else self.text(value)
+
+    def value(self, value: Any) -> Any:
+        """A JSON value, however deep, keys included."""
+        if not self._on or not value:
+            return value
+        from .search import redact_value
+
+        clean, findings = redact_value(value, self.policy())
+        self.families += [f.family for f in findings]
+        return clean
+
+    def names_a_secret(self, id: str) -> str | None:
+        """The family of a vendor's token in an id, which cannot be replaced, only refused. Numbers and random ids pass."""
+        if self.is_quiet(id):
+            return None
+        from .families import FAMILIES
+        from .search import redact
+
+        vendors = {f.name for f in FAMILIES}
+        return next((f.family for f in redact(id, self.policy()).findings if f.family in vendors), None)

@@ -1,0 +1,216 @@
+"""The tokens that say what they are: one line for each shape a vendor gave to its keys.
+
+A row has the family's name (it becomes the marker), what it is, the literals of which one must stand in the text before
+the pattern is even compiled, and the pattern; its first group, or all of it, is the secret. Lengths are floors rather
+than exact: vendors lengthen their tokens, and a longer one is no less a secret. The facts are from the vendors' documentation
+and the public rule sets of secret scanners.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+A = "[A-Za-z0-9]"
+W = "[A-Za-z0-9_-]"
+H = "[0-9a-f]"
+X = "[0-9A-Fa-f]"
+B = "[A-Za-z0-9+/]"
+UUID = f"{X}{{8}}-{X}{{4}}-{X}{{4}}-{X}{{4}}-{X}{{12}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One shape of token."""
+
+    name: str
+    doc: str
+    triggers: tuple[str, ...]
+    pattern: str
+    least: int = 16  # the length of the longest word without white space that the text must have
+
+
+def _f(name: str, doc: str, triggers: str, pattern: str, least: int = 16) -> Family:
+    return Family(name, doc, tuple(triggers.split()), pattern, least)
+
+
+FAMILIES: tuple[Family, ...] = (
+    # Clouds
+    _f("aws-key-id", "AWS access key id", "AKIA ASIA ABIA ACCA AROA AIDA", r"\b((?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16})\b"),
+    _f("aws-key-id", "AWS access key id, older", "A3T", r"\b(A3T[A-Z0-9][A-Z0-9]{16})\b"),
+    _f("aws-bedrock-key", "Amazon Bedrock API key", "ABSKQ bedrock-api-key-", rf"\b(ABSKQ{B}{{100,}}={{0,2}}|bedrock-api-key-{B}{{40,}}={{0,2}})"),
+    _f("gcp-api-key", "Google API key (also Firebase, Gemini, Maps)", "AIza", rf"\b(AIza{W}{{30,}})"),
+    _f("gcp-api-key", "Google API key, new form", "AQ.Ab", rf"\b(AQ\.Ab{W}{{30,}})"),
+    _f("google-oauth", "Google OAuth access token", "ya29.", r"\b(ya29\.[A-Za-z0-9_.-]{20,})"),
+    _f("google-oauth", "Google OAuth client secret", "GOCSPX-", rf"(GOCSPX-{W}{{20,}})"),
+    _f("google-oauth", "Google OAuth refresh token", "1//0", rf"\b(1//0{W}{{30,}})"),
+    _f("azure-client-secret", "Microsoft Entra (Azure AD) client secret", "Q~", r"(?:^|[^A-Za-z0-9_~.-])([A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{30,36})", 36),
+    _f("azure-key", "Azure storage or Cosmos DB account key", "==", rf"(?:^|[^A-Za-z0-9+/])({B}{{86}}==)", 88),
+    _f("azure-key", "Azure key with its signature", "JQQJ99 ACDb AzFu AzSe AzCa +ASt +ARm +AIo +AEh +ACR APIM", rf"\b({A}{{52}}JQQJ99{A}{{26}}|[A-Za-z0-9/+]{{30,82}}(?:APIM|ACDb|\+(?:ABa|AMC|ASt|AEh|ARm|ACR|AIo)|AzFu|AzSe|AzCa)[A-Za-z0-9/+]{{5,10}}={{0,2}})"),
+    _f("azure-sas", "Signature of an Azure shared access link", "sig=", r"[?&;]sig=([A-Za-z0-9%+/=_-]{20,120})"),
+    _f("azure-devops-token", "Azure DevOps personal access token", "AZDO", rf"\b({A}{{76}}AZDO{A}{{4}})\b"),
+    _f("alibaba-key-id", "Alibaba Cloud access key id", "LTAI", rf"\b(LTAI{A}{{12,26}})\b"),
+    _f("tencent-key-id", "Tencent Cloud secret id", "AKID", rf"\b(AKID{A}{{28,36}})\b"),
+    _f("yandex-key", "Yandex Cloud key or token", "AQVN t1. y0_", rf"\b(AQVN{W}{{35,40}}|t1\.{W}+={{0,2}}\.{W}{{86}}={{0,2}}|y0_{W}{{40,}})"),
+    _f("digitalocean-token", "DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", rf"(do[opr]_v1_{X}{{40,}})"),
+    _f("digitalocean-token", "DigitalOcean Spaces key", "DO00 DO801", r"\b(DO(?:00|801)[A-Z0-9]{14,18})\b"),
+    _f("heroku-key", "Heroku API key", "HRKU-", r"(HRKU-[A-Za-z0-9_-]{30,})"),
+    _f("fly-token", "Fly.io token", "fo1_ fm1a_ fm1r_ fm2_ FlyV1", r"((?:fo1|fm1[ar]|fm2)_[A-Za-z0-9+/=_,-]{30,})"),
+    _f("vercel-token", "Vercel token", "vercel_ vcp_ vci_ vca_ vcr_ vck_", rf"\b((?:vercel_|vc[piark]_){A}{{22,}})"),
+    _f("netlify-token", "Netlify token", "nfp_ nfc_ nfo_ nfb_ nfu_", rf"\b(nf[pcobu]_{A}{{30,}})"),
+    _f("cloudflare-token", "Cloudflare origin CA key", "v1.0-", rf"\b(v1\.0-{H}{{24}}-{H}{{100,}})"),
+    _f("cloudflare-token", "Cloudflare token, new form", "cfut_ cfat_ cfk_", rf"\b(cf(?:ut|at|k)_{W}{{30,}})"),
+    _f("supabase-token", "Supabase key", "sbp_ sb_secret_", rf"\b(sbp_(?:v0_|oauth_)?{X}{{36,}}|sb_secret_{W}{{20,}})"),
+    _f("planetscale-token", "PlanetScale token or password", "pscale_", r"(pscale_(?:tkn|pw|oauth|api|app)_[A-Za-z0-9_=.-]{20,})"),
+    _f("neon-token", "Neon key or password", "napi_ npg_", rf"\b(napi_{A}{{40,}}|npg_{A}{{10,}})"),
+    _f("render-token", "Render API key", "rnd_", rf"\b(rnd_{A}{{24,}})"),
+    _f("railway-token", "Railway token", "rlwy_", rf"\b(rlwy_{W}{{24,}})"),
+    _f("scaleway-key", "Scaleway or Scalingo token", "tk-us- SCW", r"\b(tk-us-[A-Za-z0-9_-]{40,}|SCW[A-Z0-9]{17})\b"),
+    _f("linode-hetzner-token", "Hetzner or Upcloud style token", "ucat_", rf"\b(ucat_{A}{{20,}})"),
+    _f("ibm-cloud-key", "IBM Cloud API key", "ApiKey-", rf"\b(ApiKey-{UUID})"),
+    # Code hosts and registries
+    _f("github-token", "GitHub token: classic, OAuth, user, server, refresh", "ghp_ gho_ ghu_ ghs_ ghr_", rf"(gh[pousr]_{A}{{30,}})"),
+    _f("github-token", "GitHub fine-grained token", "github_pat_", r"(github_pat_[A-Za-z0-9_]{36,})"),
+    _f("github-token", "GitHub token of 40 hex digits under its name", "x-access-token:", rf"x-access-token:({W}{{20,}})"),
+    _f("gitlab-token", "GitLab token of any kind", "glpat- gldt- glptt- glrt- glrtr- glcbt- glft- glimt- glagent- gloas- glsoat- glffct- GR1348941", rf"((?:gl(?:pat|dt|ptt|rt|rtr|imt|agent|oas|soat|ffct|wt)-[A-Za-z0-9_.-]{{18,}}|glcbt-[A-Za-z0-9_-]{{18,}}|glft-{W}{{18,}}|GR1348941{W}{{18,}}))"),
+    _f("gitlab-token", "GitLab session cookie", "_gitlab_session=", rf"_gitlab_session=({X}{{32}})"),
+    _f("bitbucket-token", "Bitbucket or Atlassian token", "ATBB ATCTT3 ATATT3 ATSTT3", r"\b(ATBB[A-Za-z0-9_=.-]{20,}|AT(?:CTT|ATT|STT)3[A-Za-z0-9_=.-]{40,})"),
+    _f("gitea-token", "Codeberg or Gogs style token", "gta_ gto_", rf"\b(gt[ao]_{A}{{32,}})"),
+    _f("npm-token", "npm access token", "npm_", rf"\b(npm_{A}{{30,}})"),
+    _f("npm-token", "npm token in .npmrc", "_authToken", r"_authToken[ \t]*=[ \t]*[\"']?([A-Za-z0-9_.=/+-]{16,})"),
+    _f("npm-token", "npm basic credentials in .npmrc", ":_auth :_password _auth=", r"(?:^|[:\s])_(?:auth|password)[ \t]*=[ \t]*[\"']?([A-Za-z0-9+/=]{8,})"),
+    _f("pypi-token", "PyPI upload token", "pypi-", rf"(pypi-(?:AgE|{W}{{60}}){W}{{16,}})"),
+    _f("rubygems-token", "RubyGems key", "rubygems_", rf"(rubygems_{X}{{40,}})"),
+    _f("crates-token", "crates.io token", "cio cargo_", rf"\b(cio{A}{{32}})\b"),
+    _f("nuget-key", "NuGet API key", "oy2", r"\b(oy2[a-z0-9]{43})\b"),
+    _f("dockerhub-token", "Docker Hub token", "dckr_", rf"(dckr_(?:pat|oat)_{W}{{20,}})"),
+    _f("clojars-token", "Clojars token", "CLOJARS_ clojars_", r"((?:CLOJARS|clojars)_[A-Za-z0-9]{50,})"),
+    _f("hex-token", "JFrog Artifactory key or reference token", "AKCp cmVmd", rf"\b(AKCp{A}{{60,}}|cmVmd{A}{{55,}})\b"),
+    _f("sourcegraph-token", "Sourcegraph token", "sgp_ slk_", rf"\b(sgp_(?:(?:{X}{{16}}|local)_)?{X}{{40}}|slk_{X}{{64}})\b"),
+    _f("jetbrains-token", "JetBrains permanent token", "perm: perm-", r"\b(perm[:-][A-Za-z0-9=]{4,}\.[A-Za-z0-9=]{2,}\.[A-Za-z0-9]{20,})"),
+    # Language models and machine learning
+    _f("openai-key", "OpenAI key", "sk-proj- sk-svcacct- sk-admin- sk-None- sk-service- T3BlbkFJ", rf"\b(sk-(?:proj|svcacct|admin|None|service|service-account)-{W}{{24,}}|sk-{A}{{16,}}T3BlbkFJ{A}{{16,}})"),
+    _f("openai-session", "OpenAI session or organisation secret", "sess-", rf"\b(sess-{A}{{36,}})"),
+    _f("anthropic-key", "Anthropic key", "sk-ant-", rf"(sk-ant-[a-z]+[0-9]{{2}}-{W}{{24,}}|sk-ant-{W}{{32,}})"),
+    _f("openrouter-key", "OpenRouter key", "sk-or-", rf"(sk-or-(?:v[0-9]-)?{W}{{30,}})"),
+    _f("langsmith-key", "LangSmith, Langfuse or LiteLLM key", "lsv2_ ls__ sk-lf-", rf"\b(lsv2_(?:pt|sk)_{W}{{24,}}|ls__{A}{{28,}}|sk-lf-{UUID})"),
+    _f("huggingface-token", "Hugging Face token", "hf_ api_org_", rf"\b(hf_{A}{{30,}}|api_org_{A}{{30,}})"),
+    _f("groq-key", "Groq key", "gsk_", rf"\b(gsk_{A}{{24,}})"),
+    _f("replicate-token", "Replicate token", "r8_", rf"\b(r8_{A}{{30,}})"),
+    _f("perplexity-key", "Perplexity key", "pplx-", rf"(pplx-{A}{{24,}})"),
+    _f("xai-key", "xAI key", "xai-", rf"\b(xai-{A}{{24,}})"),
+    _f("nvidia-key", "NVIDIA NIM key", "nvapi-", rf"(nvapi-{W}{{24,}})"),
+    _f("fireworks-key", "Fireworks key", "fw_", rf"\b(fw_{A}{{20,}})\b"),
+    _f("llm-key", "Other model vendors: Tavily, E2B, Pinecone, Voyage, Exa, Jina, Cerebras, LlamaCloud, Friendli ...", "tvly- e2b_ pcsk_ jina_ llx- csk- flp_ esecret_ sk_car_ fc- tgp_v1_ pa- bb_live_ m0- unkey_", rf"\b(tvly-(?:dev-|prod-)?{A}{{24,}}|e2b_{X}{{36,}}|pcsk_{W}{{40,}}|jina_{A}{{40,}}|llx-{A}{{36,}}|csk-[a-z0-9]{{40,}}|flp_{A}{{36,}}|esecret_{A}{{24,}}|sk_car_{A}{{18,}}|fc-{X}{{32}}|tgp_v1_{W}{{36,}}|pa-{W}{{40,}}|bb_live_{W}{{20,}}|m0-{A}{{36,}}|unkey_{A}{{18,}})"),
+    _f("wandb-key", "Weights & Biases key", "wandb_v1_", rf"(wandb_v1_{W}{{30,}})"),
+    _f("elevenlabs-key", "sk_ keys: ElevenLabs, Clerk and others", "sk_", r"\b(sk_[A-Za-z0-9]{32,})\b"),
+    _f("sk-key", "Any other key that begins with sk-", "sk-", rf"\b(sk-{W}{{20,}})"),
+    # Talk and mail
+    _f("slack-token", "Slack token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe- xoxe. xoxc- xoxd- xapp- xwfp-", r"((?:xoxe\.)?xox[abcdeoprs]-[A-Za-z0-9%/+=-]{10,}|xapp-[0-9]-[A-Za-z0-9]+-[0-9]+-[A-Za-z0-9]+|xwfp-[A-Za-z0-9-]{20,})"),
+    _f("slack-webhook", "Slack webhook", "hooks.slack.com", r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([A-Za-z0-9+/_-]{20,})"),
+    _f("discord-webhook", "Discord webhook", "/api/webhooks/", rf"discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/([0-9]{{15,22}}/{W}{{40,}})"),
+    _f("discord-token", "Discord bot or user token", ".", rf"(?:^|[^A-Za-z0-9_.-])([MNO]{W}{{22,27}}\.{W}{{6}}\.{W}{{27,40}}|mfa\.{W}{{60,}})", 58),
+    _f("teams-webhook", "Microsoft Teams webhook", "webhook.office.com/webhookb2/ logic.azure.com", rf"webhook\.office\.com/webhookb2/({UUID}@{UUID}/IncomingWebhook/{X}{{32}}/{UUID}(?:/{W}+)?)"),
+    _f("google-chat-webhook", "Google Chat webhook", "chat.googleapis.com", r"chat\.googleapis\.com/v1/spaces/[A-Za-z0-9_-]+/messages\?(key=[A-Za-z0-9_-]+&token=[A-Za-z0-9_%=-]+)"),
+    _f("webhook", "Webhooks of Zapier, IFTTT, Make, Mattermost, Rocket.Chat, Feishu and others", "hooks.zapier.com maker.ifttt.com hook.eu hook.us hook.integromat /hooks/ open.feishu.cn oapi.dingtalk.com qyapi.weixin webhook.site", r"(?:hooks\.zapier\.com/hooks/catch/|maker\.ifttt\.com/trigger/[^/\s\x01]+/with/key/|hook\.(?:eu|us)[0-9]\.make\.com/|hook\.integromat\.com/|/hooks/|open\.feishu\.cn/open-apis/bot/v2/hook/|oapi\.dingtalk\.com/robot/send\?access_token=|qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=)([A-Za-z0-9_/-]{14,})"),
+    _f("telegram-token", "Telegram bot token", ":A", r"(?:^|[^A-Za-z0-9])(?:bot)?([0-9]{7,12}:A[A-Za-z0-9_-]{32,36})\b", 40),
+    _f("twilio-key", "Twilio API key", "SK", rf"\b(SK{H}{{32}})\b", 34),
+    _f("sendgrid-key", "SendGrid key", "SG.", rf"\b(SG\.{W}{{16,24}}\.{W}{{30,50}})"),
+    _f("mailgun-key", "Mailgun key", "key- ailgun AILGUN", rf"\b(key-{X}{{32}}|{H}{{32}}-{H}{{8}}-{H}{{8}})\b"),
+    _f("mailchimp-key", "Mailchimp key", "-us", rf"\b({H}{{32}}-us[0-9]{{1,2}})\b", 35),
+    _f("brevo-key", "Brevo (Sendinblue) key", "xkeysib- xsmtpsib-", rf"(x(?:keysib|smtpsib)-{X}{{40,}}-{A}{{12,}})"),
+    _f("resend-key", "Resend, Loops or Postmark style key", "re_", rf"\b(re_{A}{{6,12}}_{A}{{18,}}|re_{A}{{24,}})\b"),
+    _f("mandrill-key", "Mandrill key", "md-", rf"\b(md-{W}{{22}})\b"),
+    _f("twitch-line-token", "Line, Twitch or Viber style OAuth value", "oauth:", r"\b(oauth:[a-z0-9]{30})\b"),
+    # Money
+    _f("stripe-key", "Stripe key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_", r"((?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9_]{14,})"),
+    _f("stripe-key", "Stripe webhook secret", "whsec_", r"(whsec_[A-Za-z0-9+/=]{20,})"),
+    _f("square-token", "Square token", "sq0atp- sq0csp- sq0idp- EAAA", rf"\b(sq0(?:atp|csp)-{W}{{22,}}|EAAA[A-Za-z0-9_-]{{50,66}})\b"),
+    _f("paypal-token", "PayPal or Braintree token", "access_token$", rf"(access_token\$(?:production|sandbox)\$[a-z0-9]+\${X}{{32}})"),
+    _f("plaid-token", "Plaid access token", "access-sandbox- access-development- access-production-", rf"(access-(?:sandbox|development|production)-{UUID})"),
+    _f("shopify-token", "Shopify token", "shpat_ shpca_ shppa_ shpss_ shpua_ shprt_ shptka_ shpit_", rf"(shp(?:at|ca|pa|ss|ua|rt|tka|it|ck)_{X}{{32,}})"),
+    _f("adyen-key", "Adyen key", "AQE", r"\b(AQE[A-Za-z0-9]{2,4}[A-Za-z0-9+/=]{40,}-[A-Za-z0-9+/=]{40,}-[A-Za-z0-9^<>(){}\[\];:,.!?+*&%$#@|=~_/-]{10,})"),
+    _f("coinbase-key", "Payment and shipping vendors: GoCardless, Razorpay, Flutterwave, Paystack, Checkout, EasyPost, Shippo, Duffel, Lob", "rzp_ FLWSECK EZAK EZTK shippo_ duffel_ mollie", rf"\b(rzp_(?:live|test)_{A}{{14,}}|FLWSECK(?:_TEST)?-{A}{{12,}}(?:-X)?|EZ[AT]K{A}{{54}}|shippo_(?:live|test)_{X}{{40}}|duffel_(?:live|test)_[A-Za-z0-9_=-]{{40,}}|mollie_{A}{{30,}})\b"),
+    # Watching
+    _f("datadog-key", "Datadog application or pool key", "ddapp_ ddp_ pub0", rf"\b(ddapp_{A}{{30,}}|ddp_{A}{{30,}})"),
+    _f("newrelic-key", "New Relic key", "NRAK- NRII- NRIQ- NRJS- NRRA- NRBR- NRSP- NRAL FFFFNRAL", rf"\b(NR(?:AK|II|IQ|RA|BR|SP|JS|AA|MA)-[A-Za-z0-9_-]{{18,}}|{A}{{32,36}}(?:FFFF)?NRAL)\b"),
+    _f("sentry-token", "Sentry token", "sntrys_ sntryu_ sntrya_ sntryi_", r"(sntry[suai]_[A-Za-z0-9+/=_-]{32,})"),
+    _f("sentry-dsn", "Secret part of a Sentry DSN", ".ingest. @sentry sentry.io", rf"https?://({X}{{32}}(?::{X}{{32}})?)@[a-z0-9.-]+/[0-9]+"),
+    _f("grafana-token", "Grafana token", "glc_ glsa_ eyJrIjoi", rf"(glc_[A-Za-z0-9+/=]{{32,}}|glsa_{A}{{28,}}_{X}{{8}}|eyJrIjoi{B}{{40,}}={{0,2}})"),
+    _f("dynatrace-token", "Dynatrace token", "dt0c01. dt0s01. dt0s02. dt0s16.", r"(dt0[a-z][0-9]{2}\.[A-Za-z0-9-]{8,24}\.[A-Z0-9]{32,})"),
+    _f("pagerduty-key", "PagerDuty or Opsgenie style key", "pdus+ y_NbAkKc66ryYTWUXYEu u+", r"\b(pdus\+[A-Za-z0-9_+-]{20,}|y_NbAkKc66ryYTWUXYEu[A-Za-z0-9_-]*)"),
+    _f("honeycomb-key", "Honeycomb, Logtail or PostHog key", "hcaik_ hcxik_ hcamk_ phx_ phs_ phc_", rf"\b(hc[abx][ilm]k_{A}{{30,}}|ph[xs]_{A}{{32,}})"),
+    _f("sumologic-key", "Elastic, Cribl or Axiom token", "xaat- xapt- essu_", rf"\b(xa[ap]t-{UUID}|essu_{W}{{30,}}={{0,2}})"),
+    # Work
+    _f("linear-key", "Linear key", "lin_api_ lin_oauth_", rf"(lin_(?:api|oauth)_{A}{{30,}})"),
+    _f("notion-token", "Notion token", "ntn_", rf"\b(ntn_{A}{{40,}})"),
+    _f("notion-token", "Notion secret", "cret_", rf"\b(secret_{A}{{40,}})", 47),
+    _f("airtable-token", "Airtable token", "pat", rf"\b(pat{A}{{14}}\.{X}{{64}})", 80),
+    _f("asana-token", "Asana token", "/", r"\b([0-9]/[0-9]{15,18}(?:/[0-9]{15,18})?:[0-9a-f]{32})\b", 48),
+    _f("figma-token", "Figma token", "figd_ figo_ figu_ figoh_", rf"(fig(?:d|o|u|oh|or|uh|ur)_{W}{{20,}})"),
+    _f("clickup-token", "ClickUp, Trello or Monday token", "pk_ ATTA", rf"\b(pk_[0-9]{{4,9}}_[A-Z0-9]{{32}}|ATTA{X}{{60,}})\b"),
+    _f("contentful-token", "Contentful management token", "CFPAT-", rf"(CFPAT-{W}{{36,}})"),
+    _f("typeform-token", "Typeform token", "tfp_", r"\b(tfp_[A-Za-z0-9_.=-]{30,})"),
+    _f("hubspot-token", "HubSpot token", "pat-na pat-eu", rf"\b(pat-(?:na|eu)[0-9]-{UUID})\b"),
+    _f("intercom-token", "Intercom token", "dG9r", r"\b(dG9rO[A-Za-z0-9+/=]{50,})"),
+    _f("zendesk-okta-token", "Okta token", "SSWS", r"(?:SSWS[ \t]+)(00[A-Za-z0-9_-]{38,42})"),
+    _f("postman-key", "Postman key", "PMAK- PMAT-", rf"\b(PMAK-{X}{{24}}-{X}{{34}}|PMAT-{A}{{26}})"),
+    _f("launchdarkly-key", "LaunchDarkly SDK, API or mobile key", "sdk- mob- rel- api-", rf"\b((?:sdk|api|mob|rel)-{UUID})\b", 40),
+    _f("readme-token", "ReadMe, Frame.io, Prefect, Beamer, Adobe or Octopus token", "rdme_ fio-u- pnu_ pnb_ p8e- API- sm_", rf"\b(rdme_[a-z0-9]{{60,}}|fio-u-[A-Za-z0-9_=-]{{60,}}|pn[ub]_{A}{{36}}|p8e-[A-Za-z0-9]{{32}}|API-[A-Z0-9]{{25,27}}|sm_[aps]at_{A}{{16}})\b"),
+    _f("maxmind-key", "MaxMind licence key", "_mmk", rf"\b({A}{{6}}_{A}{{29}}_mmk)\b"),
+    _f("algolia-key", "Shippable admin keys of Meilisearch and Typesense", "mdb_ msk_", rf"\b(mdb_sa_sk_{W}{{30,}}|msk_{A}{{30,}})"),
+    # Build and infrastructure
+    _f("buildkite-token", "Buildkite token", "bkua_ bkpt_ bkaj_", rf"\b(bk(?:ua|pt|aj|ct)_{A}{{32,}})"),
+    _f("circleci-token", "CircleCI token", "CCIPAT_ CCIPRJ_", rf"(CCIP(?:AT|RJ)_{A}+_{X}{{40}})"),
+    _f("snyk-token", "Snyk token", "snyk_", r"\b(snyk_(?:uat|sat)\.[A-Za-z0-9._-]{30,})"),
+    _f("sonar-token", "SonarQube token", "squ_ sqp_ sqa_", rf"\b(sq[upa]_{X}{{40}})\b"),
+    _f("vault-token", "HashiCorp Vault token", "hvs. hvb. hvr.", rf"\b(hv[sbr]\.{W}{{20,}})"),
+    _f("vault-token", "HashiCorp Vault unseal key", "Unseal", r"(?i)unseal key(?: [0-9]+)?: +([A-Za-z0-9+/]{43,44}=?)"),
+    _f("terraform-token", "Terraform Cloud token", ".atlasv1.", rf"({A}{{14}}\.atlasv1\.{W}{{50,}})"),
+    _f("pulumi-token", "Pulumi token", "pul-", rf"\b(pul-{X}{{40}})\b"),
+    _f("doppler-token", "Doppler token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"\b(dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{36,})"),
+    _f("1password-key", "1Password secret key or service token", "A3- ops_eyJ", rf"\b(A3-[A-Z0-9]{{6}}-(?:[A-Z0-9]{{11}}|[A-Z0-9]{{6}}-[A-Z0-9]{{5}})-[A-Z0-9]{{5}}-[A-Z0-9]{{5}}-[A-Z0-9]{{5}}|ops_eyJ{B}{{100,}}={{0,3}})"),
+    _f("bitwarden-infisical-token", "Infisical, Akeyless or Bitwarden token", "st.", rf"\b(st\.{X}{{24}}\.{X}{{32}}\.{X}{{32}}|st\.{UUID}\.{X}{{32,}}\.{X}{{32,}})", 60),
+    _f("tailscale-key", "Tailscale key", "tskey-", rf"(tskey-[a-z]+-{A}{{8,}}(?:-{A}{{16,}})?)"),
+    _f("ngrok-token", "ngrok token", "cr_ ak_", rf"\b((?:cr|ak)_{A}{{27,32}}|2{A}{{26}}_{A}{{20,22}})\b", 30),
+    _f("databricks-token", "Databricks token", "dapi dose dkea", rf"\b(d(?:api|ose|kea){X}{{32}}(?:-[0-9])?)\b"),
+    _f("confluent-key", "Confluent Cloud secret", "cflt", rf"\b(cflt{B}{{50,}})"),
+    _f("openshift-token", "OpenShift token", "sha256~", rf"(sha256~{W}{{40,}})"),
+    _f("age-key", "age secret key", "AGE-SECRET-KEY- age-secret-key-", r"((?:AGE-SECRET-KEY-|age-secret-key-)[A-Za-z0-9-]{40,})"),
+    _f("wireguard-key", "WireGuard private or preshared key", "PrivateKey PresharedKey", rf"(?:PrivateKey|PresharedKey)[ \t]*=[ \t]*({B}{{43}}=)"),
+    _f("easypost-harness-token", "Harness, Authress or Spacelift token", "pat. sat. sc_ ext_", rf"\b([ps]at\.{W}{{22}}\.{X}{{24}}\.{A}{{20}})\b"),
+    _f("mapbox-token", "Mapbox secret token", "sk.eyJ tk.eyJ pk.eyJ", r"\b([spt]k\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,})"),
+    # Social
+    _f("facebook-token", "Facebook or Instagram token", "EAA IGQV IGAA", rf"\b(EAA{A}{{60,}}|IGQV{W}{{60,}}|IGAA{A}{{60,}})"),
+    _f("facebook-token", "Facebook app token", "|", rf"\b([0-9]{{15,16}}\|{W}{{27}})\b", 43),
+    _f("twitter-token", "Twitter / X app bearer or access token", "AAAAAAAAAAAAAAAAAAAAA", r"\b(A{20,24}[A-Za-z0-9%]{70,})"),
+    _f("linkedin-secret", "LinkedIn secret", "WPL_AP", r"\b(WPL_AP[01]\.[A-Za-z0-9.=]{16,})"),
+    _f("dropbox-token", "Dropbox token", "sl.", rf"\b(sl\.(?:u\.)?{W}{{100,}})"),
+    _f("spotify-token", "Spotify token", "BQ", rf"\b(BQ[A-D]{W}{{120,}})"),
+    # Anything signed, hashed, or made of a prefix and noise
+    _f("jwt", "JSON Web Token, also without its signature or cut off", "eyJ", r"(eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)*)", 30),
+    _f("crypt-hash", "Password hash: bcrypt, sha-crypt, apr1, yescrypt, argon2, PBKDF2, scrypt", "$2 $1$ $5$ $6$ $y$ $7$ $apr1$ $argon2 $pbkdf2 pbkdf2_sha $scrypt {SSHA {SHA}", r"(\$2[abxy]\$[0-9]{2}\$[./A-Za-z0-9]{50,53}|\$(?:1|5|6|y|7|apr1|gy)\$[./A-Za-z0-9$=,]{0,40}\$[./A-Za-z0-9]{20,90}|\$(?:argon2(?:id|i|d)|scrypt|pbkdf2[a-z0-9-]*)\$[A-Za-z0-9$=,./+-]{30,}|pbkdf2_sha(?:1|256|512)\$[0-9]+\$[A-Za-z0-9]+\$[A-Za-z0-9+/=]{20,}|\{SS?HA(?:256|512)?\}[A-Za-z0-9+/=]{24,})"),
+    _f("vendor-token", "A token of an unknown vendor: a short prefix, perhaps live or test, and noise", "_ -", r"(?:^|[^A-Za-z0-9_/.+-])((?:[a-z]{2,10}[_-]){1,3}(?:v[0-9]_)?[A-Za-z0-9]{20,100}=?)(?:[^A-Za-z0-9_/.+-]|\.?$|\.\s|$)", 24),
+)  # fmt: skip
+
+# Looser than a vendor's own shape: the filling must be random, and any other family wins over them.
+GENERIC = frozenset(
+    {
+        "vendor-token",
+        "sk-key",
+        "elevenlabs-key",
+        "coinbase-key",
+        "mailgun-key",
+        "twilio-key",
+        "resend-key",
+        "vault-token",
+        "ngrok-token",
+    }
+)
+
+
+def catalogue() -> list[tuple[str, str]]:
+    """Every family with what it is, for the documentation."""
+    seen: dict[str, list[str]] = {}
+    for family in FAMILIES:
+        seen.setdefault(family.name, []).append(family.doc)
+    return [(name, "; ".join(dict.fromkeys(docs))) for name, docs in seen.items()]

@@ -1,0 +1,165 @@
+"""What a name promises: `db_password` a password, `apiKey` a token, `max_tokens` nothing.
+
+A name is split into words (`awsSecretAccessKey` -> aws secret access key) and judged by them, so that `monkey`,
+`compass` or `tokenizer` never count, and a last word such as `_url`, `_length` or `_file` takes the promise back.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal
+
+from .engine import Lazy
+
+Kind = Literal["password", "secret", "key", "pin", "phrase"]
+
+_WORDS = Lazy(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z\xdf-\xff]+|\d+")
+
+_PASSWORD = frozenset(
+    b"""password passwords passwd passwort passw pwd pwds psw pswd pword passcode passphrase pw pass passwrd kennwort contrase\xf1a
+    contrasena senha wachtwoord l\xf6senord losenord heslo parola motdepasse passord adgangskode salasana haslo sifre parool
+    userpass dbpass rootpw userpw dbpw adminpass adminpw mypass passwordfor parole jelszo jelsz\xf3 keypass storepass keystorepass psk""".split()
+)
+_SECRET = frozenset(
+    b"""secret secrets token tokens tok tk credential credentials creds cred apikey apikeys accesskey secretkey privatekey authkey
+    authtoken accesstoken bearer jwt authorization auth sessionid sessid phpsessid jsessionid connectionstring connstr
+    accountkey sharedkey masterkey signingkey encryptionkey apitoken apisecret clientsecret appsecret appkey sas sastoken
+    webhooksecret signature sig hmac xsrf csrftoken otp totp mfa seed mnemonic cookie cookies license serial nonce
+    clave schluessel schl\xfcssel geheimnis jeton clef segredo pat""".split()
+)
+_PIN = frozenset(b"pin pincode pins cvv cvc cvv2 cvc2".split())
+# A `key` is a secret with one of these before it ...
+_KEY_OF = frozenset(
+    b"""api access secret private auth authentication authorization encryption encrypt decryption signing sign master account
+    storage subscription license licence service app application admin session shared client deploy write read webhook hmac aes
+    des ssh crypto cipher jwt root server preshared recovery activation product product integration developer dev sdk rest
+    ingest ingestion insert user personal org cloud site host live test prod production staging sandbox data symmetric fernet
+    wireguard wg rsa ssl tls pgp gpg cookie csrf django flask rails laravel sas device functions function
+    """.split()
+)
+# ... and is something else with one of these.
+_NOT_KEY_OF = frozenset(
+    b"""primary foreign public pub publishable partition sort sorting cache row hash idx index object map dict lookup unique
+    candidate natural composite hot shortcut registry json translation i18n react route group config item column field form
+    query param react list entity record state store redis s3 bucket message msg label menu tab arrow enter escape esc shift
+    ctrl alt meta home end up down left right any press return backspace delete space function_name dedup dedupe idempotency
+    routing binding correlation feature flag metric trace event error locale lang language setting option property attr attribute
+    header env parent child node edge series chart theme color css style image media answer major minor musical house piano car
+    door kms no the a this that each per one next same new old wrong every of by for in""".split()
+)
+_TAKES_BACK = frozenset(
+    b"""id ids url urls uri uris name names type types count counts counter length len size file files filename path paths dir
+    folder directory ttl expiry expires expiration expire expired exp lifetime timeout age policy hint hints label labels
+    placeholder field fields input inputs limit limits format regex pattern algorithm alg algo version provider endpoint host
+    user username column columns index class method function func manager service store ring board ref reference references arn
+    prefix suffix required enabled disabled valid invalid strength min max rules rule error errors message messages msg title text
+    reset forgot forgotten change changed changes updated update at date time timestamp confirmation confirmed verified visible
+    visibility toggle show hide icon button form page screen dialog modal view component props schema validator validation
+    model usage used budget per price cost costs cached prompt completion total window stream streaming parser lexer kind kinds
+    stats rate bucket buckets rotation rotator interval days hours minutes seconds chars characters checker check handler helper
+    factory builder generator encoder decoder resolver loader reader writer service client grant flow request requests response
+    scope scopes issuer audience subject claims owner status state address contract symbol digits decimals ids idx position
+    offset start end boundary list array set map dict table tables encoding encoded hashed hashes hash hasher digest md5 sha sha1 sha256
+    fingerprint thumbprint checksum verify verifier auth_method mode modes source sources plugin backend middleware spec specs
+    test tests util utils utility context ctx config configuration settings options option management protection storage
+    manager managers cache caching mount volume volumes selector locator xpath css less free line lines protected authentication
+    authenticator based alias aliases permissions permission vault engine rotate leak leaks scanning scanner detection detector
+    header headers param params parameter parameters argument arg args variable variables var env size sizes order""".split()
+)
+_SUFFIXES = (
+    (b"passwordd", "password"), (b"password", "password"), (b"passwd", "password"), (b"passphrase", "phrase"),
+    (b"passwort", "password"), (b"secret", "secret"), (b"apikey", "secret"), (b"secretkey", "secret"),
+    (b"accesskey", "secret"), (b"privatekey", "secret"), (b"authtoken", "secret"), (b"accesstoken", "secret"),
+    (b"token", "secret"), (b"authkey", "secret"), (b"accountkey", "secret"), (b"pwd", "password"),
+)  # fmt: skip
+_GENERIC_TOKEN_BEFORE = frozenset(
+    b"""max min num number of count total prompt completion input output context stop special pad eos bos unk mask cls sep
+    vocab sub word byte next page lock idempotency change request continuation cancellation cancel csrf_form syntax lexer current previous prev last first
+    cursor sync resume pagination start end estimated used remaining extra new per text punctuation design non fungible
+    erc20 nft reward governance utility thinking reasoning cached cache audio image budget""".split()
+)
+
+
+def words_of(name: bytes) -> list[bytes]:
+    return [w.lower() for w in _WORDS.findall(name)]
+
+
+@lru_cache(maxsize=4096)
+def kind_of(name: bytes) -> Kind | None:
+    """What a value under this name would be; None for no secret at all."""
+    words = words_of(name[-160:])
+    while words and words[-1].isdigit():
+        words.pop()
+    if not words:
+        return None
+    last = words[-1]
+    if last == b"id" and len(words) > 1 and words[-2] in (b"session", b"secret"):
+        return "key"
+    # "api key for prod", "password of the admin": judge what stands before the preposition.
+    if last in _TAKES_BACK and not (last in (b"auth", b"storage") or words[-2:] == [b"pass", b"text"]):
+        if last in (b"value", b"string") or (last == b"text" and b"pass" in words):
+            pass
+        else:
+            return None
+    if last in (b"string", b"value", b"plain", b"plaintext", b"raw", b"b64", b"base64", b"default", b"override", b"prod",
+                b"production", b"staging", b"dev", b"development", b"live", b"old", b"new", b"current", b"backup",
+                b"primary", b"secondary", b"main", b"local", b"root", b"admin", b"data", b"code", b"codes", b"word", b"again",
+                b"confirm", b"text", b"base", b"us", b"eu", b"a", b"b", b"x", b"confirmation"):  # fmt: skip
+        if len(words) == 1:
+            return None
+        if last == b"string":
+            return "secret" if words[-2] in (b"connection", b"conn") else kind_of(b"_".join(words[:-1]))
+        if last in (b"code", b"codes"):
+            if words[-2] in (b"recovery", b"backup", b"otp", b"mfa", b"2fa", b"totp", b"time", b"verification", b"security",
+                             b"factor", b"access", b"door", b"gate", b"alarm", b"unlock", b"pass", b"fa", b"sms", b"login"):  # fmt: skip
+                return "pin"
+            return None
+        if last == b"word":
+            return "password" if words[-2] == b"pass" else None
+        return kind_of(b"_".join(words[:-1]))
+    before = words[:-1]
+    if last in _PIN:
+        return "pin" if len(words) <= 4 else None
+    if last in (b"passphrase", b"mnemonic") or (
+        last == b"phrase" and before and before[-1] in (b"seed", b"recovery", b"pass", b"secret", b"mnemonic")
+    ):
+        return "phrase"
+    if last in _PASSWORD:
+        return "password"
+    if last in (b"key", b"keys"):
+        if not before:
+            return None
+        if (
+            before[-1] in _NOT_KEY_OF
+            or before[-1].isdigit()
+            or b"public" in before
+            or b"pub" in before
+            or b"publishable" in before
+        ):
+            return None
+        if before[-1] in _KEY_OF:
+            return "secret" if before[-1] in (b"api", b"secret", b"private", b"access", b"encryption", b"signing", b"master", b"auth",
+                                              b"account", b"shared", b"preshared", b"license", b"hmac", b"aes", b"fernet") else "key"  # fmt: skip
+        return "key"
+    if last in (b"token", b"tokens", b"tok"):
+        if before and before[-1] in _GENERIC_TOKEN_BEFORE:
+            return None
+        if b"public" in before or (last == b"tokens" and not before):
+            return None
+        return "secret"
+    if last in (b"secret", b"secrets"):
+        return "secret"
+    if last in (b"sig", b"signature", b"seed", b"serial", b"nonce", b"xsrf", b"csrftoken", b"tk"):
+        return None if last != b"tk" else "secret"
+    if last in (b"cookie", b"cookies", b"license", b"auth", b"sas", b"dsn", b"salt", b"jwt"):
+        return "key"
+    if last in (b"otp", b"totp", b"mfa"):
+        return "pin"
+    if last in _SECRET:
+        return "secret"
+    for suffix, kind in _SUFFIXES:
+        if last.endswith(suffix) and len(last) > len(suffix):
+            if kind == "secret" and last in (b"nontoken",):
+                return None
+            return kind  # type: ignore[return-value]
+    return None

@@ -1,0 +1,527 @@
+"""Secrets in sentences: `my password is ...`, `log in with kim / ...`, seed phrases, card numbers, noise beside a word for a secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .engine import BARRIER, Lazy, pattern
+from .names import Kind, kind_of
+from .scan import PREDICATES, Scan, Span, is_label, is_path, is_predicate, is_year, line_around
+from .values import (
+    classes,
+    entropy,
+    has_alpha,
+    has_digit,
+    has_symbol,
+    is_card,
+    is_code,
+    is_hex,
+    is_monotone,
+    is_password,
+    is_placeholder,
+    is_random,
+    is_reference,
+    is_uuid,
+    is_wordy,
+)
+
+# --- sentences ----------------------------------------------------------------------------------------------------------
+
+_SECRET_NOUN = (
+    r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|pin(?:[ -]?(?:code|number))?|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord|"
+    r"parola|heslo|salasana|passw|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
+    r"(?:2fa|mfa|otp|recovery|backup|verification|security|access|login|one-time|time|door|gate|alarm|unlock|auth(?:entication)?|confirmation|sms|entry|lock|safe)[ -]codes?|cvv2?|cvc|otp|"
+    r"(?:seed|recovery|mnemonic|secret) (?:phrase|words)|mnemonic|logins?"
+)
+_PROSE = (
+    rf"(?i)\b({_SECRET_NOUN})\b[\"'`*]{{0,2}}"
+    r"([ \t]+(?:\(?(?:for|of|to|on|in|at|from|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|is|ist|was|there|token|key|code|first|currently|still|looking|temporarily|again)\b)[^\n:=\x01]{0,60}?)?"
+    r"(?:[ \t]+(?:is|was|are|ist|lautet|war|es|est|\xe9|\xe8|era|to|be|now|becomes|changed to|set to|=|reads|would be|equals|aka|-|--)|[ \t]*(?:[:=]|->|=>|-))"
+    r"((?:[ \t]+(?:now|currently|still|set to|temporarily|going to be|literally|just|this|simply|always|gonna be|actually|the following|called|currently set to|:|=))*)[ \t]*:?[ \t]*(?:\r?\n[ \t]*){0,3}"
+    r"(\"[^\"\n\x01]{3,}\"|'[^'\n\x01]{3,}'|`[^`\n\x01]{3,}`|\*\*[^*\n\x01]{3,}\*\*|[^\s\x01]{3,})"
+)
+_NEXT_CODE = Lazy(rb"[\s,;]{1,4}(?:and[ ]|[-*\d.]{1,3}[ ])?([A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}|\d{5,8})\b")
+_PROSE_BARE = (
+    r"(?i)\b(?:pass(?:word|phrase|code|wd)?|pwd|pw|pin|(?:security|unlock|door|gate|alarm|safe|garage|access) code|token|secret|api[ -]?key|key|cvv|cvc|otp|code|kennwort|passwort|contrase\xf1a|mot de passe|senha)[\"'*]{0,2}[ \t]*"
+    r"(?:\([^()\n\x01]{0,30}\)[ \t]*)?(?:[ \t]|[ \t]/|[ \t]\|[ \t])[ \t]*(\"[^\"\n\x01]{4,}\"|'[^'\n\x01]{4,}'|`[^`\n\x01]{4,}`|[^\s\x01\"'`]{3,})"
+)
+_REVERSED = (
+    r"(?i)(?:^|[\s:(\"'`*])([^\s\"'`\x01]{6,})[\"'`*]{0,2}[ \t]+(?:(?:is|was|are|as|=|ist|es|est|for|to be)[ \t]+(?:my|the|our|your|his|her|their|a|das|mein|mi|la|mon|le|el)?[ \t]*(?:\w+[ \t]+){0,3}?|\((?:that's |this is )?(?:my|the|our)?[ \t]*(?:\w+[ \t]+){0,2}?)"
+    r"(?:pass(?:word|phrase|code|wd|wort)?|pwd|pw|pin|api[ -]?key|token|secret|credentials?|key|kennwort|contrase\xf1a|mot de passe|senha)\b"
+)
+_PAIR = (
+    r"(?i)\b(?:log(?:ging|ged)?[ -]?(?:in|on)|sign(?:ing|ed)?[ -]?(?:in|on)|creds?|credentials?|logins?|accounts?|auth|user(?:name)?s?[ \t]*[/&+][ \t]*pass(?:word)?s?|authenticate|connect(?:ing)?|ssh|access|zugangsdaten|anmeldedaten|identifiants|credenciales|user(?:name)?|email|e-mail)\b"
+    r"(?:[^\n:\x01]{0,40}?(?:with|as|using|are|is|mit|con|avec|[:=]))?[ \t:=\"'`*(]{1,4}"
+    r"([A-Za-z0-9_.+@-]{2,64})[\"'`*]{0,2}(?:[ \t]*(?:/|:|\||,)[ \t]*|[ \t]+(?:and|with|und|y|et|pw|pass|password|/|--?)[ \t:]+(?:the[ \t]+)?(?:(?:pass(?:word)?|pw|pwd)[ \t:=]+)?)[\"'`*]{0,2}"
+    r"([^\s\"'`\x01]{5,})"
+)
+
+
+def _noun_kind(noun: bytes) -> Kind:
+    low = noun.lower()
+    if low.startswith((b"pin", b"cvv", b"cvc", b"otp")) or (b"code" in low and b"passcode" not in low):
+        return "pin"
+    if b"phrase" in low or b"mnemonic" in low or b"words" in low:
+        return "phrase"
+    if low.startswith((b"wifi", b"wi-fi", b"wlan", b"network")):
+        return "password"
+    if low.startswith(
+        (
+            b"pass",
+            b"pwd",
+            b"pw",
+            b"kennwort",
+            b"contrase",
+            b"clave",
+            b"mot",
+            b"mdp",
+            b"senha",
+            b"wacht",
+            b"l\xf6s",
+            b"los",
+            b"parola",
+            b"heslo",
+            b"sala",
+            b"cred",
+            b"login",
+        )
+    ):
+        return "password"
+    return "secret"
+
+
+def _unquote(data: bytes, start: int, end: int) -> tuple[int, int, bool]:
+    if data.startswith(b"**", start) and end - start > 4:
+        return start + 2, end - 2, True
+    if (
+        end - start > 2
+        and data[start : start + 1] in (b'"', b"'", b"`")
+        and data[end - 1 : end] == data[start : start + 1]
+    ):
+        return start + 1, end - 1, True
+    while start < end and data[start] in b"\"'`(<*[":
+        start += 1
+    while end > start and data[end - 1] in b".,;:?)\"'`>*]\\}":
+        end -= 1
+    return start, end, False
+
+
+def _is_strong(value: bytes) -> bool:
+    """Could not be a word of a sentence: letters with digits or symbols, not a version, date, size, path, link or ordinal."""
+    if (
+        len(value) < 5
+        or is_placeholder(value)
+        or is_reference(value)
+        or is_code(value)
+        or is_path(value)
+        or b"://" in value
+    ):
+        return False
+    if not has_alpha(value) or re.fullmatch(
+        rb"(?i)[\w.+-]+@[\w-]+\.[\w.]+|v?\d+(?:\.\d+)+\S*|\d+(?:st|nd|rd|th|px|ms|kb|mb|gb|am|pm|x|s|h|d|k|m|bit|-bit|chars?)|[a-z]+-\d{1,2}|\d+-[a-z]+(?:-[a-z]+)?|\d{4}-\d\d.*|\d[\d,.:/-]*",
+        value,
+    ):
+        return False
+    if re.search(rb"[<>{}()\[\]|=]", value) and not has_digit(value):
+        return False
+    letters_digits = has_digit(value) and has_alpha(value)
+    inner = any(c in b"!@#$%^&*+=?~" for c in value[:-1])
+    return (letters_digits or inner) and not is_wordy_token(value)
+
+
+def is_wordy_token(value: bytes) -> bool:
+    """Ordinary things with digits in them: `oauth2`, `sha256`, `utf-8`, `s3`, `v2`, `step-1`, `don't`, `user's`, `client-side`."""
+    return re.fullmatch(
+        rb"(?i)oauth2?(?:\.0)?|sha-?\d+|md5|utf-?\d+|s3|ec2|k8s|v\d+|base\d+|rs\d{3}|hs\d{3}|es\d{3}|ed25519|aes-?\d+(?:-\w+)?|http/?\d?|ipv[46]|x509|rfc\d+|[a-z]+'[a-z]{1,2}|2fa|"
+        rb"(?:[a-z]+[-/&_.])+[a-z]+\d?|[a-z]*ed25519|argon2(?:id)?|bip-?\d+|p256|secp256k1|web3|log4j|python3(?:\.\d+)?|i18n|a11y|[a-z]{1,3}\d{1,2}", value) is not None  # fmt: skip
+
+
+def _is_filler(word: bytes) -> bool:
+    return is_placeholder(word) or is_reference(word)
+
+
+def sentences(scan: Scan) -> Iterator[Span]:
+    """`my password is ...`, `set the token to ...`, `log in with kim / ...`, in a few languages."""
+    data, _low = scan.data, scan.low
+    for found in pattern(_PROSE).find(data):
+        noun = found.group(1).lower()
+        before = data[found.start() - 1 : found.start()]
+        if before == b":" or (before == b"`" and noun == b"pass"):
+            continue  # `arn:...:secret:name`, the statement `pass`
+        kind = _noun_kind(noun)
+        if kind == "secret" and kind_of(noun) is None:
+            if (
+                not noun.startswith((b"the ", b"my ", b"this ", b"your ", b"our "))
+                or found.end(4) - found.start(4) < 20
+            ):
+                continue
+        if noun == b"pass" and (
+            data[found.end(1) : found.end(1) + 3].lower() == b" to"
+            or (data[found.end(1) : found.end(1) + 2] == b" :" and data[found.end(1) + 2 : found.end(1) + 3].isalpha())
+        ):
+            continue  # the verb
+        start, end, quoted = _unquote(data, *found.span(4))
+        word = data[start:end]
+        if len(word) < 3:
+            continue
+        if (
+            not quoted
+            and word.isalpha()
+            and (
+                kind != "password"
+                or not word.islower()
+                or len(word) < 5
+                or word in PREDICATES
+                or data[end : end + 1] not in (b"", b".", b"!", b"\n", b"\r", b")")
+            )
+        ):
+            continue  # a word of the sentence; most matches end here
+        if scan.recall("filler", word, _is_filler):
+            continue
+        tail = data[end : end + 2]
+        if kind == "pin":
+            digits = re.match(rb"\d{3,8}(?:[ -]\d{3,4})?\b", data[start : start + 16])
+            if (
+                digits
+                and not is_year(digits.group())
+                and not re.match(rb"\d*\.\d|\d+(?:px|ms|%)|[:/]\d", data[start : start + 20])
+            ):
+                if len(digits.group()) >= 4 or noun.startswith((b"cv", b"pin")):
+                    yield Span(start, start + digits.end(), "pin", 2)
+            elif (
+                re.fullmatch(rb"[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}", word)
+                and has_digit(word)
+                and not is_wordy(word)
+            ):
+                yield Span(start, end, "pin", 2)
+            while b"codes" in noun and (more := _NEXT_CODE.match(data, end, end + 64)):
+                start, end = more.span(1)
+                if has_digit(data[start:end]):
+                    yield Span(start, end, "pin", 2)
+        elif kind == "phrase":
+            if quoted and scan.judge("phrase", word, quoted=True, strict=False):
+                yield Span(start, end, "passphrase", 2)
+            elif not quoted and scan.recall("strong", word, _is_strong):
+                yield Span(start, end, "passphrase", 3)
+        elif kind == "password":
+            if b" " in word:
+                if (
+                    quoted
+                    and not is_label(word)
+                    and (
+                        has_digit(word)
+                        or (
+                            len(word.split()) >= 4
+                            and word.lower() == word
+                            and data[start - 1 : start] in (b"`", b'"', b"'")
+                        )
+                    )
+                ):
+                    yield Span(start, end, "password", 2)
+            elif quoted:
+                if (
+                    is_password(word, quoted=True)
+                    and not is_code(word)
+                    and word.lower() not in PREDICATES
+                    and not is_label(word)
+                ):
+                    yield Span(start, end, "password", 2)
+            elif (scan.recall("strong", word, _is_strong) and is_password(word, quoted=False)) or (
+                word.isdigit() and 4 <= len(word) <= 12 and not is_year(word)
+            ):
+                yield Span(start, end, "password", 2)
+            elif (re.fullmatch(rb"[a-z]{5,}", word) and word not in PREDICATES and not is_predicate(word) and re.match(rb"[ \t]*[.!]?[ \t]*(?:\r?\n|$|\))", data[end : end + 8])
+                  and re.search(rb"(?i)(?:\b(?:is|ist|es|est|was)|:)[ \t]*[:]?[ \t]*$", data[max(found.start(), start - 8) : start]) and found.start(2) < 0 and not is_monotone(word)
+                  and re.search(rb"(?i)\b(?:my|the|your|our|mein|das|mi|la|mon|le|minha|a)\b[ \t]+[^\n\x01]{0,24}$", data[max(0, found.start() - 32) : found.start()])):  # fmt: skip
+                yield Span(start, end, "password", 3)
+        elif is_random(word, 12) and has_digit(word) and not is_code(word) and not is_path(word):
+            if not (is_uuid(word) and not quoted and b"id" in found.group()[: start - found.start()].lower().split()):
+                yield Span(start, end, "api-key", 2)
+        elif quoted and len(word) >= 8 and _is_strong(word) and tail:
+            yield Span(start, end, "api-key", 3)
+    for found in pattern(_PROSE_BARE).find(data):
+        start, end, quoted = _unquote(data, *found.span(1))
+        word = data[start:end]
+        noun = found.group()[:8].lower()
+        if (
+            (not has_digit(word) and not has_symbol(word))
+            or (noun.startswith(b"pass ") and quoted)
+            or data[found.start() - 1 : found.start()] == b":"
+        ):
+            continue
+        if noun.startswith(
+            (
+                b"pin",
+                b"cvv",
+                b"cvc",
+                b"otp",
+                b"code",
+                b"security",
+                b"unlock",
+                b"door",
+                b"gate",
+                b"alarm",
+                b"safe",
+                b"garage",
+                b"access",
+            )
+        ):
+            if (
+                re.fullmatch(rb"\d{4,8}|\d{3}", word)
+                and not is_year(word)
+                and (
+                    not noun.startswith(b"code")
+                    or (
+                        len(word) == 6
+                        and re.search(
+                            rb"(?i)(?:2fa|otp|verif|auth|login|sms|one-time|security|backup|recovery)",
+                            line_around(data, start),
+                        )
+                    )
+                )
+            ):
+                if len(word) != 3 or noun.startswith((b"cvv", b"cvc", b"security")):
+                    yield Span(start, end, "pin", 3)
+        elif (
+            len(word) >= 7
+            and scan.recall("strong", word, _is_strong)
+            and (has_symbol(word) or not is_wordy(word))
+            and (
+                is_random(word, 16)
+                if not noun.startswith((b"pass", b"pw", b"kenn", b"contr", b"mot", b"senh"))
+                else is_password(word, quoted=False)
+            )
+        ):
+            if not (not quoted and (is_hex(word) or is_uuid(word)) and noun.startswith((b"key", b"secret", b"code"))):
+                yield Span(
+                    start,
+                    end,
+                    "password"
+                    if noun.startswith((b"p", b"k", b"c", b"m", b"se")) and not noun.startswith(b"secret")
+                    else "api-key",
+                    3,
+                )
+    for found in pattern(_REVERSED).find(data):
+        start, end, quoted = _unquote(data, *found.span(1))
+        word = data[start:end]
+        if (
+            len(word) >= 6
+            and scan.recall("strong", word, _is_strong)
+            and (classes(word) >= 3 or is_random(word, 12))
+            and (has_symbol(word) or not is_wordy(word))
+        ):
+            yield Span(start, end, "password", 3)
+    for found in pattern(_PAIR).find(data):
+        start, end, _ = _unquote(data, *found.span(2))
+        word = data[start:end]
+        if (
+            is_password(word, quoted=False)
+            and scan.recall("strong", word, _is_strong)
+            and (has_symbol(word) or not is_wordy(word))
+            and not is_uuid(word)
+            and not re.search(rb"[/:=(]", word)
+        ):
+            if (
+                classes(word) >= 3
+                or has_symbol(word)
+                or (
+                    has_digit(word)
+                    and re.search(
+                        rb"(?i)cred|pass|login|log ?in|sign|zugang|anmelde|identif",
+                        found.group()[: found.start(2) - found.start()],
+                    )
+                )
+            ):
+                yield Span(start, end, "password", 3)
+
+
+_MEMORABLE = (
+    r"(?:^|[\s\"'`(:=>,])([A-Za-z0-9][A-Za-z0-9._-]*[!@#$%^&*?+~][A-Za-z0-9!@#$%^&*?+~._-]*)[\"'`),;<]{0,3}(?:\s|$)"
+)
+_QUOTED_MEMORABLE = r"[\"']([A-Z][a-z]{3,12}[-_.!@#][0-9]{2,6}[!?]?)[\"']"
+_PASSWORD_WORD = (
+    r"pass(?:word|wd|wort|w\b|phrase)?\b|\bpwd?\b|\bcreds?\b|credential|log ?in\b|kennwort|contrase|mot de passe|senha"
+)
+_MAIL_PAIR = r"[A-Za-z0-9_.+-]+@[A-Za-z0-9.-]+\.[a-z]{2,10}[\"'`]?(?:[ \t]*[/|,;][ \t]*|[ \t]*:[ \t]*|[ \t]+(?:and|with|-)[ \t]+)[\"'`]?([^\s\"'`\x01]{6,64})"
+_ALONE = r"(?im)^[ \t>*-]*(?:password|passwd|passwort|pass|pwd|token|secret|api[ _-]?key|key)[ \t]*\r?\n[ \t>]*([^\s\x01]{8,128})[ \t]*\r?$"
+_APP_PASSWORD = (
+    r"(?i)app(?:lication)?[ -]?(?:specific[ -])?passw(?:or)?d[^\n\x01]{0,30}?[:= \"'`]([a-z]{4}(?:[ -][a-z]{4}){3})\b"
+)
+
+
+def memorables(scan: Scan) -> Iterator[Span]:
+    """`Falcon!5054` on a line that speaks of a password or a login; `kim@acme.io / Falcon!5054` on any."""
+    data, low = scan.data, scan.low
+    if pattern(_PASSWORD_WORD).has(low):
+        for found in pattern(_MEMORABLE).find(data):
+            start, end = found.span(1)
+            value = data[start:end].rstrip(b".-_")
+            if not 7 <= len(value) <= 40 or not has_digit(value):
+                continue
+            if scan.recall("memorable", value, _is_memorable) and pattern(_PASSWORD_WORD).has(line_around(low, start)):
+                yield Span(start, start + len(value), "password", 3)
+        for found in pattern(_QUOTED_MEMORABLE).find(data):
+            start, end = found.span(1)
+            if pattern(_PASSWORD_WORD).has(line_around(low, start)):
+                yield Span(start, end, "password", 3)
+    if b"@" in data:
+        for found in pattern(_MAIL_PAIR).find(data):
+            start, end, _ = _unquote(data, *found.span(1))
+            value = data[start:end]
+            if (
+                classes(value) >= 3
+                and scan.recall("strong", value, _is_strong)
+                and b"/" not in value
+                and not is_wordy(value)
+                and b"@" not in value[1:]
+            ):
+                yield Span(start, end, "password", 3)
+    if b"\n" in data:
+        for found in pattern(_ALONE).find(data):
+            start, end, _ = _unquote(data, *found.span(1))
+            value = data[start:end]
+            if (
+                scan.recall("strong", value, _is_strong)
+                and (classes(value) >= 3 or is_random(value, 16))
+                and not is_wordy(value)
+            ):
+                yield Span(start, end, "password", 3)
+    if b"app" in low and b"passw" in low:
+        for found in pattern(_APP_PASSWORD).find(data):
+            if not is_placeholder(found.group(1)) and not is_wordy(found.group(1).replace(b" ", b"")):
+                yield Span(*found.span(1), "password", 2)
+
+
+def _is_memorable(value: bytes) -> bool:
+    """Letters, digits and a symbol that no word, version, address or colour has inside."""
+    if not has_alpha(value) or is_placeholder(value) or is_code(value) or is_reference(value):
+        return False
+    if re.search(
+        rb"@[\w-]+\.[a-z]|@v?\d|^[\w.+-]+@[\w.-]+$|^#|\\|\+\+|^[\d.,%$+-]+[a-zA-Z%]?$|%[0-9A-F]{2}|&\w+=|\?\w+=|\*\*",
+        value,
+    ):
+        return False
+    return (
+        re.search(rb"[A-Za-z0-9][!#$%^&*?~@][A-Za-z0-9]|[A-Za-z].*\d.*[!$*&^%?]$|\d.*[A-Za-z].*[!$*&^%?]$", value)
+        is not None
+        and sum(c.isalnum() for c in map(chr, value)) >= 5
+    )
+
+
+_PHRASE = r"(?i)(?:seed|mnemonic|recovery|secret|backup|wallet)[ _-]?(?:phrase|words|mnemonic|seed)?[\"'`]?[^\n\x01]{0,40}?(?:[:=][ \t\r\n\"'`\[(]{0,6}|[ \t\r\n\"'`\[(]{1,6})((?:(?:[0-9]{1,2}[.)][ \t]*)?[a-z]{3,8}[\"']?[ \t\r\n,]{1,3}[\"']?){11,23}[a-z]{3,8})\b"
+_COMMON = frozenset(
+    b"the and that this with from have will your for you are was were which their would there been than them then its our not but has had can when what".split()
+)
+
+
+def phrases(scan: Scan) -> Iterator[Span]:
+    """Twelve to twenty-four words named as a wallet's seed or recovery phrase."""
+    data, low = scan.data, scan.low
+    if not any(word in low for word in (b"seed", b"mnemonic", b"phrase", b"words")):
+        return
+    for found in pattern(_PHRASE).find(data):
+        words = re.findall(rb"[a-z]{3,8}", found.group(1))
+        if not _COMMON & set(words) and len(set(words)) >= len(words) - 3:
+            yield Span(*found.span(1), "seed-phrase", 1)
+
+
+# --- numbers and noise -----------------------------------------------------------------------------------------------------
+
+_CARD = r"(?:^|[^\w.+/%=-]|[a-z]=)((?:[0-9][ -]?){12,18}[0-9])(?:[^\w/%-]|$)"
+
+
+def cards(data: bytes) -> Iterator[Span]:
+    """Payment card numbers with a valid check digit."""
+    for found in pattern(_CARD).find(data):
+        if is_card(found.group(1)) and data[found.end(1) : found.end(1) + 2] not in (
+            b".0",
+            b".1",
+            b".2",
+            b".3",
+            b".4",
+            b".5",
+            b".6",
+            b".7",
+            b".8",
+            b".9",
+        ):
+            yield Span(*found.span(1), "card-number", 1)
+
+
+_LONG = r"[A-Za-z0-9_+/=.~-]{20,}"
+_NEAR_WORD = Lazy(rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]key|credential|creds|auth|bearer")
+_NOT_NEAR = Lazy(
+    rb"public|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation"
+)
+IDENTIFIES = Lazy(rb"(?:id|arn|name|uuid)[\"'\s:=]*$")
+
+
+def near(scan: Scan) -> Iterator[Span]:
+    """Noise on the same line as a word for a secret; forty characters of it after `aws` or `secret` are an AWS key."""
+    data, low = scan.data, scan.low
+    if scan.longest < 20:
+        return
+    beside_key_id = b"AKIA" in data or b"ASIA" in data
+    for found in pattern(_LONG).find(data):
+        start, end = found.span()
+        if end - start > 1024:
+            continue
+        # Past markers and lines nothing is near.
+        left = data[max(0, start - 80) : start].rpartition(BARRIER)[2].rpartition(b"\n")[2].lower()
+        if not left and b"\n" in data[max(0, start - 3) : start]:
+            above = data[max(0, start - 80) : start].rpartition(BARRIER)[2].rstrip()
+            left = above.rpartition(b"\n")[2].lower() if above.endswith(b":") else b""
+        if end - start == 40 and beside_key_id and scan.recall("aws", data[start:end], _is_aws_secret):
+            yield Span(start, end, "aws-secret-key", 1)
+            continue
+        if not left:
+            continue
+        value = data[start:end].rstrip(b".:-_")
+        if b"=" in value[:-2]:
+            head, _, value = value.rpartition(b"=") if not value.endswith(b"=") else (b"", b"", value)
+            left += head.lower()
+            start = (
+                end - len(value)
+                if not data[start:end].endswith((b".", b":", b"-", b"_"))
+                else data.find(value, start, end)
+            )
+        size = len(value)
+        if size < 20 or _NEAR_WORD.search(left) is None or IDENTIFIES.search(left) is not None:
+            continue
+        if (
+            size == 40
+            and (b"aws" in left or b"amazon" in left or b"secret" in left or b"akia" in left)
+            and scan.recall("aws", value, _is_aws_secret)
+        ):
+            yield Span(start, start + size, "aws-secret-key", 1)
+            continue
+        if data[start - 1 : start] not in (b" ", b'"', b"'", b"`", b":", b"=", b"(", b">", b"[", b"\t", b"|", b"\n"):
+            continue
+        if scan.recall("near", value, _is_lonely_noise) and _NOT_NEAR.search(line_around(low, start)) is None:
+            yield Span(start, start + size, "api-key", 3)
+
+
+def _is_aws_secret(value: bytes) -> bool:
+    return (
+        classes(value.replace(b"/", b"").replace(b"+", b"")) >= 3
+        and entropy(value) >= 4.2
+        and not is_placeholder(value)
+        and not re.search(rb"[_.~=-]", value)
+    )
+
+
+def _is_lonely_noise(value: bytes) -> bool:
+    if not has_digit(value) or classes(value) < 3 - (len(value) >= 32) or is_hex(value) or is_uuid(value):
+        return False
+    if (
+        not is_random(value, 20)
+        or is_code(value)
+        or is_reference(value)
+        or is_path(value)
+        or value.count(b"/") > 3
+        or value.count(b".") > 2
+    ):
+        return False
+    parts = re.split(rb"[-_./]", value)
+    return len(parts) == 1 or not all(len(part) < 8 or is_wordy(part) for part in parts)

@@ -1,0 +1,214 @@
+"""The text of one round, and the judgement that every context shares: is this value, under a name of this kind, a secret?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .engine import BARRIER
+from .names import Kind
+from .values import (
+    classes,
+    entropy,
+    has_digit,
+    has_symbol,
+    is_code,
+    is_hex,
+    is_password,
+    is_placeholder,
+    is_random,
+    is_reference,
+    is_wordy,
+)
+
+LONGEST = 8192  # of a value after a name; beyond it is a file, not a secret
+
+
+class Span(NamedTuple):
+    start: int
+    end: int
+    family: str
+    rank: int  # on overlap the lower rank wins: 0 a vendor's shape, 1 a syntax that has no other meaning, 2 a name, 3 a guess
+
+
+Memo = dict[tuple[object, ...], bool]
+
+
+class Scan:
+    """The text of one round, in lower case too, and the judgements already made in this call (dropped with it)."""
+
+    __slots__ = ("data", "longest", "low", "memo")
+
+    def __init__(self, data: bytes, memo: Memo | None = None) -> None:
+        self.data = data
+        self.low = data.lower()
+        self.longest = max(map(len, data.split()), default=0)
+        self.memo: Memo = {} if memo is None else memo
+
+    def judge(self, kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bool = False) -> bool:
+        key = (kind, value, quoted, strict, env)
+        known = self.memo.get(key)
+        if known is None:
+            known = self.memo[key] = judge_value(kind, value, quoted=quoted, strict=strict, env=env)
+        return known
+
+    def recall(self, name: str, value: bytes, check: Callable[[bytes], bool]) -> bool:
+        """A check's answer, asked once for each value."""
+        key = (name, value)
+        known = self.memo.get(key)
+        if known is None:
+            known = self.memo[key] = check(value)
+        return known
+
+
+def line_around(data: bytes, at: int) -> bytes:
+    """The line around a place, at most 400 characters to each side, not past a marker."""
+    start = max(data.rfind(b"\n", max(0, at - 400), at) + 1, data.rfind(BARRIER, max(0, at - 400), at) + 1, at - 400, 0)
+    ends = [e for e in (data.find(b"\n", at, at + 400), data.find(BARRIER, at, at + 400)) if e >= 0]
+    return data[start : min(ends, default=at + 400)]
+
+
+def is_path(value: bytes) -> bool:
+    return (
+        value.startswith((b"/", b"./", b"~/", b"../"))
+        or re.fullmatch(rb"[\w-]+(?:/[\w.-]+)+|[\w-]+\.(?:json|txt|pem|key|ya?ml|env|sh|py|zip|gz|sql|conf|cfg)", value)
+        is not None
+    )
+
+
+def family_of(kind: Kind) -> str:
+    return {"password": "password", "secret": "api-key", "key": "api-key", "pin": "pin", "phrase": "passphrase"}[kind]
+
+
+def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bool = False) -> bool:
+    """Is this value, under a name of this kind, a secret?"""
+    size = len(value)
+    if size < 3 or BARRIER in value:
+        return False
+    if kind == "pin":
+        return (4 <= size <= 8 and value.isdigit() and not is_year(value)) or (
+            3 <= size <= 4 and value.isdigit() and not quoted) or (
+            6 <= size <= 40 and re.fullmatch(rb"[A-Za-z0-9]{3,8}(?:[- ][A-Za-z0-9]{3,8}){0,7}", value) is not None
+            and has_digit(value) and not is_placeholder(value) and not is_wordy(value))  # fmt: skip
+    if is_reference(value):
+        return False
+    if kind == "phrase":
+        words = value.split()
+        if len(words) >= 3:
+            return (
+                quoted
+                and not is_placeholder(value)
+                and (len(words) >= 12 or all(re.fullmatch(rb"[a-z0-9'-]+", w) for w in words))
+            )
+        return (
+            is_password(value, quoted=True) and not is_code(value) and (quoted or has_digit(value) or has_symbol(value))
+        )
+    if is_placeholder(value) or (
+        is_code(value)
+        and not (quoted and (has_symbol(value) or has_digit(value)) and not re.match(rb"[\w.]+[(\[]", value))
+    ):
+        return False
+    if b" " in value:
+        return (
+            kind == "password"
+            and quoted
+            and not strict
+            and len(value.split()) <= 2
+            and has_digit(value)
+            and has_symbol(value)
+            and size >= 10
+        )
+    if kind == "password":
+        if strict:
+            return (
+                size >= 8
+                and is_password(value, quoted=False)
+                and (classes(value) >= 3 or is_random(value, 12))
+                and not is_wordy(value)
+            )
+        if not is_password(value, quoted=quoted or env):
+            return False
+        if quoted or env:
+            return not is_label(value)
+        # Bare, in a place that may be code: letters alone are a variable or a type.
+        if re.fullmatch(rb"[A-Za-z_]+", value):
+            return False
+        return not re.fullmatch(rb"[a-z]+(?:[_-][a-z]+)+\d?|[A-Z][a-z]+(?:[A-Z][a-z]+)+\d?", value)
+    if kind == "key":
+        return (
+            is_random(value, 16)
+            and (classes(value) >= 2 or is_hex(value))
+            and has_digit(value)
+            and (not strict or classes(value) >= 3)
+            and not is_path(value)
+        )
+    if strict:
+        return is_random(value, 16) and has_digit(value)
+    if is_random(value, 12):
+        return True
+    if size >= 8 and (has_digit(value) or has_symbol(value)) and (quoted or env) and not is_wordy(value):
+        return (
+            classes(value) >= 2
+            and (entropy(value) >= 2.5)
+            and not value.replace(b".", b"").isdigit()
+            and not is_path(value)
+            and not re.fullmatch(rb"[\d.:TZ+\-/]+", value)
+        )
+    return False
+
+
+def is_year(value: bytes) -> bool:
+    return len(value) == 4 and value[:2] in (b"19", b"20")
+
+
+LABELS = frozenset(
+    b"""password passwort kennwort contrase\xf1a senha wachtwoord required forgot reset confirm current newpassword oldpassword username
+    email placeholder show hide visible login submit weak strong medium invalid incorrect mismatch expired passwordreset
+    passwordfield passwordinput forgotpassword resetpassword confirmpassword changepassword currentpassword new-password current-password
+    one-time-code plaintext sha256 sha512 bcrypt argon2 scrypt pbkdf2 md5 base64 kerberos ldap oauth2 saml webauthn passkey""".split()
+)
+
+
+def is_label(value: bytes) -> bool:
+    low = value.lower()
+    if low in LABELS:
+        return True
+    if re.fullmatch(rb"[A-Za-z\xc0-\xff]+[:?!.*]?", value) and (
+        re.search(rb"pass(?:word|wort)|contrase|senha|required|login", low)
+        and len(low) < 24
+        and not re.search(rb"[A-Z].*[A-Z].*[A-Z]", value)
+    ):
+        return value[:1].isupper() or low.rstrip(b":?!.*") in LABELS
+    return (
+        re.fullmatch(
+            rb"[a-z]+(?:[A-Z][a-z]+)+|[A-Z][a-z]+(?:[A-Z][a-z]+)*|[a-z]+(?:[._:|/][a-z]+)+[:?]?|[a-z]+(?:_[a-z]+)+|required\|.*|[A-Z][A-Z_]+",
+            value,
+        )
+        is not None
+    )
+
+
+PREDICATES = frozenset(
+    b"""wrong incorrect correct right invalid valid required optional not too stored hashed encrypted saved secure insecure weak strong
+    short long empty blank missing unknown expired expiring fine good bad ok okay set unset same different the a an in on at to for
+    never always still now being used sent kept visible hidden easy hard important necessary needed mandatory random case sensitive
+    changed reset rotated revoked leaked compromised exposed public private shared safe unsafe something anything nothing everything
+    what where when how why which that this these those also only just very really quite simply based made generated given passed returned
+    rejected accepted refused denied ignored missing expected supported deprecated undefined null none true false yes no here there
+    protected printed logged available unavailable unique working broken complicated simple known written verified validated checked
+    about like because if or and but with without from into over under after before until since while as is are was were be been
+    required. obvious obsolete outdated old new my your our their his her its it they we you i he she who plaintext plain text
+    cached loaded read fetched part one two three more less least most enough longer shorter different identical equal
+    obligatorio falsch richtig abgelaufen ung\xfcltig nicht zu incorrecta incorrecto correcta requis incorrect obligatoire errada inv\xe1lida
+    unchanged irrelevant critical essential crucial ready live dead active inactive enabled disabled locked unlocked blocked
+    sensitive confidential recommended provided specified defined configured managed handled processed parsed treated considered
+    either neither both all some any each every another other such own via per kind type string number integer value key token
+    secret password username login name field column parameter argument variable constant""".split()
+)
+
+
+def is_predicate(word: bytes) -> bool:
+    return word.endswith(
+        (b"ed", b"ing", b"ly", b"able", b"ible", b"ful", b"less", b"ous", b"ive", b"ory", b"tion", b"ment")
+    )

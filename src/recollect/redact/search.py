@@ -1,0 +1,483 @@
+"""The search for secrets, once a text has been found worth it: families, contexts, settling, streams."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import context
+from .engine import BARRIER, Lazy, Pattern, pattern
+from .names import kind_of
+from .scan import Memo, Scan, Span, judge_value, line_around
+from .screen import Finding, count_digits, is_announced, is_quiet, to_bytes
+from .values import is_card, is_hex, is_placeholder, is_random, is_token_placeholder, is_wordy
+
+if TYPE_CHECKING:
+    from .families import Family
+
+__all__ = ["DEFAULT", "Finding", "Policy", "Redacted", "Stream", "redact", "redact_value"]
+
+HOLD_BACK = 512
+_MARKER = Lazy(rb"\[redacted:[a-z0-9][a-z0-9-]{0,63}\]")
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+
+
+class Redacted(NamedTuple):
+    """The safe text, and the findings in the order of their places."""
+
+    text: str
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a user adds to the gate or takes from it.
+
+    `extra`: name -> pattern in re2's syntax; its first group, or all of it, is the secret.
+    `allow`: values that are no secrets, each a literal or a pattern that must match the whole value.
+    `disabled`: families that are switched off.
+    """
+
+    extra: Mapping[str, str] = field(default_factory=dict)
+    allow: tuple[str, ...] = ()
+    disabled: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "extra", dict(self.extra))
+        object.__setattr__(self, "allow", tuple(self.allow))
+        object.__setattr__(self, "disabled", frozenset(self.disabled))
+        for name, source in self.extra.items():
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"a family's name is lower-case letters, digits and dashes, not {name!r}")
+            _compiled(source)
+
+    def allows(self, value: str) -> bool:
+        if not self.allow:
+            return False
+        return any(
+            value == entry or ((ok := _allow(entry)) is not None and ok.whole(to_bytes(value))) for entry in self.allow
+        )
+
+
+def _compiled(source: str) -> Pattern:
+    return pattern(to_bytes(source).decode("latin-1"))
+
+
+@cache
+def _allow(entry: str) -> Pattern | None:
+    try:
+        return _compiled(entry)
+    except ValueError:
+        return None  # a literal that happens to be no pattern
+
+
+DEFAULT = Policy()
+
+
+def redact(text: str, policy: Policy | None = None) -> Redacted:
+    """Replaces the secrets in a text. The same text always gives the same result, and redacting that changes nothing."""
+    spans = _search(text, policy or DEFAULT)
+    if not spans:
+        return Redacted(text, ())
+    pieces: list[str] = []
+    at = 0
+    for span in spans:
+        pieces += (text[at : span.start], f"[redacted:{span.family}]")
+        at = span.end
+    pieces.append(text[at:])
+    return Redacted("".join(pieces), tuple(Finding(s.family, s.start, s.end) for s in spans))
+
+
+# --- searching ----------------------------------------------------------------------------------------------------------
+
+
+def _search(text: str, policy: Policy) -> list[Span]:
+    data = to_bytes(text)
+    if b"[redacted:" in data:
+        data = _MARKER.sub(lambda m: BARRIER * len(m.group()), data)
+    found: list[Span] = []
+    memo: Memo = {}
+    for attempt in range(64):
+        spans = _settle(_round(data, text, policy, memo))
+        if not spans:
+            break
+        if attempt >= 8:
+            # Each round uncovering the next is no text that anybody wrote: give up on precision, not on the promise.
+            spans = [Span(s, e, spans[0].family, 0) for s, e in _gaps(data, spans[0].start, spans[-1].end)]
+        found += spans
+        blanked = bytearray(data)
+        for span in spans:
+            blanked[span.start : span.end] = BARRIER * (span.end - span.start)
+        data = bytes(blanked)
+    return sorted(found)
+
+
+def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for run in re.finditer(rb"[^\x01]+", data[start:end]):
+        yield start + run.start(), start + run.end()
+
+
+def _round(data: bytes, text: str, policy: Policy, memo: Memo) -> list[Span]:
+    scan = Scan(data, memo)
+    spans: list[Span] = []
+    longest = scan.longest
+    plain = data.decode("latin-1")
+    if not policy.extra and is_quiet(plain):
+        return spans
+    announced, digits = is_announced(scan.low.decode("latin-1")), count_digits(plain)
+    if longest >= 16:
+        spans += _tokens(data, longest, policy)
+    if b"PRIVATE KEY" in data or b"PuTTY-User" in data:
+        spans += context.private_keys(data)
+    if digits >= 14:
+        spans += context.cards(data)
+    if b"://" in data or b"=" in data:
+        spans += context.urls(scan)
+    spans += context.files(scan)
+    if announced:
+        for look in context.LOOKS:
+            spans += look(scan)
+    for name, source in policy.extra.items():
+        for match in _compiled(source).find(data):
+            group = 1 if match.groups and match.start(1) >= 0 else 0
+            start, end = match.span(group)
+            if end > start and BARRIER not in data[start:end]:
+                spans.append(Span(start, end, name, -1))
+    if policy.disabled:
+        spans = [s for s in spans if s.family not in policy.disabled]
+    if policy.allow:
+        spans = [s for s in spans if not policy.allows(text[s.start : s.end])]
+    return spans
+
+
+@cache
+def _screen() -> tuple[Pattern, dict[bytes, tuple[int, ...]], tuple[tuple[bytes, int], ...]]:
+    """One pattern of all literals, what each of them calls for, and those too short to be in it."""
+    from .families import FAMILIES
+
+    wanted: dict[bytes, list[int]] = {}
+    short: list[tuple[bytes, int]] = []
+    for number, family in enumerate(FAMILIES):
+        for trigger in family.triggers:
+            literal = trigger.encode()
+            if len(literal) >= 5 or (len(literal) >= 3 and family.least < 30):
+                wanted.setdefault(literal, []).append(number)
+            else:
+                short.append((literal, number))
+    calls = {
+        literal: tuple(sorted({n for other, numbers in wanted.items() if other in literal for n in numbers}))
+        for literal in wanted
+    }
+    ordered = sorted(wanted, key=lambda literal: (-len(literal), literal))
+    source = "|".join(re.escape(literal.decode()) for literal in ordered)
+    return pattern(source), calls, tuple(short)
+
+
+def _called(data: bytes, longest: int) -> list[Family]:
+    from .families import FAMILIES
+
+    screen, calls, short = _screen()
+    numbers: set[int] = set()
+    hits = 0
+    for match in screen.find(data):
+        numbers.update(calls[match.group()])
+        hits += 1
+        if hits > 200:  # dense with literals, perhaps on purpose: plain containment costs less than each hit
+            for literal, called in calls.items():
+                if literal in data:
+                    numbers.update(called)
+            break
+    numbers.update(number for literal, number in short if FAMILIES[number].least <= longest and literal in data)
+    return [FAMILIES[n] for n in sorted(numbers) if FAMILIES[n].least <= longest]
+
+
+def _tokens(data: bytes, longest: int, policy: Policy) -> Iterator[Span]:
+    from .families import GENERIC
+
+    for family in _called(data, longest):
+        if family.name in policy.disabled:
+            continue
+        generic = family.name in GENERIC
+        for match in pattern(family.pattern).find(data):
+            start, end = match.span(1)
+            if start < 0:
+                continue
+            value = data[start:end]
+            if value[-1] in b".-_":
+                value = value.rstrip(b".-_")
+                end = start + len(value)
+            if is_token_placeholder(value[:4096]) or not _fits(family, value, data, start):
+                continue
+            yield Span(start, end, family.name, 3 if generic else 0)
+
+
+_BLOB = Lazy(rb"(?i)base64|sha(?:1|256|384|512)|integrity|h1:|checksum|digest|hash")
+
+
+def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
+    """Whether the filling is what the vendor would have made."""
+    name = family.name
+    if name == "vendor-token":
+        head, _, body = value.replace(b"-", b"_").rpartition(b"_")
+        if len(body) < 20 or not _is_noise(body) or _HASHY.search(head) is not None:
+            return False
+        from .prose import IDENTIFIES
+
+        if IDENTIFIES.search(data[max(0, start - 24) : start].rpartition(BARRIER)[2].lower()) is not None:
+            return False
+        if is_hex(body) and _KEYISH.search(head) is None:
+            return False  # a prefix and hex digits is how most systems write an id
+        return _BLOB.search(line_around(data, start)) is None
+    if name == "sk-key":
+        return is_random(value[3:].replace(b"-", b"").replace(b"_", b""), 18) and not is_wordy(value[3:])
+    if name == "elevenlabs-key":
+        return is_random(value[3:], 24)
+    if name == "jwt":
+        return len(value) >= 40 or value.count(b".") >= 2
+    if name == "azure-key" and value.endswith(b"=="):
+        return _BLOB.search(line_around(data, start)) is None and len(set(value)) >= 30
+    if name in (
+        "resend-key",
+        "vault-token",
+        "mailgun-key",
+        "coinbase-key",
+        "facebook-token",
+        "twilio-key",
+        "ngrok-token",
+        "llm-key",
+    ):
+        return is_random(value[-24:], 16) or is_random(value, 16)
+    if name == "discord-token":
+        return len(set(value)) >= 20
+    return True
+
+
+_KEYISH = Lazy(rb"(?:^|_)(?:key|token|secret|sk|pat|live|test|prod|api|auth|access|pw|tok)(?:_|$)")
+_HASHY = Lazy(
+    rb"^(?:sha|sha1|sha256|sha512|md5|commit|rev|hash|build|img|image|chunk|css|js|cid|etag|run|req|id|uuid|trace|span|session_id|msg|call|toolu|chatcmpl|resp|evt|cus|sub|pi|ch|in|"
+    rb"price|prod|acct|txn|file|asst|thread|step|vs|cm|gen|batch|org|proj|user|pk|pub|pk_live|pk_test|phc|rs|fc|ws|obj|node|ref|log|snap|ami|vol|vpc|subnet|sg|eni|rtb|igw|i|arn|cache|nonce|version)$"
+)
+
+
+def _is_noise(body: bytes) -> bool:
+    """Random letters and digits of both cases, as a key generator makes them; a hash has one case."""
+    upper = sum(65 <= c <= 90 for c in body)
+    lower = sum(97 <= c <= 122 for c in body)
+    digits = sum(48 <= c <= 57 for c in body)
+    if not digits or is_placeholder(body) or is_wordy(body):
+        return False
+    if upper >= 2 and lower >= 2:
+        return is_random(body, 20)
+    return len(body) >= 28 and digits >= 4 and is_random(body, 24)
+
+
+def _settle(spans: list[Span]) -> list[Span]:
+    """Overlaps settled: the better rank first, then the earlier, then the longer."""
+    chosen: list[Span] = []
+    starts: list[int] = []
+    for span in sorted(spans, key=lambda s: (s.rank, s.start, -s.end, s.family)):
+        at = bisect_left(starts, span.start)
+        if at < len(chosen) and chosen[at].start < span.end:
+            continue
+        if at and chosen[at - 1].end > span.start:
+            continue
+        chosen.insert(at, span)
+        starts.insert(at, span.start)
+    return chosen
+
+
+# --- values and streams --------------------------------------------------------------------------------------------------
+
+
+def redact_value(value: Any, policy: Policy | None = None) -> tuple[Any, tuple[Finding, ...]]:
+    """A JSON-like value with the secrets in it replaced, however deep, in keys too. Positions are within each string."""
+    findings: list[Finding] = []
+    clean = _deep(value, policy or DEFAULT, None, findings)
+    return clean, tuple(findings)
+
+
+_WHOLE_KINDS = {"password": "password", "secret": "api-key", "key": "api-key", "pin": "pin", "phrase": "passphrase"}
+
+
+def _deep(value: Any, policy: Policy, name: str | None, findings: list[Finding]) -> Any:
+    if isinstance(value, str):
+        if name is not None and value:
+            family = _under_name(name, value, policy)
+            if family:
+                findings.append(Finding(family, 0, len(value)))
+                return f"[redacted:{family}]"
+        text, found = redact(value, policy)
+        findings += found
+        return text
+    if isinstance(value, Mapping):
+        result: dict[Any, Any] = {}
+        paired = value.get("name") if isinstance(value.get("name"), str) else value.get("key")
+        for key, item in value.items():
+            named = key if isinstance(key, str) else None
+            if named in ("value", "val", "default") and isinstance(paired, str):
+                named = paired  # {"name": "DB_PASSWORD", "value": "..."}
+            clean_key = _deep(key, policy, None, findings) if isinstance(key, str) else key
+            while clean_key in result:
+                clean_key = f"{clean_key}'"  # two keys that were both secrets stay two keys
+            result[clean_key] = _deep(item, policy, named, findings)
+        return result
+    if isinstance(value, (list, tuple)):
+        items = [_deep(item, policy, name, findings) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, int) and not isinstance(value, bool):
+        digits = to_bytes(str(value))
+        kind = kind_of(to_bytes(name)) if name else None
+        family = (
+            "card-number"
+            if len(digits) >= 14 and is_card(digits)
+            else _WHOLE_KINDS[kind]
+            if kind in ("pin", "password") and len(digits) >= 3
+            else None
+        )
+        if family and family not in policy.disabled and not policy.allows(str(value)):
+            findings.append(Finding(family, 0, len(digits)))
+            return f"[redacted:{family}]"
+    return value
+
+
+def _under_name(name: str, value: str, policy: Policy) -> str | None:
+    """The family of a whole string that its key calls a secret."""
+    kind = kind_of(to_bytes(name))
+    if kind is None or "[redacted:" in value:
+        return None
+    data = to_bytes(value)
+    if not judge_value(kind, data, quoted=True, strict=False):
+        return None
+    family = _WHOLE_KINDS[kind]
+    specific = _search(value, policy)
+    if len(specific) == 1 and specific[0].start == 0 and specific[0].end == len(value):
+        family = specific[0].family
+    elif any(s.rank <= 1 for s in specific):
+        return None  # a URL with a password in it keeps its host
+    if family in policy.disabled or policy.allows(value):
+        return None
+    return family
+
+
+class Stream:
+    """Redacts text that comes in chunks: the last 512 characters are held back until what follows them is known.
+
+    A run without white space, and a private key, are held back for as long as they last, so that no part of a secret is
+    out before the rest of it has come. What is out stays as context for what follows it.
+    """
+
+    LONGEST_RUN = 65_536
+
+    def __init__(self, policy: Policy | None = None) -> None:
+        self._policy = policy or DEFAULT
+        self._text = ""  # context already out, then what is held back
+        self._out = 0  # how much of it is out
+        self._in_key = False  # a private key too long to hold: its marker is out, the rest of it is dropped
+        self.findings: list[Finding] = []
+        self._base = 0  # the position of `_text` in the whole stream
+
+    def feed(self, chunk: str) -> str:
+        """Takes a chunk, gives the text that is safe by now."""
+        if self._in_key:
+            chunk = self._skip_key(chunk)
+        self._text += chunk
+        if len(self._text) - self._out <= HOLD_BACK:
+            return ""
+        return self._flush(final=False)
+
+    def finish(self) -> str:
+        """The rest."""
+        self._in_key = False
+        return self._flush(final=True)
+
+    def _skip_key(self, chunk: str) -> str:
+        rest = self._text[self._out :] + chunk
+        self._text = self._text[: self._out]
+        end = rest.find("-----END")
+        if end >= 0:
+            close = rest.find("-----", end + 8)
+            if close < 0:
+                self._text += rest  # the end line itself is still to come
+                if len(rest) - end > 120:
+                    self._in_key = False
+                return ""
+            self._in_key = False
+            self._base += close + 5
+            return rest[close + 5 :]
+        keep = min(len(rest), 8)
+        body = rest[: len(rest) - keep]
+        odd = re.search(r"[^A-Za-z0-9+/=\s\\\"'>|#*:,.@()_-]", body)
+        if odd:
+            self._in_key = False
+            self._base += odd.start()
+            return rest[odd.start() :]
+        self._base += len(body)
+        self._text += rest[len(rest) - keep :]
+        return ""
+
+    def _flush(self, *, final: bool) -> str:
+        text, out = self._text, self._out
+        spans = _search(text, self._policy)
+        cut = len(text) if final else max(out, len(text) - HOLD_BACK)
+        if not final:
+            cut = self._safe(text, cut)
+        pieces: list[str] = []
+        at = out
+        for span in spans:
+            if span.end <= out:
+                continue
+            if span.start >= cut:
+                break
+            if span.end > cut and not final:
+                cut = max(at, span.start)
+                break
+            start = max(span.start, at)
+            pieces += (text[at:start], f"[redacted:{span.family}]")
+            self.findings.append(Finding(span.family, self._base + start, self._base + span.end))
+            at = span.end
+        cut = max(cut, at)
+        pieces.append(text[at:cut])
+        if not final and cut < len(text) - self.LONGEST_RUN:
+            header = text.find("-----BEGIN", cut)
+            if header == cut:
+                pieces.append("[redacted:private-key]")
+                self.findings.append(Finding("private-key", self._base + cut, self._base + len(text)))
+                self._in_key = True
+                self._base += len(text) - cut
+                text = text[:cut]
+        keep = max(0, cut - HOLD_BACK)
+        self._base += keep
+        self._text, self._out = text[keep:], cut - keep
+        return "".join(pieces)
+
+    def _safe(self, text: str, cut: int) -> int:
+        """Moves the cut before a run or a private key that it would divide."""
+        out = self._out
+        begin = text.rfind("-----BEGIN", out, cut)
+        if begin >= 0 and "-----END" not in text[begin:cut]:
+            header = text[begin : begin + 80]
+            if "PRIVATE KEY" in header or len(header) < 80:
+                return begin
+        at = cut
+        floor = max(out, cut - self.LONGEST_RUN)
+        while at > floor and not text[at - 1].isspace():
+            at -= 1
+        if at == floor and floor > out:
+            return cut
+        # The line's beginning belongs to its end: `password for the router is ...`
+        return at
+
+
+def family_names() -> Iterable[str]:
+    """The names of all families, for settings and documentation."""
+    from .families import FAMILIES
+
+    names = {f.name for f in FAMILIES} | {
+        "private-key", "url-password", "url-token", "connection-string", "authorization", "cookie", "password", "api-key", "pin",
+        "passphrase", "seed-phrase", "card-number", "jwk", "docker-auth", "kubernetes-secret", "aws-secret-key",
+    }  # fmt: skip
+    return sorted(names)

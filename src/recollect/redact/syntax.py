@@ -1,0 +1,446 @@
+"""Surroundings with a syntax of their own: PEM, URLs, connection strings, headers, cookies, command lines, well-known files.
+
+Each function knows one of them and yields the spans of the values in it. All of it is linear: re2 finds the places, and what
+is looked at from a place is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from .assign import value_at
+from .engine import BARRIER, Lazy, pattern
+from .names import kind_of
+from .scan import Scan, Span, family_of, is_path, line_around
+from .values import (
+    classes,
+    decodes_to_pair,
+    has_alpha,
+    has_digit,
+    is_code,
+    is_hex,
+    is_password,
+    is_placeholder,
+    is_random,
+    is_reference,
+    is_uuid,
+    is_wordy,
+)
+
+# --- private keys ------------------------------------------------------------------------------------------------------
+
+_PEM = r"-----BEGIN ((?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?)-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|PuTTY-User-Key-File-[0-9]:"
+_PEM_LINE = Lazy(rb"[A-Za-z0-9+/]{16,}")
+_PPK_END = Lazy(rb"Private-MAC: [0-9a-f]+")
+
+
+def private_keys(data: bytes) -> Iterator[Span]:
+    """PEM, OpenSSH, PGP and PuTTY private keys; indented, quoted, escaped, or cut off before their end."""
+    done = 0
+    for found in pattern(_PEM).find(data):
+        start, body = found.span()
+        if start < done:
+            continue
+        if data.startswith(b"PuTTY", start):
+            close = _PPK_END.search(data, body, body + 16384)
+            if close and BARRIER not in data[start : close.end()]:
+                done = close.end()
+                yield Span(start, done, "private-key", 0)
+            continue
+        dashes = data.find(b"-----", body) if not data.startswith(b"----", body) else body
+        stop = len(data) if dashes < 0 else dashes
+        barrier = data.find(BARRIER, body, stop)
+        if barrier >= 0:
+            stop = barrier
+        if dashes >= 0 and stop == dashes and data.startswith(b"-----END", dashes):
+            tail = data.find(b"-----", dashes + 8, dashes + 80)
+            end = tail + 5 if tail >= 0 and BARRIER not in data[dashes:tail] else dashes + 8
+            if _PEM_LINE.search(data, body, stop):
+                done = end
+                yield Span(start, end, "private-key", 0)
+            continue
+        # Cut off: as far as it goes on looking like a key.
+        end = _end_of_key(data, body, stop)
+        if end > body:
+            done = end
+            yield Span(start, end, "private-key", 0)
+
+
+def _end_of_key(data: bytes, start: int, stop: int) -> int:
+    end = at = start
+    while at < stop:
+        newline = data.find(b"\n", at, stop)
+        line_end = stop if newline < 0 else newline
+        line = data[at:line_end]
+        bare = line.strip(b" \t\r>|#*+\"',")
+        if (
+            bare
+            and not re.fullmatch(rb"[A-Za-z0-9+/=\\]+(?:\.{3})?", bare)
+            and not re.match(rb"[A-Z][A-Za-z0-9-]{2,20}: ", bare)
+        ):
+            run = re.match(rb"[ \t>|#*+\"',]*(?:[A-Za-z0-9+/=]|\\[nr])*", line)
+            if run and len(run.group()) >= 16 and _PEM_LINE.search(run.group()):
+                end = at + run.end()
+            break
+        if bare:
+            if (
+                at > start
+                and len(bare) < 16
+                and not bare.endswith(b"=")
+                and not re.match(rb"[A-Z][A-Za-z0-9-]{2,20}: ", bare)
+                and newline >= 0
+                and end > start
+            ):
+                break  # a short line in the middle is the text after the key
+            end = at + len(line.rstrip())
+        at = line_end + 1
+    return end if _PEM_LINE.search(data, start, end) else start
+
+
+# --- URLs and connection strings ----------------------------------------------------------------------------------------
+
+_URL = r"(?i)[a-z][a-z0-9+.-]{1,24}://([^\s/?#:@\"'`<>\x01]*):([^\s\"'`<>\x01]+?)@(?:[a-z0-9$\[{(_%*-])"
+_REST_OF_URL = Lazy(rb"[^\s\"'`<>\x01?#/,;]*")
+_URL_USER_TOKEN = r"(?i)https?://([a-z0-9_-]{20,})(?::x-oauth-basic)?@[a-z0-9]"
+_QUERY = (
+    r"(?i)[?&;#](?:[a-z0-9_.-]{0,30}(?:token|secret|passw(?:or)?d|pwd|api[_-]?key|apikey|access[_-]?key|signature|sig|auth|code_verifier"
+    r"|client_secret|session|sessionid|credential|jwt|password|x-amz-signature|x-amz-security-token|x-goog-signature)|key|sid|pass|hapikey|appid)="
+    r"([^\s&#\"'`<>\x01]{6,})"
+)
+
+
+def urls(scan: Scan) -> Iterator[Span]:
+    """The password in `scheme://user:password@host`, a token as its user, and secret query parameters."""
+    data, _low = scan.data, scan.low
+    if b"://" in data and b"@" in data:
+        for found in pattern(_URL).find(data):
+            start, end = found.span(2)
+            # The last @ before the path ends the password: p@ss@host.
+            rest = _REST_OF_URL.match(data, end, end + 256)
+            more = data.rfind(b"@", end + 1, rest.end() if rest else end)
+            if more > end:
+                end = more
+            value = data[start:end]
+            if value.startswith(b"//") or not _is_url_password(value, data[found.start(1) : found.end(1)]):
+                continue
+            yield Span(start, end, "url-password", 1)
+        for found in pattern(_URL_USER_TOKEN).find(data):
+            if is_random(found.group(1), 20):
+                yield Span(*found.span(1), "url-password", 1)
+    if b"=" in data and (b"?" in data or b"&" in data):
+        for found in pattern(_QUERY).find(data):
+            value = found.group(1)
+            start, end = found.span(1)
+            trimmed = value.rstrip(b".,;:)]}\\|")
+            name = data[found.start() + 1 : start - 1]
+            if (
+                b"%" in trimmed
+                and not is_placeholder(trimmed)
+                and len(trimmed) >= 16
+                and not is_reference(trimmed.replace(b"%", b""))
+            ) or (scan.judge(kind_of(name) or "key", trimmed, quoted=True, strict=False) and not is_wordy(trimmed)):
+                yield Span(start, start + len(trimmed), "url-token", 2)
+
+
+def _is_url_password(value: bytes, user: bytes) -> bool:
+    if is_reference(value) or value.lower() in (
+        b"password",
+        b"pass",
+        b"passwd",
+        b"pwd",
+        b"secret",
+        b"x",
+        b"xxx",
+        b"token",
+        b"port",
+        b"x-oauth-basic",
+        b"pw",
+    ):
+        return False
+    if b"/" in value and re.match(rb"\d{1,5}/", value):
+        return False  # host:port/path@something
+    if re.search(rb"[{}\[\]<>()$]", value) and re.match(rb"[{\[<($%]", value):
+        return False
+    if set(value) <= {42} or set(value) <= set(b"xX*."):
+        return False
+    low = value.lower()
+    return re.search(rb"your|example|placeholder|redacted|changeme|password_here|<|\*\*\*|\.\.\.", low) is None
+
+
+_CONNECTION = (
+    r"(?i)(?:^|[;\s\"',?&(])(?:password|pwd|accountkey|sharedaccesskey|sharedsecretvalue|sharedaccesssignature|user password|passwd|access ?key|"
+    r"primarykey|secondarykey|authkey|clientsecret|client secret|sastoken|pass|secretkey)[ \t]?=[ \t]?(\"[^\"\n\x01]{4,}\"|'[^'\n\x01]{4,}'|[^;\"'\s\x01]{3,})"
+)
+
+
+def connection_strings(scan: Scan) -> Iterator[Span]:
+    """`Server=...;Password=...;`, `AccountKey=...`, libpq's `host=... password=...`."""
+    data, low = scan.data, scan.low
+    if b"=" not in data or not any(
+        word in low for word in (b"pwd", b"pass", b"accountkey", b"accesskey", b"secret", b"signature", b"key=")
+    ):
+        return
+    if b";" not in data and b"host=" not in low and b"user=" not in low and b"dbname=" not in low:
+        return
+    for found in pattern(_CONNECTION).find(data):
+        start, end = found.span(1)
+        value = data[start:end]
+        if value[:1] in (b'"', b"'"):
+            start, end, value = start + 1, end - 1, value[1:-1]
+        else:
+            value = value.rstrip(b",)")
+            end = start + len(value)
+        around = line_around(data, start)
+        if b";" not in around and not re.search(rb"(?i)\b(?:host|user|dbname|server|uid)\s?=", around):
+            continue
+        if scan.judge("password", value, quoted=True, strict=False):
+            yield Span(start, end, "connection-string", 1)
+
+
+# --- headers, cookies, command lines --------------------------------------------------------------------------------------
+
+_AUTH = (
+    r"(?i)\b(bearer|basic|digest|token|apikey|api-key|negotiate|ssws|key|hmac|genie ?key|bot|oauth|aws4-hmac-sha256|private-token|sharedaccesssignature|awssig|splunk|"
+    r"discogs token=|token token=|jwt)[ \t]+(?:token=|key=)?[\"']?([A-Za-z0-9_.~+/=:%|-]{8,})"
+)
+_AUTH_HEADER = (
+    r"(?i)(?:authorization|x-auth|auth)[\"'\\]{0,2}[ \t]*[:=,][ \t]*[\"'`\\]{0,3}[ \t]*([A-Za-z0-9_.~+/=:-]{8,})"
+)
+_DIGEST = r"(?i)\b(?:response|nonce|cnonce|oauth_signature|oauth_token|oauth_consumer_key|signature|credential)=[\"']?([A-Za-z0-9+/=%._-]{16,})"
+_SCHEMES = frozenset(
+    b"bearer basic digest token apikey negotiate ssws oauth hmac bot jwt key aws4-hmac-sha256 geniekey".split()
+)
+
+
+def headers(scan: Scan) -> Iterator[Span]:
+    """Authorization in its schemes, wherever it is written."""
+    data, low = scan.data, scan.low
+    if any(
+        word in low
+        for word in (
+            b"bearer",
+            b"basic",
+            b"digest",
+            b"token ",
+            b"apikey",
+            b"api-key",
+            b"ssws",
+            b"negotiate",
+            b"bot ",
+            b"geniekey",
+            b"splunk",
+            b"jwt ",
+            b"key ",
+        )
+    ):
+        for found in pattern(_AUTH).find(data):
+            scheme, value = found.group(1).lower(), found.group(2)
+            start = found.start(2)
+            value = value.rstrip(b".,:;|/") if not value.endswith(b"=") else value
+            if not value or is_placeholder(value) or is_reference(value):
+                continue
+            before = data[max(0, found.start() - 32) : found.start()].lower().rpartition(BARRIER)[2]
+            in_header = b"authorization" in before or b"auth" in before
+            if scheme == b"basic":
+                if decodes_to_pair(value) or (in_header and len(value) >= 12 and not is_wordy(value)):
+                    yield Span(start, start + len(value), "authorization", 1)
+            elif scheme in (b"bearer", b"ssws", b"splunk", b"genie key", b"geniekey", b"negotiate") or in_header:
+                if is_random(value, 10) or (
+                    in_header and len(value) >= 8 and has_digit(value) and not is_wordy(value) and not is_code(value)
+                ):
+                    yield Span(start, start + len(value), "authorization", 1)
+            elif (
+                scheme in (b"token", b"jwt", b"apikey", b"api-key")
+                and is_random(value, 20)
+                and classes(value) >= 2
+                and not is_uuid(value)
+            ):
+                if not is_hex(value) or (scheme == b"token" and len(value) >= 32):
+                    yield Span(start, start + len(value), "authorization", 2)
+    if b"authorization" in low or b"x-auth" in low:
+        for found in pattern(_AUTH_HEADER).find(data):
+            value = found.group(1).rstrip(b".,:;")
+            start = found.start(1)
+            if data[found.start() - 1 : found.start()].isalpha():
+                continue  # EndpointAuthorization
+            if value.lower() in _SCHEMES or is_placeholder(value) or is_reference(value) or is_code(value):
+                continue
+            if is_random(value, 12) or (
+                b":" in value and is_password(value.rpartition(b":")[2], quoted=False) and not is_wordy(value)
+            ):
+                yield Span(start, start + len(value), "authorization", 1)
+    if b"digest" in low or b"oauth_" in low or b"signature=" in low:
+        for found in pattern(_DIGEST).find(data):
+            if is_random(found.group(1), 16) or b"%" in found.group(1):
+                line = line_around(data, found.start(1)).lower()
+                if b"authorization" in line or b"digest" in line or b"oauth" in line:
+                    yield Span(*found.span(1), "authorization", 1)
+
+
+_COOKIE = r"(?i)\b(?:set-)?cookies?[\"'\\]{0,2}[ \t]*[:=][ \t]*[\"'\\]{0,2}([^\n\x01]{4,})|(?:curl|wget|http)[^\n\x01]*?(?:-b|--cookie)[ =][\"']([^\n\"'\x01]{4,})"
+_COOKIE_PAIR = Lazy(rb"([A-Za-z0-9_.$!%*~|`-]{1,64})(?:=(\"?)|[\"'][ \t]*:[ \t]*[\"'])([^;,\s\"'\x01\\]{6,})")
+_COOKIE_ATTRIBUTES = frozenset(
+    b"path domain expires max-age samesite version priority lang locale theme tz timezone _ga _gid currency country consent".split()
+)
+
+
+def cookies(scan: Scan) -> Iterator[Span]:
+    """Values of Cookie and Set-Cookie that identify a session."""
+    data, low = scan.data, scan.low
+    if b"cookie" not in low and b" -b " not in data:
+        return
+    for found in pattern(_COOKIE).find(data):
+        group = 1 if found.start(1) >= 0 else 2
+        start, end = found.span(group)
+        for pair in _COOKIE_PAIR.finditer(data, start, end):
+            name, value = pair.group(1), pair.group(3)
+            if name.lower() in _COOKIE_ATTRIBUTES or is_placeholder(value) or is_reference(value) or is_code(value):
+                continue
+            session = (
+                re.search(
+                    rb"(?i)sess|sid|auth|token|jwt|csrf|xsrf|secret|remember|login|user|key|pass|ssid|connect", name
+                )
+                is not None
+            )
+            plain = value.replace(b"%3A", b":").replace(b"%2B", b"+").replace(b"%2F", b"/").replace(b"%3D", b"=")
+            if (session and len(value) >= 8 and has_digit(value) and not is_wordy(value)) or is_random(plain, 20):
+                yield Span(pair.start(3), pair.end(3), "cookie", 1)
+
+
+_FLAG = (
+    r"(?i)(?:^|[\s\"'`(\[,])--?([a-z0-9_.-]{0,40}(?:passw(?:or)?d|passphrase|pass|pwd|token|secret|api-?_?key|access-?_?key|secret-?_?key|auth-?_?key|auth|"
+    r"credentials?|pin|private-?_?key|licen[cs]e-?_?key|account-?_?key|sas|storepass|keypass|client-?_?secret|otp|passin|passout|[a-z]+-key)[a-z0-9-]{0,12})(?:[ \t]*[=:][ \t]*|[ \t]+|[\"'],?[ \t]*[\"'])"
+)
+_SHORT_FLAGS = (
+    (r"(?i)\bsshpass[ \t]+-p[ \t]*(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01]+))", "sshpass"),
+    (r"(?i)\b(?:mysql|mysqldump|mysqladmin|mariadb|mycli)\b[^\n|\x01]*?[ \t]-p(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "mysql mariadb mycli"),
+    (r"(?i)\b(?:docker|podman|helm|az|oc|npm|nerdctl|crane|skopeo|ldapsearch|ldapadd|mongo|mongosh|mongodump|redis-cli|sqlcmd|bcp|psql|smbclient|rdesktop|xfreerdp|"
+     r"ansible-vault|wget|nmcli|mosquitto_pub|mosquitto_sub|zip|7z|unzip|expect|lftp|ftp|sqlplus|keytool|snowsql|clickhouse-client|influx|cqlsh|impacket-\w+|evil-winrm|crackmapexec)\b"
+     r"[^\n|\x01]*?[ \t](?:-p|-w|-a|-P|/p:|-pass)[ \t]?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "%-p %-w %-a /p:"),
+    (r"(?i)[ \t](?:-u|--user|--auth|--proxy-user|-U|--userpwd|--login)[ \t=]*[\"']?[^\s:%\"'\x01/]{1,80}[:%]([^\s\"'\x01]{3,})()()", "-u --user --auth --proxy-user --login"),
+    (r"(?i)\b(?:openssl)\b[^\n\x01]*?(?:pass:)([^\s\"'\x01]{3,})()()", "pass:"),
+    (r"(?i)\bidentified[ \t]+(?:with[ \t]+[\w.'\"]+[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)')()", "identified"),
+    (r"(?i)\bpassword[ \t]+(?:=[ \t]*)?E?'([^'\n\x01]{3,})'()()", "password"),
+    (r"(?i)\b(?:login|user(?:name)?|machine[ \t]+[^\s\x01]+)[ \t\r\n]+[^\s\x01]+[ \t\r\n]+pass(?:word|wd)?[ \t]+([^\s\"'\x01]{3,})()()", "login user machine"),
+    (r"(?i)\b(?:requirepass|masterauth)[ \t]+\"?([^\s\"\x01]{3,})()()", "requirepass masterauth"),
+    (r"(?i)\becho[ \t]+(?:-n[ \t]+)?[\"']?([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+-S|docker[ \t]+login|passwd|gh[ \t]+auth|kinit|cryptsetup|su\b)()()", "echo"),
+    (r"(?i)(?:ConvertTo-SecureString|PSCredential|NetworkCredential)[^\n\x01]{0,80}?[\"']([^\"'\n\x01]{4,})[\"'](?:[ \t]+-AsPlainText|[ \t]*\))()()", "securestring credential"),
+    (r"(?i)\b(?:usermod|useradd|chpasswd|htpasswd)\b[^\n\x01]*?(?:-p|-b[a-zA-Z]*[ \t]+[^\s\x01]+[ \t]+[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "usermod useradd chpasswd htpasswd"),
+    (r"(?i)\b(?:auth|credentials?|login|basic_?auth|HTTPBasicAuth|authenticate|connect|sign_?in|creds)[ \t]*(?:=[ \t]*)?[\[(][ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*[\"']([^\"'\n\x01]{4,})[\"']()()", "auth cred login connect sign"),
+    (r"(?i)\bopenssl[ \t]+enc\b[^\n\x01]*?[ \t]-k[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "openssl"),
+    (r"(?i)\b(?:rabbitmqctl|rabbitmqadmin)\b[^\n\x01]*?(?:add_user|change_password)[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "rabbitmq"),
+    (r"(?i)\bsnmp-server[ \t]+community[ \t]+([^\s\"'\x01]{4,})()()", "snmp-server"),
+    (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign"),
+    (r"(?i)\bnet[ \t]+(?:user|use)[ \t]+[^\s\x01]+[ \t]+(?:/user:[^\s\x01]+[ \t]+)?([^\s/\"'\x01]{4,64})()()", "net%use"),
+)  # fmt: skip
+
+
+def commands(scan: Scan) -> Iterator[Span]:
+    """What is passed on a command line: `--token X`, `mysql -pX`, `curl -u user:X`, and its relatives in SQL and .netrc."""
+    data, low = scan.data, scan.low
+    if b" -" in data or b"\n-" in data or b"'-" in data or b'"-' in data or data.startswith(b"-"):
+        for found in pattern(_FLAG).find(data):
+            name = found.group(1)
+            kind = kind_of(name)
+            if kind is None:
+                continue
+            value = value_at(data, found.end())
+            if value is None:
+                continue
+            start, end, quoted = value
+            word = data[start:end]
+            if word.startswith(b"-") or word.startswith(b"/") or is_reference(word) or is_code(word):
+                continue
+            if scan.judge(
+                kind, word, quoted=True if kind == "password" and has_digit(word) else quoted, strict=kind != "password"
+            ):
+                yield Span(start, end, family_of(kind), 2)
+    for source, words in _SHORT_FLAGS:
+        if not any(word in low for word in _gate(words)):
+            continue
+        for found in pattern(source).find(data):
+            start, end = next(
+                (span for span in (found.span(1), found.span(2), found.span(3)) if span[1] > span[0] >= 0), (0, 0)
+            )
+            word = data[start:end].rstrip(b";,)|")
+            if words.startswith("-u") and re.fullmatch(rb"\d+|[\w.-]+/.*|latest|\d[\d.]*.*", word):
+                continue  # docker run -u 1000:1000, image:tag
+            if re.fullmatch(rb"\d+:\d+", word) or (
+                words.startswith("connect") and not (has_digit(word) and has_alpha(word) and not is_path(word))
+            ):
+                continue
+            if scan.recall("flag", word, _is_flag_value):
+                yield Span(start, start + len(word), "password", 1)
+
+
+@cache
+def _gate(words: str) -> tuple[bytes, ...]:
+    return tuple(word.replace("%", " ").encode() for word in words.split())
+
+
+def _is_flag_value(word: bytes) -> bool:
+    if (
+        is_placeholder(word)
+        or is_path(word)
+        or (
+            is_reference(word)
+            and not (has_digit(word) and classes(word) >= 3 and not word.startswith((b"$", b"{", b"<", b"%")))
+        )
+    ):
+        return False
+    return is_password(word, quoted=True) and not is_code(word)
+
+
+_JWK = r"[\"']?\b(?:d|p|q|dp|dq|qi|k)[\"']?[ \t]*:[ \t]*[\"']([A-Za-z0-9_-]{20,})[\"']"
+_DOCKER_AUTH = r"\"(?:auth|identitytoken|registrytoken)\"[ \t]*:[ \t]*\"([A-Za-z0-9+/=_.-]{8,})\""
+_KUBECONFIG = r"(?:client-key-data|client-certificate-key|tls\.key|ssh-privatekey)[\"']?[ \t]*:[ \t]*[\"']?([A-Za-z0-9+/=_.-]{40,})"
+_PGPASS = r"(?m)^[\w.*-]{1,80}:(?:[0-9]{2,5}|\*):[\w*-]{1,64}:[\w*.-]{1,64}:([^\s:\x01]{3,})\r?$"
+_HTPASSWD = r"(?m)^[\w.@-]{1,64}:(\{SHA\}[A-Za-z0-9+/=]{20,}|[./A-Za-z0-9]{13})(?::|\r?$)"
+_K8S_DATA = r"(?m)^[ \t]+[\"']?[\w.-]{1,64}[\"']?:[ \t]+[\"']?([A-Za-z0-9+/]{8,}={0,2})[\"']?[ \t]*\r?$"
+
+
+def files(scan: Scan) -> Iterator[Span]:
+    """Files with a syntax of their own: JWK, docker config, kubeconfig, .pgpass, .htpasswd, Kubernetes secrets, AWS credentials."""
+    data, low = scan.data, scan.low
+    if b"kty" in data:
+        for found in pattern(_JWK).find(data):
+            if is_random(found.group(1), 20):
+                yield Span(*found.span(1), "jwk", 1)
+    if b'"auth' in data or b"identitytoken" in data or b"registrytoken" in data:
+        for found in pattern(_DOCKER_AUTH).find(data):
+            if decodes_to_pair(found.group(1)) or is_random(found.group(1), 24):
+                yield Span(*found.span(1), "docker-auth", 1)
+    if b"client-key-data" in data or b"tls.key" in data or b"ssh-privatekey" in data:
+        for found in pattern(_KUBECONFIG).find(data):
+            if is_random(found.group(1), 40):
+                yield Span(*found.span(1), "kubernetes-token", 1)
+    if data.count(b":") >= 4:
+        for found in pattern(_PGPASS).find(data):
+            if (
+                not is_placeholder(found.group(1))
+                and is_password(found.group(1), quoted=True)
+                and not re.fullmatch(rb"[\d.]+|[a-z]+", found.group(1))
+            ):
+                yield Span(*found.span(1), "password", 1)
+    if b"{SHA}" in data:
+        for found in pattern(_HTPASSWD).find(data):
+            if is_random(found.group(1), 12) and classes(found.group(1)) >= 3:
+                yield Span(*found.span(1), "crypt-hash", 1)
+    if b"kind:" in low and b"secret" in low and (b"\ndata:" in data or b"\n  data:" in data):
+        for found in pattern(_K8S_DATA).find(data, max(0, data.find(b"data:"))):
+            if decodes_to_text(found.group(1)):
+                yield Span(*found.span(1), "kubernetes-secret", 2)
+
+
+def decodes_to_text(value: bytes) -> bool:
+    import base64
+
+    if len(value) % 4 or not (has_digit(value) or value.endswith(b"=") or re.search(rb"[a-z][A-Z]", value)):
+        return False
+    try:
+        plain = base64.b64decode(value, validate=True)
+    except ValueError:
+        return False
+    return len(plain) >= 4 and sum(32 <= c < 127 or c in b"\r\n\t" for c in plain) >= 0.9 * len(plain)

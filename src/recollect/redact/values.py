@@ -1,0 +1,259 @@
+"""What a value looks like: random, a placeholder, a reference to something else, or a human's password.
+
+A name such as `password` says that a secret *may* follow; these checks decide whether it did. They are pure, look at
+the value alone, and are written for short strings (a caller never passes more than a few KB).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections import Counter
+from math import log2
+
+from .engine import Lazy, pattern
+
+# Whole values that stand for "put yours here", or that say something else than a secret.
+_PLACEHOLDERS = frozenset(
+    b"""
+    password passwd pwd pass secret token key apikey api_key api-key changeme changeit change_me change-me change_it
+    changethis change-this todo fixme tbd none null nil undefined true false yes no on off na n/a empty blank default
+    string str text hidden required optional nullable int integer number float bool boolean bytes any object array list
+    dict map void char varchar unknown invalid incorrect wrong missing unset disabled enabled auto automatic prompt ask
+    example sample dummy fake placeholder redacted removed masked hidden omitted filtered censored scrubbed sensitive
+    foo bar baz qux foobar test testing tester demo user username admin_password root_password
+    mypassword my_password my-password yourpassword your_password mysecret my_secret my-secret mytoken my_token my-token
+    mykey my_key my-key my_api_key myapikey my-api-key secretkey secret_key secret-key supersecretkey
+    bearer basic digest oauth oauth2 jwt session cookie header query body form json env environ environment vault
+    password_here token_here secret_here key_here same random generated generate rotate rotated
+    access_token refresh_token id_token client_secret client_id private_key public_key grant_type authorization_code
+    1password password1234567890 passwordhash password_hash hash hashed plain plaintext encrypted base64 utf-8 utf8 hex
+    """.split()
+)
+# Parts that do.
+_FILLING = (
+    r"example|placeholder|change[-_]?me|change[-_]?this|replace(?:me|with|[-_])|insert[-_]|redacted|dummy|sample|xxxx|\.\.\.|\*\*\*|todo|fixme|fake[-_]|[-_]fake"
+    r"|not[-_]?a[-_]?(?:real|secret)|not[-_]a[-_]|goes[-_]?here|deadbeef|abcdefgh|\?\?\?|your[-_. ]|your(?:api|token|key|secret|pass|own)|[-_. ]your|\xb7\xb7|<[^<>]{1,60}>"
+    r"|^my[-_](?:api|secret|token|access|super)|^enter[-_]|^(?:some|any|put)[-_]|^test[-_]?(?:token|key|secret|api|pass)|^(?:token|secret|key)-test|[-_]here$"
+)
+
+
+def _is_filling(low: bytes) -> bool:
+    return pattern(_FILLING).has(low)
+
+
+# A reference to a value kept elsewhere: a variable, a template, a vault.
+_REFERENCE = Lazy(
+    rb"\$\{|\$\(|^\$[A-Za-z_]\w*(?:$|[/.:\[])|^\$[0-9@*#]$|\{\{|\}\}|\{[A-Za-z_][\w.]*\}|%[A-Za-z_]\w*%$|%\(|%[sdvqr]$|^@[\w.]+@$|#\{|<%|^!|^&[a-z]+$|^\*[a-z_]+$"
+    rb"|^(?:vault|op|arn|ssm|sm|secretsmanager|gcp-sm|file|env|ref\+?\w*|awssm|keyring|projects)[:/]"
+    rb"|^ENC\[|^<|^\[|^\{|^/[\w.-]+/|^\./|^~/|^[A-Za-z]:\\|^https?://[^\s:@/]+(?:[/?#]|$)|^https?://[^\s@]*$",
+)
+# Code instead of a value: calls, subscripts, attributes, operators.
+_CODE = Lazy(
+    rb"^[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[]"
+    rb"|^(?:process\.env|os\.environ|import\.meta|self|this|cls|ctx|req|request|res|config|cfg|conf|settings|args|opts|options|params"
+    rb"|props|state|env|data|user|app|event|body|form|values|secrets|var|local|module|input|vars|github|inputs|steps|context)[.\[!?]"
+    rb"|^[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+$|=>|\(\)|\(\?[:i!=<P]|\[\^|\[a-z|\[A-Z|\[0-9|\\[dwsb]|\\[xuU][0-9a-f]|^[a-z]+\|[a-z]|\{\d+,\d*\}|&&|\|\||^[A-Z][A-Z_]{3,}$|\)\.|\);",
+)
+_CODE_WORDS = frozenset((b"new", b"await", b"return", b"function", b"lambda", b"not", b"if", b"typeof"))
+_TYPE = Lazy(
+    rb"^(?:Optional|Union|List|Dict|Array|Promise|Record|Secret(?:Str|String)?|String|Vec|Option|Result|std)\b"
+)
+_WORDY = Lazy(rb"[A-Za-z]+")
+_CONSONANTS = Lazy(rb"[bcdfghjklmnpqrstvwxz]{5,}", re.IGNORECASE)
+_UUID = Lazy(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_HEX = Lazy(rb"(?:0x)?[0-9a-fA-F]+")
+_SYMBOLS = frozenset(b"!@#$%^&*()+=?~;:,/|{}[]<>\\-_.")
+_STRONG_SYMBOLS = frozenset(b"!@#$%^&*+=?~|")
+
+
+def entropy(value: bytes) -> float:
+    """Shannon's bits per character."""
+    if not value:
+        return 0.0
+    size = len(value)
+    return -sum(n / size * log2(n / size) for n in Counter(value).values())
+
+
+def classes(value: bytes) -> int:
+    """How many of lower case, upper case, digits, symbols occur."""
+    return sum((
+        any(97 <= c <= 122 for c in value),
+        any(65 <= c <= 90 for c in value),
+        any(48 <= c <= 57 for c in value),
+        any(c in _SYMBOLS or c > 127 for c in value),
+    ))  # fmt: skip
+
+
+def has_digit(value: bytes) -> bool:
+    return any(48 <= c <= 57 for c in value)
+
+
+def has_alpha(value: bytes) -> bool:
+    return any(65 <= c <= 90 or 97 <= c <= 122 for c in value)
+
+
+def has_symbol(value: bytes) -> bool:
+    return any(c in _STRONG_SYMBOLS for c in value)
+
+
+def is_uuid(value: bytes) -> bool:
+    return _UUID.fullmatch(value) is not None
+
+
+def is_hex(value: bytes) -> bool:
+    return _HEX.fullmatch(value) is not None
+
+
+def is_monotone(value: bytes) -> bool:
+    """`xxxxxxxx`, `12345678`, `abcabcabc`, `--------`: typed to fill a space."""
+    size = len(value)
+    if size < 4:
+        return False
+    distinct = len(set(value))
+    if distinct <= 2 or (size >= 12 and distinct <= 3):
+        return True
+    if size >= 20 and entropy(value) < 2.3:
+        return True
+    if value[1] - value[0] in (0, 1) and value[2] - value[1] in (0, 1):
+        steps = sum(1 for a, b in zip(value, value[1:], strict=False) if b - a in (0, 1))
+        if steps >= 0.85 * (size - 1):
+            return True
+    if distinct > 10:
+        return False
+    for period in range(2, min(11, size // 3 + 1)):
+        if value[period:] == value[:-period]:
+            return True
+    return False
+
+
+def is_placeholder(value: bytes) -> bool:
+    """Stands for a secret instead of being one."""
+    low = value.lower()
+    if low.strip(b" \t\"'`.,:;!?*_-") in _PLACEHOLDERS:
+        return True
+    return _is_filling(low) or is_monotone(value)
+
+
+def is_token_placeholder(value: bytes) -> bool:
+    """As `is_placeholder`, for a token whose prefix has been recognised: only the filling is judged."""
+    if _is_filling(value.lower()):
+        return True
+    body = max(re.split(rb"[-_.:/]", value), key=len)
+    return len(body) >= 8 and is_monotone(body)
+
+
+def is_reference(value: bytes) -> bool:
+    """Names where the value is kept: `${X}`, `{{ secrets.X }}`, a path, a plain link."""
+    if value.isalnum():
+        return False
+    return _REFERENCE.search(value) is not None
+
+
+def is_code(value: bytes) -> bool:
+    if value.isalnum():
+        return (
+            value in _CODE_WORDS
+            or (len(value) >= 4 and value.isalpha() and value.isupper())
+            or _TYPE.match(value) is not None
+        )
+    return _CODE.search(value) is not None or _TYPE.match(value) is not None
+
+
+def is_wordy(value: bytes) -> bool:
+    """Reads like words: `refresh-token-cookie`, `MyClass`, `loginForm.title`. Random letters run into consonants."""
+    digits = sum(48 <= c <= 57 for c in value)
+    if digits > 4 or digits > 0.34 * len(value):
+        return False
+    words = re.findall(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", value)
+    letters = sum(map(len, words))
+    if not words or letters < 0.7 * len(value):
+        return False
+    good = 0
+    for word in words:
+        low = word.lower()
+        vowels = sum(low.count(v) for v in (b"a", b"e", b"i", b"o", b"u", b"y"))
+        if (len(word) >= 3 and _CONSONANTS.search(low) is None and 0.19 <= vowels / len(low) <= 0.72) or (
+            len(word) <= 2 and len(words) <= 4
+        ):
+            good += len(word)
+    return good >= 0.75 * letters
+
+
+def is_random(value: bytes, least: int = 16) -> bool:
+    """Long and mixed enough to have come from a generator."""
+    size = len(value)
+    if size < least or is_placeholder(value):
+        return False
+    if value.isdigit():
+        return False
+    if is_uuid(value):
+        return True
+    bits = entropy(value)
+    if is_hex(value):
+        return size >= max(16, least) and bits >= 2.6 and has_digit(value)
+    if is_wordy(value):
+        return False
+    floor = 2.75 if size < 16 else 3.0 if size < 20 else 3.2 if size < 32 else 3.5
+    if bits < floor:
+        return False
+    return has_digit(value) or (size >= 20 and classes(value) >= 2) or size >= 24
+
+
+def is_password(value: bytes, *, quoted: bool) -> bool:
+    """Something a person or a generator would choose as a password."""
+    size = len(value)
+    if size < 4 or size > 256 or is_placeholder(value):
+        return False
+    if b" " in value or b"\t" in value:
+        return False
+    kinds = classes(value)
+    if value.isdigit():
+        return size >= 4 and not (size == 4 and value[:2] in (b"19", b"20"))
+    if kinds >= 3 or (kinds >= 2 and has_digit(value)):
+        return size >= 5
+    if has_symbol(value):
+        return size >= 6
+    return quoted and size >= 6
+
+
+def decodes_to_pair(value: bytes) -> bool:
+    """The `user:password` of a Basic header or a docker config."""
+    try:
+        plain = base64.b64decode(value + b"=" * (-len(value) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return b":" in plain[:300] and all(31 < c < 127 or c > 159 for c in plain)
+
+
+def is_luhn(digits: bytes) -> bool:
+    total = 0
+    for place, c in enumerate(reversed(digits)):
+        n = c - 48
+        if place % 2:
+            n = n * 2 - 9 if n > 4 else n * 2
+        total += n
+    return total % 10 == 0
+
+
+def is_card(value: bytes) -> bool:
+    """A number in an issuer's range and length, with the right check digit, grouped as cards are printed or not at all."""
+    digits = bytes(c for c in value if 48 <= c <= 57)
+    size = len(digits)
+    if not is_luhn(digits):
+        return False
+    groups = [len(g) for g in re.split(rb"[ -]", value)]
+    two, four = int(digits[:2]), int(digits[:4])
+    if size == 16:
+        known = (
+            digits[:1] == b"4" or 51 <= two <= 55 or 2221 <= four <= 2720 or two in (60, 62, 64, 65, 35) or four == 6011
+        )
+        return known and groups in ([16], [4, 4, 4, 4])
+    if size == 15:
+        return two in (34, 37) and groups in ([15], [4, 6, 5], [4, 4, 4, 3])
+    if size == 14:
+        return two in (30, 36, 38, 39) and groups in ([4, 6, 4], [4, 4, 4, 2])
+    if size == 19:
+        return two in (62, 65, 60) and groups in ([4, 4, 4, 4, 3], [6, 13])
+    return False
