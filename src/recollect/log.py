@@ -372,32 +372,35 @@ def unstored(conversation: str, branch: str, draft: Draft) -> Event:
 
 
 def delete_event(tx: Tx, conversation: str, seq: int) -> None:
-    """One event goes and leaves a tombstone. Its reasoning stays: it is an event of its own."""
+    """One event goes and leaves a tombstone; a title taken from it goes with it. Its reasoning stays: it is an event of
+    its own."""
     found = find(tx, conversation, lock=True)
     if not isinstance(seq, int) or not 0 < seq <= found.last_seq:
         raise NotFound(f"Conversation {found.id!r} has events 1 to {found.last_seq}; there is no {seq!r}.")
-    remove(tx, found, [seq])
+    (row,) = remove(tx, found, [seq])
+    if row[0] == "message" and found.title is not None and found.title == conversations.title_from(row[1]):
+        tx.run("update conversations set title = null where user_no = :user and no = :c", c=found.no)
 
 
-def remove(tx: Tx, found: Found, seqs: Iterable[int]) -> None:
-    """Events go, tombstones stay, and nothing points at what is gone: no branch's summary, no title taken from it."""
+def remove(tx: Tx, found: Found, seqs: Iterable[int]) -> list[Row]:
+    """Events go, tombstones stay, and no branch points at a summary that is gone. Returns (kind, text) of each."""
     gone: list[int] = []
+    rows: list[Row] = []
     known = branches.tree(tx, found.no)
     for seq in seqs:
-        rows: list[Row] = []
+        before = len(rows)
         for branch in known:
             rows += tx.all(
                 "delete from events where user_no = :user and conversation_no = :c and branch_no = :b and seq = :seq"
                 " returning kind, text",
                 c=found.no, b=branch, seq=seq,
             )  # fmt: skip
-        if not rows:
+        if len(rows) == before:
             raise NotFound(f"Conversation {found.id!r} has no event {seq}: it was deleted before, or never written.")
         gone.append(seq)
-        if rows[0][0] == "message" and found.title is not None and found.title == conversations.title_from(rows[0][1]):
-            tx.run("update conversations set title = null where user_no = :user and no = :c", c=found.no)
     conversations.bury(tx, found, gone, ids.now())
     branches.renew_summaries(tx, found.no)
+    return rows
 
 
 # -- reading

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import branches, conversations, ids, log
 from .conversations import Found
 from .db.sqlite import SQLite
-from .errors import AlreadyExists, NotFound
+from .errors import AlreadyExists, InvalidInput, NotFound
 from .model import KINDS, MAIN, Salvage
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def _survey(pages: Pages, progress: Progress | None) -> _Plan:
 
 def _rebuild(pages: Pages, plan: _Plan, db: SQLite, out: Path, progress: Progress | None) -> Salvage:
     everyone = {user for user, _ in [*plan.conversations, *plan.seqs]}
-    names = {user: plan.users.get(user, (f"salvaged-user-{user}", 0))[0] for user in everyone}
+    names = {user: _name(plan.users.get(user, ("", 0))[0], f"salvaged-user-{user}") for user in everyone}
     places: dict[tuple[int, int], int] = {}
     missing = 0
     for user, conversation in sorted({*plan.conversations, *plan.seqs}):
@@ -304,7 +304,7 @@ def _make_place(tx: Tx, plan: _Plan, at: tuple[int, int]) -> tuple[int, int]:
     row = plan.conversations.get(at)
     seqs = plan.seqs.get(at, {})
     now = ids.now()
-    id = row[2] if row else f"salvaged-{at[1]}"
+    id = _name(row[2] if row else "", f"salvaged-{at[1]}")
     last_seq = max([row[7] if row else 0, *seqs])
     taken = tx.one("select 1 from conversations where user_no = :user and id = :id", id=id)
     if taken or not id:
@@ -326,7 +326,7 @@ def _make_place(tx: Tx, plan: _Plan, at: tuple[int, int]) -> tuple[int, int]:
         tx.run(
             "insert into branches (user_no, conversation_no, no, name, parent, fork_seq, created_at)"
             " values (:user, :c, :no, :name, :parent, :fork, :now)",
-            c=no, no=branch, name=MAIN if branch == 0 else b[3] if b else f"salvaged-{branch}", parent=parent,
+            c=no, no=branch, name=MAIN if branch == 0 else _name(b[3] if b else "", f"salvaged-{branch}"), parent=parent,
             fork=0 if branch == 0 else min(b[5], last_seq) if b else first - 1, now=now,
         )  # fmt: skip
         if row and row[8] == branch and branch:
@@ -334,6 +334,14 @@ def _make_place(tx: Tx, plan: _Plan, at: tuple[int, int]) -> tuple[int, int]:
     missing = [seq for seq in range(1, last_seq + 1) if seq not in seqs]
     conversations.bury(tx, Found(no, id, last_seq, 0), missing, now)
     return int(no), len(missing)
+
+
+def _name(read: str, otherwise: str) -> str:
+    """A name as it was read, if it is one that a verb accepts."""
+    try:
+        return ids.check(read, "name")
+    except InvalidInput:
+        return otherwise
 
 
 def _put(tx: Tx, rows: list[list[Any]]) -> None:

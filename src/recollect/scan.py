@@ -32,38 +32,37 @@ def scan(db: Database, user: str, gate: Gate, fix: bool, progress: Progress | No
             " where user_no = :user order by no"
         ),
     )
-    total = sum(row[6] for row in conversations)
     places: list[SecretPlace] = []
-    seen = 0
     for row in conversations:
         found = _conversation(db, user, gate, row, fix)
         if found:
             places.append(SecretPlace(row[1], 0, found))
-        after = 0
-        while page := _page(db, user, row[0], after):
-            changes: list[tuple[int, list[Any]]] = []
-            for event in page:
-                families, clean = _event(gate, event)
-                if families:
-                    places.append(SecretPlace(row[1], event[0], families))
-                    changes.append((event[21], clean))
-            if fix and changes:
-                _write(db, user, row[0], changes)
-            seen += len(page)
-            after = page[-1][0]
-            if progress:
-                progress("events", min(seen, total), total)
+    ids = {row[0]: row[1] for row in conversations}
+    total, seen, after = sum(row[6] for row in conversations), 0, 0
+    while page := _page(db, user, after):
+        changes: list[tuple[int, int, list[Any]]] = []
+        for event in page:
+            families, clean = _event(gate, event)
+            if families and event[-2] in ids:  # a conversation that came meanwhile was written through the gate
+                places.append(SecretPlace(ids[event[-2]], event[0], families))
+                changes.append((event[-2], event[21], clean))
+        if fix and changes:
+            _write(db, user, changes)
+        seen += len(page)
+        after = page[-1][-1]
+        if progress:
+            progress("events", min(seen, total), total)
     return Scan(seen, tuple(places), fix)
 
 
-def _page(db: Database, user: str, conversation: int, after: int) -> list[Row]:
+def _page(db: Database, user: str, after: int) -> list[Row]:
+    """Events in the order in which they were written, as `log.COLUMNS` has them, then conversation and id."""
     return db.read(
         user,
         lambda tx: tx.all(
-            f"select {log.COLUMNS} from events where user_no = :user and conversation_no = :c and seq > :after"
-            " order by seq limit :page",
-            c=conversation,
-            after=after,
+            f"select {log.COLUMNS}, conversation_no, id from events where user_no = :user and id > :after"
+            " and id <= (select max(id) from events where user_no = :user) order by id limit :page",
+            after=max(after, tx.user << 32 if db.dialect == "sqlite" else 0),
             page=PAGE,
         ),
     )
@@ -105,9 +104,9 @@ def _event(gate: Gate, row: Row) -> tuple[tuple[str, ...], list[Any]]:
     return tuple(dict.fromkeys(own.families)), [branch, seq, *columns, crc]
 
 
-def _write(db: Database, user: str, conversation: int, changes: list[tuple[int, list[Any]]]) -> None:
+def _write(db: Database, user: str, changes: list[tuple[int, int, list[Any]]]) -> None:
     def write(tx: Tx) -> None:
-        for was, row in changes:
+        for conversation, was, row in changes:
             tx.run(
                 "update events set role = :role, text = :text, name = :name, tool = :tool, path = :path, agent = :agent,"
                 " status = :status, task_id = :task, tags = :tags, payload = :payload, model = :model, key = :key,"

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,7 +18,7 @@ import pytest
 import recollect
 from recollect.db import migrate
 from recollect.errors import NewerSchema, NotARecollectFile, RecollectError
-from talk import exchange
+from talk import eventually, exchange
 
 FOLDER = Path(migrate.__file__).parent / "migrations"
 
@@ -227,6 +228,35 @@ def test_many_programs_migrating_at_once(url: str) -> None:
     ]
     said = [p.communicate()[0].strip() for p in programs]
     assert said == [str(migrate.LATEST + 1)] * 4
+
+
+def test_a_client_that_waited_sees_what_the_first_one_built(postgres_url: str) -> None:
+    """It asked before the lock, and asks again after it: the second answer must not come from its session's cache."""
+    import psycopg
+
+    from recollect.db.postgres import MIGRATION_LOCK
+
+    with psycopg.connect(postgres_url, autocommit=True) as first, ThreadPoolExecutor(1) as pool:
+        first.execute("select pg_advisory_lock(%s)", (MIGRATION_LOCK,))
+        second = pool.submit(recollect.open, postgres_url, user="alex")
+        waits = (
+            "select 1 from pg_locks l join pg_database d on d.oid = l.database"
+            " where d.datname = current_database() and l.locktype = 'advisory' and not l.granted"
+        )
+        eventually(lambda: first.execute(waits).fetchone())
+        with first.transaction():
+            first.execute("create schema recollect")
+            first.execute(
+                "create table recollect.schema_versions (version bigint primary key, applied_at bigint not null)"
+            )
+            first.execute("set local search_path = recollect, public")
+            for number, script in migrate.scripts("postgres", 0):
+                first.execute(script.encode())
+                first.execute("insert into schema_versions values (%s, 0)", (number,))
+        first.execute("select pg_advisory_unlock(%s)", (MIGRATION_LOCK,))
+        with second.result(30) as store:
+            store.create()
+            assert store.stats().schema == migrate.LATEST
 
 
 # -- refused, untouched

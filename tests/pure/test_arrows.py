@@ -13,9 +13,9 @@ import recollect
 ROOT = Path(recollect.__file__).parent
 # doors -> store -> nouns -> db -> the ground. What is listed nowhere is a door: it may use all, and none but doors use it.
 LAYERS = [
-    {"light", "errors", "ids", "model", "config", "checks"},
+    {"light", "errors", "ids", "model", "config", "checks", "redact"},
     {"db"},
-    {"conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage"},
+    {"conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan"},
     {"store"},
 ]
 HEAVY = (

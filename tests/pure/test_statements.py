@@ -101,6 +101,10 @@ def tour(store: recollect.Store) -> None:
     for by in (None, "day", "kind", "tool", "agent", "model", "workspace"):
         store.stats(by=by, since=1)
     store.verify()
+    open_gate = recollect.Store(store._db, "alex", store.settings.but(redact=False), None, store._worker)
+    open_gate.rename(c, "my password is hunter2-and-more")
+    open_gate.append(c, role="user", text="my password is hunter2-and-more")
+    assert store.scan(fix=True).places
     store._db.write("alex", lambda tx: jobs.enqueue(tx, "from the future", "1"))
     store.settle()
     store.stats()

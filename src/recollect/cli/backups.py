@@ -11,8 +11,8 @@ from ..errors import InvalidInput, NotFound, RecollectError, Refused, StorageErr
 from ..store import Store
 from . import output
 from .doctor import DAMAGED, PANEL
-from .examination import Contents, contents, open_in, snapshot
-from .session import Session, command, confirm
+from .examination import Contents, contents, open_in, snapshot, why
+from .session import Session, command, confirm, quoted
 
 
 @command("backup", panel=PANEL)
@@ -74,18 +74,28 @@ def _list(s: Session, where: Path, found: list[copies.Found], states: list[str |
         row = [output.styled(str(b.path.relative_to(where.parent))), output.styled(b.kind),
                output.styled(output.age(b.made_at)), output.styled(output.size(b.bytes))]  # fmt: skip
         if states is not None:
-            row.append(output.styled(states[i] or "", "green" if states[i] == "sound" else "red"))
+            sound = states[i] == "sound"
+            row.append(output.styled("sound" if sound else "damaged", "green" if sound else "red"))
         rows.append(row)
     columns = ["Backup", "Made", "Age", "Size", *(["State"] if states is not None else [])]
     output.line(output.styled(str(where.parent), "dim"))
-    output.show(output.table(*columns, rows=rows, right=["Size"], wide=["State"]))
-    output.hint(f"To go back to one: {s.command('restore', str(found[0].path))}")
+    output.show(output.table(*columns, rows=rows, right=["Size"], wide=["Backup"]))
+    bad = [(b.path, state) for b, state in zip(found, states or [], strict=False) if state != "sound"]
+    for path, state in bad:
+        output.line("")
+        output.line(output.styled(f"{path.name}: {state}", "red"))
+        output.line(f"More: recollect doctor {quoted(str(path))}", style="dim")
+    good = [b.path for b in found if b.path not in [path for path, _ in bad]]
+    if good:
+        output.hint(f"To go back to one: {s.command('restore', str(good[0]))}")
 
 
 def _state(path: Path) -> str:
     try:
         copies.check(path)
         bad = _altered(path)
+    except StorageError as e:
+        return why(e)
     except (RecollectError, OSError) as e:
         return output.words(e)
     return f"{output.count(bad, 'problem')} in its events" if bad else "sound"
@@ -119,7 +129,7 @@ def put_back(s: Session, path: Path, yes: bool) -> None:
         raise StoreBusy(f"{where} is open in {others[0]}. Close it, then try again: it would go on writing into the file "
                         "that is set aside.")  # fmt: skip
     now = _present(where)
-    confirm(_question(path, there, altered, where, now), yes)
+    _ask(path, there, altered, where, now, yes)
     with output.progress("copying", shown=not s.json) as bar:
         aside = copies.restore(path, where, bar)
     undo = s.command("restore", str(aside)) if aside is not None and now is not None else None
@@ -140,15 +150,18 @@ def _present(where: Path) -> Contents | None:
         return None
 
 
-def _question(path: Path, there: Contents, altered: int, where: Path, now: Contents | None) -> str:
-    but = f", {output.count(altered, 'problem')} in them" if altered else ""
-    if now is not None:
-        present = f"It takes the place of {where}: {_said(now)}. That file is kept aside."
-    elif where.exists():
-        present = f"It takes the place of {where}, which cannot be read. That file is kept aside."
-    else:
-        present = f"There is no store at {where} now."
-    return f"The backup {path} holds {_said(there)}{but}. {present} Go on?"
+def _ask(path: Path, there: Contents, altered: int, where: Path, now: Contents | None, yes: bool) -> None:
+    """Name what goes in and what goes out. Someone at a terminal gets it as a table, a log as one line."""
+    but = f"; {output.count(altered, 'problem')} in them" if altered else ""
+    present = "nothing there yet"
+    if where.exists():
+        present = (f"now {_said(now)}" if now is not None else "cannot be read") + "; that file is kept aside"
+    if yes or not output.is_interactive():
+        confirm(f"The backup {path} ({_said(there)}{but}) takes the place of {where} ({present}).", yes)
+        return
+    both = [("backup", str(path)), ("", f"{_said(there)}{but}"), ("store", str(where)), ("", present)]
+    output.show(output.facts(both), out=output.console(err=True))
+    confirm("Put the backup in the place of the store?", yes)
 
 
 def _said(c: Contents) -> str:

@@ -59,7 +59,7 @@ def advise(report: Report, s: Session, path: Path) -> None:
     if path.exists() and path.stat().st_size:
         out = salvage_to(path)
         what = "save every readable row into a new store; the file stays as it is"
-        report.next.append((f"{s.command('doctor', str(path), '--salvage', str(out))}", what))
+        report.next.append((f"recollect doctor {quoted(str(path))} --salvage {quoted(str(out))}", what))
     if not path.exists() or not path.stat().st_size or report.checks[-1].found == "half made":
         report.next.append((s.command("migrate"), "if nothing was recorded in it yet: make an empty store there"))
 

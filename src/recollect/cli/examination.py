@@ -245,8 +245,22 @@ def _header(report: Report, path: Path, header: bytes) -> bool:
         report.say("header", "bad", "written by a newer Recollect" if newer else "another program's database")
         report.wrong("the file", output.words(e))
         return False
-    report.say("header", "ok", f"a Recollect store, schema {int.from_bytes(header[60:64])}")
+    whole = _whole(header)
+    log = path.with_name(path.name + "-wal")
+    there = path.stat().st_size
+    if there < whole and not (log.exists() and log.stat().st_size):  # otherwise the rest may be in the log
+        report.say("header", "bad", f"a Recollect store, cut short: {there:,} of {whole:,} bytes are there")
+        report.wrong("the file", f"It ends too early: {there:,} of {whole:,} bytes are there.")
+    else:
+        report.say("header", "ok", f"a Recollect store, schema {int.from_bytes(header[60:64])}")
     return True
+
+
+def _whole(header: bytes) -> int:
+    """How long the file should be by its own account; 0 when it does not say."""
+    page = int.from_bytes(header[16:18])
+    said = header[24:28] == header[92:96]
+    return int.from_bytes(header[28:32]) * (65536 if page == 1 else page) if said else 0
 
 
 def _library(report: Report) -> None:
@@ -366,7 +380,7 @@ def look_at_pages(report: Report, db: Snapshot) -> bool:
     try:
         found = db.pages()
     except StorageError as e:
-        found = [output.words(e)]
+        found = [why(e)]
     for what in found[:SHOWN]:
         report.wrong("the file", what)
     if len(found) > SHOWN:
@@ -374,6 +388,11 @@ def look_at_pages(report: Report, db: Snapshot) -> bool:
     report.say("integrity", "bad" if found else "ok",
                f"{output.count(len(found), 'error')} in the structure of the file" if found else "every page is sound")  # fmt: skip
     return not found
+
+
+def why(e: StorageError) -> str:
+    """The driver's own reason: our words around it would send the reader to the doctor."""
+    return f"SQLite cannot read it: {e.__cause__}" if e.__cause__ else output.words(e)
 
 
 def look_at_events(
@@ -390,7 +409,7 @@ def look_at_events(
             found = verify(user)
             trouble += [(user, e) for e in failed(user)]
         except StorageError as e:
-            found = Verification(0, 0, 0, (Problem("the events", output.words(e), ""),))
+            found = Verification(0, 0, 0, (Problem("the events", why(e), ""),))
         report.users += 1
         report.conversations += found.conversations
         report.events += found.events
@@ -431,7 +450,7 @@ def examine_file(path: Path, bar: "Progress | None" = None, step: "Callable[[Che
                 _inside(report, db, bar, tell)
         except StorageError as e:
             report.say("integrity", "bad", "it cannot be opened")
-            report.wrong("the file", output.words(e))
+            report.wrong("the file", why(e))
     tell()
     return report
 

@@ -145,7 +145,8 @@ def build(connection: apsw.Connection, version: int) -> None:
             connection.execute("commit")
             reach("schema committed")
         except BaseException:
-            connection.execute("rollback")
+            if connection.in_transaction:  # a full disk has rolled back already
+                connection.execute("rollback")
             raise
 
 
@@ -190,7 +191,7 @@ def replace(backup: str, path: str, progress: Progress | None) -> str | None:
     make_folder(os.path.dirname(path))
     gate = Gate(path + ".lock")
     try:
-        with gate, translated(path):
+        with gate.within(10), translated(path):
             part = path + ".part"
             source = apsw.Connection(backup, apsw.SQLITE_OPEN_READONLY)
             try:
@@ -267,7 +268,8 @@ class translated:
 
 
 def _translate(e: apsw.Error, location: str) -> RecollectError:
-    if isinstance(e, apsw.FullError):
+    no_room_for_the_index = (apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMMAP)
+    if isinstance(e, apsw.FullError) or getattr(e, "extendedresult", 0) in no_room_for_the_index:
         return DiskFull(f"No space left for {location}. Nothing was written; free some space and try again.")
     if isinstance(e, (apsw.BusyError, apsw.LockedError)):
         return StoreBusy(f"{location} is locked by another program ({e}). Nothing was written; close it and try again.")

@@ -12,22 +12,35 @@ import os
 import sys
 import time
 
+from ..errors import StoreBusy
+
 if sys.platform == "win32":
     import msvcrt
 
+    def _try(fd: int) -> bool:
+        os.lseek(fd, 0, os.SEEK_SET)
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
     def _lock(fd: int) -> None:
-        while True:
-            os.lseek(fd, 0, os.SEEK_SET)
-            try:
-                return msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
-            except OSError:
-                time.sleep(0.001)  # LK_LOCK would sleep a whole second between tries
+        while not _try(fd):
+            time.sleep(0.001)  # LK_LOCK would sleep a whole second between tries
 
     def _unlock(fd: int) -> None:
         os.lseek(fd, 0, os.SEEK_SET)
         msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
 else:
     import fcntl
+
+    def _try(fd: int) -> bool:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
     def _lock(fd: int) -> None:
         fcntl.flock(fd, fcntl.LOCK_EX)
@@ -45,6 +58,18 @@ class Gate:
 
     def __enter__(self) -> Gate:
         _lock(self._fd)
+        return self
+
+    def within(self, seconds: float) -> Gate:
+        """`with gate.within(10):` for those who wait in the caller's own thread: StoreBusy when the time is over."""
+        until = time.monotonic() + seconds
+        while not _try(self._fd):
+            if time.monotonic() > until:
+                raise StoreBusy(
+                    f"{self.path.removesuffix('.lock')} is held by another process, for longer than {seconds:g} s. Nothing "
+                    "was written. See which program has it open (it may be stopped), or raise busy_timeout_ms."
+                )
+            time.sleep(0.002)
         return self
 
     def __exit__(self, *exc: object) -> None:

@@ -361,8 +361,12 @@ class _Stale(Exception):
 
 
 def _version(connection: Connection) -> int:
-    row = connection.execute("select to_regclass('recollect.schema_versions')").fetchone()
-    if row is None or row[0] is None:
+    # Of the catalogue itself: to_regclass() remembers a "no" for the session, even after another client has built it.
+    row = connection.execute(
+        "select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace"
+        " where n.nspname = 'recollect' and c.relname = 'schema_versions'"
+    ).fetchone()
+    if row is None:
         return 0
     row = connection.execute("select coalesce(max(version), 0) from recollect.schema_versions").fetchone()
     return int(row[0]) if row else 0

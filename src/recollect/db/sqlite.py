@@ -10,7 +10,7 @@ import os
 import threading
 import weakref
 
-from ..errors import StoreClosed
+from ..errors import Damaged, StoreClosed
 from .file import check_library, translated
 from .writer import Engine
 
@@ -63,7 +63,10 @@ class SQLite:
 
     def users(self) -> list[str]:
         with translated(self.location):
-            return [row[0] for row in self._current().query("select id from users order by id")]
+            found = [row[0] for row in self._current().query("select id from users order by id")]
+        if not all(isinstance(id, str) for id in found):
+            raise Damaged(f"The users of {self.location} are not what was written. Run `recollect doctor`.")
+        return found
 
     def check(self) -> list[str]:
         with translated(self.location):

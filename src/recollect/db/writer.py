@@ -135,6 +135,7 @@ class Engine:
         is inside SQLite, and it can be forked."""
         self._thread: threading.Thread | None = None
         self._next: Request | None = None
+        self._lost = False
         self._wal_pages = 0
         self._batches = 0
         self._name = os.urandom(6).hex()
@@ -167,7 +168,7 @@ class Engine:
     def _set_up(self, connection: apsw.Connection, path: str, inode: int) -> apsw.Connection:
         version = version_of(connection, path)
         if version < migrate.LATEST or connection.pragma("journal_mode") != "wal":
-            with self._gate:
+            with self._gate.within(self._timeout):
                 if os.stat(path).st_ino != inode:  # a backup was put in its place while we waited
                     connection.close()
                     return self._connect_writer(path)
@@ -322,6 +323,10 @@ class Engine:
             try:
                 with self._gate, self._writing:
                     reach("gate taken")
+                    if self._lost:  # a commit failed in a way that closed the connection: try anew, every time
+                        assert self._path is not None
+                        self._connection = self._connect_writer(self._path)
+                        self._lost = False
                     last = self._alone(first, batch) if first.alone else self._fill(first, batch)
             except BaseException as e:
                 error = e
@@ -390,7 +395,7 @@ class Engine:
             else:
                 connection.execute("rollback")
         except BaseException:
-            if self._connection.in_transaction:
+            if not self._lost and self._connection.in_transaction:
                 self._connection.execute("rollback")
             raise
         return closing
@@ -415,12 +420,16 @@ class Engine:
             # Neither done nor undone as far as this connection knows. Open anew, which reads the log from the disk as
             # a recovery would, look for our mark, and only call it done after a sync that succeeded.
             assert self._path is not None
+            self._lost = True
             try:
                 self._connection.close(True)
-                self._connection = self._connect_writer(self._path)
-                if self._connection.execute(*mark).fetchall():
-                    self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
-                    return
+                look = connect(self._path)
+                try:
+                    if look.execute(*mark).fetchall():
+                        look.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
+                        return
+                finally:
+                    look.close(True)
             except apsw.Error as again:
                 raise OutcomeUnknown(
                     f"{self._path}: the commit failed ({e}) and so did looking for it ({again}). Look before you "
