@@ -102,8 +102,9 @@ def tour(store: recollect.Store) -> None:
         store.stats(by=by, since=1)
     store.verify()
     open_gate = recollect.Store(store._db, "alex", store.settings.but(redact=False), None, store._worker)
-    open_gate.rename(c, "my password is hunter2-and-more")
-    open_gate.append(c, role="user", text="my password is hunter2-and-more")
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    open_gate.rename(c, secret)
+    open_gate.append(c, role="user", text=f"use {secret}")
     assert store.scan(fix=True).places
     store._db.write("alex", lambda tx: jobs.enqueue(tx, "from the future", "1"))
     store.settle()
