@@ -12,13 +12,13 @@ import threading
 
 from . import ids
 from .db.points import reach
-from .redact import Gate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from .db import Database, Tx
+    from .redact import Gate
 
     Handler = Callable[[str, str], None]
     """Does the job of (user, key); raises when it could not."""
@@ -102,7 +102,9 @@ def errors(tx: Tx) -> tuple[str, ...]:
     return tuple(f"{kind} {key}, {attempts} attempts: {error}" for kind, key, attempts, error in rows)
 
 
-def run_due(db: Database, user: str, handlers: Mapping[str, Handler], *, hurry: tuple[str, ...] = ()) -> int:
+def run_due(
+    db: Database, user: str, handlers: Mapping[str, Handler], gate: Gate, *, hurry: tuple[str, ...] = ()
+) -> int:
     """Do what is due, one after the other; of the kinds in `hurry` also what was put off. Returns how many were done."""
     done = 0
     tried: set[int] = set()
@@ -113,7 +115,7 @@ def run_due(db: Database, user: str, handlers: Mapping[str, Handler], *, hurry: 
         if job is None:
             return done
         tried.add(job.id)
-        done += _do(db, user, job, handlers)
+        done += _do(db, user, job, handlers, gate)
 
 
 def _hurry(db: Database, user: str, kind: str) -> None:
@@ -126,7 +128,7 @@ def _hurry(db: Database, user: str, kind: str) -> None:
     )
 
 
-def _do(db: Database, user: str, job: Job, handlers: Mapping[str, Handler]) -> bool:
+def _do(db: Database, user: str, job: Job, handlers: Mapping[str, Handler], gate: Gate) -> bool:
     reach("job claimed")
     try:
         handler = handlers.get(job.kind)
@@ -134,7 +136,7 @@ def _do(db: Database, user: str, job: Job, handlers: Mapping[str, Handler]) -> b
             raise LookupError(f"no handler for jobs of kind {job.kind!r} in this process")
         handler(user, job.key)
     except Exception as e:
-        said = Gate().text(f"{type(e).__name__}: {e}")
+        said = gate.another().text(f"{type(e).__name__}: {e}")
         db.write(user, lambda tx: fail(tx, job, said))
         return False
     reach("job done")
@@ -146,9 +148,10 @@ class Worker:
     """The thread of this process that does jobs. It starts when the first one is queued here, and looks every few
     seconds for what other processes left behind."""
 
-    def __init__(self, db: Database, handlers: Mapping[str, Handler]) -> None:
+    def __init__(self, db: Database, handlers: Mapping[str, Handler], gate: Gate) -> None:
         self._db = db
         self._handlers = handlers
+        self._gate = gate
         self._fresh()
 
     def _fresh(self) -> None:
@@ -174,7 +177,7 @@ class Worker:
             self._wake.clear()
             for user in list(self._users):
                 try:
-                    run_due(self._db, user, self._handlers)
+                    run_due(self._db, user, self._handlers, self._gate)
                 except Exception:
                     # The database is away, busy or full: the jobs are in it and wait. Callers meet the error themselves.
                     break

@@ -129,9 +129,11 @@ def prepare(
     role, name = gate.optional(role), gate.optional(checks.optional(name, "name"))
     tool, path = gate.optional(checks.optional(tool, "tool")), gate.optional(checks.optional(path, "path"))
     agent, status = gate.optional(checks.optional(agent, "agent")), gate.optional(checks.optional(status, "status"))
-    task_id, model = gate.optional(checks.optional(task_id, "task_id")), gate.optional(checks.optional(model, "model"))
+    task_id, model = checks.optional(task_id, "task_id"), gate.optional(checks.optional(model, "model"))
     if kind == "ledger" and not task_id:
         raise InvalidInput("A ledger snapshot needs task_id=.")
+    if task_id:
+        task_id = safe_key(task_id, gate)
     if kind == "event" and not name:
         raise InvalidInput("An event of kind 'event' needs name=, for example 'workflow.start'.")
     if kind == "artifact":
@@ -152,8 +154,9 @@ def prepare(
     stored_payload = None
     if payload is not None:
         stored_payload = checks.payload(payload)
-        if stored_payload is not None and not gate.is_quiet(stored_payload):
-            stored_payload = checks.payload(gate.value(payload))
+        if stored_payload is not None and (clean := gate.value(payload)) is not payload:
+            stored_payload = checks.payload(clean)
+    tags = tags if isinstance(tags, str) else tuple(tags)  # read twice below
     stored_tags = checks.tags(tags) if tags else None
     if stored_tags is not None or gate.families:
         safe = [gate.text(tag) for tag in tags]
@@ -174,8 +177,10 @@ def prepare(
             raise InvalidInput("reasoning= belongs to a message; write a trace of its own with kind='reasoning'.")
         r = reasoning if isinstance(reasoning, Reasoning) else Reasoning(checks.text(reasoning, "reasoning"))
         extra = {k: v for k, v in (("effort", r.effort), ("verbosity", r.verbosity)) if v is not None}
+        own = gate.another()
+        own.families += gate.families  # thoughts about what had a secret in it
         draft.trace = prepare(
-            gate=gate.another(), kind="reasoning", role="assistant", text=r.text, agent=agent, payload=extra, model=r.model or model,
+            gate=own, kind="reasoning", role="assistant", text=r.text, agent=agent, payload=extra, model=r.model or model,
             input_tokens=r.input_tokens, output_tokens=r.output_tokens, duration_ms=r.duration_ms, created_at=created_at,
         )  # fmt: skip
     return draft
@@ -183,8 +188,10 @@ def prepare(
 
 def safe_key(key: str, gate: Gate) -> str:
     """A key with a secret in it is kept as a hash: a marker would make two different keys one."""
-    if gate.text(key) == key:
+    family = gate.names_a_secret(key)
+    if family is None:
         return key
+    gate.families.append(family)
     from hashlib import blake2b
 
     return "redacted:" + blake2b(key.encode(), digest_size=16).hexdigest()

@@ -172,6 +172,8 @@ def _values(payload: bytes) -> list[Any]:
         elif type_ == 7:
             import struct
 
+            if len(payload) < at + 8:
+                raise ValueError("cut short")
             values.append(struct.unpack(">d", payload[at : at + 8])[0])
             length = 8
         else:

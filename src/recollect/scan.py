@@ -3,56 +3,70 @@
 This is the one place that changes an event: what was written before redaction was switched on, or before a pattern was
 known, is brought to what it would be today. A page of events is read, judged outside any transaction, and written back
 only where the row is still the one that was read.
+
+A title and a summary were made from messages and may have cut a secret in two, so that no pattern knows it any more. What
+was found in a conversation's messages is therefore looked for in them by its value.
 """
 
 from __future__ import annotations
 
 import json
+import re
 
 from . import log
 from .conversations import load_metadata
+from .errors import Damaged
 from .model import Scan, SecretPlace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from .db import Database, Row, Tx
     from .model import Progress
     from .redact import Gate
 
+    Known = dict[str, str]
+    """What was found in the messages of a conversation: the value, and its family. Never leaves this module."""
+
 PAGE = 500
 
 
 def scan(db: Database, user: str, gate: Gate, fix: bool, progress: Progress | None) -> Scan:
     conversations = db.read(
-        user,
-        lambda tx: tx.all(
-            "select no, id, title, workspace, workflow_id, metadata, last_seq from conversations"
-            " where user_no = :user order by no"
-        ),
+        user, lambda tx: tx.all("select no, id, last_seq from conversations where user_no = :user order by no")
     )
-    places: list[SecretPlace] = []
-    for row in conversations:
-        found = _conversation(db, user, gate, row, fix)
-        if found:
-            places.append(SecretPlace(row[1], 0, found))
-    ids = {row[0]: row[1] for row in conversations}
-    total, seen, after = sum(row[6] for row in conversations), 0, 0
+    total, seen, after = sum(row[2] for row in conversations), 0, 0
+    known: dict[int, Known] = {row[0]: {} for row in conversations}
+    found: dict[tuple[int, int], list[str]] = {}
     while page := _page(db, user, after):
         changes: list[tuple[int, int, list[Any]]] = []
         for event in page:
-            families, clean = _event(gate, event)
-            if families and event[-2] in ids:  # a conversation that came meanwhile was written through the gate
-                places.append(SecretPlace(ids[event[-2]], event[0], families))
-                changes.append((event[-2], event[21], clean))
+            no = event[-2]
+            if no not in known:
+                continue  # a conversation that came meanwhile was written through the gate
+            families, clean = _event(gate, event, known[no])
+            if families:
+                found[no, event[0]] = families
+                changes.append((no, event[21], clean))
         if fix and changes:
             _write(db, user, changes)
         seen += len(page)
         after = page[-1][-1]
         if progress:
             progress("events", min(seen, total), total)
-    return Scan(seen, tuple(places), fix)
+    for no, _, _ in conversations:
+        found[no, 0] = _conversation(db, user, gate, no, known[no], fix) + _branches(db, user, gate, no, fix)
+    for no, families in _jobs(db, user, gate, fix):
+        found[no, 0] = found.get((no, 0), []) + families
+    ids = {no: log.safe_key(id, gate.another()) for no, id, _ in conversations}
+    places = [
+        SecretPlace(ids.get(no, ""), seq, tuple(dict.fromkeys(families)))
+        for (no, seq), families in sorted(found.items())
+        if families
+    ]
+    return Scan(seen, (*places, *_receipts(db, user, gate, fix)), fix)
 
 
 def _page(db: Database, user: str, after: int) -> list[Row]:
@@ -68,40 +82,165 @@ def _page(db: Database, user: str, after: int) -> list[Row]:
     )
 
 
-def _conversation(db: Database, user: str, gate: Gate, row: Row, fix: bool) -> tuple[str, ...]:
-    no, id, title, workspace, workflow, metadata, _ = row
-    own = gate.another()
-    clean = own.optional(title), own.optional(workspace), own.optional(workflow)
-    loaded = load_metadata(id, metadata)
-    kept = json.dumps(own.value(loaded), ensure_ascii=False) if loaded else metadata
-    if own.families and fix:
-        db.write(
-            user,
-            lambda tx: tx.run(
-                "update conversations set title = :title, workspace = :workspace, workflow_id = :workflow,"
-                " metadata = :metadata where user_no = :user and no = :c",
-                c=no, title=clean[0], workspace=clean[1], workflow=clean[2], metadata=kept,
-            ),
-        )  # fmt: skip
-    return tuple(dict.fromkeys(own.families))
+# -- events
 
 
-def _event(gate: Gate, row: Row) -> tuple[tuple[str, ...], list[Any]]:
+def _event(gate: Gate, row: Row, known: Known) -> tuple[list[str], list[Any]]:
     """What is found in an event, and its columns as they would be written today. `row` is as `log.COLUMNS` selects it."""
     own = gate.another()
     seq, branch = row[0], row[19]
     columns = [*row[1:19], row[20]]
-    for i in (1, 2, 3, 4, 5, 6, 7, 8, 12):
+    try:
+        tags, payload = json.loads(columns[10] or "[]"), json.loads(columns[11] or "{}")
+    except ValueError as e:
+        raise Damaged(f"Event {seq} does not read back as it was written ({e}). Run `recollect doctor`.") from None
+    if columns[0] == "summary":
+        columns[2] = _without(columns[2], known, own)
+        if isinstance(payload.get("points"), list):
+            points = [[_without(part, known, own) for part in point] for point in payload["points"]]
+            payload = payload | {"points": points}
+    _remember(gate, columns[2], known)
+    for i in (1, 2, 3, 4, 5, 6, 7, 12):
         columns[i] = own.optional(columns[i])
-    if columns[17] is not None:
-        columns[17] = log.safe_key(columns[17], own)
-    if columns[11] is not None and not own.is_quiet(columns[11]):
-        columns[11] = json.dumps(own.value(json.loads(columns[11])), ensure_ascii=False)
-    tags = [own.text(tag) for tag in json.loads(columns[10] or "[]")]
+    for i in (8, 17):
+        columns[i] = None if columns[i] is None else log.safe_key(columns[i], own)
+    payload, tags = own.value(payload), [own.text(tag) for tag in tags]
     if own.families:
         columns[10] = json.dumps(list(dict.fromkeys([*tags, log.SENSITIVE])), ensure_ascii=False)
+        columns[11] = None if columns[11] is None else json.dumps(payload, ensure_ascii=False)
     crc = log.checksum(log.content_crc(columns), branch, seq, columns[9])
-    return tuple(dict.fromkeys(own.families)), [branch, seq, *columns, crc]
+    return own.families, [branch, seq, *columns, crc]
+
+
+def _remember(gate: Gate, text: str, known: Known) -> None:
+    if gate.is_quiet(text):
+        return
+    from .redact import redact
+
+    for family, start, end in redact(text, gate.policy()).findings:
+        # A summary takes texts apart at their lines, and a title joins them.
+        for piece in {*text[start:end].splitlines(), " ".join(text[start:end].split())}:
+            if len(piece.strip()) >= 4:
+                known[piece.strip()] = family
+
+
+def _without(text: str, known: Known, gate: Gate) -> str:
+    """A text that was made from others, without what was found in those: whole, or as the last thing before a cut."""
+    for value in sorted(known, key=len, reverse=True):
+        marker = f"[redacted:{known[value]}]"
+        if value in text:
+            text = text.replace(value, marker)
+            gate.families.append(known[value])
+        for cut in reversed([m.start() for m in re.finditer(r"…|\n|\Z", text)]):
+            least = 3 if text[cut : cut + 1] == "…" else 8
+            part = next((n for n in range(len(value) - 1, least - 1, -1) if text.endswith(value[:n], 0, cut)), 0)
+            if part:
+                text = text[: cut - part] + marker + text[cut:]
+                gate.families.append(known[value])
+    return text
+
+
+# -- what belongs to a conversation, and what to none
+
+
+def _conversation(db: Database, user: str, gate: Gate, no: int, known: Known, fix: bool) -> list[str]:
+    while True:
+        row = db.read(
+            user,
+            lambda tx: tx.one(
+                "select id, title, workspace, workflow_id, metadata from conversations where user_no = :user and no = :c",
+                c=no,
+            ),
+        )
+        if row is None:
+            return []  # erased meanwhile
+        own = gate.another()
+        id, title, workspace, workflow, metadata = row
+        loaded = load_metadata(log.safe_key(id, gate.another()), metadata)
+        clean = {
+            "id": log.safe_key(id, own),
+            "title": None if title is None else own.text(_without(title, known, own)),
+            "workspace": own.optional(workspace),
+            "workflow": None if workflow is None else log.safe_key(workflow, own),
+            "metadata": json.dumps(own.value(loaded), ensure_ascii=False) if loaded else metadata,
+        }
+        was = dict(zip(("was_id", "was_title", "was_workspace", "was_workflow", "was_metadata"), row, strict=True))
+        if not own.families or not fix or _replace(db, user, no, clean, was):
+            return own.families  # else it was renamed between reading and writing: look again
+
+
+def _replace(db: Database, user: str, no: int, clean: dict[str, Any], was: dict[str, Any]) -> bool:
+    return db.write(
+        user,
+        lambda tx: tx.run(
+            "update conversations set id = :id, title = :title, workspace = :workspace, workflow_id = :workflow,"
+            " metadata = :metadata where user_no = :user and no = :c and id = :was_id"
+            " and title is not distinct from :was_title and workspace is not distinct from :was_workspace"
+            " and workflow_id is not distinct from :was_workflow and metadata = :was_metadata",
+            c=no, **clean, **was,
+        ),
+    ) > 0  # fmt: skip
+
+
+def _branches(db: Database, user: str, gate: Gate, no: int, fix: bool) -> list[str]:
+    own = gate.another()
+    rows = db.read(
+        user,
+        lambda tx: tx.all("select no, name from branches where user_no = :user and conversation_no = :c", c=no),
+    )
+    for branch, name in rows:
+        clean = log.safe_key(name, own)
+        if fix and clean != name:
+            _run(
+                db, user,
+                "update branches set name = :name where user_no = :user and conversation_no = :c and no = :b",
+                c=no, b=branch, name=clean,
+            )  # fmt: skip
+    return own.families
+
+
+def _jobs(db: Database, user: str, gate: Gate, fix: bool) -> list[tuple[int, list[str]]]:
+    """Jobs that failed with a secret in what they said: the conversation they were for, -1 for none."""
+    found = []
+    rows = db.read(
+        user,
+        lambda tx: tx.all("select id, key, last_error from jobs where user_no = :user and last_error is not null"),
+    )
+    for id, key, said in rows:
+        own = gate.another()
+        clean = own.text(said)
+        if own.families:
+            conversation = key.split(":")[0]
+            found.append((int(conversation) if conversation.isdigit() else -1, own.families))
+            if fix:
+                _run(
+                    db, user, "update jobs set last_error = :said where user_no = :user and id = :id", id=id, said=clean
+                )
+    return found
+
+
+def _receipts(db: Database, user: str, gate: Gate, fix: bool) -> list[SecretPlace]:
+    """Receipts of conversations whose id held a secret."""
+    places = []
+    for id, request in db.read(user, lambda tx: tx.all("select id, request from receipts where user_no = :user")):
+        own = gate.another()
+        clean = {what: log.safe_key(value, own) for what, value in json.loads(request).items()}
+        if own.families:
+            places.append(SecretPlace(clean.get("conversation", ""), 0, tuple(dict.fromkeys(own.families))))
+            if fix:
+                _run(
+                    db, user, "update receipts set request = :request where user_no = :user and id = :id",
+                    id=id, request=json.dumps(clean),
+                )  # fmt: skip
+    return places
+
+
+# -- writing back
+
+
+def _run(db: Database, user: str, sql: str, **params: Any) -> None:
+    write: Callable[[Tx], int] = lambda tx: tx.run(sql, **params)  # noqa: E731 - typed for mypy
+    db.write(user, write)
 
 
 def _write(db: Database, user: str, changes: list[tuple[int, int, list[Any]]]) -> None:

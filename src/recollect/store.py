@@ -41,14 +41,12 @@ class Store:
     ) -> None:
         self._db = db
         self._settings = settings
-        self._gate = Gate(settings.redact, settings.redact_off, settings.redact_allow, settings.redact_patterns)
-        if settings.redact_off or settings.redact_patterns:
-            self._gate.policy()  # a misspelt family or pattern is told now, not at the first secret
+        self._gate = _gate(settings)
         self._user = self._safe_id(user, "user")
         self._model = model
         self._all_on = settings.events and settings.ledger and settings.reasoning_traces
         self._handlers: dict[str, jobs.Handler] = {"summarize": self._summarize_job, "backup": self._backup_job}
-        self._worker = worker or jobs.Worker(db, self._handlers)
+        self._worker = worker or jobs.Worker(db, self._handlers, self._gate)
         if worker is None and settings.backup_every and db.dialect == "sqlite":
             self._schedule_backup()
 
@@ -68,7 +66,7 @@ class Store:
         summaries. Further keywords are settings (`docs/reference/settings.md`).
         """
         settings = settings.but(**overrides) if settings is not None else Settings.load(**overrides)
-        user = ids.check(settings.user if user is None else user, "user")
+        user = _safe_id(settings.user if user is None else user, "user", _gate(settings))  # before anything is touched
         return cls(connect(_where(url, settings), settings), user, settings, model, None)
 
     def for_user(self, user: str) -> Store:
@@ -99,16 +97,12 @@ class Store:
     # -- what may be written, and how
 
     def _safe_id(self, value: str, what: str) -> str:
-        """An id stands for itself, so a secret in it cannot be replaced, only refused."""
-        family = self._gate.names_a_secret(ids.check(value, what))
-        if family:
-            raise InvalidInput(
-                f"The {what} holds a secret ({family}). Ids are kept and shown as they are: choose another."
-            )
-        return value
+        return _safe_id(value, what, self._gate)
 
     def _title(self, value: str) -> str:
-        return checks.title(self._gate.text(checks.title(value)))
+        # As it was written first: a private key on one line is not known for one.
+        as_written = self._gate.text(checks.text(value, "title"))
+        return checks.title(self._gate.text(checks.title(as_written)))
 
     def _workspace(self, value: str) -> str:
         """A workspace as it is stored and looked for: the same secret becomes the same marker on both ways."""
@@ -239,19 +233,17 @@ class Store:
             return log.plain_message(entry["role"], entry["text"], self._gate.another())
         if entry.get("kind") == "summary" and entry.get("message") is not None:
             raise InvalidInput("What a summary covers is said by summarize() alone; leave message= out.")
+        if not entry.keys() <= Entry.__annotations__.keys():
+            unknown = sorted(entry.keys() - Entry.__annotations__.keys())
+            raise InvalidInput(f"append does not know {', '.join(unknown)}.")
+        gate = self._gate.another()
         if entry.get("kind") == "artifact" and entry.get("path"):
             outside = self._settings.artifacts_outside_workspace
-            path = log.relative_path(
-                checks.text(entry["path"], "path"), self.get(conversation).workspace, outside_is_fine=outside
-            )
+            # Redacted before it is taken apart: `https://bot:pw@host` has one slash less afterwards.
+            path = gate.text(checks.text(entry["path"], "path"))
+            path = log.relative_path(path, self.get(conversation).workspace, outside_is_fine=outside)
             entry = {**entry, "path": path}
-        try:
-            draft = log.prepare(gate=self._gate.another(), **entry)
-        except TypeError as e:
-            unknown = sorted(set(entry) - set(Entry.__annotations__))
-            if not unknown:
-                raise
-            raise InvalidInput(f"append does not know {', '.join(unknown)}.") from e
+        draft = log.prepare(gate=gate, **entry)
         if not self._settings.reasoning_traces:
             draft.trace = None
         return draft
@@ -325,7 +317,7 @@ class Store:
         said = self._history(conversation, checks.count(max_messages, "max_messages") + 1, branch)
         summary = said[:1] if said and said[0].kind == "summary" else []
         said = said[len(summary) :]
-        if said and said[-1].role == "user" and said[-1].text == message:
+        if said and said[-1].role == "user" and said[-1].text in (message, self._gate.another().text(message)):
             said.pop()
         said = summary + said[-max_messages:] if max_messages else []
         history = _formatted(said)
@@ -415,7 +407,7 @@ class Store:
 
     def settle(self) -> int:
         """Finish queued background work now. Returns how many jobs were done; `stats()` shows what failed."""
-        return jobs.run_due(self._db, self._user, self._handlers, hurry=("summarize",))
+        return jobs.run_due(self._db, self._user, self._handlers, self._gate, hurry=("summarize",))
 
     # -- the whole
 
@@ -440,7 +432,7 @@ class Store:
         they are replaced where they stand, in titles and metadata too, and nothing of them stays in the file."""
         from . import scan
 
-        found = scan.scan(self._db, self._user, self._gate, fix, progress)
+        found = scan.scan(self._db, self._user, _gate(self._settings.but(redact=True)), fix, progress)
         if fix and found.places:
             self._db.scrub()
         return found
@@ -484,6 +476,22 @@ class Store:
 
     def __repr__(self) -> str:
         return f"<recollect.Store {self._db.location} user={self._user!r}>"
+
+
+def _gate(settings: Settings) -> Gate:
+    gate = Gate(settings.redact, settings.redact_off, settings.redact_allow, settings.redact_patterns)
+    if settings.redact_off or settings.redact_patterns:
+        gate.policy()  # a misspelt family or pattern is told now, not at the first secret
+    return gate
+
+
+def _safe_id(value: str, what: str, gate: Gate) -> str:
+    """An id stands for itself, so a secret in it cannot be replaced, only refused."""
+    value = ids.check(value, what)
+    family = gate.names_a_secret(value)
+    if family:
+        raise InvalidInput(f"The {what} holds a secret ({family}). Ids are kept and shown as they are: choose another.")
+    return value
 
 
 def _where(url: PathLike | None, settings: Settings) -> str | None:

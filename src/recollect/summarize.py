@@ -87,7 +87,14 @@ def write(plan: Plan, model: Model | None, timeout_ms: int, gate: Gate) -> log.D
             raise Damaged(f"The summary {plan.previous.id} has lost what it covers. Run `recollect doctor`.")
         before = plan.previous.payload
     count = len(plan.covered) + before["count"]
+    # What was stored without redaction is redacted before it is cut, and before a model sees it.
+    before_cut = gate.another()
+    plan = plan._replace(
+        previous=None if plan.previous is None else _redacted(plan.previous, before_cut),
+        covered=[_redacted(e, before_cut) for e in plan.covered],
+    )
     said = _ask(model, plan, timeout_ms) if model else None
+    said = gate.text(said)[:MAX_CHARACTERS] if said else None
     if said:
         body, points, left_out = said, [["Earlier", said]], 0
     else:
@@ -192,6 +199,15 @@ def _render(points: list[list[str]], left_out: int) -> str:
     return "\n\n".join(blocks) or "(nothing was said)"
 
 
+def _redacted(e: Event, gate: Gate) -> Event:
+    clean = gate.text(e.text)
+    if clean == e.text:
+        return e
+    from dataclasses import replace
+
+    return replace(e, text=clean)
+
+
 def _ask(model: Model, plan: Plan, timeout_ms: int) -> str | None:
     """What the model says, None when it fails, says nothing or takes too long. It is asked in a thread of its own: a
     model that hangs must not hold up the jobs behind it."""
@@ -213,7 +229,7 @@ def _ask(model: Model, plan: Plan, timeout_ms: int) -> str | None:
         try:
             answer = model(PROMPT.format(earlier=earlier, lines="\n".join(lines)))
             if isinstance(answer, str) and answer.strip():
-                answers.append(checks.text(answer.strip()[:MAX_CHARACTERS], "the model's answer"))
+                answers.append(checks.text(answer.strip(), "the model's answer"))
         except Exception:
             pass  # the extractive summary takes its place, and says in its payload that it did
 

@@ -34,6 +34,7 @@ EXIT_CODES = {
     4: "that id or name is taken",
     5: "storage busy, unavailable or full",
     6: "damaged, or refused because it is not safe to write on",
+    7: "secrets are stored (`scan` without `--fix`)",
     130: "interrupted, or answered with no",
 }
 """The one list of what a command ends with; `recollect --help` prints it."""
@@ -48,6 +49,7 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (errors.StorageError, 5),
     (OSError, 5),
 )
+SECRETS_FOUND = 7
 INTERRUPTED = 130
 PIPE_WIDTH = 10_000
 
@@ -91,7 +93,7 @@ def show(*things: "RenderableType", out: "Console | None" = None) -> None:
     with out.capture() as captured:  # nobody wants the blanks that fill a table's cells in a file
         for thing in things:
             out.print(thing)
-    typer.echo("\n".join(row.rstrip(" ") for row in captured.get().split("\n")), nl=False)
+    typer.echo("\n".join(row.rstrip(" ") for row in captured.get().split("\n")), file=out.file, nl=False)
 
 
 def line(text: "str | Text", *, style: str | None = None) -> None:
@@ -178,6 +180,7 @@ def words(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or 'The system'}: {error.strerror}."
     if not isinstance(error, errors.RecollectError):
+        text = errors.safe(text) if errors.safe else text
         return f"{type(error).__name__}: {text} (unexpected; RECOLLECT_DEBUG=1 shows where)"
     text = re.sub(r"`?\brecollect\.open\(\)`?", "the command", text)
     text = re.sub(r"`?\b([a-z_]+)\(\)`?", lambda m: f"`recollect {_COMMANDS.get(m[1], m[1])}`", text)

@@ -273,7 +273,9 @@ def _translate(e: apsw.Error, location: str) -> RecollectError:
         return DiskFull(f"No space left for {location}. Nothing was written; free some space and try again.")
     if isinstance(e, (apsw.BusyError, apsw.LockedError)):
         return StoreBusy(f"{location} is locked by another program ({e}). Nothing was written; close it and try again.")
-    if isinstance(e, (apsw.CorruptError, apsw.NotADBError)):
+    # Our own SQL is explained by the tests: where it no longer fits the tables, the file is not what was written.
+    lost = ("no such table", "no such column", "no such index", "malformed database schema", "unsupported file format")
+    if isinstance(e, (apsw.CorruptError, apsw.NotADBError)) or str(e).removeprefix("SQLError: ").startswith(lost):
         return Damaged(
             f"{location} is damaged ({e}). Run `recollect doctor` to see how badly and to save what is readable."
         )

@@ -12,7 +12,7 @@ any input.
 from __future__ import annotations
 
 from .. import errors
-from .screen import Finding, is_quiet
+from .screen import Finding, is_quiet, to_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +21,15 @@ if TYPE_CHECKING:
 
     from .search import DEFAULT, Policy, Redacted, Stream, family_names, redact, redact_value
 
-# Errors quote what they were given. They are told here how to do it safely: `errors` itself imports nothing.
-errors.safe = lambda message: Gate().text(message)
+_own_patterns: dict[str, str] = {}
+
+
+def _safe(message: str) -> str:
+    """Errors quote what they were given, and do not know which store it was meant for: every store's patterns count."""
+    return Gate(patterns=_own_patterns).text(message)
+
+
+errors.safe = _safe  # told from here: `errors` itself imports nothing
 
 __all__ = ["DEFAULT", "Finding", "Gate", "Policy", "Redacted", "Stream", "family_names", "redact", "redact_value"]
 
@@ -34,6 +41,10 @@ def __getattr__(name: str) -> Any:
 
         return getattr(search, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# Findings that an id may have: it is made to look random, and a long number may be a card's.
+_FIT_FOR_IDS = ("vendor-token", "card-number")
 
 
 class Gate:
@@ -78,6 +89,7 @@ class Gate:
                 self._policy = Policy(self._patterns, tuple(self._allow), frozenset(self._off))
             except ValueError as e:
                 raise errors.SettingsError(f"redact_patterns: {e}") from None
+            _own_patterns.update(self._patterns)
         return self._policy
 
     def is_quiet(self, text: str) -> bool:
@@ -98,7 +110,7 @@ class Gate:
 
     def value(self, value: Any) -> Any:
         """A JSON value, however deep, keys included."""
-        if not self._on or not value:
+        if not self._on or not value or (not self._patterns and _is_quiet_value(value)):
             return value
         from .search import redact_value
 
@@ -107,11 +119,26 @@ class Gate:
         return clean
 
     def names_a_secret(self, id: str) -> str | None:
-        """The family of a vendor's token in an id, which cannot be replaced, only refused. Numbers and random ids pass."""
+        """The family of a secret in an id, which cannot be replaced, only refused. Numbers and random ids pass."""
         if self.is_quiet(id):
             return None
-        from .families import FAMILIES
         from .search import redact
 
-        vendors = {f.name for f in FAMILIES}
-        return next((f.family for f in redact(id, self.policy()).findings if f.family in vendors), None)
+        return next((f.family for f in redact(id, self.policy()).findings if f.family not in _FIT_FOR_IDS), None)
+
+
+def _is_quiet_value(value: Any) -> bool:
+    """`is_quiet` for JSON: no name in it promises a secret either (`{"pin": 1234}` has no word that announces one)."""
+    if isinstance(value, str):
+        return is_quiet(value)
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_quiet_value, value))
+    if isinstance(value, dict):
+        from .names import kind_of
+
+        called = (value.get("name"), value.get("key"))  # {"name": "pin", "value": 1234}
+        return all(
+            kind_of(to_bytes(name)) is None and is_quiet(name) for name in (*value, *called) if isinstance(name, str)
+        ) and all(map(_is_quiet_value, value.values()))
+    # Whoever brings a mapping of another kind waits 20 ms once.
+    return value is None or isinstance(value, (bool, float)) or (isinstance(value, int) and -(10**12) < value < 10**12)

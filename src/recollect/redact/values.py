@@ -6,10 +6,6 @@ the value alone, and are written for short strings (a caller never passes more t
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
-from collections import Counter
 from math import log2
 
 from .engine import Lazy, pattern
@@ -60,42 +56,64 @@ _CODE_WORDS = frozenset((b"new", b"await", b"return", b"function", b"lambda", b"
 _TYPE = Lazy(
     rb"^(?:Optional|Union|List|Dict|Array|Promise|Record|Secret(?:Str|String)?|String|Vec|Option|Result|std)\b"
 )
-_WORDY = Lazy(rb"[A-Za-z]+")
-_CONSONANTS = Lazy(rb"[bcdfghjklmnpqrstvwxz]{5,}", re.IGNORECASE)
+_CAMEL = Lazy(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_PARTS = Lazy(rb"[-_.:/]")
+_GROUPS = Lazy(rb"[ -]")
+_CONSONANTS = Lazy(rb"[bcdfghjklmnpqrstvwxz]{5,}", 2)
 _UUID = Lazy(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _HEX = Lazy(rb"(?:0x)?[0-9a-fA-F]+")
 _SYMBOLS = frozenset(b"!@#$%^&*()+=?~;:,/|{}[]<>\\-_.")
 _STRONG_SYMBOLS = frozenset(b"!@#$%^&*+=?~|")
 
 
+_DIGITS = b"0123456789"
+_LOWER = b"abcdefghijklmnopqrstuvwxyz"
+_UPPER = _LOWER.upper()
+_LETTERS = _LOWER + _UPPER
+_OTHERS = bytes(_SYMBOLS) + bytes(range(128, 256))
+_STRONG = bytes(_STRONG_SYMBOLS)
+_N_LOG_N = [0.0, *(n * log2(n) for n in range(1, 512))]
+
+
 def entropy(value: bytes) -> float:
     """Shannon's bits per character."""
-    if not value:
-        return 0.0
     size = len(value)
-    return -sum(n / size * log2(n / size) for n in Counter(value).values())
+    if not size:
+        return 0.0
+    if size < 512:
+        return log2(size) - sum([_N_LOG_N[n] for n in map(value.count, set(value))]) / size
+    return log2(size) - sum(n * log2(n) for n in map(value.count, set(value))) / size
+
+
+# Whether any of a set of bytes occurs, by deleting them: a tenth of what a loop in Python takes.
 
 
 def classes(value: bytes) -> int:
     """How many of lower case, upper case, digits, symbols occur."""
-    return sum((
-        any(97 <= c <= 122 for c in value),
-        any(65 <= c <= 90 for c in value),
-        any(48 <= c <= 57 for c in value),
-        any(c in _SYMBOLS or c > 127 for c in value),
-    ))  # fmt: skip
+    size = len(value)
+    translate = value.translate
+    return (
+        (len(translate(None, _LOWER)) < size)
+        + (len(translate(None, _UPPER)) < size)
+        + (len(translate(None, _DIGITS)) < size)
+        + (len(translate(None, _OTHERS)) < size)
+    )
+
+
+def count_digits(value: bytes) -> int:
+    return len(value) - len(value.translate(None, _DIGITS))
 
 
 def has_digit(value: bytes) -> bool:
-    return any(48 <= c <= 57 for c in value)
+    return len(value.translate(None, _DIGITS)) < len(value)
 
 
 def has_alpha(value: bytes) -> bool:
-    return any(65 <= c <= 90 or 97 <= c <= 122 for c in value)
+    return len(value.translate(None, _LETTERS)) < len(value)
 
 
 def has_symbol(value: bytes) -> bool:
-    return any(c in _STRONG_SYMBOLS for c in value)
+    return len(value.translate(None, _STRONG)) < len(value)
 
 
 def is_uuid(value: bytes) -> bool:
@@ -114,7 +132,7 @@ def is_monotone(value: bytes) -> bool:
     distinct = len(set(value))
     if distinct <= 2 or (size >= 12 and distinct <= 3):
         return True
-    if size >= 20 and entropy(value) < 2.3:
+    if distinct <= 16 and size >= 20 and entropy(value) < 2.3:
         return True
     if value[1] - value[0] in (0, 1) and value[2] - value[1] in (0, 1):
         steps = sum(1 for a, b in zip(value, value[1:], strict=False) if b - a in (0, 1))
@@ -140,7 +158,7 @@ def is_token_placeholder(value: bytes) -> bool:
     """As `is_placeholder`, for a token whose prefix has been recognised: only the filling is judged."""
     if _is_filling(value.lower()):
         return True
-    body = max(re.split(rb"[-_.:/]", value), key=len)
+    body = max(_PARTS.split(value), key=len)
     return len(body) >= 8 and is_monotone(body)
 
 
@@ -163,21 +181,24 @@ def is_code(value: bytes) -> bool:
 
 def is_wordy(value: bytes) -> bool:
     """Reads like words: `refresh-token-cookie`, `MyClass`, `loginForm.title`. Random letters run into consonants."""
-    digits = sum(48 <= c <= 57 for c in value)
+    digits = count_digits(value)
     if digits > 4 or digits > 0.34 * len(value):
         return False
-    words = re.findall(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", value)
+    words = _CAMEL.findall(value)
     letters = sum(map(len, words))
     if not words or letters < 0.7 * len(value):
         return False
     good = 0
     for word in words:
-        low = word.lower()
-        vowels = sum(low.count(v) for v in (b"a", b"e", b"i", b"o", b"u", b"y"))
-        if (len(word) >= 3 and _CONSONANTS.search(low) is None and 0.19 <= vowels / len(low) <= 0.72) or (
-            len(word) <= 2 and len(words) <= 4
+        size = len(word)
+        if size <= 2:
+            if len(words) <= 4:
+                good += size
+        elif (
+            0.19 * size <= size - len(word.translate(None, b"aeiouyAEIOUY")) <= 0.72 * size
+            and _CONSONANTS.search(word) is None
         ):
-            good += len(word)
+            good += size
     return good >= 0.75 * letters
 
 
@@ -220,6 +241,9 @@ def is_password(value: bytes, *, quoted: bool) -> bool:
 
 def decodes_to_pair(value: bytes) -> bool:
     """The `user:password` of a Basic header or a docker config."""
+    import base64
+    import binascii
+
     try:
         plain = base64.b64decode(value + b"=" * (-len(value) % 4), validate=True)
     except (binascii.Error, ValueError):
@@ -227,23 +251,22 @@ def decodes_to_pair(value: bytes) -> bool:
     return b":" in plain[:300] and all(31 < c < 127 or c > 159 for c in plain)
 
 
+# Every second digit of a card number counts twice, and the digits of the product are added.
+_DOUBLED = bytes(48 + (2 * n - 9 if n > 4 else 2 * n) if 0 <= (n := c - 48) <= 9 else c for c in range(256))
+
+
 def is_luhn(digits: bytes) -> bool:
-    total = 0
-    for place, c in enumerate(reversed(digits)):
-        n = c - 48
-        if place % 2:
-            n = n * 2 - 9 if n > 4 else n * 2
-        total += n
-    return total % 10 == 0
+    total = sum(digits[-1::-2]) + sum(digits[-2::-2].translate(_DOUBLED))
+    return (total - 48 * len(digits)) % 10 == 0
 
 
 def is_card(value: bytes) -> bool:
     """A number in an issuer's range and length, with the right check digit, grouped as cards are printed or not at all."""
-    digits = bytes(c for c in value if 48 <= c <= 57)
+    digits = value.translate(None, b" -")
     size = len(digits)
     if not is_luhn(digits):
         return False
-    groups = [len(g) for g in re.split(rb"[ -]", value)]
+    groups = [len(g) for g in _GROUPS.split(value)]
     two, four = int(digits[:2]), int(digits[:4])
     if size == 16:
         known = (
