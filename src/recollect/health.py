@@ -149,7 +149,7 @@ def _conversation(tx: Tx, no: int, id: str) -> tuple[int, int, list[Problem]]:
             problems.append(Problem(f"{where}, event {seq}", f"there twice ({taken[seq]}, branch {branch})", _SALVAGE))
         taken[seq] = f"branch {branch}"
         content = log.content_crc((*row[1:19], row[20])) if len(row) > 1 else -1
-        if len(row) == 1 or log.checksum(content, branch, seq, row[10]) != row[21]:
+        if len(row) == 1 or log.checksum(content, no, branch, seq, row[10]) != row[21]:
             problems.append(Problem(f"{where}, event {seq}", "its content is not what was written", _SALVAGE))
     missing = [seq for seq in range(1, last_seq + 1) if seq not in taken]
     if missing:

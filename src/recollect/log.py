@@ -216,9 +216,9 @@ def content_crc(columns: Sequence[Any]) -> int:
     return crc32("\0".join(map(str, (*columns[:9], *columns[10:19]))).encode())
 
 
-def checksum(content: int, branch: int, seq: int, message: int | None) -> int:
+def checksum(content: int, conversation: int, branch: int, seq: int, message: int | None) -> int:
     """The CRC that is stored: of the content and of its place in the log."""
-    return crc32(b"%d:%d:%d" % (branch, seq, message or 0), content)
+    return crc32(b"%d:%d:%d:%d" % (conversation, branch, seq, message or 0), content)
 
 
 def _values(row: Row, tags: Sequence[str], payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -348,19 +348,19 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
         if title is None and columns[0] == "message":
             title = conversations.title_from(columns[2])
         if draft.plain:
-            crc = checksum(draft.crc, branch, seq, None)
+            crc = checksum(draft.crc, no, branch, seq, None)
             plain.append((tick + seq, user, no, branch, seq, columns[1], columns[2], columns[18], crc))
             continue
         about = columns[9]
         if about is not None and about >= seq:
             raise InvalidInput(f"message={about}: conversation {id!r} has no event {about} yet.")
-        rows.append((tick + seq, user, no, branch, seq, *columns, checksum(draft.crc, branch, seq, about)))
+        rows.append((tick + seq, user, no, branch, seq, *columns, checksum(draft.crc, no, branch, seq, about)))
         if draft.key is not None:
             known[draft.key] = _frozen(values)
         if draft.trace is not None:
             seq += 1
             trace = draft.trace.columns
-            crc = checksum(draft.trace.crc, branch, seq, seq - 1)
+            crc = checksum(draft.trace.crc, no, branch, seq, seq - 1)
             rows.append((tick + seq, user, no, branch, seq, *trace[:9], seq - 1, *trace[10:], crc))
     if plain:
         tx.many(INSERT_PLAIN, plain)

@@ -216,6 +216,21 @@ class _Plan:
         self.branches: dict[tuple[int, int], dict[int, list[Any]]] = {}
         self.seqs: dict[tuple[int, int], dict[int, int]] = {}
         """(user, conversation) -> event number -> branch."""
+        self.doubtful: set[tuple[int, int, int]] = set()
+        """Events whose checksum does not fit, where no sound one has the number they claim."""
+
+    def last_seq(self, at: tuple[int, int]) -> int:
+        """How far the numbers of a conversation go. A counter far beyond every event there is was hit itself."""
+        newest = max(self.seqs.get(at, {}), default=0)
+        row = self.conversations.get(at)
+        return max(newest, row[7]) if row and 0 <= row[7] <= newest + 100_000 else newest
+
+
+def _is_sound(v: list[Any]) -> bool:
+    try:
+        return bool(log.checksum(log.content_crc(v[5:]), v[2], v[3], v[4], v[14]) == v[24])
+    except TypeError:
+        return False
 
 
 def salvage(damaged: Path, out: Path, progress: Progress | None = None) -> Salvage:
@@ -238,6 +253,7 @@ def salvage(damaged: Path, out: Path, progress: Progress | None = None) -> Salva
 
 def _survey(pages: Pages, progress: Progress | None) -> _Plan:
     plan = _Plan()
+    suspects: list[tuple[int, int, int, int]] = []
     for number in range(1, pages.count + 1):
         if progress and number % 256 == 0:
             progress("looking", number, pages.count)
@@ -250,8 +266,16 @@ def _survey(pages: Pages, progress: Progress | None) -> _Plan:
                     plan.conversations[v[1], r.rowid] = v
                 case 8:
                     plan.branches.setdefault((v[0], v[1]), {})[v[2]] = v
-                case 25:
+                case 25 if _is_sound(v):
                     plan.seqs.setdefault((v[1], v[2]), {})[v[4]] = v[3]
+                case 25:
+                    suspects.append((v[1], v[2], v[4], v[3]))
+    for user, conversation, seq, branch in suspects:
+        at = user, conversation
+        seqs, known = plan.seqs.get(at), plan.branches.get(at, {})
+        if seqs is not None and seq not in seqs and 0 < seq <= plan.last_seq(at) and (branch in known or branch == 0):
+            plan.doubtful.add((*at, seq))
+            seqs[seq] = branch
     return plan
 
 
@@ -280,15 +304,18 @@ def _rebuild(pages: Pages, plan: _Plan, db: SQLite, out: Path, progress: Progres
             if _kind_of(r) != EVENT:
                 continue
             v = r.values
-            user, conversation, seq = v[1], v[2], v[4]
-            if (user, conversation, seq) in done:
+            user, conversation, _ = place = v[1], v[2], v[4]
+            sound = _is_sound(v)
+            if place in done or not (sound or place in plan.doubtful) or (sound and place in plan.doubtful):
                 continue
-            done.add((user, conversation, seq))
+            done.add(place)
             row = [*v[3:]]
-            if log.checksum(log.content_crc(row[2:]), row[0], row[1], row[11]) != row[-1]:
+            if not sound:
                 damaged += 1
                 row = _mark(row)
-            waiting.setdefault(user, []).append([places[user, conversation], *row])
+            no = places[user, conversation]
+            row[-1] = log.checksum(log.content_crc(row[2:]), no, row[0], row[1], row[11])
+            waiting.setdefault(user, []).append([no, *row])
             saved += 1
             if len(waiting[user]) >= BATCH:
                 flush(user)
@@ -307,7 +334,7 @@ def _make_place(tx: Tx, plan: _Plan, at: tuple[int, int]) -> tuple[int, int]:
     seqs = plan.seqs.get(at, {})
     now = ids.now()
     id = _name(row[2] if row else "", f"salvaged-{at[1]}")
-    last_seq = max([row[7] if row else 0, *seqs])
+    last_seq = plan.last_seq(at)
     taken = tx.one("select 1 from conversations where user_no = :user and id = :id", id=id)
     if taken or not id:
         id = f"salvaged-{at[1]}-{ids.new()}"
@@ -361,9 +388,10 @@ def _mark(row: list[Any]) -> list[Any]:
     columns[11] = _json(columns[11]) if columns[11] is not None else None
     columns = [c.decode("utf-8", "replace") if _is(c, bytes) else c for c in columns]
     columns = [c.replace("\0", "�") if _is(c, str) else c for c in columns]
+    columns[17] = None  # its key may be another's by now
     columns[18] = columns[18] if _is(columns[18], int) else 0
     columns[9] = columns[9] if _is(columns[9], int) else None
-    return [*row[:2], *columns, log.checksum(log.content_crc(columns), row[0], row[1], columns[9])]
+    return [*row[:2], *columns, 0]
 
 
 def _json(text: Any) -> str:

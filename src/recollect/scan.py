@@ -108,7 +108,7 @@ def _event(gate: Gate, row: Row, known: Known) -> tuple[list[str], list[Any]]:
     if own.families:
         columns[10] = json.dumps(list(dict.fromkeys([*tags, log.SENSITIVE])), ensure_ascii=False)
         columns[11] = None if columns[11] is None else json.dumps(payload, ensure_ascii=False)
-    crc = log.checksum(log.content_crc(columns), branch, seq, columns[9])
+    crc = log.checksum(log.content_crc(columns), row[-2], branch, seq, columns[9])
     return own.families, [branch, seq, *columns, crc]
 
 

@@ -432,7 +432,7 @@ class Store:
         they are replaced where they stand, in titles and metadata too, and nothing of them stays in the file."""
         from . import scan
 
-        found = scan.scan(self._db, self._user, _gate(self._settings.but(redact=True)), fix, progress)
+        found = scan.scan(self._db, self._user, _gate(self._settings.but(redact=True)), bool(fix), progress)
         if fix and found.places:
             self._db.scrub()
         return found

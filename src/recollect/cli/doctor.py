@@ -56,11 +56,13 @@ def advise(report: Report, s: Session, path: Path) -> None:
     if found is not None:
         what = f"go back to the newest sound backup ({output.count(found[1], 'event')}, {output.age(found[0].made_at)})"
         report.next.append((s.command("restore", str(found[0].path)), what))
-    if path.exists() and path.stat().st_size:
+    if report.newer:
+        report.next[:] = [("pip install -U recollect", "get the version that wrote it")]
+    elif path.exists() and path.stat().st_size:
         out = salvage_to(path)
         what = "save every readable row into a new store; the file stays as it is"
         report.next.append((f"recollect doctor {quoted(str(path))} --salvage {quoted(str(out))}", what))
-    if not path.exists() or not path.stat().st_size or report.checks[-1].found == "half made":
+    if not path.exists() or not path.stat().st_size or report.half_made:
         report.next.append((s.command("migrate"), "if nothing was recorded in it yet: make an empty store there"))
 
 

@@ -156,6 +156,9 @@ class Report:
     tombstones: int = 0
     next: list[tuple[str, str]] = field(default_factory=list)
     """Commands to run, and what they do."""
+    newer: bool = False
+    """Nothing is wrong with it but that this Recollect is too old for it."""
+    half_made: bool = False
 
     def say(self, name: str, state: str, found: str, fix: str = "") -> Check:
         check = Check(name, state, found, fix)
@@ -228,6 +231,7 @@ def _header(report: Report, path: Path, header: bytes) -> bool:
         return False
     if not header.strip(b"\0"):
         if journal.exists():
+            report.half_made = True
             report.say("header", "bad", "half made")
             report.wrong("the file", "A program stopped while making it. Opening it once mends it.")
         else:
@@ -241,8 +245,8 @@ def _header(report: Report, path: Path, header: bytes) -> bool:
     try:
         file.check_header(str(path))
     except RecollectError as e:
-        newer = isinstance(e, errors.NewerSchema)
-        report.say("header", "bad", "written by a newer Recollect" if newer else "another program's database")
+        report.newer = isinstance(e, errors.NewerSchema)
+        report.say("header", "bad", "written by a newer Recollect" if report.newer else "another program's database")
         report.wrong("the file", output.words(e))
         return False
     whole = _whole(header)
@@ -285,7 +289,7 @@ def _place(report: Report, path: Path, size: int) -> None:
             "Move the file to a local disk, or use Postgres.",
         )
     elif free < LOW_SPACE:
-        fix = "Free some space; `recollect compact` gives back what was deleted."
+        fix = "Free some space elsewhere: to compact it, too, needs room for a copy."
         report.say("disk", "note", f"only {output.size(free)} free", fix)
     else:
         # A copy beside the file is what a backup, a salvage and a migration need.
@@ -304,7 +308,7 @@ def _place(report: Report, path: Path, size: int) -> None:
 def _company(report: Report, path: Path) -> None:
     holder = lock_holder(path)
     if holder is not None:
-        report.say("in use", "note", f"held for writing by {holder}", "Others wait and get StoreBusy: let it go on, or end it.")  # fmt: skip
+        report.say("in use", "note", f"held for writing by {holder}", "Others get StoreBusy meanwhile: let it go on, or end it.")  # fmt: skip
         return
     others = open_in(path)
     report.say("in use", "ok", "by " + ", ".join(others[:3]) if others else "by no other program of yours")

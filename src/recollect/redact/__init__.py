@@ -89,7 +89,9 @@ class Gate:
                 self._policy = Policy(self._patterns, tuple(self._allow), frozenset(self._off))
             except ValueError as e:
                 raise errors.SettingsError(f"redact_patterns: {e}") from None
-            _own_patterns.update(self._patterns)
+            for name, source in self._patterns.items():
+                if source not in _own_patterns.values():
+                    _own_patterns[name if name not in _own_patterns else f"own-{len(_own_patterns)}"] = source
         return self._policy
 
     def is_quiet(self, text: str) -> bool:

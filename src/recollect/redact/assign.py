@@ -6,21 +6,23 @@ language, format or shell uses to give it a value; `names.kind_of` judges the wh
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Iterator
 
 from .engine import BARRIER, Lazy, pattern
 from .names import kind_of
-from .scan import LABELS, LONGEST, PREDICATES, Scan, Span, family_of, is_predicate
+from .scan import CROWD, LABELS, LONGEST, PREDICATES, Scan, Span, family_of, is_predicate
 from .values import (
+    has_digit,
     has_symbol,
     is_placeholder,
 )
 
 # --- assignments -----------------------------------------------------------------------------------------------------------
 
+# A match begins where the name does, with one more word before it (`API key`), so that it can be judged as it stands. No
+# groups: capturing takes re2 four times as long.
 _ASSIGN = (
-    r"(?i)(?:pass|pwd|pword|psw|pw|secret|token|tok|tk|[\w.-][ ]?key|auth|cred|bearer|jwt|pin|cvv|cvc|otp|sid|sess|cookie|sas|salt|dsn|sig|contrase|kennwort|"
+    r"(?i)(?:[\w.\xc0-\xff-]+[ ])?[\w.\xc0-\xff-]*(?:pass|pwd|pword|psw|pw|secret|token|tok|tk|key|auth|cred|bearer|jwt|pin|cvv|cvc|otp|sid|sess|cookie|sas|salt|dsn|sig|contrase|kennwort|"
     r"senha|wachtwoord|senord|heslo|parola|clave|code|phrase|mnemonic|licen[cs]e|psk|string|seed|pat|adgangskode|salasana)s?"
     r"[\w.\-]{0,40}"
     r"(?:[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:=|===?|!==?|\?=|\+=|=|::|:|<-|->|\|)"  # name = value
@@ -30,8 +32,11 @@ _ASSIGN = (
     r"|[\"']?>"  # <name>value</name>
     r"|[\"'][ \t]*\{[^{}\x01]*?(?:default|value)[ \t]*=)"  # variable "name" { default = "..." }
 )
+_STEM = Lazy(rb"[\w.\xc0-\xff-]+(?:[ ][\w.\xc0-\xff-]+)?")
+_NUMBERED = Lazy(rb"[ \t]*[\w.]*\d[\w.]*=")
+_LOWER_WORD = Lazy(rb"[a-z]+")
+_LOWER_NAME = Lazy(rb"[a-z][a-z0-9]{7,}")
 _ANNOTATION = Lazy(rb"[ \t]*(?:[A-Za-z_][\w.]*(?:\[[\w., |]*\])?(?:[ \t]*\|[ \t]*\w+)?)\??[ \t]*=(?!=)")
-_NAME_CHARS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-" + bytes(range(192, 256))
 _BARE = Lazy(rb"[^\s\"'`\x01]+")
 _NEXT_LINE = Lazy(rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)")
 _CUT = Lazy(rb"[,;&|](?=[\w .\-\"']{1,40}[=:])|</|<br|\\n|\\r|\\t|\\\"|&quot;|&amp;|&#|[)\]},]+[;,.]?$|\*\*")
@@ -39,8 +44,19 @@ _OPENING = Lazy(rb"[ \t]*(?:[rbfuRBFUL@$]{1,2}(?=[\"']))?(\"\"\"|'''|\\\\\"|\\\"
 _YAML_TAG = Lazy(rb"[ \t]*(?:!!?\w+[ \t]+|[|>][-+]?[ \t]*\n[ \t]+)")
 
 
+_QUOTES = (b'"', b"'")
+
+
 def value_at(data: bytes, at: int) -> tuple[int, int, bool] | None:
     """The value that begins after a separator: where, and whether it was quoted."""
+    first = data[at : at + 1]
+    if first == b" ":
+        at += 1
+        first = data[at : at + 1]
+    if first.isalnum() and data[at + 1 : at + 2] not in _QUOTES and data[at + 2 : at + 3] not in _QUOTES:
+        bare = _BARE.match(data, at, at + LONGEST)  # the usual case, in a third of the time
+        assert bare is not None
+        return at, _trim(data, at, bare.end()), False
     tag = _YAML_TAG.match(data, at)
     if tag:
         at = tag.end()
@@ -86,15 +102,6 @@ def _trim(data: bytes, start: int, end: int) -> int:
     return end
 
 
-def _name_start(data: bytes, at: int) -> int:
-    """Where the name around `at` begins, with one more word before it: `API key`."""
-    left = max(0, at - 64)
-    seen = data[left:at].rstrip(_NAME_CHARS)
-    if seen.endswith(b" ") and seen[-2:-1] in _NAME_CHARS:
-        seen = seen[:-1].rstrip(_NAME_CHARS)
-    return left + len(seen)
-
-
 def assignments(scan: Scan) -> Iterator[Span]:
     """`name = value` in every syntax, where the name promises a secret."""
     _data, _low = scan.data, scan.low
@@ -106,26 +113,23 @@ def assignments(scan: Scan) -> Iterator[Span]:
 def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
     """From a place on; gives the place to go on from, or -1."""
     data = scan.data
-    run_end = tries = 0
-    for found in pattern(_ASSIGN).find(data, position):
-        at = found.end()
+    run_end = tries = hits = 0
+    for ((name_start, at),) in pattern(_ASSIGN).spans(data, position):
         if at < run_end:
             tries += 1
             if tries > 8:  # `key=key=key=...`: one run of text is looked at a few times, not once for each name in it
                 return run_end
         separator = data[at - 1 : at]
-        start = found.start()
-        name_start = _name_start(data, start)
-        text = found.group()
-        stem = re.match(rb"[\w.\-]+", text)
-        name = data[name_start : start + (stem.end() if stem else 0)]
+        stem = _STEM.match(data, name_start, at)
+        if stem is None:
+            continue
+        name = stem.group()
         kind = kind_of(name)
         if kind is None:
             continue
-        operator = text.rstrip()[-2:]
         if (
-            operator in (b"==", b"!=")
-            and separator == b"="
+            separator == b"="
+            and data[at - 2 : at] in (b"==", b"!=")
             and b"'" not in data[at : at + 4]
             and b'"' not in data[at : at + 4]
         ):
@@ -139,12 +143,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             separator = b" "
         elif data.startswith(b"** ", at):
             at += 2
-        annotated = _ANNOTATION.match(data, at, at + 80) if separator == b":" else None
-        if (
-            annotated
-            and b"\n" not in data[at : annotated.end()]
-            and not re.match(rb"[ \t]*[\w.]*\d[\w.]*=", data[at : at + 80])
-        ):
+        annotated = _ANNOTATION.match(data, at, at + 80) if separator == b":" and b"=" in data[at : at + 80] else None
+        if annotated and b"\n" not in data[at : annotated.end()] and _NUMBERED.match(data, at, at + 80) is None:
             at = annotated.end()
         value = value_at(data, at)
         if value is None or value[1] <= value[0]:
@@ -182,6 +182,9 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             start = data.find(word, start, end) if word else start
             end = start + len(word)
             quoted = True
+        if hits > CROWD and has_digit(word):
+            yield Span(start, end, family_of(kind), 2)
+            continue
         line_start = data.rfind(b"\n", max(0, name_start - 40), name_start) + 1
         lead = data[max(line_start, name_start - 40) : name_start].strip(b" \t").rpartition(BARRIER)[2]
         env = separator == b"=" and data[at : at + 1] not in b" \t" and (
@@ -194,7 +197,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             and not quoted
             and lead.strip(b"-+ >") == b""
             and data[end : end + 1] in (b"", b"\n", b"\r")
-            and re.fullmatch(rb"[a-z][a-z0-9]{7,}", word) is not None
+            and _LOWER_NAME.fullmatch(word) is not None
         )
         if env and not quoted:
             # Nothing but white space ends a value in .env.
@@ -207,12 +210,13 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                     full = full[:-1]
                 if len(full) > len(word):
                     word, end = full, start + len(full)
-        lower_word = re.fullmatch(rb"[a-z]+", word) is not None
+        lower_word = _LOWER_WORD.fullmatch(word) is not None
         if yaml and kind == "password" and lower_word and not quoted:
             if not is_placeholder(word) and word not in LABELS and word not in PREDICATES and not is_predicate(word):
                 yield Span(start, end, "password", 2)
             continue
         strict = call or (separator == b" " and b"define" not in lead + name)
         if scan.judge(kind, word, quoted=quoted, strict=strict, env=env):
+            hits += 1
             yield Span(start, end, family_of(kind), 2)
     return -1

@@ -101,7 +101,7 @@ def kind_of(name: bytes) -> Kind | None:
             pass
         else:
             return None
-    if last in (b"string", b"value", b"plain", b"plaintext", b"raw", b"b64", b"base64", b"default", b"override", b"prod",
+    if last in (b"string", b"value", b"val", b"content", b"plain", b"plaintext", b"raw", b"b64", b"base64", b"default", b"override", b"prod",
                 b"production", b"staging", b"dev", b"development", b"live", b"old", b"new", b"current", b"backup",
                 b"primary", b"secondary", b"main", b"local", b"root", b"admin", b"data", b"code", b"codes", b"word", b"again",
                 b"confirm", b"text", b"base", b"us", b"eu", b"a", b"b", b"x", b"confirmation"):  # fmt: skip

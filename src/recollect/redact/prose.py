@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from .engine import BARRIER, Lazy, pattern
+from .engine import BARRIER, Lazy, pattern, rx
 from .names import Kind, kind_of
 from .scan import PREDICATES, Scan, Span, is_label, is_path, is_predicate, is_year, line_around
 from .values import (
@@ -118,12 +117,13 @@ def _is_strong(value: bytes) -> bool:
         or b"://" in value
     ):
         return False
-    if not has_alpha(value) or re.fullmatch(
-        rb"(?i)[\w.+-]+@[\w-]+\.[\w.]+|v?\d+(?:\.\d+)+\S*|\d+(?:st|nd|rd|th|px|ms|kb|mb|gb|am|pm|x|s|h|d|k|m|bit|-bit|chars?)|[a-z]+-\d{1,2}|\d+-[a-z]+(?:-[a-z]+)?|\d{4}-\d\d.*|\d[\d,.:/-]*",
+    if not has_alpha(value) or rx(
+        rb"(?i)[\w.+-]+@[\w-]+\.[\w.]+|v?\d+(?:\.\d+)+\S*|\d+(?:st|nd|rd|th|px|ms|kb|mb|gb|am|pm|x|s|h|d|k|m|bit|-bit|chars?)|[a-z]+-\d{1,2}|\d+-[a-z]+(?:-[a-z]+)?|\d{4}-\d\d.*|\d[\d,.:/-]*"
+    ).fullmatch(
         value,
     ):
         return False
-    if re.search(rb"[<>{}()\[\]|=]", value) and not has_digit(value):
+    if rx(rb"[<>{}()\[\]|=]").search(value) and not has_digit(value):
         return False
     letters_digits = has_digit(value) and has_alpha(value)
     inner = any(c in b"!@#$%^&*+=?~" for c in value[:-1])
@@ -132,9 +132,8 @@ def _is_strong(value: bytes) -> bool:
 
 def is_wordy_token(value: bytes) -> bool:
     """Ordinary things with digits in them: `oauth2`, `sha256`, `utf-8`, `s3`, `v2`, `step-1`, `don't`, `user's`, `client-side`."""
-    return re.fullmatch(
-        rb"(?i)oauth2?(?:\.0)?|sha-?\d+|md5|utf-?\d+|s3|ec2|k8s|v\d+|base\d+|rs\d{3}|hs\d{3}|es\d{3}|ed25519|aes-?\d+(?:-\w+)?|http/?\d?|ipv[46]|x509|rfc\d+|[a-z]+'[a-z]{1,2}|2fa|"
-        rb"(?:[a-z]+[-/&_.])+[a-z]+\d?|[a-z]*ed25519|argon2(?:id)?|bip-?\d+|p256|secp256k1|web3|log4j|python3(?:\.\d+)?|i18n|a11y|[a-z]{1,3}\d{1,2}", value) is not None  # fmt: skip
+    return rx(rb"(?i)oauth2?(?:\.0)?|sha-?\d+|md5|utf-?\d+|s3|ec2|k8s|v\d+|base\d+|rs\d{3}|hs\d{3}|es\d{3}|ed25519|aes-?\d+(?:-\w+)?|http/?\d?|ipv[46]|x509|rfc\d+|[a-z]+'[a-z]{1,2}|2fa|"
+        rb"(?:[a-z]+[-/&_.])+[a-z]+\d?|[a-z]*ed25519|argon2(?:id)?|bip-?\d+|p256|secp256k1|web3|log4j|python3(?:\.\d+)?|i18n|a11y|[a-z]{1,3}\d{1,2}").fullmatch(value) is not None  # fmt: skip
 
 
 def _is_filler(word: bytes) -> bool:
@@ -181,16 +180,16 @@ def sentences(scan: Scan) -> Iterator[Span]:
             continue
         tail = data[end : end + 2]
         if kind == "pin":
-            digits = re.match(rb"\d{3,8}(?:[ -]\d{3,4})?\b", data[start : start + 16])
+            digits = rx(rb"\d{3,8}(?:[ -]\d{3,4})?\b").match(data[start : start + 16])
             if (
                 digits
                 and not is_year(digits.group())
-                and not re.match(rb"\d*\.\d|\d+(?:px|ms|%)|[:/]\d", data[start : start + 20])
+                and not rx(rb"\d*\.\d|\d+(?:px|ms|%)|[:/]\d").match(data[start : start + 20])
             ):
                 if len(digits.group()) >= 4 or noun.startswith((b"cv", b"pin")):
                     yield Span(start, start + digits.end(), "pin", 2)
             elif (
-                re.fullmatch(rb"[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}", word)
+                rx(rb"[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}").fullmatch(word)
                 and has_digit(word)
                 and not is_wordy(word)
             ):
@@ -231,9 +230,9 @@ def sentences(scan: Scan) -> Iterator[Span]:
                 word.isdigit() and 4 <= len(word) <= 12 and not is_year(word)
             ):
                 yield Span(start, end, "password", 2)
-            elif (re.fullmatch(rb"[a-z]{5,}", word) and word not in PREDICATES and not is_predicate(word) and re.match(rb"[ \t]*[.!]?[ \t]*(?:\r?\n|$|\))", data[end : end + 8])
-                  and re.search(rb"(?i)(?:\b(?:is|ist|es|est|was)|:)[ \t]*[:]?[ \t]*$", data[max(found.start(), start - 8) : start]) and found.start(2) < 0 and not is_monotone(word)
-                  and re.search(rb"(?i)\b(?:my|the|your|our|mein|das|mi|la|mon|le|minha|a)\b[ \t]+[^\n\x01]{0,24}$", data[max(0, found.start() - 32) : found.start()])):  # fmt: skip
+            elif (rx(rb"[a-z]{5,}").fullmatch(word) and word not in PREDICATES and not is_predicate(word) and rx(rb"[ \t]*[.!]?[ \t]*(?:\r?\n|$|\))").match(data[end : end + 8])
+                  and rx(rb"(?i)(?:\b(?:is|ist|es|est|was)|:)[ \t]*[:]?[ \t]*$").search(data[max(found.start(), start - 8) : start]) and found.start(2) < 0 and not is_monotone(word)
+                  and rx(rb"(?i)\b(?:my|the|your|our|mein|das|mi|la|mon|le|minha|a)\b[ \t]+[^\n\x01]{0,24}$").search(data[max(0, found.start() - 32) : found.start()])):  # fmt: skip
                 yield Span(start, end, "password", 3)
         elif is_random(word, 12) and has_digit(word) and not is_code(word) and not is_path(word):
             if not (is_uuid(word) and not quoted and b"id" in found.group()[: start - found.start()].lower().split()):
@@ -268,14 +267,13 @@ def sentences(scan: Scan) -> Iterator[Span]:
             )
         ):
             if (
-                re.fullmatch(rb"\d{4,8}|\d{3}", word)
+                rx(rb"\d{4,8}|\d{3}").fullmatch(word)
                 and not is_year(word)
                 and (
                     not noun.startswith(b"code")
                     or (
                         len(word) == 6
-                        and re.search(
-                            rb"(?i)(?:2fa|otp|verif|auth|login|sms|one-time|security|backup|recovery)",
+                        and rx(rb"(?i)(?:2fa|otp|verif|auth|login|sms|one-time|security|backup|recovery)").search(
                             line_around(data, start),
                         )
                     )
@@ -320,15 +318,14 @@ def sentences(scan: Scan) -> Iterator[Span]:
             and scan.recall("strong", word, _is_strong)
             and (has_symbol(word) or not is_wordy(word))
             and not is_uuid(word)
-            and not re.search(rb"[/:=(]", word)
+            and not rx(rb"[/:=(]").search(word)
         ):
             if (
                 classes(word) >= 3
                 or has_symbol(word)
                 or (
                     has_digit(word)
-                    and re.search(
-                        rb"(?i)cred|pass|login|log ?in|sign|zugang|anmelde|identif",
+                    and rx(rb"(?i)cred|pass|login|log ?in|sign|zugang|anmelde|identif").search(
                         found.group()[: found.start(2) - found.start()],
                     )
                 )
@@ -397,13 +394,14 @@ def _is_memorable(value: bytes) -> bool:
     """Letters, digits and a symbol that no word, version, address or colour has inside."""
     if not has_alpha(value) or is_placeholder(value) or is_code(value) or is_reference(value):
         return False
-    if re.search(
-        rb"@[\w-]+\.[a-z]|@v?\d|^[\w.+-]+@[\w.-]+$|^#|\\|\+\+|^[\d.,%$+-]+[a-zA-Z%]?$|%[0-9A-F]{2}|&\w+=|\?\w+=|\*\*",
+    if rx(
+        rb"@[\w-]+\.[a-z]|@v?\d|^[\w.+-]+@[\w.-]+$|^#|\\|\+\+|^[\d.,%$+-]+[a-zA-Z%]?$|%[0-9A-F]{2}|&\w+=|\?\w+=|\*\*"
+    ).search(
         value,
     ):
         return False
     return (
-        re.search(rb"[A-Za-z0-9][!#$%^&*?~@][A-Za-z0-9]|[A-Za-z].*\d.*[!$*&^%?]$|\d.*[A-Za-z].*[!$*&^%?]$", value)
+        rx(rb"[A-Za-z0-9][!#$%^&*?~@][A-Za-z0-9]|[A-Za-z].*\d.*[!$*&^%?]$|\d.*[A-Za-z].*[!$*&^%?]$").search(value)
         is not None
         and sum(c.isalnum() for c in map(chr, value)) >= 5
     )
@@ -421,7 +419,7 @@ def phrases(scan: Scan) -> Iterator[Span]:
     if not any(word in low for word in (b"seed", b"mnemonic", b"phrase", b"words")):
         return
     for found in pattern(_PHRASE).find(data):
-        words = re.findall(rb"[a-z]{3,8}", found.group(1))
+        words = rx(rb"[a-z]{3,8}").findall(found.group(1))
         if not _COMMON & set(words) and len(set(words)) >= len(words) - 3:
             yield Span(*found.span(1), "seed-phrase", 1)
 
@@ -507,7 +505,7 @@ def _is_aws_secret(value: bytes) -> bool:
         classes(value.replace(b"/", b"").replace(b"+", b"")) >= 3
         and entropy(value) >= 4.2
         and not is_placeholder(value)
-        and not re.search(rb"[_.~=-]", value)
+        and not rx(rb"[_.~=-]").search(value)
     )
 
 
@@ -523,5 +521,5 @@ def _is_lonely_noise(value: bytes) -> bool:
         or value.count(b".") > 2
     ):
         return False
-    parts = re.split(rb"[-_./]", value)
+    parts = rx(rb"[-_./]").split(value)
     return len(parts) == 1 or not all(len(part) < 8 or is_wordy(part) for part in parts)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .engine import BARRIER
+from .engine import BARRIER, rx
 from .names import Kind
 from .values import (
     classes,
@@ -22,6 +21,7 @@ from .values import (
     is_wordy,
 )
 
+CROWD = 300  # findings of one sort in one text; beyond it is a dump, and what looks like them is taken without a closer look
 LONGEST = 8192  # of a value after a name; beyond it is a file, not a secret
 
 
@@ -72,7 +72,7 @@ def line_around(data: bytes, at: int) -> bytes:
 def is_path(value: bytes) -> bool:
     return (
         value.startswith((b"/", b"./", b"~/", b"../"))
-        or re.fullmatch(rb"[\w-]+(?:/[\w.-]+)+|[\w-]+\.(?:json|txt|pem|key|ya?ml|env|sh|py|zip|gz|sql|conf|cfg)", value)
+        or rx(rb"[\w-]+(?:/[\w.-]+)+|[\w-]+\.(?:json|txt|pem|key|ya?ml|env|sh|py|zip|gz|sql|conf|cfg)").fullmatch(value)
         is not None
     )
 
@@ -89,7 +89,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
     if kind == "pin":
         return (4 <= size <= 8 and value.isdigit() and not is_year(value)) or (
             3 <= size <= 4 and value.isdigit() and not quoted) or (
-            6 <= size <= 40 and re.fullmatch(rb"[A-Za-z0-9]{3,8}(?:[- ][A-Za-z0-9]{3,8}){0,7}", value) is not None
+            6 <= size <= 40 and rx(rb"[A-Za-z0-9]{3,8}(?:[- ][A-Za-z0-9]{3,8}){0,7}").fullmatch(value) is not None
             and has_digit(value) and not is_placeholder(value) and not is_wordy(value))  # fmt: skip
     if is_reference(value):
         return False
@@ -99,14 +99,14 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
             return (
                 quoted
                 and not is_placeholder(value)
-                and (len(words) >= 12 or all(re.fullmatch(rb"[a-z0-9'-]+", w) for w in words))
+                and (len(words) >= 12 or all(rx(rb"[a-z0-9'-]+").fullmatch(w) for w in words))
             )
         return (
             is_password(value, quoted=True) and not is_code(value) and (quoted or has_digit(value) or has_symbol(value))
         )
     if is_placeholder(value) or (
         is_code(value)
-        and not (quoted and (has_symbol(value) or has_digit(value)) and not re.match(rb"[\w.]+[(\[]", value))
+        and not (quoted and (has_symbol(value) or has_digit(value)) and not rx(rb"[\w.]+[(\[]").match(value))
     ):
         return False
     if b" " in value:
@@ -132,9 +132,9 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
         if quoted or env:
             return not is_label(value)
         # Bare, in a place that may be code: letters alone are a variable or a type.
-        if re.fullmatch(rb"[A-Za-z_]+", value):
+        if rx(rb"[A-Za-z_]+").fullmatch(value):
             return False
-        return not re.fullmatch(rb"[a-z]+(?:[_-][a-z]+)+\d?|[A-Z][a-z]+(?:[A-Z][a-z]+)+\d?", value)
+        return not rx(rb"[a-z]+(?:[_-][a-z]+)+\d?|[A-Z][a-z]+(?:[A-Z][a-z]+)+\d?").fullmatch(value)
     if kind == "key":
         return (
             is_random(value, 16)
@@ -153,7 +153,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
             and (entropy(value) >= 2.5)
             and not value.replace(b".", b"").isdigit()
             and not is_path(value)
-            and not re.fullmatch(rb"[\d.:TZ+\-/]+", value)
+            and not rx(rb"[\d.:TZ+\-/]+").fullmatch(value)
         )
     return False
 
@@ -174,15 +174,16 @@ def is_label(value: bytes) -> bool:
     low = value.lower()
     if low in LABELS:
         return True
-    if re.fullmatch(rb"[A-Za-z\xc0-\xff]+[:?!.*]?", value) and (
-        re.search(rb"pass(?:word|wort)|contrase|senha|required|login", low)
+    if rx(rb"[A-Za-z\xc0-\xff]+[:?!.*]?").fullmatch(value) and (
+        rx(rb"pass(?:word|wort)|contrase|senha|required|login").search(low)
         and len(low) < 24
-        and not re.search(rb"[A-Z].*[A-Z].*[A-Z]", value)
+        and not rx(rb"[A-Z].*[A-Z].*[A-Z]").search(value)
     ):
         return value[:1].isupper() or low.rstrip(b":?!.*") in LABELS
     return (
-        re.fullmatch(
-            rb"[a-z]+(?:[A-Z][a-z]+)+|[A-Z][a-z]+(?:[A-Z][a-z]+)*|[a-z]+(?:[._:|/][a-z]+)+[:?]?|[a-z]+(?:_[a-z]+)+|required\|.*|[A-Z][A-Z_]+",
+        rx(
+            rb"[a-z]+(?:[A-Z][a-z]+)+|[A-Z][a-z]+(?:[A-Z][a-z]+)*|[a-z]+(?:[._:|/][a-z]+)+[:?]?|[a-z]+(?:_[a-z]+)+|required\|.*|[A-Z][A-Z_]+"
+        ).fullmatch(
             value,
         )
         is not None

@@ -52,6 +52,18 @@ def to_bytes(text: str) -> bytes:
     return text.encode("latin-1", "replace")
 
 
+ANNOUNCING = (
+    "pass", "pw", "secret", "token", "key", "auth", "cred", "bearer",
+    "pin:", "cvv", "cvc", "otp", "cookie", "login", "contrase", "kennwort",
+    "senha", "clave", "mdp", "wachtwoord", "senord", "parola", "heslo", "phrase",
+    "mnemonic", "seed", "code", "sess", "sid=", "jwt", "identified", "machine",
+    "zugang", "anmelde", "signature", "psk", "tk", "salt", "dsn", "adgangskode",
+    "salasana", "snmp-server", "add_user", "connect", "pdo(", "begin(", "openssl", "@",
+    "_pat", "pat=", "pat:", "words", "pin ", "log in", "sign in", "logging in",
+    "-u ", "basic ", "digest ", " -p", "sudo -s", " -a ", " -w ",
+)  # fmt: skip
+
+
 def is_announced(low: str) -> bool:
     """Whether a word that goes with secrets stands in a text in lower case. Without one, no context is looked at. (Written
     out, and on text instead of bytes: 2 us, where a loop over bytes takes 8.)"""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import context
 from .engine import BARRIER, Lazy, Pattern, pattern
 from .names import kind_of
-from .scan import Memo, Scan, Span, judge_value, line_around
-from .screen import Finding, count_digits, is_announced, is_quiet, to_bytes
-from .values import is_card, is_hex, is_placeholder, is_random, is_token_placeholder, is_wordy
+from .scan import CROWD, Memo, Scan, Span, judge_value, line_around
+from .screen import ANNOUNCING, Finding, is_quiet, to_bytes
+from .values import count_digits, is_card, is_hex, is_placeholder, is_random, is_token_placeholder, is_wordy
 
 if TYPE_CHECKING:
     from .families import Family
@@ -101,19 +101,81 @@ def _search(text: str, policy: Policy) -> list[Span]:
         data = _MARKER.sub(lambda m: BARRIER * len(m.group()), data)
     found: list[Span] = []
     memo: Memo = {}
+    if len(data) > FLOOD_SIZE and (floods := _floods(data, policy)):
+        found += floods
+        data = _blanked(data, floods)
     for attempt in range(64):
         spans = _settle(_round(data, text, policy, memo))
         if not spans:
             break
+        if len(spans) > CROWD:
+            spans = _merged(data, spans, policy)
         if attempt >= 8:
             # Each round uncovering the next is no text that anybody wrote: give up on precision, not on the promise.
             spans = [Span(s, e, spans[0].family, 0) for s, e in _gaps(data, spans[0].start, spans[-1].end)]
-        found += spans
-        blanked = bytearray(data)
-        for span in spans:
-            blanked[span.start : span.end] = BARRIER * (span.end - span.start)
-        data = bytes(blanked)
+        # What a disabled family knows is let through: it is blanked as well, or a looser family would take it.
+        found += [s for s in spans if s.family not in policy.disabled]
+        data = _blanked(data, spans)
     return sorted(found)
+
+
+def _blanked(data: bytes, spans: list[Span]) -> bytes:
+    blanked = bytearray(data)
+    for span in spans:
+        blanked[span.start : span.end] = BARRIER * (span.end - span.start)
+    return bytes(blanked)
+
+
+def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
+    """Hundreds of secrets are a dump: those that stand close together go as one, with what is between them."""
+    merged = spans[:1]
+    for span in spans[1:]:
+        last = merged[-1]
+        if (
+            span.start - last.end <= 64
+            and BARRIER not in data[last.end : span.start]
+            and policy.disabled.isdisjoint((span.family, last.family))
+        ):
+            merged[-1] = last._replace(end=span.end)
+        else:
+            merged.append(span)
+    return merged
+
+
+FLOOD_SIZE = 16_384
+_FLOODING = (b"pass", b"pw", b"secret", b"token", b"key", b"auth", b"cred", b"bearer", b"pin", b"cvv", b"cvc", b"otp",
+             b"cookie", b"login", b"code", b"seed", b"basic", b"sess", b"://", b"sk-", b"ghp_")  # fmt: skip
+
+
+def _floods(data: bytes, policy: Policy) -> list[Span]:
+    """Hundreds of words for secrets with next to nothing between them, which nobody wrote by hand: taken out whole, because to
+    judge each of them would take longer than is allowed. Markers end a flood, so that none is found in what is left of one."""
+    low = data.lower()
+    if "flood" in policy.disabled:
+        return []
+    if len(low) - low.count(BARRIER) <= FLOOD_SIZE or sum(map(low.count, _FLOODING)) < 400:
+        return []
+    places: list[int] = []
+    for word in _FLOODING:
+        at = low.find(word)
+        while at >= 0:
+            places.append(at)
+            at = low.find(word, at + len(word))
+    places.sort()
+    floods: list[Span] = []
+    first = last = places[0]
+    count = 1
+    for place in [*places[1:], len(low) + 1000]:
+        if place - last <= 20 and BARRIER not in low[last:place]:
+            count += 1
+        else:
+            if count >= 400:
+                end = min(last + 20, len(low))
+                barrier = low.find(BARRIER, last, end)
+                floods.append(Span(first, end if barrier < 0 else barrier, "flood", 0))
+            first, count = place, 1
+        last = place
+    return floods
 
 
 def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -122,13 +184,12 @@ def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _round(data: bytes, text: str, policy: Policy, memo: Memo) -> list[Span]:
-    scan = Scan(data, memo)
     spans: list[Span] = []
-    longest = scan.longest
-    plain = data.decode("latin-1")
-    if not policy.extra and is_quiet(plain):
+    if not policy.extra and is_quiet(data.decode("latin-1")):
         return spans
-    announced, digits = is_announced(scan.low.decode("latin-1")), count_digits(plain)
+    scan = Scan(data, memo)
+    longest = scan.longest
+    announced, digits = _announced().has(scan.low), count_digits(data)
     if longest >= 16:
         spans += _tokens(data, longest, policy)
     if b"PRIVATE KEY" in data or b"PuTTY-User" in data:
@@ -147,11 +208,15 @@ def _round(data: bytes, text: str, policy: Policy, memo: Memo) -> list[Span]:
             start, end = match.span(group)
             if end > start and BARRIER not in data[start:end]:
                 spans.append(Span(start, end, name, -1))
-    if policy.disabled:
-        spans = [s for s in spans if s.family not in policy.disabled]
     if policy.allow:
         spans = [s for s in spans if not policy.allows(text[s.start : s.end])]
     return spans
+
+
+@cache
+def _announced() -> Pattern:
+    """What `is_announced` asks word by word, in one pass."""
+    return pattern("|".join(re.escape(word) for word in ANNOUNCING))
 
 
 @cache
@@ -199,19 +264,19 @@ def _tokens(data: bytes, longest: int, policy: Policy) -> Iterator[Span]:
     from .families import GENERIC
 
     for family in _called(data, longest):
-        if family.name in policy.disabled:
-            continue
         generic = family.name in GENERIC
-        for match in pattern(family.pattern).find(data):
-            start, end = match.span(1)
+        hits = 0
+        for spans in pattern(family.pattern).spans(data):
+            start, end = spans[1]
             if start < 0:
                 continue
             value = data[start:end]
             if value[-1] in b".-_":
                 value = value.rstrip(b".-_")
                 end = start + len(value)
-            if is_token_placeholder(value[:4096]) or not _fits(family, value, data, start):
+            if hits < CROWD and (is_token_placeholder(value[:4096]) or not _fits(family, value, data, start)):
                 continue
+            hits += 1
             yield Span(start, end, family.name, 3 if generic else 0)
 
 
@@ -478,6 +543,6 @@ def family_names() -> Iterable[str]:
 
     names = {f.name for f in FAMILIES} | {
         "private-key", "url-password", "url-token", "connection-string", "authorization", "cookie", "password", "api-key", "pin",
-        "passphrase", "seed-phrase", "card-number", "jwk", "docker-auth", "kubernetes-secret", "aws-secret-key",
+        "passphrase", "seed-phrase", "card-number", "jwk", "docker-auth", "kubernetes-secret", "aws-secret-key", "flood",
     }  # fmt: skip
     return sorted(names)

@@ -6,12 +6,11 @@ is looked at from a place is bounded.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 
 from .assign import value_at
-from .engine import BARRIER, Lazy, pattern
+from .engine import BARRIER, Lazy, pattern, rx
 from .names import kind_of
 from .scan import Scan, Span, family_of, is_path, line_around
 from .values import (
@@ -61,6 +60,8 @@ def private_keys(data: bytes) -> Iterator[Span]:
                 done = end
                 yield Span(start, end, "private-key", 0)
             continue
+        if stop - body < 16:
+            continue
         # Cut off: as far as it goes on looking like a key.
         end = _end_of_key(data, body, stop)
         if end > body:
@@ -77,10 +78,10 @@ def _end_of_key(data: bytes, start: int, stop: int) -> int:
         bare = line.strip(b" \t\r>|#*+\"',")
         if (
             bare
-            and not re.fullmatch(rb"[A-Za-z0-9+/=\\]+(?:\.{3})?", bare)
-            and not re.match(rb"[A-Z][A-Za-z0-9-]{2,20}: ", bare)
+            and not rx(rb"[A-Za-z0-9+/=\\]+(?:\.{3})?").fullmatch(bare)
+            and not rx(rb"[A-Z][A-Za-z0-9-]{2,20}: ").match(bare)
         ):
-            run = re.match(rb"[ \t>|#*+\"',]*(?:[A-Za-z0-9+/=]|\\[nr])*", line)
+            run = rx(rb"[ \t>|#*+\"',]*(?:[A-Za-z0-9+/=]|\\[nr])*").match(line)
             if run and len(run.group()) >= 16 and _PEM_LINE.search(run.group()):
                 end = at + run.end()
             break
@@ -89,7 +90,7 @@ def _end_of_key(data: bytes, start: int, stop: int) -> int:
                 at > start
                 and len(bare) < 16
                 and not bare.endswith(b"=")
-                and not re.match(rb"[A-Z][A-Za-z0-9-]{2,20}: ", bare)
+                and not rx(rb"[A-Z][A-Za-z0-9-]{2,20}: ").match(bare)
                 and newline >= 0
                 and end > start
             ):
@@ -159,14 +160,14 @@ def _is_url_password(value: bytes, user: bytes) -> bool:
         b"pw",
     ):
         return False
-    if b"/" in value and re.match(rb"\d{1,5}/", value):
+    if b"/" in value and rx(rb"\d{1,5}/").match(value):
         return False  # host:port/path@something
-    if re.search(rb"[{}\[\]<>()$]", value) and re.match(rb"[{\[<($%]", value):
+    if rx(rb"[{}\[\]<>()$]").search(value) and rx(rb"[{\[<($%]").match(value):
         return False
     if set(value) <= {42} or set(value) <= set(b"xX*."):
         return False
     low = value.lower()
-    return re.search(rb"your|example|placeholder|redacted|changeme|password_here|<|\*\*\*|\.\.\.", low) is None
+    return rx(rb"your|example|placeholder|redacted|changeme|password_here|<|\*\*\*|\.\.\.").search(low) is None
 
 
 _CONNECTION = (
@@ -193,7 +194,7 @@ def connection_strings(scan: Scan) -> Iterator[Span]:
             value = value.rstrip(b",)")
             end = start + len(value)
         around = line_around(data, start)
-        if b";" not in around and not re.search(rb"(?i)\b(?:host|user|dbname|server|uid)\s?=", around):
+        if b";" not in around and not rx(rb"(?i)\b(?:host|user|dbname|server|uid)\s?=").search(around):
             continue
         if scan.judge("password", value, quoted=True, strict=False):
             yield Span(start, end, "connection-string", 1)
@@ -299,8 +300,8 @@ def cookies(scan: Scan) -> Iterator[Span]:
             if name.lower() in _COOKIE_ATTRIBUTES or is_placeholder(value) or is_reference(value) or is_code(value):
                 continue
             session = (
-                re.search(
-                    rb"(?i)sess|sid|auth|token|jwt|csrf|xsrf|secret|remember|login|user|key|pass|ssid|connect", name
+                rx(rb"(?i)sess|sid|auth|token|jwt|csrf|xsrf|secret|remember|login|user|key|pass|ssid|connect").search(
+                    name
                 )
                 is not None
             )
@@ -365,9 +366,9 @@ def commands(scan: Scan) -> Iterator[Span]:
                 (span for span in (found.span(1), found.span(2), found.span(3)) if span[1] > span[0] >= 0), (0, 0)
             )
             word = data[start:end].rstrip(b";,)|")
-            if words.startswith("-u") and re.fullmatch(rb"\d+|[\w.-]+/.*|latest|\d[\d.]*.*", word):
+            if words.startswith("-u") and rx(rb"\d+|[\w.-]+/.*|latest|\d[\d.]*.*").fullmatch(word):
                 continue  # docker run -u 1000:1000, image:tag
-            if re.fullmatch(rb"\d+:\d+", word) or (
+            if rx(rb"\d+:\d+").fullmatch(word) or (
                 words.startswith("connect") and not (has_digit(word) and has_alpha(word) and not is_path(word))
             ):
                 continue
@@ -421,7 +422,7 @@ def files(scan: Scan) -> Iterator[Span]:
             if (
                 not is_placeholder(found.group(1))
                 and is_password(found.group(1), quoted=True)
-                and not re.fullmatch(rb"[\d.]+|[a-z]+", found.group(1))
+                and not rx(rb"[\d.]+|[a-z]+").fullmatch(found.group(1))
             ):
                 yield Span(*found.span(1), "password", 1)
     if b"{SHA}" in data:
@@ -437,7 +438,7 @@ def files(scan: Scan) -> Iterator[Span]:
 def decodes_to_text(value: bytes) -> bool:
     import base64
 
-    if len(value) % 4 or not (has_digit(value) or value.endswith(b"=") or re.search(rb"[a-z][A-Z]", value)):
+    if len(value) % 4 or not (has_digit(value) or value.endswith(b"=") or rx(rb"[a-z][A-Z]").search(value)):
         return False
     try:
         plain = base64.b64decode(value, validate=True)
