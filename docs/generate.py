@@ -219,7 +219,9 @@ def settings() -> str:
     ]
     said = field_docs(config.Settings)
     for f in dataclasses.fields(config.Settings):
-        shown = ("off", "on")[f.default] if isinstance(f.default, bool) else "unset" if f.default is None else f.default
+        default = config.DEFAULTS[f.name]
+        shown = ("off", "on")[default] if isinstance(default, bool) else "none" if default in ((), {}) else default
+        shown = "unset" if shown is None else shown
         low = config._LOWEST.get(f.name)
         least = f" At least {low}." if low else ""
         lines.append(row(f"`{f.name}`", f"`{config.PREFIX}{f.name.upper()}`", str(shown), said.get(f.name, "") + least))

@@ -105,7 +105,7 @@ def create(
         "insert into conversations (user_no, id, title, workspace, workflow_id, metadata, activity, created_at, updated_at)"
         " values (:user, :id, :title, :workspace, :workflow, :metadata, :activity, :now, :now) returning no",
         id=conversation, title=title, workspace=workspace, workflow=workflow_id, metadata=metadata or "{}",
-        activity=tx.ticks(1), now=now,
+        activity=tx.ticks(1)[0], now=now,
     )  # fmt: skip
     assert row is not None
     tx.run(

@@ -335,12 +335,14 @@ def _known(tx: Tx, found: Found, branch: int, name: str, drafts: Sequence[Draft]
 
 def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], known: dict[str, Event]) -> None:
     count = len(new) + sum(d.trace is not None for d in new)
-    tick = tx.ticks(count) - found.last_seq - 1  # + seq is the row's id
+    ticks = iter(tx.ticks(count))
+    tick = 0
     id, no, user, seq, title = found.id, found.no, tx.user, found.last_seq, found.title
     rows: list[Row] = []
     plain: list[Row] = []
     for draft in new:
         seq += 1
+        tick = next(ticks)
         columns, values = draft.columns, draft.values
         values["conversation_id"] = id
         values["branch"] = name
@@ -349,19 +351,20 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
             title = conversations.title_from(columns[2])
         if draft.plain:
             crc = checksum(draft.crc, no, branch, seq, None)
-            plain.append((tick + seq, user, no, branch, seq, columns[1], columns[2], columns[18], crc))
+            plain.append((tick, user, no, branch, seq, columns[1], columns[2], columns[18], crc))
             continue
         about = columns[9]
         if about is not None and about >= seq:
             raise InvalidInput(f"message={about}: conversation {id!r} has no event {about} yet.")
-        rows.append((tick + seq, user, no, branch, seq, *columns, checksum(draft.crc, no, branch, seq, about)))
+        rows.append((tick, user, no, branch, seq, *columns, checksum(draft.crc, no, branch, seq, about)))
         if draft.key is not None:
             known[draft.key] = _frozen(values)
         if draft.trace is not None:
             seq += 1
+            tick = next(ticks)
             trace = draft.trace.columns
             crc = checksum(draft.trace.crc, no, branch, seq, seq - 1)
-            rows.append((tick + seq, user, no, branch, seq, *trace[:9], seq - 1, *trace[10:], crc))
+            rows.append((tick, user, no, branch, seq, *trace[:9], seq - 1, *trace[10:], crc))
     if plain:
         tx.many(INSERT_PLAIN, plain)
     if rows:
@@ -369,7 +372,7 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
     tx.run(
         "update conversations set last_seq = :seq, activity = :activity, updated_at = :now, title = :title"
         " where user_no = :user and no = :c",
-        c=no, seq=seq, activity=tick + seq, now=ids.now(), title=title,
+        c=no, seq=seq, activity=tick, now=ids.now(), title=title,
     )  # fmt: skip
 
 

@@ -244,10 +244,8 @@ class Backup:
 class SecretPlace:
     """Where a secret is stored, and of which families; never what it says."""
 
-    conversation_id: (
-        str  # the conversation it is in; a hash in place of an id that holds a secret, "" when it is in none
-    )
-    seq: int  # the event's number; 0 for what is the conversation's own: title, metadata, branch names, failed jobs, receipt
+    conversation_id: str  # the conversation; "" for none, a hash for an id that is a secret itself
+    seq: int  # the event's number; 0 for the conversation's own title, metadata, branch names, failed jobs
     families: tuple[str, ...]  # what was found there
 
 

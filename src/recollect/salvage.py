@@ -344,7 +344,7 @@ def _make_place(tx: Tx, plan: _Plan, at: tuple[int, int]) -> tuple[int, int]:
         " created_at, updated_at, deleted_at) values (:user, :id, :title, :workspace, :workflow, :metadata, :last, 0,"
         " :activity, :created, :updated, :deleted) returning no",
         id=id, title=title, workspace=workspace, workflow=workflow, metadata=_json(metadata), last=last_seq,
-        activity=tx.ticks(1), created=row[10] if row else now, updated=row[11] if row else now,
+        activity=tx.ticks(1)[0], created=row[10] if row else now, updated=row[11] if row else now,
         deleted=row[12] if row else None,
     )[0][0]  # fmt: skip
     found = plan.branches.get(at, {})
@@ -374,8 +374,8 @@ def _name(read: str, otherwise: str) -> str:
 
 
 def _put(tx: Tx, rows: list[list[Any]]) -> None:
-    tick = tx.ticks(len(rows))
-    tx.many(log.INSERT, [(tick + i, tx.user, *row) for i, row in enumerate(rows)])
+    ticks = tx.ticks(len(rows))
+    tx.many(log.INSERT, [(tick, tx.user, *row) for tick, row in zip(ticks, rows, strict=True)])
 
 
 def _mark(row: list[Any]) -> list[Any]:

@@ -14,7 +14,7 @@ import json
 import re
 
 from . import log
-from .conversations import load_metadata
+from .conversations import load_metadata, title_from
 from .errors import Damaged
 from .model import Scan, SecretPlace
 
@@ -27,18 +27,28 @@ if TYPE_CHECKING:
     from .model import Progress
     from .redact import Gate
 
-    Known = dict[str, str]
-    """What was found in the messages of a conversation: the value, and its family. Never leaves this module."""
-
 PAGE = 500
+
+
+class Known:
+    """What the messages of a conversation say about its title and its summaries. Never leaves this module."""
+
+    __slots__ = ("derived", "secrets", "title")
+
+    def __init__(self, title: str | None) -> None:
+        self.title = title
+        self.derived: str | None = None
+        """The title as it would be today, if a message gave it."""
+        self.secrets: dict[str, str] = {}
+        """What was found, and its family."""
 
 
 def scan(db: Database, user: str, gate: Gate, fix: bool, progress: Progress | None) -> Scan:
     conversations = db.read(
-        user, lambda tx: tx.all("select no, id, last_seq from conversations where user_no = :user order by no")
+        user, lambda tx: tx.all("select no, id, last_seq, title from conversations where user_no = :user order by no")
     )
     total, seen, after = sum(row[2] for row in conversations), 0, 0
-    known: dict[int, Known] = {row[0]: {} for row in conversations}
+    known = {row[0]: Known(row[3]) for row in conversations}
     found: dict[tuple[int, int], list[str]] = {}
     while page := _page(db, user, after):
         changes: list[tuple[int, int, list[Any]]] = []
@@ -56,11 +66,11 @@ def scan(db: Database, user: str, gate: Gate, fix: bool, progress: Progress | No
         after = page[-1][-1]
         if progress:
             progress("events", min(seen, total), total)
-    for no, _, _ in conversations:
+    for no, _, _, _ in conversations:
         found[no, 0] = _conversation(db, user, gate, no, known[no], fix) + _branches(db, user, gate, no, fix)
     for no, families in _jobs(db, user, gate, fix):
         found[no, 0] = found.get((no, 0), []) + families
-    ids = {no: log.safe_key(id, gate.another()) for no, id, _ in conversations}
+    ids = {no: log.safe_key(id, gate.another()) for no, id, _, _ in conversations}
     places = [
         SecretPlace(ids.get(no, ""), seq, tuple(dict.fromkeys(families)))
         for (no, seq), families in sorted(found.items())
@@ -100,8 +110,11 @@ def _event(gate: Gate, row: Row, known: Known) -> tuple[list[str], list[Any]]:
             points = [[_without(part, known, own) for part in point] for point in payload["points"]]
             payload = payload | {"points": points}
     _remember(gate, columns[2], known)
+    said = columns[2]
     for i in (1, 2, 3, 4, 5, 6, 7, 12):
         columns[i] = own.optional(columns[i])
+    if columns[0] == "message" and known.title is not None and title_from(said) == known.title:
+        known.derived = title_from(columns[2])
     for i in (8, 17):
         columns[i] = None if columns[i] is None else log.safe_key(columns[i], own)
     payload, tags = own.value(payload), [own.text(tag) for tag in tags]
@@ -121,23 +134,31 @@ def _remember(gate: Gate, text: str, known: Known) -> None:
         # A summary takes texts apart at their lines, and a title joins them.
         for piece in {*text[start:end].splitlines(), " ".join(text[start:end].split())}:
             if len(piece.strip()) >= 4:
-                known[piece.strip()] = family
+                known.secrets[piece.strip()] = family
 
 
 def _without(text: str, known: Known, gate: Gate) -> str:
     """A text that was made from others, without what was found in those: whole, or as the last thing before a cut."""
-    for value in sorted(known, key=len, reverse=True):
-        marker = f"[redacted:{known[value]}]"
+    for value, family in sorted(known.secrets.items(), key=lambda item: -len(item[0])):
+        marker = f"[redacted:{family}]"
         if value in text:
             text = text.replace(value, marker)
-            gate.families.append(known[value])
+            gate.families.append(family)
         for cut in reversed([m.start() for m in re.finditer(r"…|\n|\Z", text)]):
             least = 3 if text[cut : cut + 1] == "…" else 8
             part = next((n for n in range(len(value) - 1, least - 1, -1) if text.endswith(value[:n], 0, cut)), 0)
             if part:
                 text = text[: cut - part] + marker + text[cut:]
-                gate.families.append(known[value])
+                gate.families.append(family)
     return text
+
+
+def _title(title: str | None, known: Known, gate: Gate) -> str | None:
+    if title is None or title != known.title or known.derived is None:
+        return None if title is None else gate.text(_without(title, known, gate))
+    if title != known.derived:  # what is derived from a safe text is safe, however it was cut
+        gate.families += known.secrets.values()
+    return known.derived
 
 
 # -- what belongs to a conversation, and what to none
@@ -159,7 +180,7 @@ def _conversation(db: Database, user: str, gate: Gate, no: int, known: Known, fi
         loaded = load_metadata(log.safe_key(id, gate.another()), metadata)
         clean = {
             "id": log.safe_key(id, own),
-            "title": None if title is None else own.text(_without(title, known, own)),
+            "title": _title(title, known, own),
             "workspace": own.optional(workspace),
             "workflow": None if workflow is None else log.safe_key(workflow, own),
             "metadata": json.dumps(own.value(loaded), ensure_ascii=False) if loaded else metadata,

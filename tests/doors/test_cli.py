@@ -582,7 +582,7 @@ def test_migrate_says_where_the_backup_is(run: Run, own_store: Path, monkeypatch
 def test_settings(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "config.toml").write_text("summary_keep_recent = 3\n")
     monkeypatch.setenv("RECOLLECT_SUMMARY_THRESHOLD", "9")
-    monkeypatch.setenv("RECOLLECT_DATABASE", "postgresql://me:secret@db.example/x")
+    monkeypatch.setenv("RECOLLECT_DATABASE", "postgresql://me:hunter2@db.example/x")
     shown = run("-u", "kim", "settings", "--json").json
     found = {s["name"]: (s["value"], s["source"]) for s in shown["settings"]}
     assert set(found) == set(recollect.Settings.__dataclass_fields__)
@@ -592,7 +592,7 @@ def test_settings(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert found["events"] == (True, "default")
     said = run("settings").out
     assert "summary_threshold = 9  (RECOLLECT_SUMMARY_THRESHOLD)" in said
-    assert "secret" not in said + json.dumps(shown)
+    assert "hunter2" not in said + json.dumps(shown)
 
 
 def test_settle(run: Run, trip: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,73 +1,56 @@
-# ruff: noqa: E501
 """Redaction: what is caught, what is left alone, and what holds for any text at all."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
-from collections import defaultdict
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import labelled
+from labelled import CLEAN_IN_GROUPS, IN_GROUPS, PAGE, groups, leaks, missed, table, written
 from recollect.redact import Finding, Policy, Stream, family_names, redact, redact_value
+from recollect.redact.families import catalogue
+from recollect.redact.screen import ANNOUNCING, is_announced
 
-SECRETS = list(labelled.secrets())
-CLEAN = list(labelled.clean())
-HELD_BACK = list(labelled.secrets(labelled.FOLDER / "second_secrets.jsonl"))
-HELD_BACK_CLEAN = list(labelled.clean(labelled.FOLDER / "second_clean.jsonl"))
-
-
-def leaks(secret: str, text: str) -> bool:
-    """Whole, or a line of it when it has several."""
-    return secret in text or any(len(line) > 24 and line in text for line in secret.split("\n"))
+SECRETS = [row for rows in IN_GROUPS.values() for row in rows]
+CLEAN = [line for lines in CLEAN_IN_GROUPS.values() for line in lines]
 
 
-def table() -> str:
-    """Recall per family and false positives per source over both groups of the labelled set, as Markdown."""
-    hit: dict[str, int] = defaultdict(int)
-    total: dict[str, int] = defaultdict(int)
-    for row in SECRETS + HELD_BACK:
-        safe = redact(row.text).text
-        for secret in row.secrets:
-            total[row.family] += 1
-            hit[row.family] += not leaks(secret, safe)
-    wrong: dict[str, int] = defaultdict(int)
-    seen: dict[str, int] = defaultdict(int)
-    for line in CLEAN + HELD_BACK_CLEAN:
-        seen[line.source] += 1
-        wrong[line.source] += bool(redact(line.text).findings)
-    rows = ["| family | secrets | caught |", "|---|---:|---:|"]
-    rows += [f"| {name} | {total[name]} | {hit[name] / total[name]:.0%} |" for name in sorted(total)]
-    rows.append(f"| **all** | {sum(total.values())} | {sum(hit.values()) / sum(total.values()):.1%} |")
-    rows += ["", "| what is no secret | samples | wrongly redacted |", "|---|---:|---:|"]
-    rows += [f"| {name} | {seen[name]} | {wrong[name]} |" for name in sorted(seen)]
-    rows.append(f"| **all** | {sum(seen.values())} | {sum(wrong.values()) / sum(seen.values()):.1%} |")
-    return "\n".join(rows)
+def test_the_page_says_what_is_measured() -> None:
+    assert PAGE.read_text("utf-8") == written(), "run: python tests/labelled.py"
 
 
 def test_the_labelled_set_is_large_enough() -> None:
-    assert sum(len(row.secrets) for row in SECRETS) >= 400
-    assert len({row.family for row in SECRETS}) >= 60
-    assert len(CLEAN) >= 600
+    assert sum(len(row.secrets) for row in SECRETS) >= 1300
+    assert len({row.family for row in SECRETS}) >= 150
+    assert len(CLEAN) >= 1300
 
 
-def test_recall_and_false_positives() -> None:
-    print("\n" + table())
-    missed = [row for row in SECRETS if any(leaks(s, redact(row.text).text) for s in row.secrets)]
-    wrong = [line for line in CLEAN if redact(line.text).findings]
-    assert len(missed) <= 0.05 * len(SECRETS), missed
-    assert len(wrong) <= 0.01 * len(CLEAN), wrong
+@pytest.mark.parametrize("group", labelled.GROUPS)
+def test_recall_and_false_positives(group: str) -> None:
+    lost = [row for row in IN_GROUPS[group] if missed(row)]
+    wrong = [line for line in CLEAN_IN_GROUPS[group] if redact(line.text).findings]
+    assert sum(map(missed, lost)) <= 0.05 * sum(len(row.secrets) for row in IN_GROUPS[group]), lost
+    assert len(wrong) <= 0.01 * len(CLEAN_IN_GROUPS[group]), wrong
 
 
-def test_recall_on_the_second_group() -> None:
-    missed = [row for row in HELD_BACK if any(leaks(s, redact(row.text).text) for s in row.secrets)]
-    wrong = [line for line in HELD_BACK_CLEAN if redact(line.text).findings]
-    assert len(missed) <= 0.05 * len(HELD_BACK), missed
-    assert len(wrong) <= 0.01 * len(HELD_BACK_CLEAN), wrong
+def test_recall_per_family_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with capsys.disabled():
+        print("\n" + groups() + "\n\n" + table())
+
+
+def test_no_token_in_the_files_looks_alive() -> None:
+    """Else the push protection of code hosts refuses the commit. A token is a template here, filled in when it is read."""
+    for group in labelled.GROUPS:
+        for line in (labelled.FOLDER / f"{group}_secrets.jsonl").read_text("utf-8").splitlines():
+            row = json.loads(line)
+            known = [f.family for t in (row["text"], *row["secrets"]) for f in redact(t).findings]
+            assert not set(known) & {name for name, _ in catalogue()} - {"vendor-token"}, line
 
 
 @pytest.mark.parametrize(
@@ -98,13 +81,17 @@ def test_findings_say_where_and_never_what() -> None:
         assert not any(secret in repr(findings) for secret in row.secrets if len(secret) > 6)
 
 
+def test_every_family_that_is_found_has_a_name_that_settings_know() -> None:
+    assert {f.family for row in SECRETS for f in redact(row.text).findings} <= set(family_names())
+
+
 def test_a_specific_family_beats_a_generic_one() -> None:
     (row,) = [r for r in SECRETS if r.family == "github" and r.text.startswith("# production")][:1]
     assert [f.family for f in redact(row.text).findings] == ["github-token"]
 
 
 TRICKY = st.one_of(
-    st.sampled_from([row.text for row in SECRETS + HELD_BACK]),
+    st.sampled_from([row.text for row in SECRETS]),
     st.sampled_from([line.text for line in CLEAN]),
     st.text(max_size=60),
     st.text(alphabet="abzAZ019=:;,.@/\\\"'`<>()[]{}|&?#$%*!-_ \n\t\x01é密", max_size=40),
@@ -132,15 +119,13 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
 
 
 def test_redacting_twice_changes_nothing_in_the_labelled_set() -> None:
-    for row in SECRETS + HELD_BACK:
+    for row in SECRETS:
         once = redact(row.text).text
         assert redact(once) == (once, ())
 
 
 @settings(max_examples=150, deadline=None)
-@given(
-    st.sampled_from(SECRETS + HELD_BACK), st.lists(st.integers(1, 90), min_size=1, max_size=30), st.integers(0, 1200)
-)
+@given(st.sampled_from(SECRETS), st.lists(st.integers(1, 90), min_size=1, max_size=30), st.integers(0, 1200))
 def test_no_chunking_leaks(row: labelled.Secret, sizes: list[int], before: int) -> None:
     text = "The quick brown fox. " * (before // 21) + row.text + "\nand then some more words" * 30
     whole = redact(text).text
@@ -243,7 +228,8 @@ def test_odd_texts_pass(text: str) -> None:
 
 
 HOSTILE = ["a", "key=", "password=", 'password="', "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "eyJ", "://", ":@", "http://a:b@", "1234567890", "\"'", "4 ", "token ", "is my ",
-           "my password is ", "ghp_", "sk-", "Bearer ", "Cookie: a=b;", "?token=abc", "--token ", "[redacted:x]", "\n", "a_", "<key>", "seed word "]  # fmt: skip
+           "my password is ", "ghp_", "sk-", "Bearer ", "Cookie: a=b;", "?token=abc", "--token ", "[redacted:x]", "\n", "a_", "<key>", "seed word ", "token=abc123,", "pin 1234 ", "login a / ", "key: |\n ", "code 123456 ", "user@a.io / ", "jwt", "😀", "пароль ",
+           'api_key = "Zx81kLmQ2v9TqW3nB7yR", ', "password: ", "password,a\n", "passwords: [", "insert into t (password) values (", "it's "]  # fmt: skip
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
@@ -274,9 +260,7 @@ def test_quiet_prose_does_not_load_re2_and_the_result_is_stable_across_processes
         subprocess.run([sys.executable, "-c", quiet], capture_output=True, text=True, check=True).stdout.strip()
         == "False"
     )
-    loud = (
-        "from recollect.redact import redact; print(redact('pw: Falcon#4417 and ' + 'x=' * 9 + ' token: Zx81kLmQ2v9TqW3nB7yR'))"
-    )
+    loud = "from recollect.redact import redact; print(redact('pw: Falcon#4417 and ' + 'x=' * 9 + ' token: Zx81kLmQ2v9TqW3nB7yR'))"
     seen = {
         subprocess.run(
             [sys.executable, "-c", loud], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
@@ -286,5 +270,28 @@ def test_quiet_prose_does_not_load_re2_and_the_result_is_stable_across_processes
     assert len(seen) == 1
 
 
-if __name__ == "__main__":
-    print(table())
+def test_the_two_forms_of_the_prefilter_agree() -> None:
+    assert all(is_announced(word) for word in ANNOUNCING)
+    assert not is_announced("the quick brown fox jumps over the lazy dog")
+
+
+def passwords(count: int) -> list[str]:
+    return [f"Kx{n * 7919 % 99991}vQ!{n}" for n in range(count)]
+
+
+@pytest.mark.parametrize(
+    "line", ["password={}\n", 'the password "{}" is old, ', "user kim pw: {} and then some ordinary words follow here\n"]
+)
+def test_no_secret_of_thousands_is_left(line: str) -> None:
+    """Where precision is given up, secrecy is not."""
+    values = passwords(3000)
+    text = "".join(line.format(value) for value in values)
+    safe = redact(text).text
+    assert not [value for value in values if value in safe]
+    assert redact(safe) == (safe, ())
+
+
+def test_a_dump_keeps_what_is_far_from_it() -> None:
+    text = "Dear Kim,\n" + "".join(f"password={value}\n" for value in passwords(2000)) + "that was all of it. " * 20
+    safe = redact(text).text
+    assert safe.startswith("Dear Kim,\n") and safe.endswith("that was all of it. " * 18)

@@ -105,6 +105,10 @@ def tour(store: recollect.Store) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6" * 3
     open_gate.rename(c, secret)
     open_gate.append(c, role="user", text=f"use {secret}")
+    open_gate.fork(c, name=secret)
+    open_gate.erase(conversation=open_gate.create(secret))
+    store._db.write("alex", lambda tx: jobs.enqueue(tx, secret, "1"))
+    open_gate.settle()
     assert store.scan(fix=True).places
     store._db.write("alex", lambda tx: jobs.enqueue(tx, "from the future", "1"))
     store.settle()

@@ -7,6 +7,7 @@ a foreign file, a newer schema, an old SQLite or a network file system is refuse
 from __future__ import annotations
 
 import os
+import threading
 
 import apsw
 
@@ -109,8 +110,13 @@ def _refuse_newer(version: int, path: str) -> None:
         )
 
 
+connecting = threading.Lock()
+"""Held while a connection is opened: SQLite's global locks must not be copied by a fork while they are taken."""
+
+
 def connect(path: str) -> apsw.Connection:
-    connection = apsw.Connection(path, apsw.SQLITE_OPEN_READWRITE)
+    with connecting:
+        connection = apsw.Connection(path, apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(5_000)  # for foreign programs and recovery; ours queue at the gate
     return connection
 

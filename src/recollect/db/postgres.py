@@ -1,8 +1,8 @@
 """A server: psycopg 3, pooled connections, the tables in a schema of their own (`recollect`).
 
-Each write is one transaction on a pooled connection. Its transaction number is asked for at its start, so that when a
-connection breaks during COMMIT the server itself can be asked, once it is back, whether the commit happened: the
-answer to "was it written?" is never a guess. Row-level security repeats the WHERE of every statement; the settings it
+Each write is one transaction on a pooled connection, and leaves a mark of its own in the table `meta`. When a connection
+breaks during COMMIT, the mark is looked for once the server answers again: the answer to "was it written?" is never a
+guess. (The transaction's number would not do: after a crash, one that was never flushed is handed out again.) Row-level security repeats the WHERE of every statement; the settings it
 reads are set for each transaction.
 """
 
@@ -13,10 +13,12 @@ import logging
 import os
 import random
 import re
+import secrets
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import psycopg
 from psycopg import errors as pg
@@ -102,13 +104,14 @@ class PostgresTx:
         with self._connection.cursor() as cursor:
             cursor.executemany(statement.encode(), [dict(zip(names, row, strict=True)) for row in rows])
 
-    def ticks(self, n: int) -> int:
+    def ticks(self, n: int) -> list[int]:
         # A sequence instead of the users row: it takes no lock, so that one person's conversations do not wait for
-        # each other. Numbers may be missed by a rollback; only a conversation's own counter is free of gaps.
-        first = self.all("select nextval('event_ids') from users, generate_series(1, :n) where no = :user", n=n)
-        if not first:
+        # each other. Another session's draws fall in between, and a rollback leaves some out; only a conversation's own
+        # counter is free of gaps.
+        rows = self.all("select nextval('event_ids') from users, generate_series(1, :n) where no = :user", n=n)
+        if not rows:
             raise Retry
-        return int(first[0][0])
+        return sorted(int(row[0]) for row in rows)
 
 
 class Postgres:
@@ -119,6 +122,7 @@ class Postgres:
     def __init__(self, url: str, settings: Settings) -> None:
         self.location = _without_password(url)
         self._users: dict[str, int] = {}
+        self._owners: weakref.WeakKeyDictionary[Connection, str] = weakref.WeakKeyDictionary()
         self._wait = settings.connect_timeout_ms / 1000
         options = f"-c statement_timeout={settings.statement_timeout_ms} -c search_path=recollect,public"
         try:
@@ -185,7 +189,7 @@ class Postgres:
         with self._pool.connection() as connection:
             try:
                 connection.execute(begin.encode())
-                no, transaction = self._enter(connection, user, create)
+                no, mark = self._enter(connection, user, create)
             except (psycopg.OperationalError, psycopg.InterfaceError) as e:
                 if connection.broken:
                     raise _Stale from e  # nothing was asked of it yet: a fresh connection may try
@@ -204,20 +208,29 @@ class Postgres:
                     return result
                 if not connection.broken:
                     raise
-                if not self._was_committed(transaction, e):
+                if not self._was_committed(mark, e):
                     raise _Stale from e
         if create:
             self._users[user] = no
         return result
 
-    def _enter(self, connection: Connection, user: str, create: bool) -> tuple[int, str]:
-        """Say whose transaction this is. Returns the user's number and, when writing, the transaction's."""
+    def _enter(self, connection: Connection, user: str, create: bool) -> tuple[int, _Mark]:
+        """Say whose transaction this is. Returns the user's number and, when writing, the mark it will leave."""
         no = self._users.get(user, 0)
-        row = connection.execute(
-            "select set_config('recollect.user_id', %s, true), set_config('recollect.user_no', %s, true)"
-            + (", pg_current_xact_id()::text" if create else ", ''"),
-            (user, str(no)),
-        ).fetchone()
+        mark = _Mark("", "", connection.info.backend_pid)
+        whose = "select set_config('recollect.user_id', %s, true), set_config('recollect.user_no', %s, true)"
+        row: Row | None
+        if create:
+            # One row for each connection, in the statement that is sent anyway.
+            owner = self._owners.setdefault(connection, f"commit {secrets.token_hex(8)}")
+            mark = _Mark(owner, f"{secrets.token_hex(8)} {ids.now()}", connection.info.backend_pid)
+            row = connection.execute(
+                "with mark as (insert into meta (name, value) values (%s, %s)"
+                f" on conflict (name) do update set value = excluded.value) {whose}",
+                (mark.owner, mark.token, user, str(no)),
+            ).fetchone()
+        else:
+            row = connection.execute(whose, (user, str(no))).fetchone()
         assert row is not None
         if not no:
             found = connection.execute("select no from users where id = %s", (user,)).fetchone()
@@ -230,21 +243,25 @@ class Postgres:
                     raise StorageError(f"{self.location}: the user could not be added.")
             no = int(found[0]) if found else 0
             connection.execute("select set_config('recollect.user_no', %s, true)", (str(no),))
-        return no, str(row[2])
+        return no, mark
 
-    def _was_committed(self, transaction: str, cause: BaseException) -> bool:
-        """Ask the server, once it answers again, what became of a transaction."""
+    def _was_committed(self, mark: _Mark, cause: BaseException) -> bool:
+        """Look for a transaction's mark once the server answers again. That it is not there is final only when the backend
+        that was to write it is gone: its COMMIT may still be running."""
         until = time.monotonic() + ASK_SECONDS
         while time.monotonic() < until:
             try:
                 self._pool.check()
                 with self._pool.connection(timeout=1.0) as connection:
-                    row = connection.execute("select pg_xact_status(%s::xid8)", (transaction,)).fetchone()
-                    status = row[0] if row else None
-                if status == "committed":
-                    return True
-                if status == "aborted":
-                    return False
+                    gone = not connection.execute(
+                        "select 1 from pg_stat_activity where pid = %s and pid <> pg_backend_pid()", (mark.backend,)
+                    ).fetchone()
+                    if connection.execute(
+                        "select 1 from meta where name = %s and value = %s", (mark.owner, mark.token)
+                    ).fetchone():
+                        return True
+                    if gone:
+                        return False
             except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout):
                 pass
             time.sleep(0.1)
@@ -310,6 +327,12 @@ class Postgres:
                     connection.execute(
                         "insert into schema_versions (version, applied_at) values (%s, %s)", (number, ids.now())
                     )
+            if version <= migrate.LATEST:  # marks of connections that ended days ago
+                connection.execute(
+                    "delete from recollect.meta where name like 'commit %%'"
+                    " and cast(split_part(value, ' ', 2) as bigint) < %s",
+                    (ids.now() - 86_400_000,),
+                )
             if version > migrate.LATEST:
                 raise NewerSchema(
                     f"{self.location} has schema {version}; this Recollect knows {migrate.LATEST}. Nothing was touched. "
@@ -354,6 +377,14 @@ class Postgres:
 
 
 _left_alone: list[object] = []
+
+
+class _Mark(NamedTuple):
+    """By what a commit is known again: a row of `meta`, and the backend that was to write it."""
+
+    owner: str
+    token: str
+    backend: int
 
 
 class _Stale(Exception):

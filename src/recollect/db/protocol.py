@@ -1,6 +1,6 @@
 """What a database is to the rest of Recollect: two small protocols. Imported by type checkers only."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from ..model import Progress
@@ -27,8 +27,8 @@ class Tx(Protocol):
         """Execute once per row; the values stand in the order in which the statement first names them."""
         ...
 
-    def ticks(self, n: int) -> int:
-        """Draw n numbers from the counter that orders events and activity; returns the first of them."""
+    def ticks(self, n: int) -> Sequence[int]:
+        """Draw n ascending numbers from the counter that orders events and activity."""
         ...
 
 

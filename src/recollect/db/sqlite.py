@@ -7,10 +7,12 @@ parent's files and opens everything anew when it is first used.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
 
 from ..errors import Damaged, StoreClosed
+from . import file
 from .file import check_library, translated
 from .writer import Engine
 
@@ -114,9 +116,16 @@ _held: list[Any] = []
 
 
 def _before_fork() -> None:
+    import importlib
+
     for store in list(_live):
         if store._engine is not None and store._engine.pid == os.getpid():
             _held.extend(store._engine.quiesce())
+    file.connecting.acquire()
+    _held.append(file.connecting)
+    # A module that another thread is importing at this moment would stay locked in the child for ever: wait for it.
+    for name in [n for n in sys.modules if n.startswith("recollect.")]:
+        importlib.import_module(name)
 
 
 def _after_fork_in_parent() -> None:
@@ -126,6 +135,7 @@ def _after_fork_in_parent() -> None:
 
 def _after_fork_in_child() -> None:
     _held.clear()
+    file.connecting = threading.Lock()
     for store in list(_live):
         store._opening = threading.Lock()
         engine = store._engine

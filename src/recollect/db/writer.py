@@ -72,14 +72,15 @@ class SQLiteTx:
     def many(self, sql: str, rows: Iterable[Row], /) -> None:
         self._connection.executemany(sql, rows)
 
-    def ticks(self, n: int) -> int:
+    def ticks(self, n: int) -> range:
         last = self._execute(
             "update users set last_event = last_event + ? where no = ? returning last_event", (n, self.user)
         ).fetchall()
         if not last:
             raise Retry
         self.drew = (self.user, _int(last))
-        return (self.user << 32) + _int(last) - n + 1
+        end = (self.user << 32) + _int(last) + 1
+        return range(end - n, end)
 
 
 def _int(rows: list[Row]) -> int:

@@ -6,16 +6,28 @@ language, format or shell uses to give it a value; `names.kind_of` judges the wh
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-
-from .engine import BARRIER, Lazy, pattern
+from .engine import BARRIER, Lazy, pattern, rx
 from .names import kind_of
-from .scan import CROWD, LABELS, LONGEST, PREDICATES, Scan, Span, family_of, is_predicate
+from .scan import (
+    CROWD,
+    LABELS,
+    LONGEST,
+    PREDICATES,
+    Scan,
+    Span,
+    family_of,
+    is_predicate,
+)
 from .values import (
     has_digit,
     has_symbol,
     is_placeholder,
+    is_uuid,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
 
 # --- assignments -----------------------------------------------------------------------------------------------------------
 
@@ -33,6 +45,15 @@ _ASSIGN = (
     r"|[\"'][ \t]*\{[^{}\x01]*?(?:default|value)[ \t]*=)"  # variable "name" { default = "..." }
 )
 _STEM = Lazy(rb"[\w.\xc0-\xff-]+(?:[ ][\w.\xc0-\xff-]+)?")
+# A literal that is handed on at once, or stands in for a variable that is not set.
+_WRAPPED = (
+    r"^[ \t]*(?:(?:\[\]byte|Buffer\.from|Some|[\w.]*String(?:::from|::new|\.init)?|[\w.]*Secret\w*|bytes|bytearray|[\w.]*b64decode|[\w.]*SecretKeySpec|new[ ][\w.]+)\([ \t]*[rbu]?"
+    r"|(?:[\w.$:>-]*(?:getenv|environ\.get|\benv|config\.get|get_env|GetEnv|Getenv|getOrDefault|getProperty|fetch|GetEnvironmentVariable)\([ \t]*[\"'][\w.-]+[\"'][ \t]*,[ \t]*)"
+    r"|(?:process\.env(?:\.\w+|\[[\"']\w+[\"']\])|os\.\w+(?:\.\w+)?[(\[][\"']\w+[\"'][)\]]|import\.meta\.env\.\w+|ENV\[[\"']\w+[\"']\])[ \t]*(?:\|\||\?\?|or)[ \t]*"
+    r")(?:\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})')"
+)
+# Letters alone before the next field are a name, a call without arguments is code: rejected below as well, but not as fast.
+_DULL = Lazy(rb"[ \t]?(?:[A-Za-z_.]+(?:[,;)\]}]+(?=\s)|(?=[ \t])|\(\))|[A-Za-z_][\w.]*\([A-Za-z_][\w.]*[,)])")
 _NUMBERED = Lazy(rb"[ \t]*[\w.]*\d[\w.]*=")
 _LOWER_WORD = Lazy(rb"[a-z]+")
 _LOWER_NAME = Lazy(rb"[a-z][a-z0-9]{7,}")
@@ -102,6 +123,16 @@ def _trim(data: bytes, start: int, end: int) -> int:
     return end
 
 
+def _is_chosen(word: bytes) -> bool:
+    """A password that a person chose: no rule such as `min:8`, no label, no path."""
+    return (
+        len(word) >= 8
+        and has_digit(word)
+        and word.count(b"-") < 4
+        and rx(rb"[a-z_]+[:=]\d+|.*[|/\\(){}<>].*|[a-z]+[-_.]?\d|[#.][\w-]+").fullmatch(word) is None
+    )
+
+
 def assignments(scan: Scan) -> Iterator[Span]:
     """`name = value` in every syntax, where the name promises a secret."""
     _data, _low = scan.data, scan.low
@@ -134,10 +165,18 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             and b'"' not in data[at : at + 4]
         ):
             continue
+        if (
+            (kind != "password" or separator != b"=" or data[at : at + 1] == b" ")
+            and (separator != b":" or b"=" not in data[at : at + 80])
+            and _DULL.match(data, at, at + 80)
+        ):
+            continue
         if separator == b"|" and not (data[name_start - 2 : name_start] == b"| " and data[at : at + 1] == b" "):
             continue
         if separator == b":" and data[name_start - 1 : name_start] == b":":
             continue  # `arn:...:secret:name`, `AWS::ApiGateway::ApiKey`
+        if separator == b">" and data[at - 2 : at - 1] in (b"-", b"="):
+            separator = b"="
         if separator in b"\"'":
             at -= 1
             separator = b" "
@@ -146,6 +185,17 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         annotated = _ANNOTATION.match(data, at, at + 80) if separator == b":" and b"=" in data[at : at + 80] else None
         if annotated and b"\n" not in data[at : annotated.end()] and _NUMBERED.match(data, at, at + 80) is None:
             at = annotated.end()
+        ahead = data[at : at + 200]
+        if (
+            separator in b":="
+            and (b"(" in ahead or b"||" in ahead or b"??" in ahead or b" or " in ahead)
+            and (wrapped := next(pattern(_WRAPPED).spans(ahead), None))
+        ):
+            start, end = max(wrapped[1], wrapped[2])
+            word = data[at + start : at + end]
+            if (has_digit(word) or has_symbol(word)) and scan.judge(kind, word, quoted=True, strict=False):
+                yield Span(at + start, at + end, family_of(kind), 2)
+            continue
         value = value_at(data, at)
         if value is None or value[1] <= value[0]:
             if separator == b":" or separator == b"=":
@@ -216,6 +266,16 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 yield Span(start, end, "password", 2)
             continue
         strict = call or (separator == b" " and b"define" not in lead + name)
+        if strict and quoted and kind == "password" and _is_chosen(word):
+            strict = False
+        if (
+            kind == "key"
+            and b"icen" in name[-8:]
+            and rx(rb"[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,}").fullmatch(word) is None
+        ):
+            continue  # `License: LGPLv3+`
+        if kind == "key" and is_uuid(word) and name.lower().endswith((b"session_id", b"sessionid", b"session-id")):
+            continue  # in a log; a cookie is judged elsewhere
         if scan.judge(kind, word, quoted=quoted, strict=strict, env=env):
             hits += 1
             yield Span(start, end, family_of(kind), 2)

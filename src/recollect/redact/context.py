@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 from .assign import assignments
-from .prose import cards, memorables, near, phrases, sentences
+from .prose import cards, linked, memorables, near, phrases, sentences
 from .scan import Scan, Span
-from .syntax import commands, connection_strings, cookies, files, headers, private_keys, urls
+from .structures import collections, elements, inserts, tables
+from .syntax import (
+    commands,
+    connection_strings,
+    cookies,
+    files,
+    headers,
+    private_keys,
+    urls,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 __all__ = ["LOOKS", "cards", "files", "private_keys", "urls"]
 
 LOOKS: tuple[Callable[[Scan], Iterator[Span]], ...] = (
-    connection_strings, headers, cookies, commands, assignments, sentences, memorables, phrases, near,
+    connection_strings, assignments, headers, cookies, commands, sentences, linked, memorables, phrases, near, collections, tables,
+    inserts, elements,
 )  # fmt: skip

@@ -11,10 +11,13 @@ import happens with the first pattern that has to run, and quiet prose never get
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from functools import cache
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+    from typing import Any
 
 BARRIER = b"\x01"
 
@@ -27,8 +30,18 @@ class Lazy:
         self._flags = flags
 
     def __getattr__(self, name: str) -> Any:
+        import re
+
         compiled = re.compile(self._source, self._flags)
-        for method in ("match", "search", "fullmatch", "finditer", "findall", "sub", "split"):
+        for method in (
+            "match",
+            "search",
+            "fullmatch",
+            "finditer",
+            "findall",
+            "sub",
+            "split",
+        ):
             setattr(self, method, getattr(compiled, method))
         return getattr(compiled, name)
 
@@ -36,6 +49,8 @@ class Lazy:
 @cache
 def rx(source: bytes) -> re.Pattern[bytes]:
     """A standard-library pattern for short strings, where it is used; the module's own functions take thrice as long to look it up."""
+    import re
+
     return re.compile(source)
 
 
@@ -93,7 +108,7 @@ class Pattern:
         for spans in self.spans(data, start):
             yield Match(data, spans)
 
-    def spans(self, data: bytes, start: int = 0) -> Iterator[list[tuple[int, int]]]:
+    def spans(self, data: bytes, start: int = 0, *, overlapping: bool = False) -> Iterator[list[tuple[int, int]]]:
         """As `find`, for where thousands of matches are only glanced at: the spans of all groups, without an object."""
         end = len(data)
         if self._match is None or self._anywhere is None:
@@ -107,7 +122,7 @@ class Pattern:
             if first == _NOWHERE:
                 return
             yield spans
-            start = first[1] + (first[0] == first[1])
+            start = first[0] + 1 if overlapping else first[1] + (first[0] == first[1])
 
     def has(self, data: bytes) -> bool:
         if self._match is None or self._anywhere is None:

@@ -8,7 +8,7 @@ and the public rule sets of secret scanners.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..light import dataclass
 
 A = "[A-Za-z0-9]"
 W = "[A-Za-z0-9_-]"
@@ -18,7 +18,7 @@ B = "[A-Za-z0-9+/]"
 UUID = f"{X}{{8}}-{X}{{4}}-{X}{{4}}-{X}{{4}}-{X}{{12}}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Family:
     """One shape of token."""
 
@@ -42,6 +42,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("gcp-api-key", "Google API key, new form", "AQ.Ab", rf"\b(AQ\.Ab{W}{{30,}})"),
     _f("google-oauth", "Google OAuth access token", "ya29.", r"\b(ya29\.[A-Za-z0-9_.-]{20,})"),
     _f("google-oauth", "Google OAuth client secret", "GOCSPX-", rf"(GOCSPX-{W}{{20,}})"),
+    _f("google-oauth", "Google OAuth authorization code", "4/0A", rf"\b(4/0A{W}{{30,}})"),
     _f("google-oauth", "Google OAuth refresh token", "1//0", rf"\b(1//0{W}{{30,}})"),
     _f("azure-client-secret", "Microsoft Entra (Azure AD) client secret", "Q~", r"(?:^|[^A-Za-z0-9_~.-])([A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{30,36})", 36),
     _f("azure-key", "Azure storage or Cosmos DB account key", "==", rf"(?:^|[^A-Za-z0-9+/])({B}{{86}}==)", 88),
@@ -76,7 +77,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("bitbucket-token", "Bitbucket or Atlassian token", "ATBB ATCTT3 ATATT3 ATSTT3", r"\b(ATBB[A-Za-z0-9_=.-]{20,}|AT(?:CTT|ATT|STT)3[A-Za-z0-9_=.-]{40,})"),
     _f("gitea-token", "Codeberg or Gogs style token", "gta_ gto_", rf"\b(gt[ao]_{A}{{32,}})"),
     _f("npm-token", "npm access token", "npm_", rf"\b(npm_{A}{{30,}})"),
-    _f("npm-token", "npm token in .npmrc", "_authToken", r"_authToken[ \t]*=[ \t]*[\"']?([A-Za-z0-9_.=/+-]{16,})"),
+    _f("npm-token", "npm token in .npmrc", "_authToken", r"_authToken[ \t]*[= ][ \t]*[\"']?([A-Za-z0-9_.=/+-]{16,})"),
     _f("npm-token", "npm basic credentials in .npmrc", ":_auth :_password _auth=", r"(?:^|[:\s])_(?:auth|password)[ \t]*=[ \t]*[\"']?([A-Za-z0-9+/=]{8,})"),
     _f("pypi-token", "PyPI upload token", "pypi-", rf"(pypi-(?:AgE|{W}{{60}}){W}{{16,}})"),
     _f("rubygems-token", "RubyGems key", "rubygems_", rf"(rubygems_{X}{{40,}})"),
@@ -120,6 +121,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("brevo-key", "Brevo (Sendinblue) key", "xkeysib- xsmtpsib-", rf"(x(?:keysib|smtpsib)-{X}{{40,}}-{A}{{12,}})"),
     _f("resend-key", "Resend, Loops or Postmark style key", "re_", rf"\b(re_{A}{{6,12}}_{A}{{18,}}|re_{A}{{24,}})\b"),
     _f("mandrill-key", "Mandrill key", "md-", rf"\b(md-{W}{{22}})\b"),
+    _f("twitch-key", "Twitch stream key", "live_", r"\b(live_[0-9]{6,12}_[A-Za-z0-9]{20,})"),
     _f("twitch-line-token", "Line, Twitch or Viber style OAuth value", "oauth:", r"\b(oauth:[a-z0-9]{30})\b"),
     # Money
     _f("stripe-key", "Stripe key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_", r"((?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9_]{14,})"),

@@ -7,11 +7,14 @@ A name is split into words (`awsSecretAccessKey` -> aws secret access key) and j
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal
 
 from .engine import Lazy
 
-Kind = Literal["password", "secret", "key", "pin", "phrase"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    Kind = Literal["password", "secret", "key", "pin", "phrase"]
 
 _WORDS = Lazy(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z\xdf-\xff]+|\d+")
 
@@ -139,7 +142,7 @@ def kind_of(name: bytes) -> Kind | None:
             return None
         if before[-1] in _KEY_OF:
             return "secret" if before[-1] in (b"api", b"secret", b"private", b"access", b"encryption", b"signing", b"master", b"auth",
-                                              b"account", b"shared", b"preshared", b"license", b"hmac", b"aes", b"fernet") else "key"  # fmt: skip
+                                              b"account", b"jwt", b"shared", b"preshared", b"license", b"hmac", b"aes", b"fernet") else "key"  # fmt: skip
         return "key"
     if last in (b"token", b"tokens", b"tok"):
         if before and before[-1] in _GENERIC_TOKEN_BEFORE:
@@ -149,9 +152,29 @@ def kind_of(name: bytes) -> Kind | None:
         return "secret"
     if last in (b"secret", b"secrets"):
         return "secret"
-    if last in (b"sig", b"signature", b"seed", b"serial", b"nonce", b"xsrf", b"csrftoken", b"tk"):
+    if last == b"seed" and before and before[-1] in (b"totp", b"otp", b"fa", b"mfa", b"hmac", b"authenticator"):
+        return "secret"
+    if last in (
+        b"sig",
+        b"signature",
+        b"seed",
+        b"serial",
+        b"nonce",
+        b"xsrf",
+        b"csrftoken",
+        b"tk",
+    ):
         return None if last != b"tk" else "secret"
-    if last in (b"cookie", b"cookies", b"license", b"auth", b"sas", b"dsn", b"salt", b"jwt"):
+    if last in (
+        b"cookie",
+        b"cookies",
+        b"license",
+        b"auth",
+        b"sas",
+        b"dsn",
+        b"salt",
+        b"jwt",
+    ):
         return "key"
     if last in (b"otp", b"totp", b"mfa"):
         return "pin"

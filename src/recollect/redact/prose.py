@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from .engine import BARRIER, Lazy, pattern, rx
-from .names import Kind, kind_of
-from .scan import PREDICATES, Scan, Span, is_label, is_path, is_predicate, is_year, line_around
+from .names import kind_of
+from .scan import (
+    PREDICATES,
+    Scan,
+    Span,
+    family_of,
+    is_label,
+    is_path,
+    is_predicate,
+    is_year,
+    line_around,
+)
 from .values import (
     classes,
     entropy,
@@ -25,22 +33,29 @@ from .values import (
     is_wordy,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .names import Kind
+
 # --- sentences ----------------------------------------------------------------------------------------------------------
 
 _SECRET_NOUN = (
-    r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|pin(?:[ -]?(?:code|number))?|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord|"
-    r"parola|heslo|salasana|passw|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
+    r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|pin(?:[ -]?(?:code|number))?|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord(?:et)?|"
+    r"parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
     r"(?:2fa|mfa|otp|recovery|backup|verification|security|access|login|one-time|time|door|gate|alarm|unlock|auth(?:entication)?|confirmation|sms|entry|lock|safe)[ -]codes?|cvv2?|cvc|otp|"
     r"(?:seed|recovery|mnemonic|secret) (?:phrase|words)|mnemonic|logins?"
 )
 _PROSE = (
     rf"(?i)\b({_SECRET_NOUN})\b[\"'`*]{{0,2}}"
-    r"([ \t]+(?:\(?(?:for|of|to|on|in|at|from|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|is|ist|was|there|token|key|code|first|currently|still|looking|temporarily|again)\b)[^\n:=\x01]{0,60}?)?"
-    r"(?:[ \t]+(?:is|was|are|ist|lautet|war|es|est|\xe9|\xe8|era|to|be|now|becomes|changed to|set to|=|reads|would be|equals|aka|-|--)|[ \t]*(?:[:=]|->|=>|-))"
+    r"([ \t]+(?:\(?(?:for|of|to|on|in|at|from|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|is|ist|was|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?)\b|\?{1,20})[^\n:=\x01]{0,60}?)?"
+    r"(?:[ \t]+(?:is|was|are|ist|lautet|war|es|est|\xe9|\xe8|era|je|jest|hai|er|\xe4r|este|adalah|to|be|now|becomes|changed to|set to|=|reads|would be|equals|aka|-|--)|[ \t]*(?:[:=]|->|=>|-[ \t]))"
     r"((?:[ \t]+(?:now|currently|still|set to|temporarily|going to be|literally|just|this|simply|always|gonna be|actually|the following|called|currently set to|:|=))*)[ \t]*:?[ \t]*(?:\r?\n[ \t]*){0,3}"
     r"(\"[^\"\n\x01]{3,}\"|'[^'\n\x01]{3,}'|`[^`\n\x01]{3,}`|\*\*[^*\n\x01]{3,}\*\*|[^\s\x01]{3,})"
 )
 _NEXT_CODE = Lazy(rb"[\s,;]{1,4}(?:and[ ]|[-*\d.]{1,3}[ ])?([A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}|\d{5,8})\b")
+_CALL = Lazy(rb"[A-Za-z_$][\w$.]*[(\[]")
 _PROSE_BARE = (
     r"(?i)\b(?:pass(?:word|phrase|code|wd)?|pwd|pw|pin|(?:security|unlock|door|gate|alarm|safe|garage|access) code|token|secret|api[ -]?key|key|cvv|cvc|otp|code|kennwort|passwort|contrase\xf1a|mot de passe|senha)[\"'*]{0,2}[ \t]*"
     r"(?:\([^()\n\x01]{0,30}\)[ \t]*)?(?:[ \t]|[ \t]/|[ \t]\|[ \t])[ \t]*(\"[^\"\n\x01]{4,}\"|'[^'\n\x01]{4,}'|`[^`\n\x01]{4,}`|[^\s\x01\"'`]{3,})"
@@ -50,7 +65,7 @@ _REVERSED = (
     r"(?:pass(?:word|phrase|code|wd|wort)?|pwd|pw|pin|api[ -]?key|token|secret|credentials?|key|kennwort|contrase\xf1a|mot de passe|senha)\b"
 )
 _PAIR = (
-    r"(?i)\b(?:log(?:ging|ged)?[ -]?(?:in|on)|sign(?:ing|ed)?[ -]?(?:in|on)|creds?|credentials?|logins?|accounts?|auth|user(?:name)?s?[ \t]*[/&+][ \t]*pass(?:word)?s?|authenticate|connect(?:ing)?|ssh|access|zugangsdaten|anmeldedaten|identifiants|credenciales|user(?:name)?|email|e-mail)\b"
+    r"(?i)\b(?:log(?:ging|ged)?[ -]?(?:in|on)|sign(?:ing|ed)?[ -]?(?:in|on)|creds?|credentials?|logins?|accounts?|auth|user(?:name)?s?[ \t]*[/&+][ \t]*pass(?:word)?s?|authenticate|connect(?:ing)?|ssh|access|wi-?fi|wlan|ssid|vpn|zugangsdaten|anmeldedaten|identifiants|credenciales|user(?:name)?|email|e-mail)\b"
     r"(?:[^\n:\x01]{0,40}?(?:with|as|using|are|is|mit|con|avec|[:=]))?[ \t:=\"'`*(]{1,4}"
     r"([A-Za-z0-9_.+@-]{2,64})[\"'`*]{0,2}(?:[ \t]*(?:/|:|\||,)[ \t]*|[ \t]+(?:and|with|und|y|et|pw|pass|password|/|--?)[ \t:]+(?:the[ \t]+)?(?:(?:pass(?:word)?|pw|pwd)[ \t:=]+)?)[\"'`*]{0,2}"
     r"([^\s\"'`\x01]{5,})"
@@ -143,7 +158,23 @@ def _is_filler(word: bytes) -> bool:
 def sentences(scan: Scan) -> Iterator[Span]:
     """`my password is ...`, `set the token to ...`, `log in with kim / ...`, in a few languages."""
     data, _low = scan.data, scan.low
+    taken = scan.taken
     for found in pattern(_PROSE).find(data):
+        start, end, quoted = _unquote(data, *found.span(4))
+        word = data[start:end]
+        if start in taken or (
+            not quoted
+            and word.isalpha()
+            and (
+                not word.islower()
+                or len(word) < 5
+                or word in PREDICATES
+                or data[end : end + 1] not in (b"", b".", b"!", b"\n", b"\r", b")")
+            )
+        ):
+            continue  # a word of the sentence; most matches end here
+        if not quoted and _CALL.match(word):
+            continue
         noun = found.group(1).lower()
         before = data[found.start() - 1 : found.start()]
         if before == b":" or (before == b"`" and noun == b"pass"):
@@ -160,22 +191,8 @@ def sentences(scan: Scan) -> Iterator[Span]:
             or (data[found.end(1) : found.end(1) + 2] == b" :" and data[found.end(1) + 2 : found.end(1) + 3].isalpha())
         ):
             continue  # the verb
-        start, end, quoted = _unquote(data, *found.span(4))
-        word = data[start:end]
-        if len(word) < 3:
+        if len(word) < 3 or (kind != "password" and not quoted and word.isalpha()):
             continue
-        if (
-            not quoted
-            and word.isalpha()
-            and (
-                kind != "password"
-                or not word.islower()
-                or len(word) < 5
-                or word in PREDICATES
-                or data[end : end + 1] not in (b"", b".", b"!", b"\n", b"\r", b")")
-            )
-        ):
-            continue  # a word of the sentence; most matches end here
         if scan.recall("filler", word, _is_filler):
             continue
         tail = data[end : end + 2]
@@ -186,7 +203,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
                 and not is_year(digits.group())
                 and not rx(rb"\d*\.\d|\d+(?:px|ms|%)|[:/]\d").match(data[start : start + 20])
             ):
-                if len(digits.group()) >= 4 or noun.startswith((b"cv", b"pin")):
+                if len(digits.group()) >= 4 or noun.startswith((b"cv", b"pin", b"security")):
                     yield Span(start, start + digits.end(), "pin", 2)
             elif (
                 rx(rb"[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}").fullmatch(word)
@@ -242,9 +259,12 @@ def sentences(scan: Scan) -> Iterator[Span]:
     for found in pattern(_PROSE_BARE).find(data):
         start, end, quoted = _unquote(data, *found.span(1))
         word = data[start:end]
+        if start in taken:
+            continue
         noun = found.group()[:8].lower()
         if (
             (not has_digit(word) and not has_symbol(word))
+            or rx(rb"[\w.-]+=\S*").fullmatch(word) is not None
             or (noun.startswith(b"pass ") and quoted)
             or data[found.start() - 1 : found.start()] == b":"
         ):
@@ -303,6 +323,8 @@ def sentences(scan: Scan) -> Iterator[Span]:
     for found in pattern(_REVERSED).find(data):
         start, end, quoted = _unquote(data, *found.span(1))
         word = data[start:end]
+        if start in taken:
+            continue
         if (
             len(word) >= 6
             and scan.recall("strong", word, _is_strong)
@@ -313,6 +335,8 @@ def sentences(scan: Scan) -> Iterator[Span]:
     for found in pattern(_PAIR).find(data):
         start, end, _ = _unquote(data, *found.span(2))
         word = data[start:end]
+        if start in taken:
+            continue
         if (
             is_password(word, quoted=False)
             and scan.recall("strong", word, _is_strong)
@@ -333,6 +357,39 @@ def sentences(scan: Scan) -> Iterator[Span]:
                 yield Span(start, end, "password", 3)
 
 
+_LINKED = (
+    r"(?i)\b(?:pass(?:word|wd|phrase|code|wort|key)?|pwd|pw|secret|token|api[ -]?key|credentials?|creds|kennwort|contrase\xf1a|mot de passe|senha|wachtwoord|heslo|l\xf6senord(?:et)?|passwd)\b"
+    r"[^\n\x01]{0,60}?(?:\b(?:it's|its|it is|is|was|use|used|using|try|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)|[(:?]|->|=>|\?{2,20})"
+    r"[ \t]*(?:[\"'`(*]{0,2})([^\s\"'`()\x01]{6,64})"
+)
+
+
+def linked(scan: Scan) -> Iterator[Span]:
+    """`password? It's ...`, `the passphrase, use ...`, `the temporary password you sent me (...)`: a noun, a few words, a link, a value."""
+    data = scan.data
+    for whole, value in pattern(_LINKED).spans(data):
+        start, end, _ = _unquote(data, *value)
+        word = data[start:end]
+        if start in scan.taken or len(word) < 6 or not has_digit(word) or not scan.recall("linked", word, _is_chosen):
+            continue
+        noun = data[whole[0] : whole[0] + 6].lower()
+        if noun.startswith((b"secret", b"token", b"api")) and not (has_symbol(word) or is_random(word, 16)):
+            continue
+        if IDENTIFIES.search(data[max(whole[0], start - 24) : start].lower()) is None:
+            yield Span(start, end, "password", 3)
+
+
+def _is_chosen(word: bytes) -> bool:
+    """Letters and digits as in a password, not as in a version, a standard, a ticket or a size."""
+    if not _is_strong(word) or is_hex(word) or is_uuid(word):
+        return False
+    if rx(
+        rb"[A-Z]{2,6}-?\d{1,6}|[a-z]{2,6}-?\d{1,6}|[A-Z][a-z]+-?\d{1,2}|#[0-9a-fA-F]{3,8}|[a-z]+(?:[-_][a-z]+)*[-_]?\d{1,2}|.*[/=<>{}\[\]()|\\;].*|\w+:\d+|\d+[a-z]+|[A-Z_]+\d*"
+    ).fullmatch(word):
+        return rx(rb"[A-Z][a-z]+[A-Za-z]*\d{2,4}").fullmatch(word) is not None and len(word) >= 9
+    return classes(word) >= 3 or (len(word) >= 10 and not is_wordy(word))
+
+
 _MEMORABLE = (
     r"(?:^|[\s\"'`(:=>,])([A-Za-z0-9][A-Za-z0-9._-]*[!@#$%^&*?+~][A-Za-z0-9!@#$%^&*?+~._-]*)[\"'`),;<]{0,3}(?:\s|$)"
 )
@@ -340,8 +397,11 @@ _QUOTED_MEMORABLE = r"[\"']([A-Z][a-z]{3,12}[-_.!@#][0-9]{2,6}[!?]?)[\"']"
 _PASSWORD_WORD = (
     r"pass(?:word|wd|wort|w\b|phrase)?\b|\bpwd?\b|\bcreds?\b|credential|log ?in\b|kennwort|contrase|mot de passe|senha"
 )
-_MAIL_PAIR = r"[A-Za-z0-9_.+-]+@[A-Za-z0-9.-]+\.[a-z]{2,10}[\"'`]?(?:[ \t]*[/|,;][ \t]*|[ \t]*:[ \t]*|[ \t]+(?:and|with|-)[ \t]+)[\"'`]?([^\s\"'`\x01]{6,64})"
+_MAIL_PAIR = r"[A-Za-z0-9_.+-]+@[A-Za-z0-9.-]+\.[a-z]{2,10}[\"'`*]{0,2}(?:[ \t]*[/|,;][ \t]*|[ \t]*:[ \t]*|[ \t]+(?:and|with|-)[ \t]+)[\"'`*]{0,2}([^\s\"'`\x01]{6,64})"
 _ALONE = r"(?im)^[ \t>*-]*(?:password|passwd|passwort|pass|pwd|token|secret|api[ _-]?key|key)[ \t]*\r?\n[ \t>]*([^\s\x01]{8,128})[ \t]*\r?$"
+_APP_QUOTED = r"[\"'`]([a-z]{4}(?:[ ][a-z]{4}){3})[\"'`]"
+_ACCOUNT = r"(?i)(?:^|[\s\"'`(,;])(?:root|admin|administrator|sa|postgres|ubuntu|ec2-user|pi|guest|demo|sysadmin|superuser)[\"'`*]{0,2}[ \t]*[/:][ \t]*[\"'`*]{0,2}([^\s\"'`\x01]{6,64})"
+_SPACED = r"(?im)^[ \t]*(?:(?:set|setenv|setx|env|arg|export)[ \t]+(?:-[a-z]+[ \t]+)?)?([\w.-]*(?:password|passwd|pass|secret|passphrase|token|key))[ \t]+([^\s\"'=:|\x01]{8,})[ \t]*\r?$"
 _APP_PASSWORD = (
     r"(?i)app(?:lication)?[ -]?(?:specific[ -])?passw(?:or)?d[^\n\x01]{0,30}?[:= \"'`]([a-z]{4}(?:[ -][a-z]{4}){3})\b"
 )
@@ -354,7 +414,7 @@ def memorables(scan: Scan) -> Iterator[Span]:
         for found in pattern(_MEMORABLE).find(data):
             start, end = found.span(1)
             value = data[start:end].rstrip(b".-_")
-            if not 7 <= len(value) <= 40 or not has_digit(value):
+            if start in scan.taken or not 7 <= len(value) <= 40 or not has_digit(value):
                 continue
             if scan.recall("memorable", value, _is_memorable) and pattern(_PASSWORD_WORD).has(line_around(low, start)):
                 yield Span(start, start + len(value), "password", 3)
@@ -366,14 +426,29 @@ def memorables(scan: Scan) -> Iterator[Span]:
         for found in pattern(_MAIL_PAIR).find(data):
             start, end, _ = _unquote(data, *found.span(1))
             value = data[start:end]
+            if start in scan.taken or b"@" in value[1:]:
+                continue
             if (
-                classes(value) >= 3
+                (classes(value) >= 3 or pattern(_PASSWORD_WORD).has(line_around(low, start)))
                 and scan.recall("strong", value, _is_strong)
                 and b"/" not in value
-                and not is_wordy(value)
+                and b"=" not in value
+                and (not is_wordy(value) or value[-2:].isdigit())
                 and b"@" not in value[1:]
             ):
                 yield Span(start, end, "password", 3)
+    if b"root" in low or b"admin" in low or b"sa" in low or b"ubuntu" in low:
+        for _, value_span in pattern(_ACCOUNT).spans(data):
+            start, end, _ = _unquote(data, *value_span)
+            value = data[start:end]
+            if (has_symbol(value) or classes(value.translate(None, b"-_.")) >= 3) and scan.recall(
+                "linked", value, _is_chosen
+            ):
+                yield Span(start, end, "password", 3)
+    for _, (a, b), (start, end) in pattern(_SPACED).spans(data):
+        kind = kind_of(data[a:b])
+        if kind is not None and scan.judge(kind, data[start:end], quoted=False, strict=True):
+            yield Span(start, end, family_of(kind), 3)
     if b"\n" in data:
         for found in pattern(_ALONE).find(data):
             start, end, _ = _unquote(data, *found.span(1))
@@ -384,6 +459,9 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 and not is_wordy(value)
             ):
                 yield Span(start, end, "password", 3)
+    for _, (start, end) in pattern(_APP_QUOTED).spans(data):
+        if not is_placeholder(data[start:end]) and rx(rb"passw|login|smtp|imap|mail").search(line_around(low, start)):
+            yield Span(start, end, "password", 2)
     if b"app" in low and b"passw" in low:
         for found in pattern(_APP_PASSWORD).find(data):
             if not is_placeholder(found.group(1)) and not is_wordy(found.group(1).replace(b" ", b"")):
@@ -395,7 +473,7 @@ def _is_memorable(value: bytes) -> bool:
     if not has_alpha(value) or is_placeholder(value) or is_code(value) or is_reference(value):
         return False
     if rx(
-        rb"@[\w-]+\.[a-z]|@v?\d|^[\w.+-]+@[\w.-]+$|^#|\\|\+\+|^[\d.,%$+-]+[a-zA-Z%]?$|%[0-9A-F]{2}|&\w+=|\?\w+=|\*\*"
+        rb"^\d[\d.]*\*|@[\w-]+\.[a-z]|@v?\d|^[\w.+-]+@[\w.-]+$|^#|\\|\+\+|^[\d.,%$+-]+[a-zA-Z%]?$|%[0-9A-F]{2}|&\w+=|\?\w+=|\*\*"
     ).search(
         value,
     ):
@@ -419,9 +497,12 @@ def phrases(scan: Scan) -> Iterator[Span]:
     if not any(word in low for word in (b"seed", b"mnemonic", b"phrase", b"words")):
         return
     for found in pattern(_PHRASE).find(data):
-        words = rx(rb"[a-z]{3,8}").findall(found.group(1))
+        start, end = found.span(1)
+        while (lead := rx(rb"[a-z]+[ \t]").match(data, start, end)) and lead.group().strip() in _COMMON:
+            start = lead.end()
+        words = rx(rb"[a-z]{3,8}").findall(data[start:end])
         if not _COMMON & set(words) and len(set(words)) >= len(words) - 3:
-            yield Span(*found.span(1), "seed-phrase", 1)
+            yield Span(start, end, "seed-phrase", 1)
 
 
 # --- numbers and noise -----------------------------------------------------------------------------------------------------
@@ -448,9 +529,11 @@ def cards(data: bytes) -> Iterator[Span]:
 
 
 _LONG = r"[A-Za-z0-9_+/=.~-]{20,}"
-_NEAR_WORD = Lazy(rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]key|credential|creds|auth|bearer")
+_NEAR_WORD = Lazy(
+    rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]key|credential|creds|auth|bearer|fernet|hmac|cipher|wallet|\bwif\b"
+)
 _NOT_NEAR = Lazy(
-    rb"public|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation"
+    rb"public|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation|pk_(?:live|test)_|publishable"
 )
 IDENTIFIES = Lazy(rb"(?:id|arn|name|uuid)[\"'\s:=]*$")
 
@@ -485,7 +568,12 @@ def near(scan: Scan) -> Iterator[Span]:
                 else data.find(value, start, end)
             )
         size = len(value)
-        if size < 20 or _NEAR_WORD.search(left) is None or IDENTIFIES.search(left) is not None:
+        if (
+            size < 20
+            or (start in scan.taken and size != 40)
+            or _NEAR_WORD.search(left) is None
+            or IDENTIFIES.search(left) is not None
+        ):
             continue
         if (
             size == 40
@@ -494,7 +582,20 @@ def near(scan: Scan) -> Iterator[Span]:
         ):
             yield Span(start, start + size, "aws-secret-key", 1)
             continue
-        if data[start - 1 : start] not in (b" ", b'"', b"'", b"`", b":", b"=", b"(", b">", b"[", b"\t", b"|", b"\n"):
+        if data[start - 1 : start] not in (
+            b" ",
+            b'"',
+            b"'",
+            b"`",
+            b":",
+            b"=",
+            b"(",
+            b">",
+            b"[",
+            b"\t",
+            b"|",
+            b"\n",
+        ):
             continue
         if scan.recall("near", value, _is_lonely_noise) and _NOT_NEAR.search(line_around(low, start)) is None:
             yield Span(start, start + size, "api-key", 3)

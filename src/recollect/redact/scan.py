@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 from .engine import BARRIER, rx
-from .names import Kind
 from .values import (
     classes,
     entropy,
@@ -21,30 +17,47 @@ from .values import (
     is_wordy,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NamedTuple
+
+    from .names import Kind
+
 CROWD = 300  # findings of one sort in one text; beyond it is a dump, and what looks like them is taken without a closer look
 LONGEST = 8192  # of a value after a name; beyond it is a file, not a secret
 
 
-class Span(NamedTuple):
-    start: int
-    end: int
-    family: str
-    rank: int  # on overlap the lower rank wins: 0 a vendor's shape, 1 a syntax that has no other meaning, 2 a name, 3 a guess
+# On overlap the lower rank wins: 0 a vendor's shape, 1 a syntax that has no other meaning, 2 a name, 3 a guess.
+if TYPE_CHECKING:
+
+    class Span(NamedTuple):
+        start: int
+        end: int
+        family: str
+        rank: int
+
+else:  # typing takes as long to import as all of this package
+    from collections import namedtuple
+
+    Span = namedtuple("Span", "start end family rank")
 
 
-Memo = dict[tuple[object, ...], bool]
+if TYPE_CHECKING:
+    Memo = dict[tuple[object, ...], bool]
 
 
 class Scan:
     """The text of one round, in lower case too, and the judgements already made in this call (dropped with it)."""
 
-    __slots__ = ("data", "longest", "low", "memo")
+    __slots__ = ("data", "longest", "low", "memo", "taken")
 
     def __init__(self, data: bytes, memo: Memo | None = None) -> None:
         self.data = data
         self.low = data.lower()
         self.longest = max(map(len, data.split()), default=0)
         self.memo: Memo = {} if memo is None else memo
+        self.taken: set[int] = set()  # where this round's findings begin: what is found need not be judged again
 
     def judge(self, kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bool = False) -> bool:
         key = (kind, value, quoted, strict, env)
@@ -64,7 +77,12 @@ class Scan:
 
 def line_around(data: bytes, at: int) -> bytes:
     """The line around a place, at most 400 characters to each side, not past a marker."""
-    start = max(data.rfind(b"\n", max(0, at - 400), at) + 1, data.rfind(BARRIER, max(0, at - 400), at) + 1, at - 400, 0)
+    start = max(
+        data.rfind(b"\n", max(0, at - 400), at) + 1,
+        data.rfind(BARRIER, max(0, at - 400), at) + 1,
+        at - 400,
+        0,
+    )
     ends = [e for e in (data.find(b"\n", at, at + 400), data.find(BARRIER, at, at + 400)) if e >= 0]
     return data[start : min(ends, default=at + 400)]
 
@@ -78,7 +96,13 @@ def is_path(value: bytes) -> bool:
 
 
 def family_of(kind: Kind) -> str:
-    return {"password": "password", "secret": "api-key", "key": "api-key", "pin": "pin", "phrase": "passphrase"}[kind]
+    return {
+        "password": "password",
+        "secret": "api-key",
+        "key": "api-key",
+        "pin": "pin",
+        "phrase": "passphrase",
+    }[kind]
 
 
 def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bool = False) -> bool:
@@ -147,6 +171,17 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
         return is_random(value, 16) and has_digit(value)
     if is_random(value, 12):
         return True
+    if (
+        (quoted or env)
+        and size >= 10
+        and has_digit(value)
+        and (has_symbol(value) or _is_mixed(value))
+        and not is_label(value)
+        and not is_code(value)
+    ):
+        return (
+            not is_path(value) and b"://" not in value and b"=" not in value[:-2]
+        )  # chosen by a person: words and digits
     if size >= 8 and (has_digit(value) or has_symbol(value)) and (quoted or env) and not is_wordy(value):
         return (
             classes(value) >= 2
@@ -156,6 +191,10 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
             and not rx(rb"[\d.:TZ+\-/]+").fullmatch(value)
         )
     return False
+
+
+def _is_mixed(value: bytes) -> bool:
+    return value.isalnum() and classes(value) == 3 and value[-2:].isdigit()
 
 
 def is_year(value: bytes) -> bool:
@@ -201,7 +240,7 @@ PREDICATES = frozenset(
     about like because if or and but with without from into over under after before until since while as is are was were be been
     required. obvious obsolete outdated old new my your our their his her its it they we you i he she who plaintext plain text
     cached loaded read fetched part one two three more less least most enough longer shorter different identical equal
-    obligatorio falsch richtig abgelaufen ung\xfcltig nicht zu incorrecta incorrecto correcta requis incorrect obligatoire errada inv\xe1lida
+    obligatorio obligatoria obligat\xf3ria obligat\xf3rio scaduta verlopen wymagane incorreta inv\xe1lido necesaria falsch richtig abgelaufen ung\xfcltig nicht zu incorrecta incorrecto correcta requis incorrect obligatoire errada inv\xe1lida
     unchanged irrelevant critical essential crucial ready live dead active inactive enabled disabled locked unlocked blocked
     sensitive confidential recommended provided specified defined configured managed handled processed parsed treated considered
     either neither both all some any each every another other such own via per kind type string number integer value key token
@@ -211,5 +250,18 @@ PREDICATES = frozenset(
 
 def is_predicate(word: bytes) -> bool:
     return word.endswith(
-        (b"ed", b"ing", b"ly", b"able", b"ible", b"ful", b"less", b"ous", b"ive", b"ory", b"tion", b"ment")
+        (
+            b"ed",
+            b"ing",
+            b"ly",
+            b"able",
+            b"ible",
+            b"ful",
+            b"less",
+            b"ous",
+            b"ive",
+            b"ory",
+            b"tion",
+            b"ment",
+        )
     )

@@ -34,8 +34,9 @@ class Finding(tuple[str, int, int]):
 # Words for "password" that Latin-1 cannot spell, each with a stand-in of the same length, so that positions hold.
 _FOREIGN = (
     ("パスワードは", "passw:"), ("пароль от", "passwd of"),
+    ("Пароль от", "passwd of"), ("пароль для", "passwd for"), ("Пароль для", "passwd for"), ("пароль к", "passwd :"),
     ("пароль", "passwd"), ("Пароль", "passwd"), ("пароля", "passwd"), ("密码", "pw"), ("密碼", "pw"),
-    ("口令", "pw"), ("パスワード", "passw"), ("비밀번호", "pass"), ("hasło", "passw"), ("Hasło", "passw"),
+    ("口令", "pw"), ("パスワード", "passw"), ("비밀번호는", "pass:"), ("비밀번호가", "pass:"), ("비밀번호", "pass"), ("hasło", "passw"), ("Hasło", "passw"),
     ("şifre", "passw"), ("Şifre", "passw"), ("токен", "token"), ("секрет", "secret"), ("令牌", "tk"),
     ("：", ":"), ("＝", "="), ("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"), ("是", ":"), ("«", '"'), ("»", '"'),
     ("„", '"'), ("\u2028", "\n"), ("\u00a0", " "),
@@ -60,7 +61,7 @@ ANNOUNCING = (
     "zugang", "anmelde", "signature", "psk", "tk", "salt", "dsn", "adgangskode",
     "salasana", "snmp-server", "add_user", "connect", "pdo(", "begin(", "openssl", "@",
     "_pat", "pat=", "pat:", "words", "pin ", "log in", "sign in", "logging in",
-    "-u ", "basic ", "digest ", " -p", "sudo -s", " -a ", " -w ",
+    "--user", "hmac", "cipher", "fernet", "net use", "keygen", "root", "admin", "/p:", "thin:", "sqlplus", "wallet", "live_", "-u ", "basic ", "digest ", " -p", "sudo -s", " -a ", " -w ",
 )  # fmt: skip
 
 
@@ -79,6 +80,8 @@ def is_announced(low: str) -> bool:
         or "snmp-server" in low or "add_user" in low or "connect" in low or "pdo(" in low or "begin(" in low
         or "openssl" in low or "@" in low or "_pat" in low or "pat=" in low or "pat:" in low
         or "words" in low or "pin " in low or "log in" in low or "sign in" in low or "logging in" in low
+        or "--user" in low or "hmac" in low or "cipher" in low or "fernet" in low or "net use" in low
+        or "keygen" in low or "root" in low or "admin" in low or "/p:" in low or "thin:" in low or "sqlplus" in low or "wallet" in low or "live_" in low
         or "-u " in low or "basic " in low or "digest " in low or " -p" in low or "sudo -s" in low
         or " -a " in low or " -w " in low
     )  # fmt: skip

@@ -2,35 +2,64 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import le
+from sys import modules
+from types import MappingProxyType
 
+from ..light import dataclass
 from . import context
-from .engine import BARRIER, Lazy, Pattern, pattern
+from .engine import BARRIER, Lazy, Pattern, pattern, rx
 from .names import kind_of
-from .scan import CROWD, Memo, Scan, Span, judge_value, line_around
+from .scan import CROWD, Scan, Span, judge_value, line_around
 from .screen import ANNOUNCING, Finding, is_quiet, to_bytes
-from .values import count_digits, is_card, is_hex, is_placeholder, is_random, is_token_placeholder, is_wordy
+from .values import (
+    count_digits,
+    is_card,
+    is_hex,
+    is_placeholder,
+    is_random,
+    is_token_placeholder,
+    is_wordy,
+)
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .families import Family
+    from collections.abc import Iterable, Iterator
+    from typing import Any, NamedTuple
 
-__all__ = ["DEFAULT", "Finding", "Policy", "Redacted", "Stream", "redact", "redact_value"]
+    from .families import Family
+    from .scan import Memo
+
+__all__ = [
+    "DEFAULT",
+    "Finding",
+    "Policy",
+    "Redacted",
+    "Stream",
+    "redact",
+    "redact_value",
+]
 
 HOLD_BACK = 512
 _MARKER = Lazy(rb"\[redacted:[a-z0-9][a-z0-9-]{0,63}\]")
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
-class Redacted(NamedTuple):
-    """The safe text, and the findings in the order of their places."""
+if TYPE_CHECKING:
 
-    text: str
-    findings: tuple[Finding, ...]
+    class Redacted(NamedTuple):
+        """The safe text, and the findings in the order of their places."""
+
+        text: str
+        findings: tuple[Finding, ...]
+
+else:
+    from collections import namedtuple
+
+    Redacted = namedtuple("Redacted", "text findings")
+    Redacted.__doc__ = """The safe text, and the findings in the order of their places."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +71,7 @@ class Policy:
     `disabled`: families that are switched off.
     """
 
-    extra: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, str] = MappingProxyType({})
     allow: tuple[str, ...] = ()
     disabled: frozenset[str] = frozenset()
 
@@ -51,7 +80,7 @@ class Policy:
         object.__setattr__(self, "allow", tuple(self.allow))
         object.__setattr__(self, "disabled", frozenset(self.disabled))
         for name, source in self.extra.items():
-            if not _NAME.fullmatch(name):
+            if rx(rb"[a-z0-9][a-z0-9-]{0,63}").fullmatch(to_bytes(name)) is None:
                 raise ValueError(f"a family's name is lower-case letters, digits and dashes, not {name!r}")
             _compiled(source)
 
@@ -110,7 +139,7 @@ def _search(text: str, policy: Policy) -> list[Span]:
             break
         if len(spans) > CROWD:
             spans = _merged(data, spans, policy)
-        if attempt >= 8:
+        if attempt >= 16:
             # Each round uncovering the next is no text that anybody wrote: give up on precision, not on the promise.
             spans = [Span(s, e, spans[0].family, 0) for s, e in _gaps(data, spans[0].start, spans[-1].end)]
         # What a disabled family knows is let through: it is blanked as well, or a looser family would take it.
@@ -136,7 +165,7 @@ def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
             and BARRIER not in data[last.end : span.start]
             and policy.disabled.isdisjoint((span.family, last.family))
         ):
-            merged[-1] = last._replace(end=span.end)
+            merged[-1] = Span(last.start, span.end, last.family, last.rank)
         else:
             merged.append(span)
     return merged
@@ -179,49 +208,74 @@ def _floods(data: bytes, policy: Policy) -> list[Span]:
 
 
 def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for run in re.finditer(rb"[^\x01]+", data[start:end]):
+    for run in rx(rb"[^\x01]+").finditer(data[start:end]):
         yield start + run.start(), start + run.end()
 
 
 def _round(data: bytes, text: str, policy: Policy, memo: Memo) -> list[Span]:
-    spans: list[Span] = []
-    if not policy.extra and is_quiet(data.decode("latin-1")):
-        return spans
+    """One look at the text. Where there is a crowd of secrets it ends early: what is left is looked at in the next round, when
+    the crowd is blanked."""
+    if "re2" not in modules and not policy.extra and is_quiet(data.decode("latin-1")):
+        return []
     scan = Scan(data, memo)
-    longest = scan.longest
-    announced, digits = _announced().has(scan.low), count_digits(data)
-    if longest >= 16:
-        spans += _tokens(data, longest, policy)
+    longest, digits = scan.longest, count_digits(data)
+    announced = _announced().has(scan.low)
+    if (
+        not announced
+        and not policy.extra
+        and longest < 16
+        and digits < 13
+        and b"=" not in data
+        and data.count(b":") < 4
+    ):
+        return []
+    spans: list[Span] = []
+    for new in _looks(scan, announced, digits, policy):
+        if policy.allow:
+            new = [s for s in new if not policy.allows(text[s.start : s.end])]
+        if new:
+            spans += new
+            if len(spans) > CROWD:
+                break
+            scan.taken.update([span[0] for span in new])
+    return spans
+
+
+def _looks(scan: Scan, announced: bool, digits: int, policy: Policy) -> Iterator[list[Span]]:
+    data = scan.data
+    for name, source in policy.extra.items():
+        yield list(_extra(data, name, source))
+    if scan.longest >= 16:
+        yield list(_tokens(data, scan.longest))
     if b"PRIVATE KEY" in data or b"PuTTY-User" in data:
-        spans += context.private_keys(data)
+        yield list(context.private_keys(data))
     if digits >= 14:
-        spans += context.cards(data)
+        yield list(context.cards(data))
     if b"://" in data or b"=" in data:
-        spans += context.urls(scan)
-    spans += context.files(scan)
+        yield list(context.urls(scan))
+    yield list(context.files(scan))
     if announced:
         for look in context.LOOKS:
-            spans += look(scan)
-    for name, source in policy.extra.items():
-        for match in _compiled(source).find(data):
-            group = 1 if match.groups and match.start(1) >= 0 else 0
-            start, end = match.span(group)
-            if end > start and BARRIER not in data[start:end]:
-                spans.append(Span(start, end, name, -1))
-    if policy.allow:
-        spans = [s for s in spans if not policy.allows(text[s.start : s.end])]
-    return spans
+            yield list(look(scan))
+
+
+def _extra(data: bytes, name: str, source: str) -> Iterator[Span]:
+    for match in _compiled(source).find(data):
+        group = 1 if match.groups and match.start(1) >= 0 else 0
+        start, end = match.span(group)
+        if end > start and BARRIER not in data[start:end]:
+            yield Span(start, end, name, -1)
 
 
 @cache
 def _announced() -> Pattern:
     """What `is_announced` asks word by word, in one pass."""
-    return pattern("|".join(re.escape(word) for word in ANNOUNCING))
+    return pattern(_either(word.encode() for word in ANNOUNCING))
 
 
 @cache
-def _screen() -> tuple[Pattern, dict[bytes, tuple[int, ...]], tuple[tuple[bytes, int], ...]]:
-    """One pattern of all literals, what each of them calls for, and those too short to be in it."""
+def _screen() -> tuple[Pattern, dict[bytes, list[int]], tuple[tuple[bytes, int], ...]]:
+    """One pattern of all literals, the families that ask for each of them, and those too short to be in it."""
     from .families import FAMILIES
 
     wanted: dict[bytes, list[int]] = {}
@@ -233,34 +287,44 @@ def _screen() -> tuple[Pattern, dict[bytes, tuple[int, ...]], tuple[tuple[bytes,
                 wanted.setdefault(literal, []).append(number)
             else:
                 short.append((literal, number))
-    calls = {
-        literal: tuple(sorted({n for other, numbers in wanted.items() if other in literal for n in numbers}))
-        for literal in wanted
-    }
     ordered = sorted(wanted, key=lambda literal: (-len(literal), literal))
-    source = "|".join(re.escape(literal.decode()) for literal in ordered)
-    return pattern(source), calls, tuple(short)
+    return pattern(_either(ordered)), wanted, tuple(short)
+
+
+@cache
+def _calls(literal: bytes) -> frozenset[int]:
+    """The families that a literal calls for, itself or by another literal inside it."""
+    return frozenset(n for other, numbers in _screen()[1].items() if other in literal for n in numbers)
+
+
+def _either(literals: Iterable[bytes]) -> str:
+    return "|".join([rf"\Q{literal.decode()}\E" for literal in literals])
 
 
 def _called(data: bytes, longest: int) -> list[Family]:
     from .families import FAMILIES
 
-    screen, calls, short = _screen()
+    screen, wanted, short = _screen()
     numbers: set[int] = set()
     hits = 0
-    for match in screen.find(data):
-        numbers.update(calls[match.group()])
+    for ((start, end),) in screen.spans(data, overlapping=True):
+        numbers.update(_calls(data[start:end]))
         hits += 1
-        if hits > 200:  # dense with literals, perhaps on purpose: plain containment costs less than each hit
-            for literal, called in calls.items():
-                if literal in data:
-                    numbers.update(called)
+        if hits > 200:  # dense with some literals, perhaps on purpose: the others are looked for without them
+            others = [literal for literal, called in wanted.items() if not numbers.issuperset(called)]
+            while others:
+                found = next(Pattern(_either(others)).spans(data, start), None)
+                if found is None:
+                    break
+                ((start, end),) = found
+                numbers.update(_calls(data[start:end]))
+                others = [literal for literal in others if not numbers.issuperset(wanted[literal])]
             break
     numbers.update(number for literal, number in short if FAMILIES[number].least <= longest and literal in data)
     return [FAMILIES[n] for n in sorted(numbers) if FAMILIES[n].least <= longest]
 
 
-def _tokens(data: bytes, longest: int, policy: Policy) -> Iterator[Span]:
+def _tokens(data: bytes, longest: int) -> Iterator[Span]:
     from .families import GENERIC
 
     for family in _called(data, longest):
@@ -342,6 +406,9 @@ def _is_noise(body: bytes) -> bool:
 
 def _settle(spans: list[Span]) -> list[Span]:
     """Overlaps settled: the better rank first, then the earlier, then the longer."""
+    spans = sorted(set(spans))
+    if all(map(le, [span[1] for span in spans], [span[0] for span in spans[1:]])):
+        return spans
     chosen: list[Span] = []
     starts: list[int] = []
     for span in sorted(spans, key=lambda s: (s.rank, s.start, -s.end, s.family)):
@@ -365,7 +432,13 @@ def redact_value(value: Any, policy: Policy | None = None) -> tuple[Any, tuple[F
     return clean, tuple(findings)
 
 
-_WHOLE_KINDS = {"password": "password", "secret": "api-key", "key": "api-key", "pin": "pin", "phrase": "passphrase"}
+_WHOLE_KINDS = {
+    "password": "password",
+    "secret": "api-key",
+    "key": "api-key",
+    "pin": "pin",
+    "phrase": "passphrase",
+}
 
 
 def _deep(value: Any, policy: Policy, name: str | None, findings: list[Finding]) -> Any:
@@ -418,7 +491,7 @@ def _under_name(name: str, value: str, policy: Policy) -> str | None:
     if not judge_value(kind, data, quoted=True, strict=False):
         return None
     family = _WHOLE_KINDS[kind]
-    specific = _search(value, policy)
+    specific = _search(value, Policy(policy.extra, policy.allow) if policy.disabled else policy)
     if len(specific) == 1 and specific[0].start == 0 and specific[0].end == len(value):
         family = specific[0].family
     elif any(s.rank <= 1 for s in specific):
@@ -475,7 +548,7 @@ class Stream:
             return rest[close + 5 :]
         keep = min(len(rest), 8)
         body = rest[: len(rest) - keep]
-        odd = re.search(r"[^A-Za-z0-9+/=\s\\\"'>|#*:,.@()_-]", body)
+        odd = rx(rb"[^A-Za-z0-9+/=\s\\\"'>|#*:,.@()_-]").search(to_bytes(body))
         if odd:
             self._in_key = False
             self._base += odd.start()
@@ -543,6 +616,6 @@ def family_names() -> Iterable[str]:
 
     names = {f.name for f in FAMILIES} | {
         "private-key", "url-password", "url-token", "connection-string", "authorization", "cookie", "password", "api-key", "pin",
-        "passphrase", "seed-phrase", "card-number", "jwk", "docker-auth", "kubernetes-secret", "aws-secret-key", "flood",
+        "passphrase", "seed-phrase", "card-number", "jwk", "docker-auth", "kubernetes-secret", "kubernetes-token", "aws-secret-key", "flood",
     }  # fmt: skip
     return sorted(names)

@@ -6,7 +6,6 @@ is looked at from a place is bounded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 
 from .assign import value_at
@@ -27,6 +26,10 @@ from .values import (
     is_uuid,
     is_wordy,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # --- private keys ------------------------------------------------------------------------------------------------------
 
@@ -180,7 +183,16 @@ def connection_strings(scan: Scan) -> Iterator[Span]:
     """`Server=...;Password=...;`, `AccountKey=...`, libpq's `host=... password=...`."""
     data, low = scan.data, scan.low
     if b"=" not in data or not any(
-        word in low for word in (b"pwd", b"pass", b"accountkey", b"accesskey", b"secret", b"signature", b"key=")
+        word in low
+        for word in (
+            b"pwd",
+            b"pass",
+            b"accountkey",
+            b"accesskey",
+            b"secret",
+            b"signature",
+            b"key=",
+        )
     ):
         return
     if b";" not in data and b"host=" not in low and b"user=" not in low and b"dbname=" not in low:
@@ -239,6 +251,8 @@ def headers(scan: Scan) -> Iterator[Span]:
         for found in pattern(_AUTH).find(data):
             scheme, value = found.group(1).lower(), found.group(2)
             start = found.start(2)
+            if start in scan.taken and scheme != b"bearer":
+                continue
             value = value.rstrip(b".,:;|/") if not value.endswith(b"=") else value
             if not value or is_placeholder(value) or is_reference(value):
                 continue
@@ -247,7 +261,18 @@ def headers(scan: Scan) -> Iterator[Span]:
             if scheme == b"basic":
                 if decodes_to_pair(value) or (in_header and len(value) >= 12 and not is_wordy(value)):
                     yield Span(start, start + len(value), "authorization", 1)
-            elif scheme in (b"bearer", b"ssws", b"splunk", b"genie key", b"geniekey", b"negotiate") or in_header:
+            elif (
+                scheme
+                in (
+                    b"bearer",
+                    b"ssws",
+                    b"splunk",
+                    b"genie key",
+                    b"geniekey",
+                    b"negotiate",
+                )
+                or in_header
+            ):
                 if is_random(value, 10) or (
                     in_header and len(value) >= 8 and has_digit(value) and not is_wordy(value) and not is_code(value)
                 ):
@@ -326,15 +351,26 @@ _SHORT_FLAGS = (
     (r"(?i)\bpassword[ \t]+(?:=[ \t]*)?E?'([^'\n\x01]{3,})'()()", "password"),
     (r"(?i)\b(?:login|user(?:name)?|machine[ \t]+[^\s\x01]+)[ \t\r\n]+[^\s\x01]+[ \t\r\n]+pass(?:word|wd)?[ \t]+([^\s\"'\x01]{3,})()()", "login user machine"),
     (r"(?i)\b(?:requirepass|masterauth)[ \t]+\"?([^\s\"\x01]{3,})()()", "requirepass masterauth"),
-    (r"(?i)\becho[ \t]+(?:-n[ \t]+)?[\"']?([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+-S|docker[ \t]+login|passwd|gh[ \t]+auth|kinit|cryptsetup|su\b)()()", "echo"),
+    (r"(?i)\becho[ \t]+(?:-n[ \t]+)?[\"']?([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+-S|docker[ \t]+login|(?:sudo[ \t]+)?(?:ch)?passwd|gh[ \t]+auth|kinit|cryptsetup|su\b)()()", "echo"),
     (r"(?i)(?:ConvertTo-SecureString|PSCredential|NetworkCredential)[^\n\x01]{0,80}?[\"']([^\"'\n\x01]{4,})[\"'](?:[ \t]+-AsPlainText|[ \t]*\))()()", "securestring credential"),
-    (r"(?i)\b(?:usermod|useradd|chpasswd|htpasswd)\b[^\n\x01]*?(?:-p|-b[a-zA-Z]*[ \t]+[^\s\x01]+[ \t]+[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "usermod useradd chpasswd htpasswd"),
+    (r"(?i)\b(?:usermod|useradd|chpasswd|htpasswd)\b[^\n\x01]*?(?:-p|-[a-zA-Z]*b[a-zA-Z]*[ \t]+[^\s\x01]+[ \t]+[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "usermod useradd chpasswd htpasswd"),
     (r"(?i)\b(?:auth|credentials?|login|basic_?auth|HTTPBasicAuth|authenticate|connect|sign_?in|creds)[ \t]*(?:=[ \t]*)?[\[(][ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*[\"']([^\"'\n\x01]{4,})[\"']()()", "auth cred login connect sign"),
     (r"(?i)\bopenssl[ \t]+enc\b[^\n\x01]*?[ \t]-k[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "openssl"),
     (r"(?i)\b(?:rabbitmqctl|rabbitmqadmin)\b[^\n\x01]*?(?:add_user|change_password)[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "rabbitmq"),
     (r"(?i)\bsnmp-server[ \t]+community[ \t]+([^\s\"'\x01]{4,})()()", "snmp-server"),
     (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign"),
-    (r"(?i)\bnet[ \t]+(?:user|use)[ \t]+[^\s\x01]+[ \t]+(?:/user:[^\s\x01]+[ \t]+)?([^\s/\"'\x01]{4,64})()()", "net%use"),
+    (r"(?i)\b(?:sqlplus|expdp|impdp|sqlldr|rman)[ \t]+(?:-\w+[ \t]+)*[\"']?[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "sqlplus expdp impdp sqlldr"),
+    (r"(?i)\b(?:hmac\.new\(|AES\.new\(|Fernet\(|create(?:Hmac|Cipheriv|Decipheriv)\([^,\n\x01]{1,40},|SecretKeySpec\(|Mac::new_from_slice\()[ \t]*[rbu]?[\"']([^\"'\n\x01]{8,})[\"']()()", "hmac aes fernet cipher"),
+    (r"(?i)\bssh-keygen\b[^\n\x01]*?[ \t]-N[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "keygen"),
+    (r"(?i)\boracle:(?:thin|oci):[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "thin: oci:"),
+    (r"(?i)\bjwt\w*\.(?:encode|sign|decode|verify)\w*\([^\n\x01]{1,100}?,[ \t]*b?[\"']([^\"'\n\x01]{6,})[\"'][ \t]*[,)]()()", "jwt"),
+    (r"(?i)passw(?:or)?d[^\n\x01]{0,40}?\.(?:send_?keys|type|fill|set_?value|val|input|enter_?text|typeText|press_?keys)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "passw"),
+    (r"(?i)basic_?auth(?:entication|orization)?[ \t]*\(?[ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*(?:Some\()?[\"']([^\"'\n\x01]{4,})[\"']()()", "basic"),
+    (r"[\"']([^\"'\n\x01]{5,})[\"']\.(?:toCharArray|getBytes)\(()()", "tochararray getbytes"),
+    (r"(?i)(?:client|session|api|auth|login|configure|init|connect)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect"),
+    (r"(?i)\b(?:password|secret|key)[ \t]+[05789][ \t]+([^\s\"'\x01]{6,})()()", "password%7 secret%5 secret%9 secret%8 key%7 password%0 password%5 password%8"),
+    (r"(?i)\bauth-user-pass[ \t]*\r?\n[^\s\x01]+\r?\n([^\s\x01]{5,})()()", "auth-user-pass"),
+    (r"(?i)\bnet[ \t]+(?:user|use)[ \t]+(?:[a-z]:[ \t]+)?[^\s\x01]+[ \t]+(?:/user:[^\s\x01]+[ \t]+)?([^\s/\"'\x01]{4,64})()()", "net%use"),
 )  # fmt: skip
 
 
@@ -355,25 +391,74 @@ def commands(scan: Scan) -> Iterator[Span]:
             if word.startswith(b"-") or word.startswith(b"/") or is_reference(word) or is_code(word):
                 continue
             if scan.judge(
-                kind, word, quoted=True if kind == "password" and has_digit(word) else quoted, strict=kind != "password"
+                kind,
+                word,
+                quoted=True if kind == "password" and has_digit(word) else quoted,
+                strict=kind != "password",
             ):
                 yield Span(start, end, family_of(kind), 2)
+    rare: set[bytes] | None = set()
+    for hits, ((at, _),) in enumerate(pattern(_RARE).spans(low, overlapping=True)):
+        if hits > 20:
+            rare = None  # too many to count: each pattern is asked by itself
+            break
+        assert rare is not None
+        rare.update([word for word in _rare_words() if low.startswith(word, at)])
     for source, words in _SHORT_FLAGS:
-        if not any(word in low for word in _gate(words)):
+        gate = _gate(words)
+        if rare is not None and not _is_common(words):
+            if rare.isdisjoint(gate):
+                continue
+        elif not any(word in low for word in gate):
             continue
         for found in pattern(source).find(data):
             start, end = next(
-                (span for span in (found.span(1), found.span(2), found.span(3)) if span[1] > span[0] >= 0), (0, 0)
+                (span for span in (found.span(1), found.span(2), found.span(3)) if span[1] > span[0] >= 0),
+                (0, 0),
             )
             word = data[start:end].rstrip(b";,)|")
+            if words.startswith("login") and rx(rb"\s(?:and|or|with|the|your)\s").search(data, *found.span()):
+                continue
             if words.startswith("-u") and rx(rb"\d+|[\w.-]+/.*|latest|\d[\d.]*.*").fullmatch(word):
                 continue  # docker run -u 1000:1000, image:tag
+            if words.startswith(("jwt", "tochar")) and (
+                rx(rb"[HREP]S\d{3}|[\w-]+").fullmatch(word) and not has_digit(word[3:])
+            ):
+                continue
+            if words.startswith("tochar") and not rx(rb"(?i)pass|key|secret|store|pin").search(
+                line_around(data, start)
+            ):
+                continue
             if rx(rb"\d+:\d+").fullmatch(word) or (
                 words.startswith("connect") and not (has_digit(word) and has_alpha(word) and not is_path(word))
             ):
                 continue
             if scan.recall("flag", word, _is_flag_value):
                 yield Span(start, start + len(word), "password", 1)
+
+
+# Words of every day, for which each pattern is asked by itself; all other gates are asked at once.
+_COMMON_GATES = frozenset(
+    "password login user machine auth cred connect sign -u passw client session api basic".split()
+)
+_RARE = "|".join(
+    sorted(
+        rf"\Q{word.replace('%', ' ')}\E"
+        for _, words in _SHORT_FLAGS
+        for word in words.split()
+        if not _COMMON_GATES & set(words.split())
+    )
+)
+
+
+@cache
+def _rare_words() -> tuple[bytes, ...]:
+    return tuple({word for _, words in _SHORT_FLAGS if not _is_common(words) for word in _gate(words)})
+
+
+@cache
+def _is_common(words: str) -> bool:
+    return not _COMMON_GATES.isdisjoint(words.split())
 
 
 @cache

@@ -24,6 +24,7 @@ _PLACEHOLDERS = frozenset(
     bearer basic digest oauth oauth2 jwt session cookie header query body form json env environ environment vault
     password_here token_here secret_here key_here same random generated generate rotate rotated
     access_token refresh_token id_token client_secret client_id private_key public_key grant_type authorization_code
+    include omit same-origin
     1password password1234567890 passwordhash password_hash hash hashed plain plaintext encrypted base64 utf-8 utf8 hex
     """.split()
 )
@@ -40,17 +41,17 @@ def _is_filling(low: bytes) -> bool:
 
 
 # A reference to a value kept elsewhere: a variable, a template, a vault.
-_REFERENCE = Lazy(
-    rb"\$\{|\$\(|^\$[A-Za-z_]\w*(?:$|[/.:\[])|^\$[0-9@*#]$|\{\{|\}\}|\{[A-Za-z_][\w.]*\}|%[A-Za-z_]\w*%$|%\(|%[sdvqr]$|^@[\w.]+@$|#\{|<%|^!|^&[a-z]+$|^\*[a-z_]+$"
-    rb"|^(?:vault|op|arn|ssm|sm|secretsmanager|gcp-sm|file|env|ref\+?\w*|awssm|keyring|projects)[:/]"
-    rb"|^ENC\[|^<|^\[|^\{|^/[\w.-]+/|^\./|^~/|^[A-Za-z]:\\|^https?://[^\s:@/]+(?:[/?#]|$)|^https?://[^\s@]*$",
+_REFERENCE = (
+    r"\$\{|\$\(|^\$[A-Za-z_]\w*(?:$|[/.:\[])|^\$[0-9@*#]$|\{\{|\}\}|\{[A-Za-z_][\w.]*\}|%[A-Za-z_]\w*%$|%\(|%[sdvqr]$|^@[\w.]+@$|#\{|<%|^!|^&[a-z]+$|^\*[a-z_]+$"
+    r"|^(?:vault|op|arn|ssm|sm|secretsmanager|gcp-sm|file|env|ref\+?\w*|awssm|keyring|projects)[:/]"
+    r"|^ENC\[|^<|^\[|^\{|^/[\w.-]+/|^\./|^~/|^[A-Za-z]:\\|^https?://[^\s:@/]+(?:[/?#]|$)|^https?://[^\s@]*$"
 )
 # Code instead of a value: calls, subscripts, attributes, operators.
-_CODE = Lazy(
-    rb"^[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[]"
-    rb"|^(?:process\.env|os\.environ|import\.meta|self|this|cls|ctx|req|request|res|config|cfg|conf|settings|args|opts|options|params"
-    rb"|props|state|env|data|user|app|event|body|form|values|secrets|var|local|module|input|vars|github|inputs|steps|context)[.\[!?]"
-    rb"|^[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+$|=>|\(\)|\(\?[:i!=<P]|\[\^|\[a-z|\[A-Z|\[0-9|\\[dwsb]|\\[xuU][0-9a-f]|^[a-z]+\|[a-z]|\{\d+,\d*\}|&&|\|\||^[A-Z][A-Z_]{3,}$|\)\.|\);",
+_CODE = (
+    r"^[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[]"
+    r"|^(?:process\.env|os\.environ|import\.meta|self|this|cls|ctx|req|request|res|config|cfg|conf|settings|args|opts|options|params"
+    r"|props|state|env|data|user|app|event|body|form|values|secrets|var|local|module|input|vars|github|inputs|steps|context)[.\[!?]"
+    r"|^[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+$|=>|\(\)|\(\?[:i!=<P]|\[\^|\[a-z|\[A-Z|\[0-9|\\[dwsb]|\\[xuU][0-9a-f]|^[a-z]+\|[a-z]|\{\d+,\d*\}|&&|\|\||^[A-Z][A-Z_]{3,}$|\)\.|\);"
 )
 _CODE_WORDS = frozenset((b"new", b"await", b"return", b"function", b"lambda", b"not", b"if", b"typeof"))
 _TYPE = Lazy(
@@ -166,7 +167,7 @@ def is_reference(value: bytes) -> bool:
     """Names where the value is kept: `${X}`, `{{ secrets.X }}`, a path, a plain link."""
     if value.isalnum():
         return False
-    return _REFERENCE.search(value) is not None
+    return pattern(_REFERENCE).has(value)
 
 
 def is_code(value: bytes) -> bool:
@@ -176,7 +177,7 @@ def is_code(value: bytes) -> bool:
             or (len(value) >= 4 and value.isalpha() and value.isupper())
             or _TYPE.match(value) is not None
         )
-    return _CODE.search(value) is not None or _TYPE.match(value) is not None
+    return pattern(_CODE).has(value) or _TYPE.match(value) is not None
 
 
 def is_wordy(value: bytes) -> bool:

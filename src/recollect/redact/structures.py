@@ -1,0 +1,196 @@
+"""Where a name and its value stand apart: lists and maps under a name, tables and CSV with a header, SQL's column lists, property lists.
+
+`api_keys: [..., ...]`, `| user | password |` over its rows, `insert into users (name, password) values (...)`. A name is found
+first, and what is looked at from there is bounded.
+"""
+
+from __future__ import annotations
+
+from .engine import BARRIER, Lazy, pattern, rx
+from .names import kind_of
+from .scan import Scan, Span, family_of
+from .values import has_digit, has_symbol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .names import Kind
+
+REACH = 2000  # how far a list, a table or a statement is followed
+
+_MANY = (
+    r"(?i)[\w.-]*(?:passwords|passwds|secrets|credentials|creds|api_?-?keys|access_?-?keys|private_?-?keys|tokens|auth_?keys|backup_?-?codes|recovery_?-?codes|"
+    r"scratch_?-?codes|pins)[\"'`]?[ \t]*(?:[:=]|=>|:=)[ \t]*(?:\[\]\w+|new[ ][\w<>\[\], ]+|\w+\()?[ \t]*(?:[{\[(]|\r?\n[ \t]*-[ \t])"
+)
+_ITEM = Lazy(
+    rb"\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})'|`([^`\n\x01]{4,})`|(?:^|\n)[ \t]*-[ \t]+([^\s\"'{}\[\]:\x01]{8,})[ \t]*(?=\n|$)"
+)
+_CLOSE = {b"{": b"}", b"[": b"]", b"(": b")"}
+
+
+def collections(scan: Scan) -> Iterator[Span]:
+    """The items of a list, or the values of a map, whose name is a plural of secrets."""
+    data = scan.data
+    done = 0
+    for ((start, at),) in pattern(_MANY).spans(data):
+        if at < done:
+            continue
+        name = rx(rb"[\w.-]+").match(data, start)
+        kind = kind_of(name.group()) if name else None
+        if kind is None:
+            continue
+        close = _CLOSE.get(data[at - 1 : at])
+        stop = min(len(data), at + REACH)
+        if close is None:
+            at = data.rfind(b"\n", start, at)
+            end = rx(rb"(?:\r?\n[ \t]*-[ \t]+[^\n\x01]*)*").match(data, at, stop)
+            stop = end.end() if end else at
+        else:
+            end_at = data.find(close, at, stop)
+            stop = end_at if end_at >= 0 else stop
+        barrier = data.find(BARRIER, at, stop)
+        done = stop
+        for item in _ITEM.finditer(data, at, stop):
+            group = item.lastindex or 0
+            first, last = item.span(group)
+            if barrier >= 0 and barrier < first and close is None:
+                break
+            after = data[last + 1 : last + 4].lstrip()
+            if group != 4 and after[:1] in (b":", b"=") and close == b"}":
+                continue  # a key
+            value = data[first:last]
+            if (
+                close == b"}"
+                and group != 4
+                and kind_of(_key_before(data, first)) is None
+                and _is_plain(_key_before(data, first))
+            ):
+                continue  # `credentials: {"region": "eu-west-1"}`
+            if (has_digit(value) or has_symbol(value)) and scan.judge(
+                kind, value, quoted=True, strict=kind != "password"
+            ):
+                yield Span(first, last, family_of(kind), 2)
+
+
+def _key_before(data: bytes, at: int) -> bytes:
+    found = rx(rb"([\w.@-]+)[\"'`]?[ \t]*(?::|=>?)[ \t]*$").search(data[max(0, at - 60) : at - 1])
+    return found.group(1) if found else b""
+
+
+_PLAIN = frozenset(
+    b"""region host hostname port url uri endpoint type provider profile version mode source path file name bucket database db
+    scheme driver format algorithm kind env environment project email mail username user login role account ssid""".split()
+)
+
+
+def _is_plain(key: bytes) -> bool:
+    return key.lower() in _PLAIN
+
+
+_COLUMN = Lazy(rb"[\w\xc0-\xff][\w\xc0-\xff .#/-]{0,39}")
+_WORD = r"(?:passwor[dt]|passwd|pwd|pw|pass|secret|token|api[ _-]?key|pin|kennwort|contrase\xf1a|senha)"
+_HEADER = (
+    rf"(?im)^[ \t]*\|[^\n\x01]*\b{_WORD}\b[^\n\x01]*$"  # | user | password |
+    rf"|^(?:[\"']?[\w .#/-]+[\"']?[,;\t][ ]?)*[\"']?[\w .#/-]*{_WORD}[\w .#/-]*[\"']?(?:[,;\t][ ]?[\"']?[\w .#/-]+[\"']?)*\r?$"  # user,password
+)
+
+
+def tables(scan: Scan) -> Iterator[Span]:
+    """Rows below a header with a column for the password: Markdown, Jira, CSV, TSV."""
+    data = scan.data
+    if b"|" not in data and b"," not in data and b"\t" not in data and b";" not in data:
+        return
+    done = 0
+    for ((start, end),) in pattern(_HEADER).spans(data) if b"\n" in data else ():
+        if start < done or end - start > 400:
+            continue
+        header = data[start:end]
+        for separator in (b"||", b"|", b"\t", b",", b";"):
+            if header.count(separator) >= (2 if b"|" in separator else 1):
+                break
+        else:
+            continue
+        columns = [cell.strip(b" \t\r\"'*_") for cell in header.strip().strip(b"|").split(separator)]
+        if any(_COLUMN.fullmatch(cell) is None for cell in columns):
+            continue
+        wanted: list[tuple[int, Kind]] = []
+        for number, cell in enumerate(columns):
+            kind = kind_of(cell.replace(b" ", b"_"))
+            if kind is not None:
+                wanted.append((number, kind))
+        if not wanted or len(wanted) == len(columns):
+            continue
+        inner = b"|" if b"|" in separator else separator
+        at = end + 1
+        for _ in range(50):
+            stop = data.find(b"\n", at, at + 600)
+            line = data[at : stop if stop >= 0 else min(len(data), at + 600)]
+            cells = line.strip().strip(b"|").split(inner)
+            if len(cells) != len(columns) or (inner == b"|" and b"|" not in line):
+                break
+            for number, kind in wanted:
+                value = cells[number].strip().strip(b"\"'`*")
+                if BARRIER in value or b" " in value or not (has_digit(value) or has_symbol(value)):
+                    continue
+                if scan.judge(kind, value, quoted=True, strict=False):
+                    offset = at + line.find(inner.join(cells[number:]))
+                    first = data.find(value, offset, at + len(line))
+                    if first >= 0:
+                        yield Span(first, first + len(value), family_of(kind), 2)
+            at += len(line) + 1
+            if stop < 0:
+                break
+        done = at - 1
+
+
+_INSERT = r"(?i)\binsert[ \t]+(?:or[ \t]+\w+[ \t]+)?into[ \t]+[\w.\"`\[\]]+[ \t\r\n]*\(([^()\x01]{3,600})\)[ \t\r\n]*values[ \t\r\n]*\("
+_LITERAL = Lazy(
+    rb"[ \t\r\n]*(?:N?'((?:[^'\\\x01]|''|\\.)*)'|\"([^\"\x01]*)\"|[^,()'\"\x01]*(?:\([^()\x01]*\))?)[ \t\r\n]*(,|\))"
+)
+
+
+def inserts(scan: Scan) -> Iterator[Span]:
+    """`insert into users (name, password) values ('kim', '...'), (...)`."""
+    data = scan.data
+    if b"insert" not in scan.low:
+        return
+    for whole, names in pattern(_INSERT).spans(data):
+        columns = [kind_of(c.strip(b' \t\r\n"`[]')) for c in data[slice(*names)].split(b",")]
+        if not any(columns):
+            continue
+        at, number, stop = whole[1], 0, min(len(data), whole[1] + REACH)
+        while number < len(columns):
+            literal = _LITERAL.match(data, at, stop)
+            if literal is None:
+                break
+            kind = columns[number]
+            start, end = max(literal.span(1), literal.span(2))
+            if kind and end > start and scan.judge(kind, data[start:end], quoted=True, strict=False):
+                yield Span(start, end, family_of(kind), 2)
+            at, number = literal.end(), number + 1
+            if literal.group(3) == b")":
+                more = rx(rb"[ \t\r\n]*,[ \t\r\n]*\(").match(data, at, stop)
+                if more is None:
+                    break
+                at, number = more.end(), 0
+
+
+_PLIST = r"(?i)<key>([^<>\n\x01]{2,60})</key>[ \t\r\n]*<string>([^<>\n\x01]{4,})</string>"
+_NESTED = r"(?i)<([a-z][\w.:-]{2,40})>[ \t\r\n]*<value>([^<>\n\x01]{4,200})</value>"
+_TAGGED = r"(?i)<(?:[a-z]\w*:)?([a-z][\w.-]{2,40})[ \t][^<>\n\x01]{1,120}>([^<>\n\x01]{4,200})</"
+
+
+def elements(scan: Scan) -> Iterator[Span]:
+    """XML where the name has attributes, and Apple's property lists."""
+    data, low = scan.data, scan.low
+    if b"</" not in data:
+        return
+    for source, wanted in ((_PLIST, b"<key>"), (_NESTED, b"<value>"), (_TAGGED, b">")):
+        if wanted not in low:
+            continue
+        for _, (a, b), (start, end) in pattern(source).spans(data):
+            kind = kind_of(data[a:b].strip())
+            value = data[start:end]
+            if kind and (has_digit(value) or has_symbol(value)) and scan.judge(kind, value, quoted=True, strict=False):
+                yield Span(start, end, family_of(kind), 2)
