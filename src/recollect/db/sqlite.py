@@ -7,10 +7,10 @@ parent's files and opens everything anew when it is first used.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import weakref
 
+from .. import redact
 from ..errors import Damaged, StoreClosed
 from . import file
 from .file import check_library, translated
@@ -113,6 +113,7 @@ class SQLite:
 
 _live: weakref.WeakSet[SQLite] = weakref.WeakSet()
 _held: list[Any] = []
+LAZY = ("json", "hashlib", "pathlib", "re2", "recollect.redact.search", "recollect.summarize", "recollect.health", "recollect.workflow")  # fmt: skip
 
 
 def _before_fork() -> None:
@@ -121,11 +122,13 @@ def _before_fork() -> None:
     for store in list(_live):
         if store._engine is not None and store._engine.pid == os.getpid():
             _held.extend(store._engine.quiesce())
-    file.connecting.acquire()
-    _held.append(file.connecting)
-    # A module that another thread is importing at this moment would stay locked in the child for ever: wait for it.
-    for name in [n for n in sys.modules if n.startswith("recollect.")]:
+    # A module that another thread is importing at this moment would stay locked in the child for ever. So what verbs
+    # import when they need it is imported now, which also waits for those who are at it.
+    for name in LAZY:
         importlib.import_module(name)
+    for lock in (file.connecting, redact.searching):
+        lock.acquire()
+        _held.append(lock)
 
 
 def _after_fork_in_parent() -> None:
@@ -136,6 +139,7 @@ def _after_fork_in_parent() -> None:
 def _after_fork_in_child() -> None:
     _held.clear()
     file.connecting = threading.Lock()
+    redact.searching = threading.Lock()
     for store in list(_live):
         store._opening = threading.Lock()
         engine = store._engine

@@ -11,6 +11,8 @@ any input.
 
 from __future__ import annotations
 
+import threading
+
 from .. import errors
 from .screen import Finding, is_quiet, to_bytes
 
@@ -30,6 +32,9 @@ def _safe(message: str) -> str:
 
 
 errors.safe = _safe  # told from here: `errors` itself imports nothing
+
+searching = threading.Lock()
+"""Held while re2 is at work: its own locks must not be copied by a fork while they are taken. (`db.sqlite` takes it.)"""
 
 __all__ = ["DEFAULT", "Finding", "Gate", "Policy", "Redacted", "Stream", "family_names", "redact", "redact_value"]
 

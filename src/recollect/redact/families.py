@@ -81,7 +81,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("npm-token", "npm basic credentials in .npmrc", ":_auth :_password _auth=", r"(?:^|[:\s])_(?:auth|password)[ \t]*=[ \t]*[\"']?([A-Za-z0-9+/=]{8,})"),
     _f("pypi-token", "PyPI upload token", "pypi-", rf"(pypi-(?:AgE|{W}{{60}}){W}{{16,}})"),
     _f("rubygems-token", "RubyGems key", "rubygems_", rf"(rubygems_{X}{{40,}})"),
-    _f("crates-token", "crates.io token", "cio cargo_", rf"\b(cio{A}{{32}})\b"),
+    _f("crates-token", "Cargo (Rust) registry token", "cio cargo_", rf"\b(cio{A}{{32}})\b"),
     _f("nuget-key", "NuGet API key", "oy2", r"\b(oy2[a-z0-9]{43})\b"),
     _f("dockerhub-token", "Docker Hub token", "dckr_", rf"(dckr_(?:pat|oat)_{W}{{20,}})"),
     _f("clojars-token", "Clojars token", "CLOJARS_ clojars_", r"((?:CLOJARS|clojars)_[A-Za-z0-9]{50,})"),

@@ -9,6 +9,8 @@ from operator import le
 from sys import modules
 from types import MappingProxyType
 
+import recollect.redact as package
+
 from ..light import dataclass
 from . import context
 from .engine import BARRIER, Lazy, Pattern, pattern, rx
@@ -125,6 +127,11 @@ def redact(text: str, policy: Policy | None = None) -> Redacted:
 
 
 def _search(text: str, policy: Policy) -> list[Span]:
+    with package.searching:
+        return _spans(text, policy)
+
+
+def _spans(text: str, policy: Policy) -> list[Span]:
     data = to_bytes(text)
     if b"[redacted:" in data:
         data = _MARKER.sub(lambda m: BARRIER * len(m.group()), data)
