@@ -280,7 +280,8 @@ def passwords(count: int) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "line", ["password={}\n", 'the password "{}" is old, ', "user kim pw: {} and then some ordinary words follow here\n"]
+    "line",
+    ["password={}\n", 'the password "{}" is old, ', "user kim pw: {} and then some ordinary words follow here\n"],
 )
 def test_no_secret_of_thousands_is_left(line: str) -> None:
     """Where precision is given up, secrecy is not."""
