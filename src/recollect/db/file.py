@@ -122,9 +122,15 @@ def connect(path: str) -> apsw.Connection:
 
 
 def version_of(connection: apsw.Connection, path: str) -> int:
-    version = int(connection.pragma("user_version"))
+    """The schema of an open file. Both questions in one snapshot: another process may be creating it at this moment."""
+    connection.execute("begin")
+    try:
+        version = int(connection.pragma("user_version"))
+        is_empty = not connection.execute("select 1 from sqlite_schema limit 1").fetchall()
+    finally:
+        connection.execute("commit")
     _refuse_newer(version, path)
-    if version == 0 and connection.execute("select 1 from sqlite_schema limit 1").fetchall():
+    if version == 0 and not is_empty:
         raise NotARecollectFile(f"{path} is a SQLite database of another program. It was left untouched.")
     return version
 
