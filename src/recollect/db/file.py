@@ -128,7 +128,8 @@ def version_of(connection: apsw.Connection, path: str) -> int:
         version = int(connection.pragma("user_version"))
         is_empty = not connection.execute("select 1 from sqlite_schema limit 1").fetchall()
     finally:
-        connection.execute("commit")
+        if connection.in_transaction:
+            connection.execute("commit")
     _refuse_newer(version, path)
     if version == 0 and not is_empty:
         raise NotARecollectFile(f"{path} is a SQLite database of another program. It was left untouched.")
