@@ -7,7 +7,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint format bench docs doctor soak constraints browser clean
+.PHONY: help run test lint format bench docs doctor faults-page soak constraints browser clean
 
 VENV ?= .venv
 # What each habit installs. Extend here when a later door brings its extra.
@@ -60,6 +60,11 @@ docs: $(DEV_STAMP)  ## write docs/reference anew from the code
 
 doctor: $(RUN_STAMP)  ## what this machine has, and what to do about what it has not
 	@$(PY) tools/doctor.py $(ARGS)
+
+faults-page: $(DEV_STAMP)  ## run the fault tests and write their figures to docs/faults.md
+	@rm -rf test-artifacts/faults
+	@RECOLLECT_FIGURES=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/faults $(ARGS)
+	@$(PY) tests/faults/page.py
 
 soak: $(DEV_STAMP)  ## the long form of the fault tests: processes killed, disks full, servers gone
 	@$(PY) -m pytest -m nightly $(or $(wildcard tests/faults),tests) $(ARGS)
