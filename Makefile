@@ -31,7 +31,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 help:  ## this list
 	@echo 'Recollect: make TARGET [ARGS="..."]'
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(RUN_STAMP)  ## record a sample conversation in ./data, replay it, say what to try next
 	@RECOLLECT_DATA_DIR='$(CURDIR)/data' $(VENV)/bin/recollect sample $(ARGS)
