@@ -1,5 +1,10 @@
 """A short conversation to look at: messages with their reasoning, tools, a ledger, an artifact, a fork."""
 
+import os
+import shutil
+import sys
+from pathlib import Path
+
 from ..model import Conversation, Entry, Reasoning
 from ..store import Store
 from . import output
@@ -95,7 +100,7 @@ def sample(s: Session) -> None:
     output.show(output.branch_tree(store.branches(c.id)), "")
     if s.where is None:
         return
-    output.show("Try", output.tries([
+    output.show("Try", *_first_in_this_shell(), output.tries([
         (s.command("replay", "@"), "every event, tools and reasoning included"),
         (s.command("show", "@", "-b", "with-a-switch"), "the other road, from the fork on"),
         (s.command("ledger", "@", "--at", "5"), "the tasks as they stood at event 5"),
@@ -103,3 +108,14 @@ def sample(s: Session) -> None:
         (s.command("conversations"), "everything that is kept"),
         (s.command("delete", "@"), "put the sample in the bin"),
     ]))  # fmt: skip
+
+
+def _first_in_this_shell() -> list[str]:
+    """What a shell needs before the commands below mean this store: `make run` has its own environment and data folder."""
+    needed = []
+    here = Path(sys.argv[0]).absolute().parent
+    if shutil.which("recollect") is None and (here / "recollect").exists():
+        needed.append(f'  export PATH="{here}:$PATH"')
+    if "RECOLLECT_DATA_DIR" in os.environ:
+        needed.append(f'  export RECOLLECT_DATA_DIR="{os.environ["RECOLLECT_DATA_DIR"]}"')
+    return ["(in this shell, once)", *needed, ""] if needed else []
