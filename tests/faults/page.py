@@ -240,7 +240,7 @@ zero could also mean that nobody looked.
 {table}
 
 To repeat a run, set the `RECOLLECT_FAULT_SEED` that a failing test prints. What to do on the day it happens to you:
-[My disk was full, my file is damaged, two programs at once](how-to/troubleshooting.md).
+[My disk was full, my file is damaged, two programs at once](how-to/damage.md).
 """
 
 
