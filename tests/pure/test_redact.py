@@ -296,3 +296,28 @@ def test_a_dump_keeps_what_is_far_from_it() -> None:
     text = "Dear Kim,\n" + "".join(f"password={value}\n" for value in passwords(2000)) + "that was all of it. " * 20
     safe = redact(text).text
     assert safe.startswith("Dear Kim,\n") and safe.endswith("that was all of it. " * 18)
+
+
+def test_the_words_written_out_are_the_words_listed() -> None:
+    import inspect
+    import re as std
+
+    from recollect.redact import screen
+
+    written = std.findall(r'"([^"]+)" in low', inspect.getsource(screen.is_announced))
+    assert tuple(written) == screen.ANNOUNCING
+
+
+@given(
+    st.text(alphabet=st.characters(max_codepoint=127), max_size=80)
+    | st.sampled_from(["12:34:56:78", "a" * 15, "a" * 16, "1 " * 12, "1 " * 13, "KEY", "x=1", "one\x1ctwo"])
+)
+@settings(max_examples=400)
+def test_the_quick_way_to_ask_gives_the_same_answer(text: str) -> None:
+    import recollect.redact as package
+    from recollect.redact import screen
+
+    for _ in range(package.SETTLED + 1):  # make sure that re2 is asked
+        package.quiet("hello")
+    assert package._loud is not None
+    assert package.quiet(text) == screen.is_quiet(text)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 
 from .. import errors
-from .screen import Finding, is_quiet, to_bytes
+from .screen import Finding, is_quiet, loud_pattern, to_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +50,27 @@ def __getattr__(name: str) -> Any:
 
 # Findings that an id may have: it is made to look random, and a long number may be a card's.
 _FIT_FOR_IDS = ("vendor-token", "card-number")
+
+
+_asked = 0
+_loud: Any = None
+SETTLED = 50  # after so many texts a process is no hook: loading re2 (4 ms) pays off
+
+
+def quiet(text: str) -> bool:
+    """`screen.is_quiet`, the quick way where there is much to ask."""
+    global _asked, _loud
+    if not text.isascii():
+        return is_quiet(text)
+    if _loud is None:
+        _asked += 1
+        if _asked < SETTLED:
+            return is_quiet(text)
+        import re2  # type: ignore[import-untyped]
+
+        _loud = re2.compile(loud_pattern(re2.escape))
+    with searching:
+        return _loud.search(text) is None
 
 
 class Gate:
@@ -101,7 +122,7 @@ class Gate:
 
     def is_quiet(self, text: str) -> bool:
         """Nothing to look for; microseconds."""
-        return not self._on or (not self._patterns and is_quiet(text))
+        return not self._on or (not self._patterns and quiet(text))
 
     def text(self, value: str) -> str:
         if self.is_quiet(value):
