@@ -230,7 +230,7 @@ class Store:
 
     def _prepare(self, conversation: str, entry: Entry) -> log.Draft:
         if len(entry) == 2 and "role" in entry and "text" in entry:
-            return log.plain_message(entry["role"], entry["text"], self._gate.another())
+            return log.plain_message(entry["role"], entry["text"], self._gate)
         if entry.get("kind") == "summary" and entry.get("message") is not None:
             raise InvalidInput("What a summary covers is said by summarize() alone; leave message= out.")
         if not entry.keys() <= Entry.__annotations__.keys():
