@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 
 from . import ids
 from .db.points import reach
@@ -157,12 +158,14 @@ class Worker:
     def _fresh(self) -> None:
         self._pid = os.getpid()
         self._users: set[str] = set()
+        self._due = time.monotonic() + POLL_SECONDS
         self._wake = threading.Event()
         self._stopping = False
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def wake(self, user: str) -> None:
+    def wake(self, user: str, delay_ms: int = 0) -> None:
+        """There is work, now or soon. What may wait is waited for, so that many small writes become one job."""
         if self._pid != os.getpid():  # forked: the thread stayed with the parent
             self._fresh()
         with self._lock:
@@ -170,18 +173,28 @@ class Worker:
             if self._thread is None and not self._stopping:
                 self._thread = threading.Thread(target=self._serve, name="recollect-jobs", daemon=True)
                 self._thread.start()
+            due = time.monotonic() + delay_ms / 1000
+            if due >= self._due:
+                return  # it will be awake by then
+            self._due = due
         self._wake.set()
 
     def _serve(self) -> None:
         while not self._stopping:
             self._wake.clear()
+            with self._lock:
+                wait = self._due - time.monotonic()
+                if wait <= 0:
+                    self._due = time.monotonic() + POLL_SECONDS
+            if wait > 0:
+                self._wake.wait(wait)
+                continue
             for user in list(self._users):
                 try:
                     run_due(self._db, user, self._handlers, self._gate)
                 except Exception:
                     # The database is away, busy or full: the jobs are in it and wait. Callers meet the error themselves.
                     break
-            self._wake.wait(POLL_SECONDS)
 
     def stop(self) -> None:
         self._stopping = True

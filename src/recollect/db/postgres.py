@@ -14,7 +14,7 @@ import os
 import random
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -101,6 +101,34 @@ class PostgresTx:
         statement, names = translate(sql)
         with self._connection.cursor() as cursor:
             cursor.executemany(statement.encode(), [dict(zip(names, row, strict=True)) for row in rows])
+
+    def index_words(self, table: str, entries: Sequence[Row], /) -> None:
+        if entries:
+            self.many(
+                f"insert into {table} (user_no, id, terms, scope) values (:user_no, :id, array_to_tsvector(:terms), :scope)",
+                [
+                    (self.user, id, sorted({t[:1000] for t in terms.split()}), scope.split())
+                    for id, terms, scope in entries
+                ],
+            )
+
+    def unindex_words(self, table: str, entries: Sequence[Row], /) -> None:
+        if entries:
+            self.run(f"delete from {table} where user_no = :user and id = any(:ids)", ids=[e[0] for e in entries])
+
+    def find_words(self, table: str, anyof: Sequence[str], allof: Sequence[str], most: int, /) -> list[int]:
+        query = " | ".join("'" + t[:1000].replace("\\", "\\\\").replace("'", "''") + "'" for t in anyof)
+        rows = self.all(
+            f"select id from find_{table}(cast(:query as tsquery), cast(:needed as text[]), :most)",
+            query=query, needed=list(allof), most=most,
+        )  # fmt: skip
+        return [row[0] for row in rows]
+
+    def low_id(self) -> int:
+        return 0
+
+    def high_id(self) -> int:
+        return (1 << 63) - 1
 
     def ticks(self, n: int) -> int:
         # A sequence instead of the users row: it takes no lock, so that one person's conversations do not wait for

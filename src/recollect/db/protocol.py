@@ -1,6 +1,6 @@
 """What a database is to the rest of Recollect: two small protocols. Imported by type checkers only."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from ..model import Progress
@@ -25,6 +25,26 @@ class Tx(Protocol):
 
     def many(self, sql: str, rows: Iterable[Row], /) -> None:
         """Execute once per row; the values stand in the order in which the statement first names them."""
+        ...
+
+    def index_words(self, table: str, entries: Sequence[Row], /) -> None:
+        """Put (id, terms, scope) into an index of words."""
+        ...
+
+    def unindex_words(self, table: str, entries: Sequence[Row], /) -> None:
+        """Take them out again; what is given must be what went in."""
+        ...
+
+    def find_words(self, table: str, anyof: Sequence[str], allof: Sequence[str], most: int, /) -> list[int]:
+        """The ids of rows with any of these terms and all of these scope tokens, the likeliest first."""
+        ...
+
+    def low_id(self) -> int:
+        """Every id of this user is larger than this."""
+        ...
+
+    def high_id(self) -> int:
+        """No id of this user is larger than this."""
         ...
 
     def ticks(self, n: int) -> int:

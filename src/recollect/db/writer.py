@@ -28,7 +28,7 @@ except ImportError:  # an interpreter without the C module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, TypeVar
 
     from ..model import Progress
@@ -71,6 +71,31 @@ class SQLiteTx:
     def many(self, sql: str, rows: Iterable[Row], /) -> None:
         self._connection.executemany(sql, rows)
 
+    def index_words(self, table: str, entries: Sequence[Row], /) -> None:
+        if entries:
+            self._connection.executemany(_FTS[table][0], entries)
+
+    def unindex_words(self, table: str, entries: Sequence[Row], /) -> None:
+        # To take out what is not there would leave the index damaged, so each is looked for first.
+        there = [e for e in entries if self._execute(_FTS[table][3], (e[0],)).fetchall()]
+        if there:
+            self._connection.executemany(_FTS[table][1], there)
+
+    def find_words(self, table: str, anyof: Sequence[str], allof: Sequence[str], most: int, /) -> list[int]:
+        match = f"terms : ({' OR '.join(map(_quoted, anyof))})"
+        for token in allof:
+            match += f" AND scope : {_quoted(token)}"
+        low = 0 if table == "title_words" else self.user << 32
+        high = (1 << 62) if table == "title_words" else (self.user + 1 << 32) - 1
+        found: list[Row] = self._execute(_FTS[table][2], (match, low, high, most)).fetchall()
+        return [row[0] for row in found]
+
+    def low_id(self) -> int:
+        return self.user << 32
+
+    def high_id(self) -> int:
+        return (self.user + 1 << 32) - 1
+
     def ticks(self, n: int) -> int:
         last = self._execute(
             "update users set last_event = last_event + ? where no = ? returning last_event", (n, self.user)
@@ -79,6 +104,22 @@ class SQLiteTx:
             raise Retry
         self.drew = (self.user, _int(last))
         return (self.user << 32) + _int(last) - n + 1
+
+
+_FTS = {
+    table: (
+        f"insert into {table} (rowid, terms, scope) values (?, ?, ?)",
+        f"insert into {table} ({table}, rowid, terms, scope) values ('delete', ?, ?, ?)",
+        f"select rowid from {table} where {table} match ? and rowid between ? and ? order by bm25({table}), rowid desc limit ?",
+        f"select rowid from {table} where rowid = ?",
+    )
+    for table in ("words", "title_words")
+}
+
+
+def _quoted(term: str) -> str:
+    """A term as FTS5 takes it for nothing but itself, whatever is in it."""
+    return '"' + term.replace('"', '""') + '"'
 
 
 def _int(rows: list[Row]) -> int:
@@ -224,6 +265,18 @@ class Engine:
         reader = self._reader()
         with reader.lock:
             return reader.connection.execute(sql).fetchall()
+
+    def check(self) -> list[str]:
+        """SQLite's own check, on a connection of its own: FTS5 remembers the shape of an index, and calls one that has
+        shrunk since damaged."""
+        if self._path is None:
+            return [str(row[0]) for row in self.query("pragma integrity_check")]
+        reader = self._new_reader()
+        with reader.lock:
+            try:
+                return [str(row[0]) for row in reader.connection.execute("pragma integrity_check")]
+            finally:
+                reader.connection.close()
 
     def _user_no(self, connection: apsw.Connection, user: str) -> int:
         no = self._users.get(user)
