@@ -9,10 +9,12 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.util
+import json
 import os
 import platform
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -127,6 +129,24 @@ def check_data() -> None:
     good("fsync", f"{fsync:.2f} ms (a single durable append cannot be faster)")
 
 
+def check_store() -> None:
+    """The store that the settings name, by the doctor that looks after stores."""
+    if importlib.util.find_spec("recollect") is None:
+        return
+    asked = subprocess.run([sys.executable, "-m", "recollect.cli", "doctor", "--json"], capture_output=True, text=True)
+    if not asked.stdout.strip():
+        said = asked.stderr.strip().splitlines() or ["it said nothing"]
+        bad("the store", said[-1].removeprefix("recollect: "), "recollect doctor")
+        return
+    found = json.loads(asked.stdout)
+    if not found["ok"]:
+        bad("the store", f"{found['location']}: {found['problems'][0]['what']}", "recollect doctor says what to do")
+    elif found["users"]:
+        good("the store", f"{found['location']} is sound: {found['events']:,} events")
+    else:
+        good("the store", found["checks"][0]["found"] if len(found["checks"]) == 1 else f"{found['location']} is empty")
+
+
 def measure_fsync(folder: Path) -> float:
     times = []
     with tempfile.TemporaryFile(dir=folder) as file:
@@ -187,7 +207,7 @@ def check_tools() -> None:
 
 
 CHECKS: list[tuple[str, list[Callable[[], None]]]] = [
-    ("Recollect", [check_python, check_recollect, check_sqlite, check_data]),
+    ("Recollect", [check_python, check_recollect, check_sqlite, check_data, check_store]),
     ("Postgres, if you use it", [check_postgres]),
     ("For working on Recollect", [check_tools, check_browser]),
 ]

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 LEASE_MS = 120_000
 MAX_ATTEMPTS = 6
 BACKOFF_MS = 1_000
+LONGEST_BACKOFF_MS = 3_600_000
+FOR_EVER = ("backup",)
+"""Kinds that come back by themselves: given up after a disk was full for two minutes, there would be no backup again."""
 POLL_SECONDS = 5.0
 
 
@@ -85,8 +88,9 @@ def fail(tx: Tx, job: Job, error: str) -> None:
     tx.run(
         "update jobs set state = :state, run_at = :at, lease_until = null, last_error = :error"
         " where user_no = :user and id = :id",
-        id=job.id, state="queued" if job.attempts < MAX_ATTEMPTS else "failed", error=error,
-        at=ids.now() + BACKOFF_MS * 2**job.attempts,
+        id=job.id, error=error,
+        state="queued" if job.attempts < MAX_ATTEMPTS or job.kind in FOR_EVER else "failed",
+        at=ids.now() + min(BACKOFF_MS * 2 ** min(job.attempts, 30), LONGEST_BACKOFF_MS),
     )  # fmt: skip
 
 

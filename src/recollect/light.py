@@ -86,7 +86,12 @@ class _Introspected:
         import dataclasses
         import inspect
 
-        plain = {name: value for name, value in cls.__dict__.items() if name in cls.__annotations__}
+        plain = {
+            # A dict is no default to `dataclasses`; ours is never written to.
+            name: dataclasses.field(default_factory=dict) if value == {} else value
+            for name, value in cls.__dict__.items()
+            if name in cls.__annotations__
+        }
         twin = type(cls.__name__, (), {"__annotations__": cls.__annotations__, "__module__": cls.__module__, **plain})
         real: Any = dataclasses.dataclass(frozen=True)(twin)
         for name in getattr(cls, "uncompared", ()):

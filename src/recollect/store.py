@@ -13,7 +13,7 @@ from . import branches, checks, config, conversations, ids, jobs, log
 from .config import Settings
 from .db import connect
 from .db.points import reach
-from .errors import InvalidInput, NotFound
+from .errors import InvalidInput, NotFound, StorageError
 from .model import KINDS, MAIN, Conversation, Entry, Event
 from .redact import Gate
 
@@ -655,7 +655,10 @@ class Store:
         return self._db.compact(progress)
 
     def _schedule_backup(self) -> None:
-        self._write(lambda tx: jobs.enqueue(tx, "backup", "file"))
+        try:
+            self._write(lambda tx: jobs.enqueue(tx, "backup", "file"))
+        except StorageError:
+            return  # a full disk or a busy file must not keep anyone from reading: the next opening asks again
         if self._settings.background:
             self._worker.wake(self._user)
 
@@ -664,8 +667,8 @@ class Store:
         if every:
             from . import backup
 
-            backup.scheduled(self._db, every, self._settings.backup_keep)
-            self._db.write(user, lambda tx: jobs.enqueue(tx, "backup", "file", delay_ms=every))
+            wait = backup.scheduled(self._db, every, self._settings.backup_keep)
+            self._db.write(user, lambda tx: jobs.enqueue(tx, "backup", "file", delay_ms=wait))
 
     def close(self) -> None:
         """Close the store, for all handles made from it. Queued background work stays queued."""

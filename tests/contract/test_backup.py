@@ -29,13 +29,13 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def chat(path: Path) -> Iterator[recollect.Store]:
-    with recollect.open(path, user="alex") as opened:
+    with recollect.open(path, user="alex", summaries=False) as opened:
         opened.create("c")
         yield opened
 
 
 def read_all(path: Path) -> list[recollect.Event]:
-    with recollect.open(path, user="alex", backup_every=0) as opened:
+    with recollect.open(path, user="alex", summaries=False, backup_every=0) as opened:
         assert opened.verify().ok
         return opened.read("c")
 
@@ -158,7 +158,7 @@ def test_postgres_names_its_own_tools(postgres_url: str, tmp_path: Path) -> None
 
 
 def test_restore_keeps_the_present_file_aside(path: Path, tmp_path: Path) -> None:
-    with recollect.open(path, user="alex") as store:
+    with recollect.open(path, user="alex", summaries=False) as store:
         store.append_many(store.create("c"), exchange(4))
         made = store.backup(tmp_path / "copy.db")
         store.append_many("c", exchange(2))
@@ -192,7 +192,7 @@ def test_restore_where_there_is_nothing(chat: recollect.Store, tmp_path: Path) -
 def test_a_backup_that_is_not_sound_is_never_put_in_place(
     path: Path, tmp_path: Path, spoil: Callable[[bytes], bytes], error: type[Exception]
 ) -> None:
-    with recollect.open(path, user="alex") as store:
+    with recollect.open(path, user="alex", summaries=False) as store:
         store.append_many(store.create("c"), exchange(200))
         made = store.backup(tmp_path / "copy.db")
     made.path.write_bytes(spoil(made.path.read_bytes()))
@@ -204,7 +204,7 @@ def test_a_backup_that_is_not_sound_is_never_put_in_place(
 
 
 def test_restore_is_refused_while_it_is_open_in_another_process(path: Path, tmp_path: Path) -> None:
-    with recollect.open(path, user="alex") as store:
+    with recollect.open(path, user="alex", summaries=False) as store:
         store.append_many(store.create("c"), exchange(4))
         made = store.backup(tmp_path / "copy.db")
     holds = f"import recollect\nrecollect.open({str(path)!r}).conversations()\nprint('open', flush=True)\ninput()"
@@ -294,7 +294,7 @@ def made_by_the_clock(path: Path) -> list[backup.Found]:
 
 
 def test_one_a_day_and_the_newest_are_kept(path: Path, clock: Clock) -> None:
-    with recollect.open(path, user="alex", backup_every=24, backup_keep=3, background=False) as store:
+    with recollect.open(path, user="alex", summaries=False, backup_every=24, backup_keep=3, background=False) as store:
         store.create("c")
         store.settle()
         assert len(made_by_the_clock(path)) == 1
@@ -313,7 +313,7 @@ def test_one_a_day_and_the_newest_are_kept(path: Path, clock: Clock) -> None:
 
 def test_in_the_background(path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recollect.jobs.POLL_SECONDS", 0.02)
-    with recollect.open(path, user="alex", backup_every=1, backup_keep=2) as store:
+    with recollect.open(path, user="alex", summaries=False, backup_every=1, backup_keep=2) as store:
         store.create("c")
         for n in range(1, 5):
             eventually(lambda: store.stats().jobs == {"queued": 1})
@@ -325,7 +325,7 @@ def test_in_the_background(path: Path, clock: Clock, monkeypatch: pytest.MonkeyP
 
 
 def test_only_its_own_are_let_go(path: Path, clock: Clock) -> None:
-    with recollect.open(path, user="alex", backup_every=1, backup_keep=1, background=False) as store:
+    with recollect.open(path, user="alex", summaries=False, backup_every=1, backup_keep=1, background=False) as store:
         store.create("c")
         mine = [store.backup(path.parent / "backups" / name).path for name in ("chat-mine.db", "chat-2020.db")]
         mine.append(store.backup(backup.name(path)).path)
@@ -339,7 +339,7 @@ def test_only_its_own_are_let_go(path: Path, clock: Clock) -> None:
 
 
 def test_a_part_left_by_a_killed_process_is_removed(path: Path, clock: Clock) -> None:
-    with recollect.open(path, user="alex", backup_every=1, background=False) as store:
+    with recollect.open(path, user="alex", summaries=False, backup_every=1, background=False) as store:
         store.create("c")
         left = path.parent / "backups" / "chat-20200101-000000-auto.db.12345.part"
         left.parent.mkdir()
@@ -352,7 +352,7 @@ def test_a_part_left_by_a_killed_process_is_removed(path: Path, clock: Clock) ->
 
 
 def test_a_clock_that_was_in_the_future_stops_nothing(path: Path, clock: Clock) -> None:
-    with recollect.open(path, user="alex", backup_every=24, backup_keep=5, background=False) as store:
+    with recollect.open(path, user="alex", summaries=False, backup_every=24, backup_keep=5, background=False) as store:
         store.create("c")
         store.settle()
         clock.now -= 100 * DAY
@@ -361,7 +361,7 @@ def test_a_clock_that_was_in_the_future_stops_nothing(path: Path, clock: Clock) 
 
 
 def test_the_next_is_due_a_day_after_the_newest_whoever_asks(path: Path, clock: Clock) -> None:
-    with recollect.open(path, user="alex", backup_every=24, background=False) as store:
+    with recollect.open(path, user="alex", summaries=False, backup_every=24, background=False) as store:
         store.create("c")
         store.settle()
         clock.now += 20 * HOUR
@@ -375,7 +375,7 @@ def test_the_next_is_due_a_day_after_the_newest_whoever_asks(path: Path, clock: 
 
 
 def test_two_processes_make_one(path: Path) -> None:
-    recollect.open(path, user="alex").close()
+    recollect.open(path, user="alex", summaries=False).close()
     script = (
         "import recollect, sys\nfrom pathlib import Path\nfrom recollect import backup\n"
         f"with recollect.open({str(path)!r}, user=sys.argv[1]) as s:\n"
@@ -400,7 +400,7 @@ def test_two_processes_make_one(path: Path) -> None:
 
 
 def test_a_failing_disk_shows_and_is_tried_again(path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    with recollect.open(path, user="alex", backup_every=1, background=False) as store:
+    with recollect.open(path, user="alex", summaries=False, backup_every=1, background=False) as store:
         store.create("c")
 
         def full(*_: object) -> None:
@@ -413,21 +413,21 @@ def test_a_failing_disk_shows_and_is_tried_again(path: Path, clock: Clock, monke
                 (error,) = store.stats().job_errors
                 assert "backup" in error and "DiskFull" in error
                 clock.now += 2 * HOUR
-            assert list((path.parent / "backups").glob("*.db*")) == []
+            assert list((path.parent / "backups").glob("chat-*")) == []
         assert store.settle() == 1
         assert store.stats().job_errors == ()
         assert len(made_by_the_clock(path)) == 1
 
 
 def test_a_store_that_cannot_be_written_still_opens(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with recollect.open(path, user="alex") as store:
+    with recollect.open(path, user="alex", summaries=False) as store:
         store.append_many(store.create("c"), exchange(3))
 
     def full(*_: object) -> None:
         raise DiskFull("No space left.")
 
     monkeypatch.setattr("recollect.jobs.enqueue", full)
-    with recollect.open(path, user="alex", backup_every=1) as store:
+    with recollect.open(path, user="alex", summaries=False, backup_every=1) as store:
         assert len(store.read("c")) == 3
 
 
@@ -443,7 +443,7 @@ def test_a_store_in_memory_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_what_is_found_beside_a_store(path: Path, clock: Clock, tmp_path: Path) -> None:
     assert backup.found(path) == []
-    with recollect.open(path, user="alex", backup_every=24, background=False) as store:
+    with recollect.open(path, user="alex", summaries=False, backup_every=24, background=False) as store:
         store.create("c")
         store.settle()
         clock.now += HOUR

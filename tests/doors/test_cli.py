@@ -14,98 +14,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
-from typer.testing import CliRunner
+from console import Answer, Run, commands, environment, flat
 
 import recollect
 from recollect import errors, ids
-from recollect.cli import app, output
+from recollect.cli import output
 from recollect.cli import session as cli_session
 
-SRC = Path(recollect.__file__).parents[1]
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
-
-
-class Answer:
-    """What one command did."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-    def __repr__(self) -> str:
-        return f"exit {self.code}\n{self.out}\n--- stderr\n{self.err}"
-
-
-Run = Callable[..., Answer]
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A data folder and a home of the test's own; nobody's RECOLLECT_ settings. Returns where the store will be."""
-    for name in list(os.environ):
-        if name.startswith("RECOLLECT_") or name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "PYTHONIOENCODING"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("RECOLLECT_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("RECOLLECT_CONFIG", str(tmp_path / "config.toml"))
-    return tmp_path / "data" / "chat.db"
-
-
-@pytest.fixture
-def run() -> Run:
-    """A command, in this process."""
-
-    def go(*args: str, stdin: str | bytes | None = None) -> Answer:
-        result = CliRunner().invoke(app, list(args), input=stdin, prog_name="recollect")
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return Answer(result.exit_code, result.stdout, result.stderr)
-
-    return go
-
-
-def environment(**extra: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(SRC), "PYTHONUTF8": "1", **extra}
-
-
-@pytest.fixture
-def process() -> Run:
-    """A command, in a process of its own."""
-
-    def go(*args: str, stdin: str | bytes = b"", **extra: str) -> Answer:
-        done = subprocess.run(
-            [sys.executable, "-m", "recollect.cli", *args],
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            capture_output=True,
-            env=environment(**extra),
-            timeout=60,
-        )
-        return Answer(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
-
-    return go
-
-
-@pytest.fixture
-def trip(run: Run) -> str:
-    """A conversation with a question and an answer."""
-    assert run("new", "Trip to Łódź 🚂", "--id", "trip-1", "--workspace", "/maps").code == 0
-    assert run("append", "trip-1", "Which train?").code == 0
-    answer = run("append", "trip-1", "The 9:40.", "--role", "assistant", "--reasoning", "It is the earliest.")
-    assert answer.code == 0
-    return "trip-1"
-
-
-def flat(text: str) -> str:
-    """Help and errors wrap where the width says; what they say does not."""
-    return " ".join(text.replace("│", " ").split())
 
 
 # -- the whole ---------------------------------------------------------------------------------------------------------
@@ -128,7 +48,8 @@ def test_looking_creates_nothing(run: Run, own_store: Path) -> None:
         ["users"],
         ["settle"],
         ["migrate", "--check"],
-        ["verify"],
+        ["doctor"],
+        ["backups"],
     ):
         assert run(*command).code == 0, command
     assert run("show", "nope").code == 3
@@ -153,17 +74,12 @@ def test_version(process: Run) -> None:
     assert (answer.code, answer.out) == (0, f"recollect {recollect.__version__}\n")
 
 
-def commands() -> dict[str, Any]:
-    group = typer.main.get_command(app)
-    return dict(group.commands)  # type: ignore[attr-defined]
-
-
 def test_every_verb_has_a_command() -> None:
     elsewhere = {
         "create": "new", "get": "show", "read": "replay", "messages": "show", "append_many": "append",
         "record_workflow_event": "record", "delete_event": "delete-event", "formatted_history": "history",
         "with_history": "history", "open": None, "for_user": None, "close": None, "user": None, "settings": "settings",
-        "location": None,
+        "location": None, "verify": "doctor",
     }  # fmt: skip
     verbs = [name for name, _ in inspect.getmembers(recollect.Store) if not name.startswith("_")]
     missing = [v for v in verbs if (c := elsewhere.get(v, v)) is not None and c not in commands()]
@@ -663,36 +579,6 @@ def test_migrate_says_where_the_backup_is(run: Run, own_store: Path, monkeypatch
         assert "pip install -U recollect" in flat(newer.err)
 
 
-def test_verify(run: Run, trip: str, own_store: Path) -> None:
-    assert "All is well: 1 conversation, 3 events" in run("verify").out
-    assert run("verify", "--json").json["ok"] is True
-    import apsw
-
-    connection = apsw.Connection(str(own_store))
-    connection.execute("update events set text = 'forged' where seq = 1")
-    connection.close()
-    answer = run("verify")
-    assert answer.code == 6
-    assert "1 problem" in answer.out
-    found = run("verify", "--json")
-    assert found.code == 6
-    assert (found.json["ok"], list(found.json["problems"][0])) == (False, ["where", "what", "fix"])
-
-
-def test_backup_and_compact(run: Run, trip: str, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.db"
-    assert run("backup", str(copy), "--json").json["path"] == str(copy)
-    assert run("-d", str(copy), "show", trip).code == 0
-    assert run("backup", str(copy)).code == 4
-    assert set(run("compact", "--json").json) == {"before", "after"}
-    assert run("compact").code == 0
-
-
-def test_backup_needs_a_store(run: Run, tmp_path: Path) -> None:
-    for command in (["backup", str(tmp_path / "x.db")], ["compact"]):
-        assert run(*command).code == 3
-
-
 def test_settings(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "config.toml").write_text("summary_keep_recent = 3\n")
     monkeypatch.setenv("RECOLLECT_SUMMARY_THRESHOLD", "9")
@@ -736,7 +622,7 @@ def test_sample_can_be_repeated(run: Run, own_store: Path) -> None:
     assert {"message", "reasoning", "tool_use", "tool_result", "ledger", "artifact"} <= kinds
     assert len(again["branches"]) == 2
     assert len(run("conversations", "--json").json) == 2
-    assert run("verify").code == 0
+    assert run("doctor").code == 0
 
 
 def test_what_the_sample_says_to_try_works(run: Run) -> None:
@@ -804,7 +690,7 @@ def test_persistence_off(run: Run, own_store: Path, monkeypatch: pytest.MonkeyPa
     answer = run("new")
     assert answer.code == 0
     assert "persistence is off" in answer.err
-    for command in (["conversations"], ["stats"], ["sample"], ["users"], ["migrate"], ["verify"], ["settle"]):
+    for command in (["conversations"], ["stats"], ["sample"], ["users"], ["migrate"], ["doctor"], ["settle"]):
         assert run(*command).code == 0, command
     assert not own_store.parent.exists()
 
@@ -883,7 +769,8 @@ def test_json_is_one_document_and_nothing_else(run: Run, trip: str, tmp_path: Pa
         "conversations": [], "new": ["N"], "show": [trip], "rename": [trip, "R"], "delete": [trip], "restore": [trip],
         "append": [trip, "x"], "record": [trip, '{"type": "t"}'], "replay": [trip], "history": [trip], "ledger": [trip],
         "reasoning": [trip], "summarize": [trip], "delete-event": [trip, "1", "-y"], "fork": [trip],
-        "branches": [trip], "switch": [trip, "b"], "stats": ["--by", "kind"], "migrate": [], "verify": [],
+        "branches": [trip], "switch": [trip, "b"], "stats": ["--by", "kind"], "migrate": [], "doctor": [], "backups": [],
+        "scan": [], "redact": ["/dev/null"],
         "backup": [str(tmp_path / "b.db")], "compact": [], "settings": [], "settle": [], "users": [], "sample": [],
         "clear": [trip, "-y"], "erase": [trip, "-y"],
     }  # fmt: skip
@@ -1053,7 +940,7 @@ def test_on_each_database(run: Run, url: str) -> None:
     assert go("migrate", "--json").json["migrated"] is True
     id = go("sample", "--json").json["conversation"]["id"]
     assert go("show", id[:-1], "--json").json["conversation"]["id"] == id
-    for command in (["conversations"], ["replay", "@"], ["branches", "@"], ["ledger", "@"], ["reasoning", "@"], ["verify"],
+    for command in (["conversations"], ["replay", "@"], ["branches", "@"], ["ledger", "@"], ["reasoning", "@"], ["doctor"],
                     ["settle"], ["history", "@"], [], ["summarize", "@"], ["migrate", "--check"]):  # fmt: skip
         go(*command)
     for by in ("day", "kind", "tool", "agent", "model", "workspace"):

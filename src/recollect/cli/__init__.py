@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from . import backups, branches, conversations, doctor, events, output, sample, store  # noqa: F401 - some only register
+from . import (  # noqa: F401 - some only register
+    backups,
+    branches,
+    conversations,
+    doctor,
+    events,
+    output,
+    redaction,
+    sample,
+    store,
+)
 from .session import Database, DataDir, Json, Session, User, app, guarded
 
 __all__ = ["app", "main"]

@@ -77,7 +77,7 @@ def append(
     if entries is not None:
         if text is not None:
             raise InvalidInput("Give a text or --entries, not both.")
-        items = _documents(read_stdin() if entries == STDIN else _file(entries), "--entries")
+        items = _documents(read_stdin() if entries == STDIN else read_file(entries), "--entries")
         _tell(s, s.store.append_many(c.id, [cast(Entry, item) for item in items], branch=branch), many=True)
         return
     if text == STDIN:
@@ -99,7 +99,7 @@ def append(
     _tell(s, [s.store.append(c.id, branch=branch, **cast(Entry, given))])
 
 
-def _file(name: str) -> str:
+def read_file(name: str) -> str:
     try:
         return Path(name).read_text("utf-8")
     except FileNotFoundError:

@@ -92,7 +92,7 @@ def check_header(path: str) -> None:
     if not header.startswith(MAGIC):
         raise NotARecollectFile(
             f"{path} is not a SQLite database. It was left untouched; choose another path. If it was a store and is "
-            f"damaged: recollect doctor {path} --salvage OUT"
+            f"damaged: `recollect doctor {path}` says what to do."
         )
     if int.from_bytes(header[68:72]) != APPLICATION_ID:
         raise NotARecollectFile(
@@ -176,7 +176,7 @@ def inspect(path: str) -> int:
             found = [str(row[0]) for row in connection.execute("pragma integrity_check")]
             if found != ["ok"]:
                 raise Damaged(
-                    f"{path} is damaged: {found[0]}. Save what is readable: recollect doctor {path} --salvage OUT"
+                    f"{path} is damaged: {found[0]}. `recollect doctor {path}` says how to save what is readable."
                 )
             return int(connection.execute("select count(*) from events").fetchall()[0][0])  # type: ignore[arg-type]
         finally:
@@ -196,6 +196,9 @@ def replace(backup: str, path: str, progress: Progress | None) -> str | None:
             source = apsw.Connection(backup, apsw.SQLITE_OPEN_READONLY)
             try:
                 copy(source, part, progress)
+            except BaseException:
+                os.unlink(part)
+                raise
             finally:
                 source.close()
             if os.path.exists(path):
@@ -235,7 +238,7 @@ def _alone_or_refuse(path: str) -> None:
         connection.pragma("journal_mode", "delete")
     except (apsw.BusyError, apsw.LockedError) as e:
         raise StoreBusy(
-            f"{path} is open in another program. Close it (application, sidecar, hooks), then try again."
+            f"{path} is open in another program (`recollect doctor {path}` says which). Close it, then try again."
         ) from e
     except apsw.Error:
         pass  # too damaged for that: it is set aside as it is
@@ -263,7 +266,8 @@ class translated:
             raise _translate(e, self._location) from e
         if isinstance(e, UnicodeDecodeError):
             raise Damaged(
-                f"A text in {self._location} does not read back as it was written. Run `recollect doctor` to see where."
+                f"A text in {self._location} does not read back as it was written. "
+                f"`recollect doctor {self._location}` says where."
             ) from e
 
 
@@ -277,7 +281,7 @@ def _translate(e: apsw.Error, location: str) -> RecollectError:
     lost = ("no such table", "no such column", "no such index", "malformed database schema", "unsupported file format")
     if isinstance(e, (apsw.CorruptError, apsw.NotADBError)) or str(e).removeprefix("SQLError: ").startswith(lost):
         return Damaged(
-            f"{location} is damaged ({e}). Run `recollect doctor` to see how badly and to save what is readable."
+            f"{location} is damaged ({e}). `recollect doctor {location}` says how badly, and how to save what is readable."
         )
     if isinstance(e, (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, apsw.AuthError)):
         return Refused(f"{location} cannot be written ({e}). Check that you own the file and its folder.")

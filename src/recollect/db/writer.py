@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 MAX_BATCH = 256
 MAX_BATCH_SECONDS = 0.010
 IDLE_SECONDS = 0.2
+CHECKPOINT_SECONDS = 5.0
 MAX_WAL_PAGES = 1_000  # past this the writer checkpoints even when it is not idle; a longer log makes syncs dearer
 
 
@@ -307,7 +308,7 @@ class Engine:
             if request.claim():
                 raise StoreBusy(
                     f"{self._path} is held by another process: no turn to write within {self._timeout:g} s. Nothing was "
-                    "written. See which program has it open (it may be stopped), or raise busy_timeout_ms."
+                    f"written. `recollect doctor {self._path}` says which program holds it; or raise busy_timeout_ms."
                 )
             request.done.acquire()  # it has been started: its outcome is a commit away
         if request.error is not None:
@@ -563,7 +564,16 @@ class Engine:
             connection.execute(
                 "select 1 from sqlite_schema"
             ).fetchall()  # unread, it would not know that there is a log
-            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            # SQLite waits for readers and writers, but answers at once when another checkpoint is under way.
+            until = time.monotonic() + CHECKPOINT_SECONDS
+            while True:
+                try:
+                    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                    return
+                except apsw.BusyError:
+                    if time.monotonic() > until:
+                        raise
+                    time.sleep(0.01)
         except apsw.BusyError as e:
             raise StoreBusy(
                 f"It is gone from {self._path}, but a long read in another program keeps the old write-ahead log alive, "
