@@ -67,8 +67,8 @@ class Settings:
     """How long a model may take for a summary before the extractive one is used."""
     artifacts_outside_workspace: bool = False
     """Accept artifacts whose path lies outside their conversation's workspace."""
-    embedder: str = "auto"
-    """`auto`: WordLlama's bundled weights where the extra `semantic` is installed. `none`: search by words alone."""
+    semantic: bool = True
+    """Search by meaning too, where the extra `semantic` is installed or an embedder was passed in. Off: by words alone."""
     context: bool = True
     """Off: `context()` hands out nothing."""
     context_memories: int = 5

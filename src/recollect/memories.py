@@ -54,7 +54,7 @@ def remember(tx: Tx, draft: Draft, conversation: str | None) -> Memory:
     from hashlib import blake2b
 
     no = conversations.find(tx, conversation).no if conversation is not None else None
-    scope = f"{tx.user}\0{'' if no is None else no}\0{draft.workspace or ''}\0{draft.content.casefold()}"
+    scope = f"{conversation or ''}\0{draft.workspace or ''}\0{draft.content.casefold()}"
     id = blake2b(scope.encode(), digest_size=16).hexdigest()
     now = ids.now()
     there = tx.one("select id from memories where user_no = :user and memory_id = :id", id=id)

@@ -22,6 +22,7 @@ from .conversations import Found
 from .db.sqlite import SQLite
 from .errors import AlreadyExists, InvalidInput, NotFound
 from .model import KINDS, MAIN, Salvage
+from .search import index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -376,6 +377,13 @@ def _name(read: str, otherwise: str) -> str:
 def _put(tx: Tx, rows: list[list[Any]]) -> None:
     tick = tx.ticks(len(rows))
     tx.many(log.INSERT, [(tick + i, tx.user, *row) for i, row in enumerate(rows)])
+    entries = []
+    for i, row in enumerate(rows):
+        terms = index.event_terms(row[3:])
+        if terms is not None:
+            workspace = tx.all("select workspace from conversations where user_no = :user and no = :c", c=row[0])[0][0]
+            entries.append(index.entry(tick + i, row[0], workspace, terms))
+    index.add(tx, entries)
 
 
 def _mark(row: list[Any]) -> list[Any]:

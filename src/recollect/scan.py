@@ -14,9 +14,10 @@ import json
 import re
 
 from . import log
-from .conversations import load_metadata
+from .conversations import Found, load_metadata
 from .errors import Damaged
 from .model import Scan, SecretPlace
+from .search import index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -246,6 +247,8 @@ def _run(db: Database, user: str, sql: str, **params: Any) -> None:
 def _write(db: Database, user: str, changes: list[tuple[int, int, list[Any]]]) -> None:
     def write(tx: Tx) -> None:
         for conversation, was, row in changes:
+            place = _place(tx, conversation)
+            index.remove(tx, log.entries(place, _stored(tx, conversation, row)))
             tx.run(
                 "update events set role = :role, text = :text, name = :name, tool = :tool, path = :path, agent = :agent,"
                 " status = :status, task_id = :task, tags = :tags, payload = :payload, model = :model, key = :key,"
@@ -255,5 +258,19 @@ def _write(db: Database, user: str, changes: list[tuple[int, int, list[Any]]]) -
                 agent=row[8], status=row[9], task=row[10], tags=row[12], payload=row[13], model=row[14], key=row[19],
                 crc=row[21], was=was,
             )  # fmt: skip
+            index.add(tx, log.entries(place, _stored(tx, conversation, row)))
 
     db.write(user, write)
+
+
+def _place(tx: Tx, conversation: int) -> Found:
+    row = tx.one("select title, workspace from conversations where user_no = :user and no = :c", c=conversation)
+    return Found(conversation, "", 0, 0, *(row or (None, None)))
+
+
+def _stored(tx: Tx, conversation: int, row: list[Any]) -> list[Row]:
+    return tx.all(
+        f"select id, {log.COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b"
+        " and seq = :seq",
+        c=conversation, b=row[0], seq=row[1],
+    )  # fmt: skip

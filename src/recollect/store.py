@@ -518,10 +518,10 @@ class Store:
 
     def _embeds(self) -> bool:
         """Whether what is written will be embedded in this process or another that has the means."""
+        if not self._settings.semantic:
+            return False
         if self._embedder is not None:
             return True
-        if self._settings.embedder == "none":
-            return False
         if "installed" not in self._shared:
             from .search.embed import is_installed
 

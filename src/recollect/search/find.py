@@ -32,18 +32,28 @@ SNIPPET = 240
 class Request:
     """What is looked for, and where."""
 
-    __slots__ = (
-        "branch", "conversation", "kinds", "limit", "min_importance", "now", "since", "tags", "text", "tool", "types", "until",
-        "workspace", "workspaces",
-    )  # fmt: skip
-
-    def __init__(self, text: str, *, limit: int, now: int, **scope: Any) -> None:
-        self.text = text
-        self.limit = limit
-        self.now = now
-        for name in self.__slots__:
-            if name not in ("text", "limit", "now"):
-                setattr(self, name, scope.get(name))
+    def __init__(
+        self,
+        text: str,
+        *,
+        limit: int,
+        now: int,
+        conversation: str | None = None,
+        branch: Any = None,
+        workspace: str | None = None,
+        workspaces: Sequence[str] | None = None,
+        kinds: Sequence[str] | None = None,
+        types: str | None = None,
+        tool: str | None = None,
+        tags: Sequence[str] | None = None,
+        min_importance: float | None = None,
+        since: int | None = None,
+        until: int | None = None,
+    ) -> None:
+        self.text, self.limit, self.now = text, limit, now
+        self.conversation, self.branch, self.workspace, self.workspaces = conversation, branch, workspace, workspaces
+        self.kinds, self.types, self.tool, self.tags = kinds, types, tool, tags
+        self.min_importance, self.since, self.until = min_importance, since, until
 
 
 def search(db: Database, user: str, request: Request, semantic: Semantic | None) -> list[Hit]:
