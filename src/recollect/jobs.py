@@ -76,6 +76,15 @@ def finish(tx: Tx, job: Job) -> None:
     tx.run("delete from jobs where user_no = :user and id = :id", id=job.id)
 
 
+def drop(tx: Tx, kind: str, key: str) -> None:
+    """What is queued has been done already."""
+    tx.run(
+        "delete from jobs where user_no = :user and kind = :kind and key = :key and state = 'queued'",
+        kind=kind,
+        key=key,
+    )
+
+
 def fail(tx: Tx, job: Job, error: str) -> None:
     """Queue it again for later; give up after the last attempt. If the same was queued meanwhile, that one stands."""
     again = tx.one(
@@ -95,8 +104,21 @@ def fail(tx: Tx, job: Job, error: str) -> None:
 
 
 def counts(tx: Tx) -> dict[str, int]:
-    rows = tx.all("select state, count(*) from jobs where user_no = :user group by state order by state")
-    return dict(rows)
+    """How many there are by state; while there is embedding to do, `to_embed` says how much of it."""
+    found = dict(tx.all("select state, count(*) from jobs where user_no = :user group by state order by state"))
+    mark = tx.one(
+        "select upto from embeddings where user_no = :user and exists"
+        " (select 1 from jobs where user_no = :user and kind = 'embed')"
+    )
+    if mark is not None:
+        left = tx.all(
+            f"select (select count(*) from events{tx.by_id} where user_no = :user and id > :upto and id <= :high)"
+            " + (select count(*) from memories where user_no = :user and id > :upto)",
+            upto=max(int(mark[0]), tx.low_id()), high=tx.high_id(),
+        )[0][0]  # fmt: skip
+        if left:
+            found["to_embed"] = int(left)
+    return found
 
 
 def errors(tx: Tx) -> tuple[str, ...]:

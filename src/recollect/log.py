@@ -19,7 +19,7 @@ from .search import index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import PurePath
     from typing import Any
 
@@ -303,9 +303,10 @@ def relative_path(path: str, workspace: str | None, *, outside_is_fine: bool) ->
 
 
 def append(
-    tx: Tx, conversation: str, drafts: Sequence[Draft], branch: str | Branch | None
+    tx: Tx, conversation: str, drafts: Sequence[Draft], branch: str | Branch | None, *, outside: bool = False
 ) -> tuple[Found, int, list[Event]]:
-    """Write drafts at the end of a branch. Returns the conversation, the branch's number, and an event for each draft."""
+    """Write drafts at the end of a branch. Returns the conversation, the branch's number, and an event for each draft.
+    `outside`: index also those that name a path outside the workspace."""
     found = find(tx, conversation, lock=True)
     b = branches.number(tx, found, branch)
     name = branches.tree(tx, found.no)[b][0] if b else MAIN
@@ -317,7 +318,7 @@ def append(
             new.append(draft)
             seen.add(draft.key or "")
     if new:
-        _insert(tx, found, b, name, new, known)
+        _insert(tx, found, b, name, new, known, outside)
     return found, b, [_frozen(d.values) if d.key is None else known[d.key] for d in drafts]
 
 
@@ -336,7 +337,9 @@ def _known(tx: Tx, found: Found, branch: int, name: str, drafts: Sequence[Draft]
     return known
 
 
-def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], known: dict[str, Event]) -> None:
+def _insert(
+    tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], known: dict[str, Event], outside: bool
+) -> None:
     count = len(new) + sum(d.trace is not None for d in new)
     tick = tx.ticks(count) - found.last_seq - 1  # + seq is the row's id
     id, no, user, seq, title = found.id, found.no, tx.user, found.last_seq, found.title
@@ -345,9 +348,9 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
     entries: list[Row] = []
     for draft in new:
         seq += 1
-        if draft.found_by is not None:
-            entries.append(index.entry(tick + seq, no, found.workspace, draft.found_by))
         columns, values = draft.columns, draft.values
+        if draft.found_by is not None and (outside or not index.is_outside(columns[5], found.workspace)):
+            entries.append(index.entry(tick + seq, no, found.workspace, draft.found_by))
         values["conversation_id"] = id
         values["branch"] = name
         values["seq"] = seq
@@ -425,7 +428,7 @@ def entries(found: Found, rows: Iterable[Row]) -> list[Row]:
     """What stored events (id, then `COLUMNS`) are indexed under."""
     indexed: list[Row] = []
     for row in rows:
-        terms = index.event_terms(row[2:])
+        terms = index.event_terms((*row[2:20], row[21]))  # without the branch, which stands before the time
         if terms is not None:
             indexed.append(index.entry(row[0], found.no, found.workspace, terms))
     return indexed
@@ -433,14 +436,30 @@ def entries(found: Found, rows: Iterable[Row]) -> list[Row]:
 
 def unindex(tx: Tx, found: Found) -> None:
     """Take a whole conversation out of the index, before its events go."""
-    for branch in branches.tree(tx, found.no):
+    for rows in _all(tx, found.no):
+        index.remove(tx, entries(found, rows))
+
+
+def move(tx: Tx, before: Found, after: Found) -> None:
+    """A conversation is in another workspace: so are its entries in the index. Its vectors stay."""
+    for rows in _all(tx, before.no):
+        ids = [row[0] for row in rows]
+        there = set(tx.indexed_words("words", min(ids) - 1, max(ids) - min(ids) + 1))
+        indexed = [row for row in rows if row[0] in there]
+        tx.unindex_words("words", entries(before, indexed))
+        tx.index_words("words", entries(after, indexed))
+
+
+def _all(tx: Tx, conversation: int) -> Iterator[list[Row]]:
+    """Every event of a conversation (id, then `COLUMNS`), a page at a time."""
+    for branch in branches.tree(tx, conversation):
         after = 0
         while rows := tx.all(
             f"select id, {COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b"
             " and seq > :after order by seq limit 500",
-            c=found.no, b=branch, after=after,
+            c=conversation, b=branch, after=after,
         ):  # fmt: skip
-            index.remove(tx, entries(found, rows))
+            yield rows
             after = rows[-1][1]
 
 
@@ -477,7 +496,7 @@ def erase(tx: Tx, conversation: str) -> Receipt:
     index.retitle(tx, found.no, found.workspace, found.title, None)
     from . import memories
 
-    forgotten = memories.forget_of(tx, found.no)
+    forgotten = memories.forget_of(tx, found)
     counts = {
         "memories": forgotten,
         "events": tx.run("delete from events where user_no = :user and conversation_no = :c", c=found.no),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "m.memory_id, m.kind, m.content, m.importance, m.tags, c.id, m.workspace, m.source, m.pinned_at, m.created_at,"
-    " m.updated_at, m.id"
+    " m.updated_at, m.id, m.conversation_no"
 )
 FROM = " from memories m left join conversations c on c.user_no = m.user_no and c.no = m.conversation_no"
 
@@ -42,6 +42,8 @@ class Draft:
         self.content = gate.text(" ".join(checks.text(content, "content").split()))
         if not self.content:
             raise InvalidInput("content must not be empty.")
+        if isinstance(tags, str):
+            raise InvalidInput("tags must be a list of texts, not one text.")
         safe = [gate.text(checks.text(tag, "a tag")) for tag in tags]
         self.tags = checks.tags([*safe, "sensitive"] if gate.families else safe)
         self.importance = float(importance) + 0.0
@@ -80,42 +82,77 @@ def get(tx: Tx, id: str) -> Memory:
     return load(row)
 
 
-def load(row: Row) -> Memory:
-    tags: tuple[str, ...] = ()
-    if row[4] is not None:
-        import json
+def tags(row: Row) -> tuple[str, ...]:
+    if row[4] is None:
+        return ()
+    import json
 
-        tags = tuple(json.loads(row[4]))
+    return tuple(json.loads(row[4]))
+
+
+def beginning(tx: Tx, id: str, limit: int = 9) -> list[Memory]:
+    """Memories whose id begins like this: people do not type 32 characters."""
+    rows = tx.all(
+        f"select {COLUMNS}{FROM} where m.user_no = :user and substr(m.memory_id, 1, :n) = :id"
+        " order by m.memory_id limit :limit",
+        id=id, n=len(id), limit=limit,
+    )  # fmt: skip
+    return [load(row) for row in rows]
+
+
+def load(row: Row) -> Memory:
     return Memory(
-        id=row[0], kind=row[1], content=row[2], importance=row[3], tags=tags, conversation_id=row[5], workspace=row[6],
+        id=row[0], kind=row[1], content=row[2], importance=row[3], tags=tags(row), conversation_id=row[5], workspace=row[6],
         source=row[7], pinned=row[8] is not None, created_at=row[9], updated_at=row[10],
     )  # fmt: skip
 
 
+_STORED = "select id, kind, content, tags, conversation_no, workspace, source from memories where user_no = :user"
+"""A memory as the index needs to know it."""
+
+
+def page(tx: Tx, after: int, most: int) -> list[Row]:
+    """Stored memories by id, as `entry` takes them."""
+    return tx.all(_STORED + " and id > :after order by id limit :most", after=after, most=most)
+
+
+def entry(row: Row) -> Row:
+    """What a stored memory is indexed under."""
+    id, kind, content, tags, conversation, workspace, _ = row
+    return index.entry(id, conversation, workspace, index.memory_terms(kind, content, tags))
+
+
 def forget(tx: Tx, id: str) -> None:
     """For good, from the index too."""
-    row = tx.one(
-        "select id, kind, content, tags, conversation_no, workspace from memories where user_no = :user and memory_id = :id",
-        id=id,
-    )
+    row = tx.one(_STORED + " and memory_id = :id", id=id)
     if row is None:
         raise NotFound(f"There is no memory {id!r}.")
     _remove(tx, row)
 
 
-def forget_of(tx: Tx, conversation: int) -> int:
-    """Everything limited to a conversation; when that is erased."""
-    rows = tx.all(
-        "select id, kind, content, tags, conversation_no, workspace from memories"
-        " where user_no = :user and conversation_no = :c",
-        c=conversation,
-    )
-    for row in rows:
+def forget_of(tx: Tx, conversation: conversations.Found) -> int:
+    """Everything limited to a conversation or learned from its events; when that is erased."""
+    rows = tx.all(_STORED + " and (conversation_no = :c or source is not null)", c=conversation.no)
+    gone = [row for row in rows if row[4] == conversation.no or row[6].rpartition(":")[0] == conversation.id]
+    for row in gone:
         _remove(tx, row)
-    return len(rows)
+    return len(gone)
 
 
 def _remove(tx: Tx, row: Row) -> None:
-    id, kind, content, tags, conversation, workspace = row
-    index.remove(tx, [index.entry(id, conversation, workspace, index.memory_terms(kind, content, tags))])
-    tx.run("delete from memories where user_no = :user and id = :id", id=id)
+    index.remove(tx, [entry(row)])
+    tx.run("delete from memories where user_no = :user and id = :id", id=row[0])
+
+
+def replace(tx: Tx, row: Row, clean: Row) -> None:
+    """Put another content in the place of a stored one, unless that was forgotten meanwhile."""
+    if tx.all(_STORED + " and id = :id" + tx.for_update, id=row[0]) != [row]:
+        return
+    index.remove(tx, [entry(row)])
+    tx.run(
+        "update memories set content = :content, tags = :tags, workspace = :workspace, source = :source"
+        " where user_no = :user and id = :id",
+        id=clean[0], content=clean[2], tags=clean[3], workspace=clean[5], source=clean[6],
+    )  # fmt: skip
+    index.add(tx, [entry(clean)])
+    index.embed_again(tx, clean[0])

@@ -254,7 +254,7 @@ class Stats:
     branches: int  # all of them, every `main` included
     first_at: int | None  # when the oldest event happened
     last_at: int | None  # when the newest event happened
-    jobs: Mapping[str, int]  # background work by state: queued, running, failed
+    jobs: Mapping[str, int]  # background work by state: queued, running, failed; `to_embed`: texts without a vector yet
     job_errors: tuple[str, ...]  # what went wrong with the newest ten that failed
     bytes: int  # the size of the whole database, all users
     schema: int  # the schema's number
@@ -299,10 +299,8 @@ class Backup:
 class SecretPlace:
     """Where a secret is stored, and of which families; never what it says."""
 
-    conversation_id: (
-        str  # the conversation it is in; a hash in place of an id that holds a secret, "" when it is in none
-    )
-    seq: int  # the event's number; 0 for what is the conversation's own: title, metadata, branch names, failed jobs, receipt
+    conversation_id: str  # the conversation; "" for none, a hash for an id that is a secret itself
+    seq: int  # the event's number; 0 for the conversation's own title, metadata, branch names, failed jobs
     families: tuple[str, ...]  # what was found there
 
 
@@ -327,6 +325,7 @@ class Salvage:
     """Events whose checksum does not fit: kept, and tagged `damaged`."""
     missing: int
     """Event numbers for which no row was found: deleted earlier, or lost. They are tombstones in the new store."""
+    memories: int = 0  # how many were saved
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from .config import Settings
 from .db import connect
 from .db.points import reach
 from .errors import InvalidInput, NotFound, StorageError
-from .model import KINDS, MAIN, Conversation, Entry, Event
+from .model import KINDS, MAIN, MEMORY_KINDS, Conversation, Entry, Event
 from .redact import Gate
 
 TYPE_CHECKING = False
@@ -81,17 +81,22 @@ class Store:
         *,
         user: str | None = None,
         model: Model | None = None,
-        embedder: Embedder | None = None,
+        embedder: Embedder | Any = None,
         settings: Settings | None = None,
         **overrides: Any,
     ) -> Store:
         """Open a store: a path, a `postgresql://` address, or nothing for the one the settings name.
 
         `user` is whose conversations the handle sees. `model` is any callable from prompt to answer, used for
-        summaries. Further keywords are settings (`docs/reference/settings.md`).
+        summaries. `embedder` replaces the bundled one: an `Embedder`, or a model of LangChain, LlamaIndex or
+        sentence-transformers. Further keywords are settings (`docs/reference/settings.md`).
         """
         settings = settings.but(**overrides) if settings is not None else Settings.load(**overrides)
         user = _safe_id(settings.user if user is None else user, "user", _gate(settings))  # before anything is touched
+        if embedder is not None:
+            from .search.embed import adapt
+
+            embedder = adapt(embedder, settings)
         store = cls(connect(_where(url, settings), settings), user, settings, model, None)
         store._embedder = embedder
         return store
@@ -236,11 +241,11 @@ class Store:
             self.get(name)  # an unknown conversation is an error whatever is switched off
             return [log.unstored(name, MAIN, d) for d in drafts]
 
-        embeds = self._embeds()
+        embeds, outside = self._embeds(), self._settings.index_outside_workspace
         answered = self._settings.summaries and any(d.kind == "message" and d.columns[1] == "assistant" for d in wanted)
 
         def write(tx: Tx) -> tuple[list[Event], bool]:
-            found, b, events = log.append(tx, name, wanted, branch)
+            found, b, events = log.append(tx, name, wanted, branch, outside=outside)
             if embeds:
                 jobs.enqueue(tx, "embed", "all", delay_ms=EMBED_DELAY_MS)
             if answered and branches.has_more_than(tx, found.no, b, self._settings.summary_threshold):
@@ -476,14 +481,29 @@ class Store:
         for name in ("workspace", "tool"):
             if scope.get(name) is not None:
                 scope[name] = self._gate.text(checks.text(scope[name], name))
+        for name in ("workspaces", "tags"):
+            if scope.get(name) is not None:
+                scope[name] = tuple(map(self._gate.text, scope[name]))
+        least = scope.get("min_importance")
+        if least is not None and (isinstance(least, bool) or not isinstance(least, (int, float))):
+            raise InvalidInput(f"min_importance must be a number, not {least!r}.")
+        known = {"memories": MEMORY_KINDS, "events": KINDS}.get(scope.get("types") or "", (*KINDS, *MEMORY_KINDS))
+        for kind in scope.get("kinds") or ():
+            if kind not in known:
+                raise InvalidInput(f"There is no kind {kind!r} here. The kinds are: {', '.join(known)}.")
         for name in ("since", "until"):
             if scope.get(name) is not None:
                 checks.count(scope[name], name)
         request = find.Request(
             question, limit=checks.count(limit, "limit"), now=ids.now(),
-            conversation=None if conversation is None else _id(conversation), **scope,
+            conversation=None if conversation is None else _id(conversation),
+            outside=self._settings.index_outside_workspace, **scope,
         )  # fmt: skip
-        return find.search(self._db, self._user, request, self._semantic())
+        semantic = self._semantic()
+        hits = find.search(self._db, self._user, request, semantic)
+        if semantic is not None and semantic.is_behind:
+            self._embed_anew(semantic)
+        return hits
 
     def context(
         self,
@@ -495,26 +515,34 @@ class Store:
         sensitive: bool = False,
         max_memories: int | None = None,
         max_excerpts: int | None = None,
+        count: Callable[[str], int] | None = None,
     ) -> Context:
-        """The best evidence for a prompt within a token budget, quoted and fenced as data. What the conversation's live
-        window shows anyway is left out; so is what had a secret in it, unless `sensitive`."""
+        """The best evidence for a prompt within a token budget, quoted and fenced as data, for a message of its own. With a
+        `conversation`, its workspace is the scope unless `workspace` says otherwise, what its live window shows anyway is
+        left out, and it may be switched off there (`create(metadata={"context": False})`). What had a secret in it stays
+        out, unless `sensitive`. `count` is your tokenizer; without one, tokens are estimated. Each item says why it is there."""
         from . import context
 
         s = self._settings
-        if not s.context:
-            return context.build([], budget=0, max_memories=0, max_excerpts=0, sensitive=False)
-        hits = self._search(prompt, limit=100, conversation=None, workspace=workspace)
-        if conversation is not None:
-            shown = {m.seq for m in self.messages(conversation, limit=None)}
-            here = _id(conversation)
-            hits = [h for h in hits if h.conversation_id != here or h.seq not in shown]
+        budget = checks.count(budget, "budget")
+        most = [s.context_memories, s.context_excerpts]
+        for i, given in enumerate((max_memories, max_excerpts)):
+            if given is not None:
+                most[i] = checks.count(given, ("max_memories", "max_excerpts")[i])
+        here = None if conversation is None else self.get(conversation)
+        if not s.context or (here is not None and here.metadata.get("context") is False):
+            return context.NOTHING
+        near = None if here is None else here.id
+        if workspace is None and here is not None:
+            workspace = here.workspace
+        hits = self._search(prompt, limit=100, conversation=None, workspace=workspace, near=near)
+        if here is not None:
+            shown = {m.seq for m in self.messages(here, limit=None)}
+            hits = [h for h in hits if h.conversation_id != here.id or h.seq not in shown]
         return context.build(
-            hits,
-            budget=checks.count(budget, "budget"),
-            max_memories=s.context_memories if max_memories is None else max_memories,
-            max_excerpts=s.context_excerpts if max_excerpts is None else max_excerpts,
-            sensitive=sensitive,
-        )
+            hits, budget=budget, max_memories=most[0], max_excerpts=most[1], sensitive=sensitive,
+            count=count or context.estimate,
+        )  # fmt: skip
 
     def _embeds(self) -> bool:
         """Whether what is written will be embedded in this process or another that has the means."""
@@ -539,6 +567,20 @@ class Store:
         semantic: Semantic = self._shared["semantic"]
         return semantic
 
+    def _embed_anew(self, semantic: Semantic) -> None:
+        """A search met vectors of another model, or none: have them made, in the background."""
+
+        def write(tx: Tx) -> None:
+            if semantic.take_behind(tx.user):
+                jobs.enqueue(tx, "embed", "all")
+
+        try:
+            self._write(write)
+        except StorageError:
+            return  # a full disk or a busy file must not keep anyone from searching: the next search asks again
+        if self._settings.background:
+            self._worker.wake(self._user)
+
     def _embed_job(self, user: str, key: str) -> None:
         semantic = self._semantic()
         if semantic is not None:
@@ -547,7 +589,7 @@ class Store:
     def _index_job(self, user: str, key: str) -> None:
         from .search import reindex
 
-        reindex.reindex(self._db, user)
+        reindex.reindex(self._db, user, self._settings.index_outside_workspace)
 
     # -- branches
 
@@ -613,6 +655,16 @@ class Store:
         """Finish queued background work now. Returns how many jobs were done; `stats()` shows what failed."""
         return jobs.run_due(self._db, self._user, self._handlers, self._gate, hurry=("summarize", "embed", "index"))
 
+    def reindex(self) -> int:
+        """Build the index of words anew from what is stored, when `verify` says that it is not what it should be. Returns
+        how many events and memories were indexed. On SQLite the index is everyone's: the others' follows when they settle."""
+        self._write(lambda tx: tx.forget_words())
+        from .search import reindex
+
+        done = reindex.reindex(self._db, self._user, self._settings.index_outside_workspace)
+        self._write(lambda tx: jobs.drop(tx, "index", "all"))
+        return done
+
     # -- the whole
 
     def stats(self, *, by: str | None = None, since: int | None = None) -> Stats:
@@ -638,6 +690,8 @@ class Store:
 
         found = scan.scan(self._db, self._user, _gate(self._settings.but(redact=True)), bool(fix), progress)
         if fix and found.places:
+            if self._embeds():
+                self._write(lambda tx: jobs.enqueue(tx, "embed", "all"))
             self._db.scrub()
         return found
 

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """Redaction: what is caught, what is left alone, and what holds for any text at all."""
 
 from __future__ import annotations
@@ -8,11 +7,11 @@ import sys
 import time
 from collections import defaultdict
 
+import labelled
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import labelled
 from recollect.redact import Finding, Policy, Stream, family_names, redact, redact_value
 
 SECRETS = list(labelled.secrets())

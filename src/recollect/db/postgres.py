@@ -14,7 +14,7 @@ import os
 import random
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -75,10 +75,16 @@ def translate(sql: str) -> tuple[str, tuple[str, ...]]:
     return "".join(parts), tuple(names)
 
 
+def _lexeme(term: str) -> str:
+    """A term as far as a tsvector takes it: 2,046 bytes."""
+    return term[:500]
+
+
 class PostgresTx:
     """See `Tx`."""
 
     for_update = " for update"
+    by_id = ""
 
     def __init__(self, connection: Connection, user: int) -> None:
         self.user = user
@@ -107,7 +113,7 @@ class PostgresTx:
             self.many(
                 f"insert into {table} (user_no, id, terms, scope) values (:user_no, :id, array_to_tsvector(:terms), :scope)",
                 [
-                    (self.user, id, sorted({t[:1000] for t in terms.split()}), scope.split())
+                    (self.user, id, sorted({_lexeme(t) for t in terms.split()}), scope.split())
                     for id, terms, scope in entries
                 ],
             )
@@ -116,13 +122,34 @@ class PostgresTx:
         if entries:
             self.run(f"delete from {table} where user_no = :user and id = any(:ids)", ids=[e[0] for e in entries])
 
-    def find_words(self, table: str, anyof: Sequence[str], allof: Sequence[str], most: int, /) -> list[int]:
-        query = " | ".join("'" + t[:1000].replace("\\", "\\\\").replace("'", "''") + "'" for t in anyof)
+    def find_words(
+        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /, *, newest: bool = False
+    ) -> list[int]:
+        queries = ["'" + _lexeme(t).replace("\\", "\\\\").replace("'", "''") + "'" for t in anyof]
         rows = self.all(
-            f"select id from find_{table}(cast(:query as tsquery), cast(:needed as text[]), :most)",
-            query=query, needed=list(allof), most=most,
+            f"select id from find_{table}(cast(:queries as tsquery[]), cast(:weights as bigint[]), cast(:needed as text[]),"
+            " :most, :newest)",
+            queries=[" | ".join(queries)] if newest else queries, weights=list(anyof.values())[: 1 if newest else None],
+            needed=list(allof), most=most, newest=newest,
         )  # fmt: skip
         return [row[0] for row in rows]
+
+    def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:
+        rows = self.all(
+            f"select id from {table} where user_no = :user and id > :after order by id limit :most",
+            after=after,
+            most=most,
+        )
+        return [row[0] for row in rows]
+
+    def forget_words(self) -> None:
+        for table in ("words", "title_words"):
+            self.run(f"delete from {table} where user_no = :user")
+        self.run(
+            "insert into jobs (user_no, kind, key, state, run_at, created_at)"
+            " values (:user, 'index', 'all', 'queued', 0, :now) on conflict do nothing",
+            now=ids.now(),
+        )
 
     def low_id(self) -> int:
         return 0

@@ -74,6 +74,7 @@ class Doc:
     cosine: float | None = None
     pinned: bool = False
     affinity: float = 0.0  # 0..1, only when a search is widened to other workspaces
+    also: str = ""  # what else it is found by: tags, path, tool, name, title
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,7 @@ _ROLES = frozenset({"", "user", "assistant", "system", "tool", "human", "ai", "a
 def speaker_of(doc: Doc) -> str:
     """Who said it, lower case: the speaker given, or where that is a role, the name at the head of the text."""
     who = doc.speaker.lower()
-    if who in _ROLES and (head := _HEAD.match(doc.text[:160])):
+    if who in _ROLES and ":" in (start := doc.text[:160]) and (head := _HEAD.match(start)):
         return head.group(1).lower()
     return who
 
@@ -265,13 +266,15 @@ class Ranker:
                 continue
             text = doc.text if len(doc.text) <= SCANNED else doc.text[:SCANNED]
             found = tokens.term_set(text)
+            if doc.also:
+                found |= tokens.term_set(doc.also)
             bits = 0
             for term, mask in bit:
                 if term in found:
                     bits |= mask
             seen[doc.id] = _Seen(doc, speaker_of(doc), bits, _ends_in_question(doc.text))
 
-    def wanted(self, best: int = 50, reach: int = 3) -> list[tuple[str, int]]:
+    def wanted(self, best: int = 30, reach: int = 3) -> list[tuple[str, int]]:
         """Which (conversation, seq) to fetch: those around the best candidates that are not here yet."""
         have = {(seen.doc.conversation, seen.doc.seq) for seen in self._seen.values()}
         keys: dict[tuple[str, int], None] = {}
@@ -304,29 +307,36 @@ class Ranker:
         cosines = [seen.doc.cosine for seen in self._seen.values() if seen.doc.cosine is not None]
         typical = sum(cosines) / len(cosines) if cosines else 0.0  # stands in for a vector that is not there (yet)
         recency = w.recency_asked if q.asks_latest else w.recency
+        # This loop is most of a search: what is the same for all is looked up before it.
+        worth, dates = self._share, q.dates
+        share, share_before, share_after, asks = w.meaning, w.meaning_before, w.meaning_after, w.asks
+        alone = share_before * typical + share_after * typical
         scored: list[_Scored] = []
         for sitting in self._sittings():
             anywhere = 0
             for seen in sitting.values():
                 anywhere |= seen.bits
+            is_more = len(sitting) > 1
             for seq, seen in sitting.items():
                 doc, bits = seen.doc, seen.bits
-                before, after = sitting.get(seq - 1), sitting.get(seq + 1)
-                around = self._around(sitting, seq, bits, anywhere) if anywhere != bits else 0.0
-                meaning = 0.0
-                if cosines:
-                    meaning = typical if doc.cosine is None else doc.cosine
-                    meaning += w.meaning_before * _cosine(before, typical) + w.meaning_after * _cosine(after, typical)
-                    meaning *= w.meaning
-                form = w.asks if seen.asks else 0.0
-                if before is not None and before.who != seen.who and "?" in before.doc.text:
-                    form += w.answers
+                around, near, form = 0.0, alone, asks if seen.asks else 0.0
+                if is_more:
+                    before, after = sitting.get(seq - 1), sitting.get(seq + 1)
+                    if before is not None or after is not None:
+                        near = share_before * _cosine(before, typical) + share_after * _cosine(after, typical)
+                        if before is not None and before.who != seen.who and "?" in before.doc.text:
+                            form += w.answers
+                    if anywhere != bits:
+                        around = self._around(sitting, seq, bits, anywhere)
+                words = worth.get(bits)
+                if words is None:
+                    words = self._worth(bits)
                 parts = (
-                    self._worth(bits) * _density(doc.text),
+                    words if len(doc.text) <= ORDINARY else words * _density(doc.text),
                     around,
-                    meaning,
+                    ((typical if doc.cosine is None else doc.cosine) + near) * share if cosines else 0.0,
                     speaker.get(seen.who, 0.0),
-                    w.date_said * _agreement(q.dates, times.day(doc.created_at)) if q.dates else 0.0,
+                    w.date_said * _agreement(dates, times.day(doc.created_at)) if dates else 0.0,
                     form,
                     recency * 0.5 ** (max(0, now - doc.created_at) / HALF_LIFE_MS) if now else 0.0,
                     w.pin if doc.pinned else 0.0,
@@ -410,6 +420,8 @@ def _density(text: str) -> float:
 
 def _ends_in_question(text: str) -> bool:
     """What stands in brackets at the end (a caption, an attachment) does not count."""
+    if text[-1:] in (".", "!"):  # most of what is said
+        return False
     end = text[-400:].rstrip()
     if end.endswith("]"):
         end = end[: end.rfind("[")].rstrip()

@@ -4,6 +4,7 @@ users would tell one of them what the others talk about."""
 from __future__ import annotations
 
 import json
+from weakref import WeakKeyDictionary
 
 from .tokens import term_set
 
@@ -13,14 +14,14 @@ if TYPE_CHECKING:
 
 SAMPLE = 2_000
 STALE = 0.75  # counted anew when the log has grown by a third
-_cache: dict[tuple[str, str], tuple[int, dict[str, int]]] = {}
+_cache: WeakKeyDictionary[Database, dict[str, tuple[int, dict[str, int]]]] = WeakKeyDictionary()
 
 
 def load(db: Database, user: str) -> tuple[int, dict[str, int]]:
     """(number of events, term -> in how many of them), counted anew when it is out of date."""
-    key = (db.location, user)
+    cache = _cache.setdefault(db, {})
     count = db.read(user, _count)
-    known = _cache.get(key)
+    known = cache.get(user)
     if known is None or known[0] < count * STALE or known[0] > count / STALE + 50:
         known = db.read(user, _stored)
         if known is None or known[0] < count * STALE or known[0] > count / STALE + 50:
@@ -29,9 +30,9 @@ def load(db: Database, user: str) -> tuple[int, dict[str, int]]:
             if count > 500:
                 stored = json.dumps(counts, ensure_ascii=False)
                 db.write(user, lambda tx: _store(tx, count, stored))
-        if len(_cache) > 256:
-            _cache.clear()
-        _cache[key] = known
+        if len(cache) > 256:
+            cache.clear()
+        cache[user] = known
     return count, known[1]
 
 
@@ -51,8 +52,9 @@ def _store(tx: Tx, count: int, stored: str) -> None:
 
 def _sampled(tx: Tx, count: int) -> dict[str, int]:
     rows = tx.all(
-        "select substr(text, 1, 2000) from events where user_no = :user and id <= :high order by id desc limit :n",
-        high=tx.high_id(), n=SAMPLE,
+        f"select substr(text, 1, 2000) from events{tx.by_id} where user_no = :user and id > :low and id <= :high"
+        " order by id desc limit :n",
+        low=tx.low_id(), high=tx.high_id(), n=SAMPLE,
     )  # fmt: skip
     counts: dict[str, int] = {}
     for (text,) in rows:

@@ -65,6 +65,11 @@ _SURE_TERMS = frozenset(  # these alone say when; the others of _TIME_TERMS only
         tomorrow ago recently since soon weekend birthday christmas halloween thanksgiving easter"""
     )
 )
+_DATED_TERMS = frozenset(  # the words without which no day or month is meant, but for one written in digits
+    terms(f"""{" ".join(_MONTHS)} {" ".join(_DAYS)} jan feb mar apr jun jul aug sept sep oct nov dec ago last next yesterday
+    today tonight tomorrow""")
+)
+READ = 2_000  # characters of a text that are read for dates when it is indexed
 _SEASON = {"spring": 4, "summer": 7, "fall": 10, "autumn": 10, "winter": 1}
 
 
@@ -194,9 +199,29 @@ def day(at: int) -> frozenset[str]:
     return _day(min(max(at, _EARLIEST), _LATEST) // 86_400_000)
 
 
+def tokens(found: frozenset[str], *, months: bool = True) -> list[str]:
+    """Dates as they stand in the index: the days, and the months where they are wanted."""
+    return sorted(f"@{date}" for date in found if len(date) == 10 or (months and len(date) == 7 and date[0] != "-"))
+
+
+@lru_cache(maxsize=4096)
+def _said(number: int) -> str:
+    return tokens(_day(number), months=False)[0]
+
+
+def said(at: int) -> str:
+    """The token of the day on which something was said."""
+    return _said(min(max(at, _EARLIEST), _LATEST) // 86_400_000)
+
+
 def may_have_time(text: str) -> bool:
     """Is it worth asking `dates`? This costs a fifth of it."""
     return not _TIME_TERMS.isdisjoint(term_set(text)) or _DIGIT.search(text) is not None
+
+
+def mentions(text: str, terms: list[str]) -> bool:
+    """Does a text, whose terms are known, speak of a day or a month?"""
+    return not _DATED_TERMS.isdisjoint(terms) or _ISO.search(text) is not None
 
 
 def has_time(text: str) -> bool:

@@ -41,6 +41,7 @@ create index title_words_by_term on title_words using gin (terms);
 create table vectors (
   id bigint not null,
   user_no bigint not null,
+  conversation_no bigint not null,
   signature bit varying not null,
   vector bytea not null,
   primary key (user_no, id)
@@ -48,8 +49,8 @@ create table vectors (
 
 create table embeddings (
   user_no bigint primary key,
-  model text not null,
   dimension bigint not null,
+  model text not null,
   upto bigint not null
 );
 
@@ -83,18 +84,19 @@ begin
   end loop;
 end $$;
 
-create function find_words(q tsquery, needed text[], most bigint) returns table (id bigint, rank real)
+-- Each term by itself, and the sum of what it weighs: ts_rank() knows no rare words, and SQLite has another order.
+create function find_words(queries tsquery[], weights bigint[], needed text[], most bigint, newest boolean)
+returns table (id bigint)
 language sql stable security definer set search_path = recollect, pg_temp as $$
-  select w.id, ts_rank(w.terms, q) from words w
-  where w.user_no = nullif(current_setting('recollect.user_no', true), '')::bigint and w.terms @@ q
-    and w.scope @> needed
-  order by 2 desc, 1 desc limit most
+  select w.id from unnest(queries, weights) as t (query, weight) join words w on w.terms @@ t.query
+  where w.user_no = nullif(current_setting('recollect.user_no', true), '')::bigint and w.scope @> needed
+  group by w.id order by case when newest then 0 else sum(t.weight) end desc, w.id desc limit most
 $$;
 
-create function find_title_words(q tsquery, needed text[], most bigint) returns table (id bigint, rank real)
+create function find_title_words(queries tsquery[], weights bigint[], needed text[], most bigint, newest boolean)
+returns table (id bigint)
 language sql stable security definer set search_path = recollect, pg_temp as $$
-  select w.id, ts_rank(w.terms, q) from title_words w
-  where w.user_no = nullif(current_setting('recollect.user_no', true), '')::bigint and w.terms @@ q
-    and w.scope @> needed
-  order by 2 desc, 1 desc limit most
+  select w.id from unnest(queries, weights) as t (query, weight) join title_words w on w.terms @@ t.query
+  where w.user_no = nullif(current_setting('recollect.user_no', true), '')::bigint and w.scope @> needed
+  group by w.id order by case when newest then 0 else sum(t.weight) end desc, w.id desc limit most
 $$;

@@ -37,6 +37,7 @@ insert into title_words (title_words, rank) values ('secure-delete', 1);
 create table vectors (
   id integer primary key, -- the event or memory it is of
   user_no integer not null, -- whose it is
+  conversation_no integer not null, -- the conversation of the event; 0: it is of a memory
   signature blob not null, -- one bit a dimension
   vector blob not null -- two bytes a dimension
 );
@@ -44,8 +45,8 @@ create table vectors (
 -- How far a user's vectors are, and of which model.
 create table embeddings (
   user_no integer primary key, -- whose they are
+  dimension integer not null, -- the embedder's dimension (before the name: salvage knows a row of `users` by its shape)
   model text not null, -- the embedder's name
-  dimension integer not null, -- the embedder's dimension
   upto integer not null -- everything up to this id has been embedded
 );
 
