@@ -340,7 +340,7 @@ def test_it_can_be_built_anew_at_any_time(store: recollect.Store) -> None:
 @pytest.mark.parametrize("backend", ["sqlite"])
 def test_what_is_salvaged_is_indexed(words: recollect.Store, tmp_path: Path) -> None:
     """Memories too; and no row of the new tables is taken for one of the old."""
-    with recollect.open(tmp_path / "whole.db", user="alex", background=False) as store:
+    with recollect.open(tmp_path / "whole.db", user="alex", background=False, summaries=False) as store:
         c = store.create("c", title="Herons", workspace="/w").id
         store.append_many(c, exchange(600))
         store.append(c, role="user", text="a quokka")

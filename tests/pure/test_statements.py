@@ -313,6 +313,8 @@ def test_the_words_are_found_by_their_index(tmp_path: Path) -> None:
         for statements in _FTS.values():
             for sql in statements:
                 plan = connection.execute("explain query plan " + sql, (1,) * sql.count("?")).fetchall()
-                assert all("INDEX 0:" not in row[3] or "INDEX 0:=" in row[3] or "INDEX 0:M" in row[3] for row in plan), plan
+                assert all(
+                    "INDEX 0:" not in row[3] or "INDEX 0:=" in row[3] or "INDEX 0:M" in row[3] for row in plan
+                ), plan
     finally:
         connection.close()

@@ -163,7 +163,7 @@ class WordLlama:
     """The bundled weights of the package `wordllama`, read from its folder: nothing is ever downloaded.
 
     A text's vector is the mean of its tokens' vectors, so the two files are all there is to it. The package itself is
-    not imported: that takes four times as long (pydantic, requests), and sets up the logging of the whole process."""
+    not imported: that took ten times as long (pydantic, requests), and sets up the logging of the whole process."""
 
     name = "wordllama-256"
     dimension = 256

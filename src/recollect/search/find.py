@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .fusion import Ranked
     from .vectors import Semantic
 
-CANDIDATES = 100  # by words, and as many by meaning: 200 find no more of LoCoMo and take half as long again
+CANDIDATES = 100  # by words, and as many by meaning: 200 found no more of LoCoMo (the dev half)
 MOST = (CANDIDATES, 2_000, 20_000, 200_000)  # as many are looked at until filters leave a quarter of the first
 BUDGET = 8_000  # rows that the terms of a question may have in all before common ones are left out
 SNIPPET = 240
@@ -251,13 +251,12 @@ class _Search:
         )  # fmt: skip
 
     def _memory(self, row: Row) -> Doc:
-        memory = memories.load(row)
-        id = f"memory:{memory.id}"
-        self._rows[id] = ("memory", memory)
+        id = f"memory:{row[0]}"
+        self._rows[id] = ("memory", row)
         self._numbers[row[11]] = id
         return Doc(
-            id=id, text=memory.content, created_at=memory.updated_at, speaker="user", pinned=memory.pinned,
-            also=" ".join(memory.tags)[: index.SMALL],
+            id=id, text=row[2], created_at=row[10], speaker="user", pinned=row[8] is not None,
+            also=" ".join(memories.tags(row))[: index.SMALL] if row[4] is not None else "",
         )  # fmt: skip
 
     def _is_wanted(self, row: Row) -> bool:
@@ -351,6 +350,7 @@ class _Search:
     def _hit(self, ranked: Ranked, asked: Sequence[str]) -> Hit:
         type, row = self._rows[ranked.doc.id]
         if type == "memory":
+            row = memories.load(row)  # only now: a search looks at a hundred and shows ten
             return Hit(
                 "memory", row.kind, row.id, row.conversation_id, None, row.content, snippet(row.content, asked),
                 ranked.score, ranked.parts, row.created_at, None, None, log.SENSITIVE in row.tags,
@@ -366,7 +366,9 @@ class _Search:
 
 
 # In the order of the log's columns, without what no search looks at: a payload may be long.
-_UNREAD = frozenset("status task_id message payload model input_tokens output_tokens cost duration_ms key checksum".split())
+_UNREAD = frozenset(
+    "status task_id message payload model input_tokens output_tokens cost duration_ms key checksum".split()
+)
 _EVENT = (
     ", ".join("null" if c in _UNREAD else f"e.{c}" for c in ("id, " + log.COLUMNS).split(", "))
     + ", c.title, c.active_branch, c.no, c.id, c.workspace"

@@ -274,7 +274,7 @@ class Ranker:
                     bits |= mask
             seen[doc.id] = _Seen(doc, speaker_of(doc), bits, _ends_in_question(doc.text))
 
-    def wanted(self, best: int = 30, reach: int = 3) -> list[tuple[str, int]]:
+    def wanted(self, best: int = 20, reach: int = 3) -> list[tuple[str, int]]:
         """Which (conversation, seq) to fetch: those around the best candidates that are not here yet."""
         have = {(seen.doc.conversation, seen.doc.seq) for seen in self._seen.values()}
         keys: dict[tuple[str, int], None] = {}

@@ -6,15 +6,15 @@ meant, so that "yesterday" said on 8 May 2023 is found by "7 May 2023" and by "M
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from time import gmtime
 
+from ..light import pattern
 from .tokens import stem, term_set, terms, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
 _MONTHS = (
     "january", "february", "march", "april", "may", "june",
@@ -25,32 +25,32 @@ _COUNT = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5,
           "nine": 9, "ten": 10, "couple": 2, "few": 3, "several": 3}  # fmt: skip
 _MONTH_NAMES = "|".join(_MONTHS) + "|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec"
 _NUMBER = r"\d{1,3}|a couple of|a few|" + "|".join(_COUNT)
-_AGO = re.compile(rf"\b({_NUMBER})\s+(day|week|weekend|month|year)s?\s+(ago|back|before)\b")
-_IN = re.compile(rf"\bin\s+({_NUMBER})\s+(day|week|month|year)s?\b")
-_REL = re.compile(
+_AGO = pattern(rf"\b({_NUMBER})\s+(day|week|weekend|month|year)s?\s+(ago|back|before)\b")
+_IN = pattern(rf"\bin\s+({_NUMBER})\s+(day|week|month|year)s?\b")
+_REL = pattern(
     rf"\b(last|past|previous|this|next|coming)\s+(night|week|weekend|month|year|{'|'.join(_DAYS)}|mon|tues?|wed|thurs?|fri|sat|sun"
     rf"|{'|'.join(_MONTHS)}|spring|summer|fall|autumn|winter)\b"
 )
-_DAY_WORD = re.compile(
+_DAY_WORD = pattern(
     r"\b(yesterday|today|tonight|tomorrow|this morning|this afternoon|this evening|the other day"
     r"|day before yesterday)\b"
 )
-_DMY = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH_NAMES})\b\.?,?\s*(\d{{4}})?")
-_MDY = re.compile(rf"\b({_MONTH_NAMES})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s*(\d{{4}}))?")
-_MY = re.compile(rf"\b({'|'.join(_MONTHS)})\b,?\s*(?:of\s+)?(\d{{4}})?")
-_MEANT = re.compile(r"\b(?:in|last|this|next|of|since|until|by|during) (?:may|march)\b")
-_ISO = re.compile(r"\b(\d{4})-(\d{2})(?:-(\d{2}))?\b")
-_YEAR = re.compile(r"\b(19\d\d|20\d\d)\b")
-_LOOSE = re.compile(
+_DMY = pattern(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH_NAMES})\b\.?,?\s*(\d{{4}})?")
+_MDY = pattern(rf"\b({_MONTH_NAMES})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s*(\d{{4}}))?")
+_MY = pattern(rf"\b({'|'.join(_MONTHS)})\b,?\s*(?:of\s+)?(\d{{4}})?")
+_MEANT = pattern(r"\b(?:in|last|this|next|of|since|until|by|during) (?:may|march)\b")
+_ISO = pattern(r"\b(\d{4})-(\d{2})(?:-(\d{2}))?\b")
+_YEAR = pattern(r"\b(19\d\d|20\d\d)\b")
+_LOOSE = pattern(
     r"\b(recently|lately|earlier|just (?:got|started|finished|had)|a while|since|ago|soon|back in|when i was|years? old"
     r"|(?:for|in|after|over|about|almost|nearly) (?:\d+|" + "|".join(_COUNT) + r")\s+(?:day|week|month|year|hour)s?"
     r"|every (?:day|week|month|year)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekend|birthday|christmas|halloween"
     r"|thanksgiving|easter|new year|\d{1,2}\s?[ap]m)\b"
 )
-_MONTH_ALONE = re.compile(rf"\b(?:{'|'.join(m for m in _MONTHS if m not in ('may', 'march'))})\b")
+_MONTH_ALONE = pattern(rf"\b(?:{'|'.join(m for m in _MONTHS if m not in ('may', 'march'))})\b")
 _TELLS_WHEN = (_DAY_WORD, _REL, _AGO, _LOOSE, _MONTH_ALONE, _MEANT, _YEAR, _IN, _DMY, _MDY)  # the likeliest first
 _EARLIEST, _LATEST = -30_000_000_000_000, 220_000_000_000_000  # the years 1019 and 8941: room to count in either way
-_DIGIT = re.compile(r"\d")
+_DIGIT = pattern(r"\d")
 _TIME_TERMS = frozenset(
     terms(
         f"""{" ".join(_MONTHS)} {" ".join(_DAYS)} {_MONTH_NAMES.replace("|", " ")} ago back before last past previous
@@ -75,6 +75,8 @@ _SEASON = {"spring": 4, "summer": 7, "fall": 10, "autumn": 10, "winter": 1}
 
 def moment(at: int) -> datetime:
     """The moment of an event, from integer milliseconds UTC; one that no calendar has is moved to one that has."""
+    from datetime import UTC, datetime
+
     return datetime.fromtimestamp(min(max(at, _EARLIEST), _LATEST) / 1000, tz=UTC)
 
 
@@ -103,6 +105,8 @@ def _ymd(year: int, month: int, day: int | None) -> set[str]:
 def dates(text: str, at: int | None = None) -> frozenset[str]:
     """The days (`2023-05-07`), months (`2023-05`) and years (`2023`) a text speaks of, read against the moment `at` it
     was said; without `at`, only what the text spells out. A month without a year is also given as `--05`."""
+    from datetime import timedelta
+
     low = text.lower()
     out: set[str] = set()
     now = moment(at) if at is not None else None
@@ -165,6 +169,8 @@ def dates(text: str, at: int | None = None) -> frozenset[str]:
 
 
 def _offset(now: datetime, n: int, unit: str, day: Callable[[datetime], None], out: set[str]) -> None:
+    from datetime import timedelta
+
     if unit == "day":
         day(now + timedelta(days=n))
     elif unit in ("week", "weekend"):
@@ -181,22 +187,30 @@ def date_words(text: str) -> frozenset[str]:
     """The terms of a text that spell its dates: `may`, `7` and `2023` in "on 7 May 2023"."""
     low = text.lower()
     found: set[str] = set()
-    for pattern in (_ISO, _DMY, _MDY, _YEAR):
-        for match in pattern.finditer(low):
+    for form in (_ISO, _DMY, _MDY, _YEAR):
+        for match in form.finditer(low):
             found.update(terms(match.group()))
     found.update(stem(m) for m in set(words(low)).intersection(_MONTHS))
     return frozenset(found)
 
 
-@lru_cache(maxsize=4096)
-def _day(number: int) -> frozenset[str]:
-    then = moment(number * 86_400_000)
-    return frozenset(_ymd(then.year, then.month, then.day) | {f"--{then.month:02d}"})
+class _Days(dict[int, frozenset[str]]):
+    """The days met so far, by their number since 1970; it starts over when full."""
+
+    def __missing__(self, number: int) -> frozenset[str]:
+        if len(self) >= 4096:
+            self.clear()
+        year, month, day = gmtime(number * 86_400)[:3]
+        found = self[number] = frozenset(_ymd(year, month, day) | {f"--{month:02d}"})
+        return found
+
+
+_DAYS_MET = _Days()
 
 
 def day(at: int) -> frozenset[str]:
     """The day, month and year of a moment, in the form of `dates`."""
-    return _day(min(max(at, _EARLIEST), _LATEST) // 86_400_000)
+    return _DAYS_MET[min(max(at, _EARLIEST), _LATEST) // 86_400_000]
 
 
 def tokens(found: frozenset[str], *, months: bool = True) -> list[str]:
@@ -204,14 +218,10 @@ def tokens(found: frozenset[str], *, months: bool = True) -> list[str]:
     return sorted(f"@{date}" for date in found if len(date) == 10 or (months and len(date) == 7 and date[0] != "-"))
 
 
-@lru_cache(maxsize=4096)
-def _said(number: int) -> str:
-    return tokens(_day(number), months=False)[0]
-
-
 def said(at: int) -> str:
     """The token of the day on which something was said."""
-    return _said(min(max(at, _EARLIEST), _LATEST) // 86_400_000)
+    year, month, day = gmtime(min(max(at, _EARLIEST), _LATEST) // 1000)[:3]
+    return f"@{year:04d}-{month:02d}-{day:02d}"
 
 
 def may_have_time(text: str) -> bool:
@@ -221,7 +231,7 @@ def may_have_time(text: str) -> bool:
 
 def mentions(text: str, terms: list[str]) -> bool:
     """Does a text, whose terms are known, speak of a day or a month?"""
-    return not _DATED_TERMS.isdisjoint(terms) or _ISO.search(text) is not None
+    return not _DATED_TERMS.isdisjoint(terms) or ("-" in text and _ISO.search(text) is not None)
 
 
 def has_time(text: str) -> bool:

@@ -10,26 +10,22 @@ stands for itself. Nothing here needs more than the standard library.
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from functools import lru_cache
 from itertools import chain
+
+from ..light import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_RUN = re.compile(r"\w+(?:'\w+)*")
+_RUN = pattern(r"\w+(?:'\w+)*")
 # The joints that identifiers, versions, dates and paths have inside; possessive, so linear on 10 KB of "aaaa".
-_JOINED = re.compile(r"(?<!\w)\w++(?:[./:\\@+#-]\w++)++")
-_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_PLAIN = re.compile(r"[a-z]+\Z")
+_JOINED = pattern(r"(?<!\w)\w++(?:[./:\\@+#-]\w++)++")
+_CAMEL = pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
+_PARTS = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Han, kana, Hangul, Thai, Lao, Khmer, Burmese: no spaces between words (Hangul has, but its endings stick).
-_UNSPACED = re.compile(
-    r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+)"
-)
-_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+_UNSPACED = pattern(r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+)")
+_HAN = pattern(r"[\u3400-\u9fff\uf900-\ufaff]")
 
 STOPWORDS = frozenset(
     """a about after again against all also am an and any are aren as at be because been before being below between both
@@ -66,7 +62,7 @@ _IRREGULAR = {
     form: first for first, *forms in map(str.split, _FORMS.strip().replace("\n", "|").split("|")) for form in forms
 }
 
-_VOWEL = re.compile(r"[aeiouy]")
+_VOWELS = frozenset("aeiouy")
 
 
 def _measure(w: str) -> int:
@@ -81,7 +77,7 @@ def _measure(w: str) -> int:
 
 
 def _has_vowel(w: str) -> bool:
-    return bool(_VOWEL.search(w[1:])) or w[:1] in tuple("aeiou")
+    return not _VOWELS.isdisjoint(w[1:]) or w[:1] in tuple("aeiou")
 
 
 def _ends_cvc(w: str) -> bool:
@@ -101,10 +97,26 @@ _STEP4 = (  # the longest first, as they are tried
 )  # fmt: skip
 
 
-@lru_cache(maxsize=65536)
+class _Stems(dict[str, str]):
+    """The stems met so far; it starts over when full."""
+
+    def __missing__(self, w: str) -> str:
+        if len(self) >= 65_536:
+            self.clear()
+        found = self[w] = _stem(w)
+        return found
+
+
+_STEMS = _Stems()
+
+
 def stem(w: str) -> str:
     """Porter's stem of a lower-case English word; anything else comes back as it is."""
-    if len(w) > 40 or not _PLAIN.match(w):
+    return _STEMS[w]
+
+
+def _stem(w: str) -> str:
+    if len(w) > 40 or not (w.isascii() and w.isalpha() and w.islower()):
         return w
     w = _IRREGULAR.get(w, w)
     if len(w) < 3:
@@ -159,6 +171,8 @@ def _fold(text: str) -> str:
     """Compatibility forms, accents and vowel signs away, case kept (camelCase still has to be seen)."""
     if text.isascii():
         return text
+    import unicodedata
+
     text = unicodedata.normalize("NFKD", text.replace("\u2019", "'"))
     return unicodedata.normalize("NFC", "".join(ch for ch in text if unicodedata.category(ch)[0] != "M"))
 
@@ -196,14 +210,18 @@ def words(text: str) -> list[str]:
     return [w for chunk in text.split() for w in _split(chunk)]
 
 
+def _is_plain(text: str) -> bool:
+    return not text or (text.isalnum() and (text.islower() or text.isdigit()))
+
+
 class _Chunks(dict[str, tuple[str, ...]]):
     """The terms of every run of characters met so far. People repeat themselves: nearly every run of a new text is here
     already, which makes `term_set` five times as fast as tokenizing. It starts over when full, so it stays bounded."""
 
     def __missing__(self, chunk: str) -> tuple[str, ...]:
-        word = chunk.rstrip(".,!?;:")
-        if word.isascii() and word.isalpha() and word[1:].islower():  # a plain word: a quarter of the time
-            word = word.lower()
+        word, _, rest = chunk.rstrip(".,!?;:").partition("'")
+        if chunk.isascii() and (word.isalpha() or word.isdigit()) and _is_plain(word[1:]) and _is_plain(rest):
+            word = word.lower()  # an ordinary word or number: a quarter of the time, and no pattern to compile
             found: tuple[str, ...] = () if word in STOPWORDS else (stem(word),)
         else:
             found = tuple(stem(w) for w in _split(chunk) if w not in STOPWORDS)
