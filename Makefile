@@ -11,8 +11,8 @@ SHELL := /bin/sh
 
 VENV ?= .venv
 # What each habit installs. Extend here when a later door brings its extra.
-RUN_INSTALL ?= .
-DEV_INSTALL ?= .[postgres,langgraph,dev]
+RUN_INSTALL ?= .[semantic]
+DEV_INSTALL ?= .[semantic,postgres,langgraph,dev]
 # Passed on to the tool at hand: make test ARGS="-k fork -x"
 ARGS ?=
 WORKERS ?= 2

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-SUBJECTS = ("append", "reading", "flat", "start", "postgres")
+SUBJECTS = ("append", "reading", "flat", "start", "search", "postgres")
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ class Run:
 
     folder: Path
     quick: bool
+    full: bool
     verbose: bool
     fsync_ms: float
     say: Callable[[str], None]

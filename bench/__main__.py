@@ -1,4 +1,4 @@
-"""python -m bench [names...] [--quick] [--json FILE] [--page FILE] [--verbose]"""
+"""python -m bench [names...] [--quick | --full] [--json FILE] [--page FILE] [--verbose]"""
 
 import argparse
 import importlib
@@ -29,6 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument("names", nargs="*", metavar="name", help="which benchmarks to run; all of them without any")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, and no log of a million events")
+    parser.add_argument("--full", action="store_true", help="also search among a million events")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to save the figures (bench/out/<date>.json)")
     parser.add_argument("--page", type=Path, metavar="FILE", help="also write them as a page (docs/benchmarks.md)")
     parser.add_argument("--folder", type=Path, default=OUT, help="the disk to measure on: a folder there")
@@ -56,6 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             run = Run(
                 own,
                 chosen.quick,
+                chosen.full,
                 chosen.verbose,
                 facts["fsync_p50_ms"],
                 lambda s: console.print(s, style="dim", highlight=False),

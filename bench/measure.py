@@ -49,6 +49,21 @@ def in_turns(calls: Sequence[Callable[[], Any]], rounds: int, *, warm_up: int = 
     return taken
 
 
+def unindexed(call: Callable[[], Any]) -> Callable[[], Any]:
+    """The same call, its events not indexed: what the log costs alone."""
+    from recollect.search import index
+
+    def bare() -> Any:
+        kept = index.event_terms
+        index.event_terms = lambda columns: None
+        try:
+            return call()
+        finally:
+            index.event_terms = kept
+
+    return bare
+
+
 def fsync_ms(folder: Path, rounds: int = 300) -> float:
     """p50 of making one appended page durable, which is what every commit waits for."""
     path = folder / "fsync-probe"

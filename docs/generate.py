@@ -353,13 +353,12 @@ def plain(text: str) -> str:
 
 # -- schema ----------------------------------------------------------------------------------------------------------
 
-POSTGRES = {"integer": "bigint", "real": "double precision", "text": "text", "blob": "bytea"}
-
 
 def schema() -> str:
     """The tables of a database built this moment, with the remarks that stand in the migrations."""
     tables, indexes = built()
     notes, remarks = migration_remarks()
+    there = postgres_types()
     lines = head(
         "Schema",
         f"Schema {migrate.LATEST}. Both databases have the same tables and columns, in `main` on SQLite and in the schema "
@@ -376,8 +375,8 @@ def schema() -> str:
             "|---|---|---|---|",
         ]
         for name, kind, required in columns:
-            there = "" if required else ", may be null"
-            lines.append(row(f"`{name}`", kind + there, POSTGRES[kind], remarks.get((table, name), "")))
+            null = "" if required else ", may be null"
+            lines.append(row(f"`{name}`", kind + null, there.get((table, name), "–"), remarks.get((table, name), "")))
         lines.append("")
         for index in indexes.get(table, []):
             lines.append(f"- {index}")
@@ -385,18 +384,24 @@ def schema() -> str:
     return page(lines)
 
 
+FTS5 = "FTS5"
+
+
 def built() -> tuple[dict[str, list[tuple[str, str, bool]]], dict[str, list[str]]]:
-    """Tables with their columns, and the indexes of each, of a database made in memory."""
+    """Tables with their columns, and the indexes of each, of a database made in memory. The columns of a full-text table
+    have no type of their own; the tables that FTS5 keeps behind it are its own business."""
     engine = sqlite.SQLite(None, busy_timeout_ms=0)
     try:
         ask = engine._current().query
+        kinds = {name: kind for _, name, kind, *_ in ask("pragma main.table_list") if kind in ("table", "virtual")}
         names = [r[0] for r in ask("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'")]
         tables = {
             name: [
-                (column, kind.lower(), bool(required or key))
+                (column, FTS5 if kinds[name] == "virtual" else kind.lower(), bool(required or key or not kind))
                 for _, column, kind, required, _, key in ask(f"pragma table_info({name})")
             ]
             for name in names
+            if name in kinds
         }
         indexes: dict[str, list[str]] = {}
         made = "select tbl_name, name, sql from sqlite_schema where type = 'index' and sql is not null"
@@ -417,7 +422,7 @@ def migration_remarks() -> tuple[dict[str, str], dict[tuple[str, str], str]]:
         above: list[str] = []
         table = ""
         for line in script.splitlines():
-            if begins := re.match(r"(?:create table|alter table) (\w+)", line):
+            if begins := re.match(r"(?:create table|create virtual table|alter table) (\w+)", line):
                 table = begins[1]
                 if above:
                     notes[table] = " ".join(above)
@@ -425,6 +430,20 @@ def migration_remarks() -> tuple[dict[str, str], dict[tuple[str, str], str]]:
                 remarks[table, column[1]] = column[2].strip()
             above = [*above, line.removeprefix("-- ")] if line.startswith("-- ") else []
     return notes, remarks
+
+
+def postgres_types() -> dict[tuple[str, str], str]:
+    """The type of each column as the Postgres migrations say it."""
+    found: dict[tuple[str, str], str] = {}
+    for _, script in migrate.scripts("postgres", 0):
+        table = ""
+        for line in script.splitlines():
+            if begins := re.match(r"(?:create table|alter table) (\w+)", line):
+                table = begins[1]
+            kind = r"(bigint|text(?:\[\])?|double precision|bytea|bit varying|tsvector)(?![\w\[])"
+            if column := re.match(rf"(?:  |.* add column )([a-z]\w*) {kind}", line):
+                found[table, column[1]] = column[2]
+    return found
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
@@ -499,7 +518,12 @@ def undocumented() -> list[str]:
     tables, _ = built()
     notes, remarks = migration_remarks()
     silent += [f"table {table}" for table in tables if table not in notes]
-    silent += [f"column {t}.{c}" for t, columns in tables.items() for c, _, _ in columns if (t, c) not in remarks]
+    silent += [
+        f"column {t}.{c}"
+        for t, columns in tables.items()
+        for c, kind, _ in columns
+        if kind != FTS5 and (t, c) not in remarks
+    ]
     return silent
 
 

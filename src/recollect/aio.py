@@ -20,6 +20,7 @@ from .store import Store
 
 if TYPE_CHECKING:
     from .model import Model
+    from .search.embed import Embedder
     from .store import PathLike
 
 P = ParamSpec("P")
@@ -132,11 +133,17 @@ class AsyncStore:
     with_history = _Mirror(Store.with_history)
     ledger = _Mirror(Store.ledger)
     reasoning = _Mirror(Store.reasoning)
+    remember = _Mirror(Store.remember)
+    forget = _Mirror(Store.forget)
+    recall = _Mirror(Store.recall)
+    search = _Mirror(Store.search)
+    context = _Mirror(Store.context)
     fork = _Mirror(Store.fork)
     branches = _Mirror(Store.branches)
     switch = _Mirror(Store.switch)
     summarize = _Mirror(Store.summarize)
     settle = _Mirror(Store.settle)
+    reindex = _Mirror(Store.reindex)
     stats = _Mirror(Store.stats)
     verify = _Mirror(Store.verify)
     scan = _Mirror(Store.scan)
@@ -161,11 +168,14 @@ async def open_async(
     *,
     user: str | None = None,
     model: Model | None = None,
+    embedder: Embedder | Any = None,
     settings: Settings | None = None,
     **overrides: Any,
 ) -> AsyncStore:
     """`recollect.open` for async code: opening reads and may migrate, so it is awaited too."""
-    opening = functools.partial(Store.open, url, user=user, model=model, settings=settings, **overrides)
+    opening = functools.partial(
+        Store.open, url, user=user, model=model, embedder=embedder, settings=settings, **overrides
+    )
     threads = _Threads()
     store = await asyncio.get_running_loop().run_in_executor(threads.executor(), opening)
     return AsyncStore(store, threads)

@@ -28,6 +28,8 @@ _LOWEST = {
     "backup_every": 0,
     "backup_keep": 1,
     "busy_timeout_ms": 0,
+    "context_memories": 0,
+    "context_excerpts": 0,
     "pool_min": 0,
     "pool_max": 1,
     "connect_timeout_ms": 1,
@@ -65,6 +67,18 @@ class Settings:
     """How long a model may take for a summary before the extractive one is used."""
     artifacts_outside_workspace: bool = False
     """Accept artifacts whose path lies outside their conversation's workspace."""
+    index_outside_workspace: bool = False
+    """Let searches find events that name a path outside their conversation's workspace. Off: they are kept, and read back, but not found."""
+    semantic: bool = True
+    """Search by meaning too, where the extra `semantic` is installed or an embedder was passed in. Off: by words alone."""
+    allow_hosts: tuple[str, ...] = ()
+    """Hosts that something may be sent to, by an embedder for one: `host` or `host:port`, each in full. This machine is always allowed."""
+    context: bool = True
+    """Off: `context()` hands out nothing."""
+    context_memories: int = 5
+    """Most memories in a context."""
+    context_excerpts: int = 3
+    """Most excerpts in a context; an excerpt quotes from one sitting of one conversation."""
     redact: bool = True
     """Replace secrets by markers before anything is written."""
     redact_off: tuple[str, ...] = ()

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from . import checks, ids
 from .errors import AlreadyExists, ConversationDeleted, Damaged, InvalidInput, NotFound
-from .model import MAIN, Conversation, Receipt
+from .model import MAIN, Conversation
+from .search import index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,6 +114,8 @@ def create(
         " values (:user, :c, 0, :main, 0, :now)",
         c=row[0], main=MAIN, now=now,
     )  # fmt: skip
+    if title is not None:
+        index.retitle(tx, row[0], workspace, None, title)
     return get(tx, conversation)
 
 
@@ -149,7 +152,8 @@ def listing(tx: Tx, *, workspace: str | None, limit: int, cursor: str | None, de
 
 
 def rename(tx: Tx, conversation: str, title: str) -> Conversation:
-    find(tx, conversation, lock=True)
+    found = find(tx, conversation, lock=True)
+    index.retitle(tx, found.no, found.workspace, found.title, title)
     tx.run("update conversations set title = :title where user_no = :user and id = :id", title=title, id=conversation)
     return get(tx, conversation)
 
@@ -182,46 +186,10 @@ def bury(tx: Tx, found: Found, seqs: list[int], now: int) -> None:
     )
 
 
-def clear(tx: Tx, conversation: str) -> int:
-    """All history goes, on every branch; the conversation and its counter stay. Returns how many events went."""
-    found = find(tx, conversation, lock=True)
-    first = tx.one(
-        "select text from events where user_no = :user and conversation_no = :c and branch_no = 0 and kind = 'message'"
-        " order by seq limit 1",
-        c=found.no,
-    )
-    if first and found.title == title_from(first[0]):  # a title taken from the history goes with it
-        tx.run("update conversations set title = null where user_no = :user and no = :c", c=found.no)
-    rows = tx.all("delete from events where user_no = :user and conversation_no = :c returning seq", c=found.no)
-    bury(tx, found, [row[0] for row in rows], ids.now())
-    tx.run("delete from branches where user_no = :user and conversation_no = :c and no > 0", c=found.no)
-    tx.run(
-        "update branches set summary_seq = null where user_no = :user and conversation_no = :c",
-        c=found.no,
-    )
-    tx.run("update conversations set active_branch = 0 where user_no = :user and no = :c", c=found.no)
-    drop_jobs(tx, found.no)
-    return len(rows)
-
-
-def erase(tx: Tx, conversation: str) -> Receipt:
-    """The only hard delete: nothing of it stays but the receipt."""
-    found = find(tx, conversation, lock=True, deleted=True)
-    counts = {
-        "events": tx.run("delete from events where user_no = :user and conversation_no = :c", c=found.no),
-        "tombstones": tx.run("delete from tombstones where user_no = :user and conversation_no = :c", c=found.no),
-        "branches": tx.run("delete from branches where user_no = :user and conversation_no = :c", c=found.no),
-        "jobs": drop_jobs(tx, found.no),
-        "conversations": tx.run("delete from conversations where user_no = :user and no = :c", c=found.no),
-    }
-    import json
-
-    receipt = Receipt(ids.new(), {"conversation": found.id}, counts, ids.now())
-    tx.run(
-        "insert into receipts (user_no, id, request, counts, erased_at) values (:user, :id, :request, :counts, :now)",
-        id=receipt.id, request=json.dumps(dict(receipt.request)), counts=json.dumps(counts), now=receipt.erased_at,
-    )  # fmt: skip
-    return receipt
+def untitle(tx: Tx, found: Found) -> None:
+    """A title that was taken from the history goes with it."""
+    index.retitle(tx, found.no, found.workspace, found.title, None)
+    tx.run("update conversations set title = null where user_no = :user and no = :c", c=found.no)
 
 
 def drop_jobs(tx: Tx, conversation: int) -> int:

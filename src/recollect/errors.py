@@ -3,6 +3,8 @@
     RecollectError
     ├── InvalidInput            what was passed in cannot be stored or asked; nothing was written
     ├── SettingsError           a setting is unknown or has a value that cannot be used
+    │   └── HostNotAllowed      something would have gone to a host that the settings do not allow; nothing did
+    ├── EmbeddingFailed         the embedder did not answer, or not with vectors
     ├── NotFound                no such conversation, branch, event
     │   └── ConversationDeleted it is in the bin: restore it or erase it
     ├── AlreadyExists           that id or name is taken
@@ -46,6 +48,14 @@ class InvalidInput(RecollectError, ValueError):
 
 class SettingsError(RecollectError, ValueError):
     """A setting is unknown or has a value that cannot be used."""
+
+
+class HostNotAllowed(SettingsError):
+    """Something would have gone to a host that `allow_hosts` does not name; nothing was sent."""
+
+
+class EmbeddingFailed(RecollectError):
+    """The embedder did not answer, or not with vectors. Searches go on by words; what waits to be embedded still waits."""
 
 
 class NotFound(RecollectError, LookupError):

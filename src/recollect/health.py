@@ -73,10 +73,18 @@ def _rows(tx: Tx, by: str, after: int) -> tuple[StatRow, ...]:
 
 
 def verify(db: Database, user: str, progress: Progress | None) -> Verification:
-    problems = [
-        Problem("the file", found, "Save what is readable: `recollect doctor --salvage OUT`.") for found in db.check()
-    ]
-    if problems:  # a damaged tree can have a cycle: to walk its rows could take for ever
+    broken = db.check()
+    if broken and all("FTS5" in found or "fts5" in found for found in broken):
+        from .search import reindex
+
+        # The index holds nothing that is not in the rows: those are looked at as usual.
+        problems = [Problem("the index", found, reindex.FIX) for found in broken]
+        broken = []
+    else:
+        problems = [
+            Problem("the file", found, "Save what is readable: `recollect doctor --salvage OUT`.") for found in broken
+        ]
+    if broken:  # a damaged tree can have a cycle: to walk its rows could take for ever
         problems.append(Problem("the events", "not looked at, because the file itself is damaged", _SALVAGE))
         return Verification(0, 0, 0, tuple(problems))
     conversations = db.read(
@@ -98,6 +106,10 @@ def verify(db: Database, user: str, progress: Progress | None) -> Verification:
         ),
     )
     problems += [Problem(f"conversation number {no}", "events without a conversation", _SALVAGE) for (no,) in orphans]
+    if not problems:  # what the rows should be comes first
+        from .search import reindex
+
+        problems += reindex.check(db, user)
     if progress:
         progress("conversations", len(conversations), len(conversations))
     return Verification(len(conversations), events, tombstones, tuple(problems))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 
 from . import ids
 from .db.points import reach
@@ -75,6 +76,15 @@ def finish(tx: Tx, job: Job) -> None:
     tx.run("delete from jobs where user_no = :user and id = :id", id=job.id)
 
 
+def drop(tx: Tx, kind: str, key: str) -> None:
+    """What is queued has been done already."""
+    tx.run(
+        "delete from jobs where user_no = :user and kind = :kind and key = :key and state = 'queued'",
+        kind=kind,
+        key=key,
+    )
+
+
 def fail(tx: Tx, job: Job, error: str) -> None:
     """Queue it again for later; give up after the last attempt. If the same was queued meanwhile, that one stands."""
     again = tx.one(
@@ -94,8 +104,21 @@ def fail(tx: Tx, job: Job, error: str) -> None:
 
 
 def counts(tx: Tx) -> dict[str, int]:
-    rows = tx.all("select state, count(*) from jobs where user_no = :user group by state order by state")
-    return dict(rows)
+    """How many there are by state; while there is embedding to do, `to_embed` says how much of it."""
+    found = dict(tx.all("select state, count(*) from jobs where user_no = :user group by state order by state"))
+    mark = tx.one(
+        "select upto from embeddings where user_no = :user and exists"
+        " (select 1 from jobs where user_no = :user and kind = 'embed')"
+    )
+    if mark is not None:
+        left = tx.all(
+            f"select (select count(*) from events{tx.by_id} where user_no = :user and id > :upto and id <= :high)"
+            " + (select count(*) from memories where user_no = :user and id > :upto)",
+            upto=max(int(mark[0]), tx.low_id()), high=tx.high_id(),
+        )[0][0]  # fmt: skip
+        if left:
+            found["to_embed"] = int(left)
+    return found
 
 
 def errors(tx: Tx) -> tuple[str, ...]:
@@ -161,12 +184,14 @@ class Worker:
     def _fresh(self) -> None:
         self._pid = os.getpid()
         self._users: set[str] = set()
+        self._due = time.monotonic() + POLL_SECONDS
         self._wake = threading.Event()
         self._stopping = False
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def wake(self, user: str) -> None:
+    def wake(self, user: str, delay_ms: int = 0) -> None:
+        """There is work, now or soon. What may wait is waited for, so that many small writes become one job."""
         if self._pid != os.getpid():  # forked: the thread stayed with the parent
             self._fresh()
         with self._lock:
@@ -174,18 +199,28 @@ class Worker:
             if self._thread is None and not self._stopping:
                 self._thread = threading.Thread(target=self._serve, name="recollect-jobs", daemon=True)
                 self._thread.start()
+            due = time.monotonic() + delay_ms / 1000
+            if due >= self._due:
+                return  # it will be awake by then
+            self._due = due
         self._wake.set()
 
     def _serve(self) -> None:
         while not self._stopping:
             self._wake.clear()
+            with self._lock:
+                wait = self._due - time.monotonic()
+                if wait <= 0:
+                    self._due = time.monotonic() + POLL_SECONDS
+            if wait > 0:
+                self._wake.wait(wait)
+                continue
             for user in list(self._users):
                 try:
                     run_due(self._db, user, self._handlers, self._gate)
                 except Exception:
                     # The database is away, busy or full: the jobs are in it and wait. Callers meet the error themselves.
                     break
-            self._wake.wait(POLL_SECONDS)
 
     def stop(self) -> None:
         self._stopping = True

@@ -14,11 +14,12 @@ from . import branches, checks, conversations, ids
 from .branches import EVERY, NO_LIMIT
 from .conversations import Found, find
 from .errors import Damaged, InvalidInput, NotFound
-from .model import KINDS, MAIN, ROLES, Branch, Event, LedgerEntry, Reasoning
+from .model import KINDS, MAIN, ROLES, Branch, Event, LedgerEntry, Reasoning, Receipt
+from .search import index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import PurePath
     from typing import Any
 
@@ -58,7 +59,7 @@ class Draft:
     The values of its `Event` are laid out here, in the caller's thread, so that the writer, on which everyone waits, only
     fills in the number. (The frozen dataclass's own __init__ takes as long as the insert itself.)"""
 
-    __slots__ = ("columns", "crc", "key", "kind", "plain", "trace", "values")
+    __slots__ = ("columns", "crc", "found_by", "key", "kind", "plain", "trace", "values")
 
     def __init__(self, columns: tuple[Any, ...], crc: int, values: dict[str, Any], *, plain: bool = False) -> None:
         self.plain = plain
@@ -67,6 +68,8 @@ class Draft:
         """kind, role, text, ..., key, created_at: the events table from `kind` on."""
         self.crc = crc
         self.values = values
+        self.found_by = index.event_terms(columns)
+        """What it is indexed under."""
         self.kind: str = columns[0]
         self.key: str | None = columns[17]
         self.trace: Draft | None = None
@@ -300,9 +303,10 @@ def relative_path(path: str, workspace: str | None, *, outside_is_fine: bool) ->
 
 
 def append(
-    tx: Tx, conversation: str, drafts: Sequence[Draft], branch: str | Branch | None
+    tx: Tx, conversation: str, drafts: Sequence[Draft], branch: str | Branch | None, *, outside: bool = False
 ) -> tuple[Found, int, list[Event]]:
-    """Write drafts at the end of a branch. Returns the conversation, the branch's number, and an event for each draft."""
+    """Write drafts at the end of a branch. Returns the conversation, the branch's number, and an event for each draft.
+    `outside`: index also those that name a path outside the workspace."""
     found = find(tx, conversation, lock=True)
     b = branches.number(tx, found, branch)
     name = branches.tree(tx, found.no)[b][0] if b else MAIN
@@ -314,7 +318,7 @@ def append(
             new.append(draft)
             seen.add(draft.key or "")
     if new:
-        _insert(tx, found, b, name, new, known)
+        _insert(tx, found, b, name, new, known, outside)
     return found, b, [_frozen(d.values) if d.key is None else known[d.key] for d in drafts]
 
 
@@ -333,17 +337,22 @@ def _known(tx: Tx, found: Found, branch: int, name: str, drafts: Sequence[Draft]
     return known
 
 
-def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], known: dict[str, Event]) -> None:
+def _insert(
+    tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], known: dict[str, Event], outside: bool
+) -> None:
     count = len(new) + sum(d.trace is not None for d in new)
     ticks = iter(tx.ticks(count))
     tick = 0
     id, no, user, seq, title = found.id, found.no, tx.user, found.last_seq, found.title
     rows: list[Row] = []
     plain: list[Row] = []
+    entries: list[Row] = []
     for draft in new:
         seq += 1
         tick = next(ticks)
         columns, values = draft.columns, draft.values
+        if draft.found_by is not None and (outside or not index.is_outside(columns[5], found.workspace)):
+            entries.append(index.entry(tick, no, found.workspace, draft.found_by))
         values["conversation_id"] = id
         values["branch"] = name
         values["seq"] = seq
@@ -369,6 +378,9 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
         tx.many(INSERT_PLAIN, plain)
     if rows:
         tx.many(INSERT, rows)
+    index.add(tx, entries)
+    if title != found.title:
+        index.retitle(tx, no, found.workspace, found.title, title)
     tx.run(
         "update conversations set last_seq = :seq, activity = :activity, updated_at = :now, title = :title"
         " where user_no = :user and no = :c",
@@ -389,11 +401,12 @@ def delete_event(tx: Tx, conversation: str, seq: int) -> None:
         raise NotFound(f"Conversation {found.id!r} has events 1 to {found.last_seq}; there is no {seq!r}.")
     (row,) = remove(tx, found, [seq])
     if row[0] == "message" and found.title is not None and found.title == conversations.title_from(row[1]):
-        tx.run("update conversations set title = null where user_no = :user and no = :c", c=found.no)
+        conversations.untitle(tx, found)
 
 
 def remove(tx: Tx, found: Found, seqs: Iterable[int]) -> list[Row]:
-    """Events go, tombstones stay, and no branch points at a summary that is gone. Returns (kind, text) of each."""
+    """Events go, from the index too, tombstones stay, and no branch points at a summary that is gone. Returns (kind, text)
+    of each."""
     gone: list[int] = []
     rows: list[Row] = []
     known = branches.tree(tx, found.no)
@@ -401,16 +414,108 @@ def remove(tx: Tx, found: Found, seqs: Iterable[int]) -> list[Row]:
         before = len(rows)
         for branch in known:
             rows += tx.all(
-                "delete from events where user_no = :user and conversation_no = :c and branch_no = :b and seq = :seq"
-                " returning kind, text",
+                f"delete from events where user_no = :user and conversation_no = :c and branch_no = :b and seq = :seq"
+                f" returning id, {COLUMNS}",
                 c=found.no, b=branch, seq=seq,
             )  # fmt: skip
         if len(rows) == before:
             raise NotFound(f"Conversation {found.id!r} has no event {seq}: it was deleted before, or never written.")
         gone.append(seq)
+    index.remove(tx, entries(found, rows))
     conversations.bury(tx, found, gone, ids.now())
     branches.renew_summaries(tx, found.no)
-    return rows
+    return [(row[2], row[4]) for row in rows]
+
+
+def entries(found: Found, rows: Iterable[Row]) -> list[Row]:
+    """What stored events (id, then `COLUMNS`) are indexed under."""
+    indexed: list[Row] = []
+    for row in rows:
+        terms = index.event_terms((*row[2:20], row[21]))  # without the branch, which stands before the time
+        if terms is not None:
+            indexed.append(index.entry(row[0], found.no, found.workspace, terms))
+    return indexed
+
+
+def unindex(tx: Tx, found: Found) -> None:
+    """Take a whole conversation out of the index, before its events go."""
+    for rows in _all(tx, found.no):
+        index.remove(tx, entries(found, rows))
+
+
+def move(tx: Tx, before: Found, after: Found) -> None:
+    """A conversation is in another workspace: so are its entries in the index. Its vectors stay."""
+    for rows in _all(tx, before.no):
+        ids = [row[0] for row in rows]
+        there = set(tx.indexed_words("words", min(ids) - 1, max(ids) - min(ids) + 1))
+        indexed = [row for row in rows if row[0] in there]
+        tx.unindex_words("words", entries(before, indexed))
+        tx.index_words("words", entries(after, indexed))
+
+
+def _all(tx: Tx, conversation: int) -> Iterator[list[Row]]:
+    """Every event of a conversation (id, then `COLUMNS`), a page at a time."""
+    for branch in branches.tree(tx, conversation):
+        after = 0
+        while rows := tx.all(
+            f"select id, {COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b"
+            " and seq > :after order by seq limit 500",
+            c=conversation, b=branch, after=after,
+        ):  # fmt: skip
+            yield rows
+            after = rows[-1][1]
+
+
+# -- clearing and erasing
+
+
+def clear(tx: Tx, conversation: str) -> int:
+    """All history goes, on every branch; the conversation and its counter stay. Returns how many events went."""
+    found = find(tx, conversation, lock=True)
+    first = tx.one(
+        "select text from events where user_no = :user and conversation_no = :c and branch_no = 0 and kind = 'message'"
+        " order by seq limit 1",
+        c=found.no,
+    )
+    if first and found.title == conversations.title_from(first[0]):
+        conversations.untitle(tx, found)
+    unindex(tx, found)
+    rows = tx.all("delete from events where user_no = :user and conversation_no = :c returning seq", c=found.no)
+    conversations.bury(tx, found, [row[0] for row in rows], ids.now())
+    tx.run("delete from branches where user_no = :user and conversation_no = :c and no > 0", c=found.no)
+    tx.run(
+        "update branches set summary_seq = null where user_no = :user and conversation_no = :c",
+        c=found.no,
+    )
+    tx.run("update conversations set active_branch = 0 where user_no = :user and no = :c", c=found.no)
+    conversations.drop_jobs(tx, found.no)
+    return len(rows)
+
+
+def erase(tx: Tx, conversation: str) -> Receipt:
+    """The only hard delete: nothing of it stays but the receipt."""
+    found = find(tx, conversation, lock=True, deleted=True)
+    unindex(tx, found)
+    index.retitle(tx, found.no, found.workspace, found.title, None)
+    from . import memories
+
+    forgotten = memories.forget_of(tx, found)
+    counts = {
+        "memories": forgotten,
+        "events": tx.run("delete from events where user_no = :user and conversation_no = :c", c=found.no),
+        "tombstones": tx.run("delete from tombstones where user_no = :user and conversation_no = :c", c=found.no),
+        "branches": tx.run("delete from branches where user_no = :user and conversation_no = :c", c=found.no),
+        "jobs": conversations.drop_jobs(tx, found.no),
+        "conversations": tx.run("delete from conversations where user_no = :user and no = :c", c=found.no),
+    }
+    import json
+
+    receipt = Receipt(ids.new(), {"conversation": found.id}, counts, ids.now())
+    tx.run(
+        "insert into receipts (user_no, id, request, counts, erased_at) values (:user, :id, :request, :counts, :now)",
+        id=receipt.id, request=json.dumps(dict(receipt.request)), counts=json.dumps(counts), now=receipt.erased_at,
+    )  # fmt: skip
+    return receipt
 
 
 # -- reading

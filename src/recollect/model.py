@@ -27,6 +27,7 @@ KINDS = (
 )  # fmt: skip
 ROLES = ("user", "assistant", "system", "tool")
 MAIN = "main"
+MEMORY_KINDS = ("fact", "preference", "todo", "project_state")
 
 if TYPE_CHECKING:
     Json = Any
@@ -176,6 +177,60 @@ class Entry(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
+class Memory:
+    """A short statement that outlives its conversation."""
+
+    id: str  # stable for the same statement in the same scope
+    kind: str  # fact, preference, todo, project_state
+    content: str  # the statement
+    importance: float  # 0 to 1
+    tags: tuple[str, ...]  # free labels
+    conversation_id: str | None  # the conversation it is limited to; None: the user's
+    workspace: str | None  # the workspace it is limited to; None: everywhere
+    source: str | None  # the id of the event it came from
+    pinned: bool  # whether it was pinned
+    created_at: int  # when it was remembered
+    updated_at: int  # when it was last said again or changed
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One thing that search found. `parts` say what its score is made of; they sum to it."""
+
+    type: str  # "event" or "memory"
+    kind: str  # the kind of the event or memory
+    id: str  # the id of the event or memory
+    conversation_id: str | None  # where it was said; None for a memory of the user's
+    seq: int | None  # the event's number there; None for a memory
+    text: str  # all of it
+    snippet: str  # the part that matched, bounded
+    score: float  # 1 is: every word of the question stands in it
+    parts: Mapping[str, float]  # words, neighbours, meaning, speaker, time, form, recency, pin, affinity
+    created_at: int  # when it was said or remembered
+    speaker: str | None = None  # who said it: an agent's name, or the role
+    branch: str | None = None  # the branch it was written on
+    sensitive: bool = False  # whether a secret was taken out of it
+
+
+@dataclass(frozen=True)
+class ContextItem:
+    """One piece of evidence in a context."""
+
+    hit: Hit  # what was found
+    tokens: int  # what it costs
+    why: str  # why it is there
+
+
+@dataclass(frozen=True)
+class Context:
+    """The best evidence within a budget, quoted as data."""
+
+    text: str  # for a data message of the prompt; "" when there is nothing
+    items: tuple[ContextItem, ...]  # what it holds, best first
+    tokens: int  # what the text costs by the tokenizer in use
+
+
+@dataclass(frozen=True)
 class StatRow:
     """One line of `stats(by=...)`."""
 
@@ -199,7 +254,7 @@ class Stats:
     branches: int  # all of them, every `main` included
     first_at: int | None  # when the oldest event happened
     last_at: int | None  # when the newest event happened
-    jobs: Mapping[str, int]  # background work by state: queued, running, failed
+    jobs: Mapping[str, int]  # background work by state: queued, running, failed; `to_embed`: texts without a vector yet
     job_errors: tuple[str, ...]  # what went wrong with the newest ten that failed
     bytes: int  # the size of the whole database, all users
     schema: int  # the schema's number
@@ -270,6 +325,7 @@ class Salvage:
     """Events whose checksum does not fit: kept, and tagged `damaged`."""
     missing: int
     """Event numbers for which no row was found: deleted earlier, or lost. They are tombstones in the new store."""
+    memories: int = 0  # how many were saved
 
 
 @dataclass(frozen=True)

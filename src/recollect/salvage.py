@@ -17,11 +17,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import branches, conversations, ids, log
+from . import branches, conversations, ids, log, memories
 from .conversations import Found
 from .db.sqlite import SQLite
 from .errors import AlreadyExists, InvalidInput, NotFound
-from .model import KINDS, MAIN, Salvage
+from .model import KINDS, MAIN, MEMORY_KINDS, Salvage
+from .search import index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 TABLE_LEAF, INDEX_LEAF, INDEX_INTERIOR = 0x0D, 0x0A, 0x02
 BATCH = 1_000
 USER, CONVERSATION, BRANCH, EVENT = 4, 13, 8, 25  # how many columns each has
+MEMORY = -13  # as many as a conversation
 _WAL_MAGIC = (0x377F0682, 0x377F0683)
 
 
@@ -189,13 +191,25 @@ def _values(payload: bytes) -> list[Any]:
 # -- rows of ours
 
 
+NONE = type(None)
+
+
 def _is(value: Any, *types: type) -> bool:
     return isinstance(value, types)
 
 
 def _kind_of(r: Record) -> int:
-    """Which table a record belongs to by its shape: USER, CONVERSATION, BRANCH, EVENT, or 0."""
+    """Which table a record belongs to by its shape: USER, CONVERSATION, BRANCH, EVENT, MEMORY, or 0."""
     v = r.values
+    if (
+        r.is_table
+        and len(v) == 13
+        and _is(v[1], int)
+        and _is(v[2], str)
+        and v[3] in MEMORY_KINDS
+        and _is(v[8], str, NONE)
+    ):
+        return MEMORY if _is(v[4], str) and _is(v[5], int, float) and _is(v[7], int, NONE) else 0
     if r.is_table and len(v) == EVENT and v[5] in KINDS and all(_is(x, int) for x in v[1:5]) and _is(v[7], str):
         return EVENT
     if r.is_table and len(v) == CONVERSATION and _is(v[1], int) and _is(v[2], str) and _is(v[7], int):
@@ -216,6 +230,7 @@ class _Plan:
         self.branches: dict[tuple[int, int], dict[int, list[Any]]] = {}
         self.seqs: dict[tuple[int, int], dict[int, int]] = {}
         """(user, conversation) -> event number -> branch."""
+        self.memories: dict[tuple[int, str], list[Any]] = {}
         self.doubtful: set[tuple[int, int, int]] = set()
         """Events whose checksum does not fit, where no sound one has the number they claim."""
 
@@ -264,6 +279,8 @@ def _survey(pages: Pages, progress: Progress | None) -> _Plan:
                     plan.users[r.rowid] = (v[1], v[3])
                 case 13:
                     plan.conversations[v[1], r.rowid] = v
+                case -13:
+                    plan.memories[v[1], v[2]] = v
                 case 8:
                     plan.branches.setdefault((v[0], v[1]), {})[v[2]] = v
                 case 25 if _is_sound(v):
@@ -280,7 +297,7 @@ def _survey(pages: Pages, progress: Progress | None) -> _Plan:
 
 
 def _rebuild(pages: Pages, plan: _Plan, db: SQLite, out: Path, progress: Progress | None) -> Salvage:
-    everyone = {user for user, _ in [*plan.conversations, *plan.seqs]}
+    everyone = {user for user, _ in [*plan.conversations, *plan.seqs, *plan.memories]}
     names = {user: _name(plan.users.get(user, ("", 0))[0], f"salvaged-user-{user}") for user in everyone}
     places: dict[tuple[int, int], int] = {}
     missing = 0
@@ -323,9 +340,37 @@ def _rebuild(pages: Pages, plan: _Plan, db: SQLite, out: Path, progress: Progres
         flush(user)
     for (user, _), no in places.items():
         db.write(names[user], lambda tx, no=no: branches.renew_summaries(tx, no))  # type: ignore[misc]
+    remembered = 0
+    for user in everyone:
+        own = [m for m in plan.memories.values() if m[1] == user and (m[7] is None or (user, m[7]) in places)]
+        if own:
+            db.write(names[user], lambda tx, own=own: _remember(tx, own, places))  # type: ignore[misc]
+        remembered += len(own)
     if progress:
         progress("saving", pages.count, pages.count)
-    return Salvage(out, len(names), len(places), saved, damaged, missing)
+    return Salvage(out, len(names), len(places), saved, damaged, missing, remembered)
+
+
+def _remember(tx: Tx, rows: list[list[Any]], places: dict[tuple[int, int], int]) -> None:
+    for tick, v in zip(tx.ticks(len(rows)), rows, strict=True):
+        content, tags = str(v[4]).replace("\0", "�"), v[6] if _is(v[6], str) and _is_list(v[6]) else None
+        no = None if v[7] is None else places[v[1], v[7]]
+        row = (tick, v[3], content, tags, no, v[8], v[9] if _is(v[9], str) else None)
+        times = [at if _is(at, int) else 0 for at in v[11:13]]
+        tx.run(
+            "insert into memories (id, user_no, memory_id, kind, content, importance, tags, conversation_no, workspace,"
+            " source, pinned_at, created_at, updated_at) values (:tick, :user, :id, :kind, :content, :importance, :tags,"
+            " :c, :workspace, :source, :pinned, :created, :updated)",
+            tick=row[0], id=v[2], kind=row[1], content=content, importance=min(max(float(v[5]), 0.0), 1.0), tags=tags, c=no,
+            workspace=row[5], source=row[6], pinned=v[10] if _is(v[10], int) else None, created=times[0], updated=times[1],
+        )  # fmt: skip
+        index.add(tx, [memories.entry(row)])
+
+
+def _is_list(text: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return isinstance(json.loads(text), list)
+    return False
 
 
 def _make_place(tx: Tx, plan: _Plan, at: tuple[int, int]) -> tuple[int, int]:
@@ -339,6 +384,7 @@ def _make_place(tx: Tx, plan: _Plan, at: tuple[int, int]) -> tuple[int, int]:
     if taken or not id:
         id = f"salvaged-{at[1]}-{ids.new()}"
     title, workspace, workflow, metadata = row[3:7] if row else ("Salvaged conversation", None, None, "{}")
+    title, workspace = (None if not isinstance(text, str) or "\0" in text else text for text in (title, workspace))
     no = tx.all(
         "insert into conversations (user_no, id, title, workspace, workflow_id, metadata, last_seq, active_branch, activity,"
         " created_at, updated_at, deleted_at) values (:user, :id, :title, :workspace, :workflow, :metadata, :last, 0,"
@@ -347,6 +393,8 @@ def _make_place(tx: Tx, plan: _Plan, at: tuple[int, int]) -> tuple[int, int]:
         activity=tx.ticks(1)[0], created=row[10] if row else now, updated=row[11] if row else now,
         deleted=row[12] if row else None,
     )[0][0]  # fmt: skip
+    if title is not None:
+        index.retitle(tx, int(no), workspace, None, title)
     found = plan.branches.get(at, {})
     for branch in sorted({0, *found, *seqs.values()}):
         b = found.get(branch)
@@ -376,6 +424,13 @@ def _name(read: str, otherwise: str) -> str:
 def _put(tx: Tx, rows: list[list[Any]]) -> None:
     ticks = tx.ticks(len(rows))
     tx.many(log.INSERT, [(tick, tx.user, *row) for tick, row in zip(ticks, rows, strict=True)])
+    entries = []
+    for tick, row in zip(ticks, rows, strict=True):
+        terms = index.event_terms(row[3:])
+        if terms is not None:
+            workspace = tx.all("select workspace from conversations where user_no = :user and no = :c", c=row[0])[0][0]
+            entries.append(index.entry(tick, row[0], workspace, terms))
+    index.add(tx, entries)
 
 
 def _mark(row: list[Any]) -> list[Any]:

@@ -13,10 +13,11 @@ from __future__ import annotations
 import json
 import re
 
-from . import log
-from .conversations import load_metadata, title_from
+from . import log, memories
+from .conversations import Found, load_metadata, title_from
 from .errors import Damaged
 from .model import Scan, SecretPlace
+from .search import index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def scan(db: Database, user: str, gate: Gate, fix: bool, progress: Progress | No
             progress("events", min(seen, total), total)
     for no, _, _, _ in conversations:
         found[no, 0] = _conversation(db, user, gate, no, known[no], fix) + _branches(db, user, gate, no, fix)
+    for families in _memories(db, user, gate, fix):
+        found[-1, 0] = found.get((-1, 0), []) + families
     for no, families in _jobs(db, user, gate, fix):
         found[no, 0] = found.get((no, 0), []) + families
     ids = {no: log.safe_key(id, gate.another()) for no, id, _, _ in conversations}
@@ -191,16 +194,47 @@ def _conversation(db: Database, user: str, gate: Gate, no: int, known: Known, fi
 
 
 def _replace(db: Database, user: str, no: int, clean: dict[str, Any], was: dict[str, Any]) -> bool:
-    return db.write(
-        user,
-        lambda tx: tx.run(
+    def write(tx: Tx) -> bool:
+        changed = tx.run(
             "update conversations set id = :id, title = :title, workspace = :workspace, workflow_id = :workflow,"
             " metadata = :metadata where user_no = :user and no = :c and id = :was_id"
             " and title is not distinct from :was_title and workspace is not distinct from :was_workspace"
             " and workflow_id is not distinct from :was_workflow and metadata = :was_metadata",
             c=no, **clean, **was,
-        ),
-    ) > 0  # fmt: skip
+        )  # fmt: skip
+        if not changed:
+            return False
+        before = Found(no, "", 0, 0, was["was_title"], was["was_workspace"])
+        after = Found(no, "", 0, 0, clean["title"], clean["workspace"])
+        if before.workspace != after.workspace:
+            log.move(tx, before, after)
+            index.retitle(tx, no, before.workspace, before.title, None)
+            index.retitle(tx, no, after.workspace, None, after.title)
+        else:
+            index.retitle(tx, no, after.workspace, before.title, after.title)
+        return True
+
+    return db.write(user, write)
+
+
+def _memories(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]:
+    """Memories with a secret in them: its families, for each."""
+    found: list[list[str]] = []
+    after = 0
+    while page := db.read(user, lambda tx, after=after: memories.page(tx, after, PAGE)):  # type: ignore[misc]
+        for row in page:
+            own = gate.another()
+            content, workspace = own.text(row[2]), own.optional(row[5])
+            tags = [own.text(tag) for tag in json.loads(row[3] or "[]")]
+            source = None if row[6] is None else own.text(row[6])
+            if own.families:
+                found.append(own.families)
+                stored = json.dumps(list(dict.fromkeys([*tags, log.SENSITIVE])), ensure_ascii=False)
+                clean = (row[0], row[1], content, stored, row[4], workspace, source)
+                if fix:
+                    db.write(user, lambda tx, row=row, clean=clean: memories.replace(tx, row, clean))  # type: ignore[misc]
+        after = page[-1][0]
+    return found
 
 
 def _branches(db: Database, user: str, gate: Gate, no: int, fix: bool) -> list[str]:
@@ -267,6 +301,10 @@ def _run(db: Database, user: str, sql: str, **params: Any) -> None:
 def _write(db: Database, user: str, changes: list[tuple[int, int, list[Any]]]) -> None:
     def write(tx: Tx) -> None:
         for conversation, was, row in changes:
+            place = _place(tx, conversation)
+            before = log.entries(place, _stored(tx, conversation, row))
+            there = tx.indexed_words("words", before[0][0] - 1, 1)[:1] == [before[0][0]] if before else False
+            index.remove(tx, before)
             tx.run(
                 "update events set role = :role, text = :text, name = :name, tool = :tool, path = :path, agent = :agent,"
                 " status = :status, task_id = :task, tags = :tags, payload = :payload, model = :model, key = :key,"
@@ -276,5 +314,22 @@ def _write(db: Database, user: str, changes: list[tuple[int, int, list[Any]]]) -
                 agent=row[8], status=row[9], task=row[10], tags=row[12], payload=row[13], model=row[14], key=row[19],
                 crc=row[21], was=was,
             )  # fmt: skip
+            if there:  # what was left out stays out
+                index.add(tx, log.entries(place, _stored(tx, conversation, row)))
+            for id, _, _ in before:
+                index.embed_again(tx, id)
 
     db.write(user, write)
+
+
+def _place(tx: Tx, conversation: int) -> Found:
+    row = tx.one("select title, workspace from conversations where user_no = :user and no = :c", c=conversation)
+    return Found(conversation, "", 0, 0, *(row or (None, None)))
+
+
+def _stored(tx: Tx, conversation: int, row: list[Any]) -> list[Row]:
+    return tx.all(
+        f"select id, {log.COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b"
+        " and seq = :seq",
+        c=conversation, b=row[0], seq=row[1],
+    )  # fmt: skip

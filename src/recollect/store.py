@@ -14,7 +14,7 @@ from .config import Settings
 from .db import connect
 from .db.points import reach
 from .errors import InvalidInput, NotFound, StorageError
-from .model import KINDS, MAIN, Conversation, Entry, Event
+from .model import KINDS, MAIN, MEMORY_KINDS, Conversation, Entry, Event
 from .redact import Gate
 
 TYPE_CHECKING = False
@@ -23,13 +23,29 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar, Unpack
 
     from .db import Database, Tx
-    from .model import Backup, Branch, LedgerEntry, Model, Progress, Receipt, Scan, Stats, Verification
+    from .model import (
+        Backup,
+        Branch,
+        Context,
+        Hit,
+        LedgerEntry,
+        Memory,
+        Model,
+        Progress,
+        Receipt,
+        Scan,
+        Stats,
+        Verification,
+    )
+    from .search.embed import Embedder
+    from .search.vectors import Semantic
 
     T = TypeVar("T")
     ConversationLike = str | Conversation
     BranchLike = str | Branch | None
     PathLike = str | os.PathLike[str]
 
+EMBED_DELAY_MS = 300
 _SWITCHES = {"event": "events", "ledger": "ledger", "reasoning": "reasoning_traces"}
 
 
@@ -45,7 +61,15 @@ class Store:
         self._user = self._safe_id(user, "user")
         self._model = model
         self._all_on = settings.events and settings.ledger and settings.reasoning_traces
-        self._handlers: dict[str, jobs.Handler] = {"summarize": self._summarize_job, "backup": self._backup_job}
+        self._embedder: Embedder | None = None
+        self._shared: dict[str, Any] = {}
+        """What all handles of this store share: the semantic search, loaded when it is first needed."""
+        self._handlers: dict[str, jobs.Handler] = {
+            "summarize": self._summarize_job,
+            "backup": self._backup_job,
+            "embed": self._embed_job,
+            "index": self._index_job,
+        }
         self._worker = worker or jobs.Worker(db, self._handlers, self._gate)
         if worker is None and settings.backup_every and db.dialect == "sqlite":
             self._schedule_backup()
@@ -57,21 +81,31 @@ class Store:
         *,
         user: str | None = None,
         model: Model | None = None,
+        embedder: Embedder | Any = None,
         settings: Settings | None = None,
         **overrides: Any,
     ) -> Store:
         """Open a store: a path, a `postgresql://` address, or nothing for the one the settings name.
 
         `user` is whose conversations the handle sees. `model` is any callable from prompt to answer, used for
-        summaries. Further keywords are settings (`docs/reference/settings.md`).
+        summaries. `embedder` replaces the bundled one: an `Embedder`, or a model of LangChain, LlamaIndex or
+        sentence-transformers. Further keywords are settings (`docs/reference/settings.md`).
         """
         settings = settings.but(**overrides) if settings is not None else Settings.load(**overrides)
         user = _safe_id(settings.user if user is None else user, "user", _gate(settings))  # before anything is touched
-        return cls(connect(_where(url, settings), settings), user, settings, model, None)
+        if embedder is not None:
+            from .search.embed import adapt
+
+            embedder = adapt(embedder, settings)
+        store = cls(connect(_where(url, settings), settings), user, settings, model, None)
+        store._embedder = embedder
+        return store
 
     def for_user(self, user: str) -> Store:
         """The same database for another person: nothing of this one is in reach."""
-        return Store(self._db, user, self._settings, self._model, self._worker)
+        handle = Store(self._db, user, self._settings, self._model, self._worker)
+        handle._embedder, handle._shared = self._embedder, self._shared
+        return handle
 
     @property
     def user(self) -> str:
@@ -172,14 +206,14 @@ class Store:
         """Remove all history of a conversation, on every branch; the conversation and its counter stay. Returns the
         number of events that went. They leave tombstones: their numbers are never used again."""
         name = _id(conversation)
-        gone = self._write(lambda tx: conversations.clear(tx, name))
+        gone = self._write(lambda tx: log.clear(tx, name))
         self._db.scrub()
         return gone
 
     def erase(self, *, conversation: ConversationLike) -> Receipt:
         """Remove a conversation for good, deleted or not. The only verb after which nothing of it is left."""
         name = _id(conversation)
-        receipt = self._write(lambda tx: conversations.erase(tx, name))
+        receipt = self._write(lambda tx: log.erase(tx, name))
         reach("erased")
         self._db.scrub()
         return receipt
@@ -207,18 +241,21 @@ class Store:
             self.get(name)  # an unknown conversation is an error whatever is switched off
             return [log.unstored(name, MAIN, d) for d in drafts]
 
+        embeds, outside = self._embeds(), self._settings.index_outside_workspace
         answered = self._settings.summaries and any(d.kind == "message" and d.columns[1] == "assistant" for d in wanted)
 
         def write(tx: Tx) -> tuple[list[Event], bool]:
-            found, b, events = log.append(tx, name, wanted, branch)
+            found, b, events = log.append(tx, name, wanted, branch, outside=outside)
+            if embeds:
+                jobs.enqueue(tx, "embed", "all", delay_ms=EMBED_DELAY_MS)
             if answered and branches.has_more_than(tx, found.no, b, self._settings.summary_threshold):
                 jobs.enqueue(tx, "summarize", f"{found.no}:{b}")
                 return events, True
             return events, False
 
         events, queued = self._write(write)
-        if queued and self._settings.background:
-            self._worker.wake(self._user)
+        if self._settings.background and (queued or embeds):
+            self._worker.wake(self._user, 0 if queued else EMBED_DELAY_MS)
         if len(wanted) == len(drafts):
             return events
         written = iter(events)
@@ -345,6 +382,215 @@ class Store:
         message = None if message is None else checks.count(message, "message")
         return self._read(lambda tx: log.reasoning(tx, name, message=message, branch=branch))
 
+    # -- memories and search
+
+    def remember(
+        self,
+        content: str,
+        *,
+        kind: str = "fact",
+        importance: float = 0.5,
+        tags: Sequence[str] = (),
+        conversation: ConversationLike | None = None,
+        workspace: str | None = None,
+        source: str | None = None,
+    ) -> Memory:
+        """Keep a statement beyond its conversation. The same statement in the same scope is one memory, however often it
+        is said. `conversation` or `workspace` limit it; `source` is the id of the event it came from."""
+        name = None if conversation is None else _id(conversation)
+        workspace = None if workspace is None else self._workspace(workspace)
+        from . import memories
+
+        draft = memories.Draft(
+            content, kind, importance, tags, workspace, checks.optional(source, "source"), self._gate.another()
+        )
+        embeds = self._embeds()
+
+        def write(tx: Tx) -> Memory:
+            if embeds:
+                jobs.enqueue(tx, "embed", "all", delay_ms=EMBED_DELAY_MS)
+            return memories.remember(tx, draft, name)
+
+        memory = self._write(write)
+        if embeds and self._settings.background:
+            self._worker.wake(self._user, EMBED_DELAY_MS)
+        return memory
+
+    def forget(self, memory: str | Memory) -> None:
+        """Remove a memory for good."""
+        from . import memories
+
+        id = memory if isinstance(memory, str) else memory.id
+        self._write(lambda tx: memories.forget(tx, ids.check(id, "memory id")))
+        self._db.scrub()
+
+    def recall(
+        self,
+        question: str,
+        *,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        min_importance: float | None = None,
+        since: int | None = None,
+        conversation: ConversationLike | None = None,
+        workspace: str | None = None,
+        limit: int = 10,
+    ) -> list[Hit]:
+        """The memories that answer a question, best first; the filters are inside the search."""
+        return self._search(
+            question, types="memories", kinds=_several(kinds, "kinds"), tags=_several(tags, "tags"), since=since,
+            min_importance=min_importance, conversation=conversation, workspace=workspace, limit=limit,
+        )  # fmt: skip
+
+    def search(
+        self,
+        question: str,
+        *,
+        workspace: str | None = None,
+        workspaces: Sequence[str] | None = None,
+        conversation: ConversationLike | None = None,
+        branch: BranchLike = None,
+        kinds: Sequence[str] | None = None,
+        types: str | None = None,
+        tool: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        limit: int = 20,
+        explain: bool = False,
+    ) -> list[Hit]:
+        """Events and memories that answer a question, best first. Any text is a safe query. `types` is "events" or
+        "memories"; `workspaces` widens a search beyond its own `workspace`, and only then does nearness rank. Each hit's
+        `parts` say what its score is made of (with `explain`, rounded for reading)."""
+        if types not in (None, "events", "memories"):
+            raise InvalidInput(f"types={types!r}: choose 'events' or 'memories', or leave it out for both.")
+        hits = self._search(
+            question, types=types, kinds=_several(kinds, "kinds"), tool=tool, since=since, until=until, limit=limit,
+            conversation=conversation, workspace=workspace, workspaces=_several(workspaces, "workspaces"), branch=branch,
+        )  # fmt: skip
+        if explain:
+            from dataclasses import replace
+
+            return [replace(h, parts={k: round(v, 4) for k, v in h.parts.items()}) for h in hits]
+        return hits
+
+    def _search(self, question: str, *, limit: int, conversation: ConversationLike | None, **scope: Any) -> list[Hit]:
+        from .search import find
+
+        if not checks.text(question, "question").strip():
+            raise InvalidInput("The question is empty.")
+        for name in ("workspace", "tool"):
+            if scope.get(name) is not None:
+                scope[name] = self._gate.text(checks.text(scope[name], name))
+        for name in ("workspaces", "tags"):
+            if scope.get(name) is not None:
+                scope[name] = tuple(map(self._gate.text, scope[name]))
+        least = scope.get("min_importance")
+        if least is not None and (isinstance(least, bool) or not isinstance(least, (int, float))):
+            raise InvalidInput(f"min_importance must be a number, not {least!r}.")
+        known = {"memories": MEMORY_KINDS, "events": KINDS}.get(scope.get("types") or "", (*KINDS, *MEMORY_KINDS))
+        for kind in scope.get("kinds") or ():
+            if kind not in known:
+                raise InvalidInput(f"There is no kind {kind!r} here. The kinds are: {', '.join(known)}.")
+        for name in ("since", "until"):
+            if scope.get(name) is not None:
+                checks.count(scope[name], name)
+        request = find.Request(
+            question, limit=checks.count(limit, "limit"), now=ids.now(),
+            conversation=None if conversation is None else _id(conversation),
+            outside=self._settings.index_outside_workspace, **scope,
+        )  # fmt: skip
+        semantic = self._semantic()
+        hits = find.search(self._db, self._user, request, semantic)
+        if semantic is not None and semantic.is_behind:
+            self._embed_anew(semantic)
+        return hits
+
+    def context(
+        self,
+        prompt: str,
+        *,
+        workspace: str | None = None,
+        conversation: ConversationLike | None = None,
+        budget: int = 800,
+        sensitive: bool = False,
+        max_memories: int | None = None,
+        max_excerpts: int | None = None,
+        count: Callable[[str], int] | None = None,
+    ) -> Context:
+        """The best evidence for a prompt within a token budget, quoted and fenced as data, for a message of its own. With a
+        `conversation`, its workspace is the scope unless `workspace` says otherwise, what its live window shows anyway is
+        left out, and it may be switched off there (`create(metadata={"context": False})`). What had a secret in it stays
+        out, unless `sensitive`. `count` is your tokenizer; without one, tokens are estimated. Each item says why it is there."""
+        from . import context
+
+        s = self._settings
+        budget = checks.count(budget, "budget")
+        most = [s.context_memories, s.context_excerpts]
+        for i, given in enumerate((max_memories, max_excerpts)):
+            if given is not None:
+                most[i] = checks.count(given, ("max_memories", "max_excerpts")[i])
+        here = None if conversation is None else self.get(conversation)
+        if not s.context or (here is not None and here.metadata.get("context") is False):
+            return context.NOTHING
+        near = None if here is None else here.id
+        if workspace is None and here is not None:
+            workspace = here.workspace
+        hits = self._search(prompt, limit=100, conversation=None, workspace=workspace, near=near)
+        if here is not None:
+            shown = {m.seq for m in self.messages(here, limit=None)}
+            hits = [h for h in hits if h.conversation_id != here.id or h.seq not in shown]
+        return context.build(
+            hits, budget=budget, max_memories=most[0], max_excerpts=most[1], sensitive=sensitive,
+            count=count or context.estimate,
+        )  # fmt: skip
+
+    def _embeds(self) -> bool:
+        """Whether what is written will be embedded in this process or another that has the means."""
+        if not self._settings.semantic:
+            return False
+        if self._embedder is not None:
+            return True
+        if "installed" not in self._shared:
+            from .search.embed import is_installed
+
+            self._shared["installed"] = is_installed()
+        return bool(self._shared["installed"])
+
+    def _semantic(self) -> Semantic | None:
+        if not self._embeds():
+            return None
+        if "semantic" not in self._shared:
+            from .search.embed import WordLlama
+            from .search.vectors import Semantic
+
+            self._shared["semantic"] = Semantic(self._embedder or WordLlama(), self._db.dialect)
+        semantic: Semantic = self._shared["semantic"]
+        return semantic
+
+    def _embed_anew(self, semantic: Semantic) -> None:
+        """A search met vectors of another model, or none: have them made, in the background."""
+
+        def write(tx: Tx) -> None:
+            if semantic.take_behind(tx.user):
+                jobs.enqueue(tx, "embed", "all")
+
+        try:
+            self._write(write)
+        except StorageError:
+            return  # a full disk or a busy file must not keep anyone from searching: the next search asks again
+        if self._settings.background:
+            self._worker.wake(self._user)
+
+    def _embed_job(self, user: str, key: str) -> None:
+        semantic = self._semantic()
+        if semantic is not None:
+            semantic.catch_up(self._db, user)
+
+    def _index_job(self, user: str, key: str) -> None:
+        from .search import reindex
+
+        reindex.reindex(self._db, user, self._settings.index_outside_workspace)
+
     # -- branches
 
     def fork(
@@ -407,7 +653,17 @@ class Store:
 
     def settle(self) -> int:
         """Finish queued background work now. Returns how many jobs were done; `stats()` shows what failed."""
-        return jobs.run_due(self._db, self._user, self._handlers, self._gate, hurry=("summarize",))
+        return jobs.run_due(self._db, self._user, self._handlers, self._gate, hurry=("summarize", "embed", "index"))
+
+    def reindex(self) -> int:
+        """Build the index of words anew from what is stored, when `verify` says that it is not what it should be. Returns
+        how many events and memories were indexed. On SQLite the index is everyone's: the others' follows when they settle."""
+        self._write(lambda tx: tx.forget_words())
+        from .search import reindex
+
+        done = reindex.reindex(self._db, self._user, self._settings.index_outside_workspace)
+        self._write(lambda tx: jobs.drop(tx, "index", "all"))
+        return done
 
     # -- the whole
 
@@ -434,6 +690,8 @@ class Store:
 
         found = scan.scan(self._db, self._user, _gate(self._settings.but(redact=True)), bool(fix), progress)
         if fix and found.places:
+            if self._embeds():
+                self._write(lambda tx: jobs.enqueue(tx, "embed", "all"))
             self._db.scrub()
         return found
 

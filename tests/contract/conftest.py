@@ -15,11 +15,12 @@ from talk import Open, Raw
 
 @pytest.fixture
 def open_store(url: str) -> Iterator[Open]:
-    """`recollect.open` on the test's database; everything it opened is closed at the end."""
+    """`recollect.open` on the test's database; everything it opened is closed at the end. By words alone unless said:
+    these tests count jobs, and embedding is one."""
     with ExitStack() as stack:
 
-        def opener(user: str = "alex", **settings: Any) -> recollect.Store:
-            return stack.enter_context(recollect.open(url, user=user, **settings))
+        def opener(user: str = "alex", *, semantic: bool = False, **settings: Any) -> recollect.Store:
+            return stack.enter_context(recollect.open(url, user=user, semantic=semantic, **settings))
 
         yield opener
 

@@ -29,7 +29,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def chat(path: Path) -> Iterator[recollect.Store]:
-    with recollect.open(path, user="alex", summaries=False) as opened:
+    with recollect.open(path, user="alex", summaries=False, semantic=False) as opened:
         opened.create("c")
         yield opened
 
@@ -316,8 +316,8 @@ def test_in_the_background(path: Path, clock: Clock, monkeypatch: pytest.MonkeyP
     with recollect.open(path, user="alex", summaries=False, backup_every=1, backup_keep=2) as store:
         store.create("c")
         for n in range(1, 5):
-            eventually(lambda: store.stats().jobs == {"queued": 1})
             eventually(lambda n=n: len(made_by_the_clock(path)) == min(n, 2))  # type: ignore[misc]
+            eventually(lambda: store.stats().jobs == {"queued": 1})  # the next one, by the clock as it stands now
             newest = made_by_the_clock(path)[0].path
             clock.now += HOUR + 1_000
             eventually(lambda newest=newest: made_by_the_clock(path)[0].path != newest)  # type: ignore[misc]

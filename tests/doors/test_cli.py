@@ -116,7 +116,7 @@ def test_help_of_each_command(run: Run, name: str) -> None:
 
 def test_every_error_has_its_exit_code() -> None:
     expected = {
-        "InvalidInput": 2, "SettingsError": 2, "NotFound": 3, "ConversationDeleted": 3, "AlreadyExists": 4,
+        "InvalidInput": 2, "SettingsError": 2, "HostNotAllowed": 2, "NotFound": 3, "ConversationDeleted": 3, "AlreadyExists": 4,
         "StoreBusy": 5, "DiskFull": 5, "Unavailable": 5, "OutcomeUnknown": 5, "StorageError": 5, "Damaged": 6,
         "Refused": 6, "NewerSchema": 6, "NotARecollectFile": 6, "SQLiteTooOld": 6, "NetworkFilesystem": 6,
         "StoreClosed": 1, "RecollectError": 1,
@@ -596,7 +596,9 @@ def test_settings(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_settle(run: Run, trip: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("settle")
     assert run("settle").out == "Nothing was waiting.\n"
+    monkeypatch.setenv("RECOLLECT_SEMANTIC", "off")
     monkeypatch.setenv("RECOLLECT_SUMMARY_THRESHOLD", "3")
     monkeypatch.setenv("RECOLLECT_SUMMARY_KEEP_RECENT", "1")
     monkeypatch.setenv("RECOLLECT_BACKGROUND", "off")
@@ -765,12 +767,18 @@ def test_interrupted(run: Run, trip: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_json_is_one_document_and_nothing_else(run: Run, trip: str, tmp_path: Path) -> None:
     run("fork", trip, "--name", "b")
+    memory = run("remember", "Prefers trains", "--json").json["id"]
+    turn = {"id": "D1:1", "session": 1, "at": 0, "speaker": "Ana", "text": "A train."}
+    asked = {"question": "Which train?", "evidence": ["D1:1"], "category": 4}
+    (tmp_path / "locomo.json").write_text(json.dumps([{"id": "x", "turns": [turn], "questions": [asked]}]))
     calls = {
         "conversations": [], "new": ["N"], "show": [trip], "rename": [trip, "R"], "delete": [trip], "restore": [trip],
         "append": [trip, "x"], "record": [trip, '{"type": "t"}'], "replay": [trip], "history": [trip], "ledger": [trip],
         "reasoning": [trip], "summarize": [trip], "delete-event": [trip, "1", "-y"], "fork": [trip],
         "branches": [trip], "switch": [trip, "b"], "stats": ["--by", "kind"], "migrate": [], "doctor": [], "backups": [],
-        "scan": [], "redact": ["/dev/null"],
+        "scan": [], "redact": ["/dev/null"], "search": ["train"], "context": ["train"], "remember": ["Likes trains"],
+        "recall": ["train"], "forget": [memory, "-y"], "reindex": [],
+        "bench": ["locomo", "--data", str(tmp_path / "locomo.json"), "--misses", str(tmp_path / "misses")],
         "backup": [str(tmp_path / "b.db")], "compact": [], "settings": [], "settle": [], "users": [], "sample": [],
         "clear": [trip, "-y"], "erase": [trip, "-y"],
     }  # fmt: skip

@@ -50,6 +50,10 @@ def damage(path: Path, how: str) -> None:
                 content[chance.randrange(PAGE, len(content))] ^= 0xFF
         case "text":
             content[content.index(b"message 7 of 1")] ^= 0x20
+        case "conversations":
+            for at in range(PAGE, len(content), PAGE):
+                if b"talk-5" in content[at : at + PAGE]:
+                    content[at : at + PAGE] = bytes(PAGE)
         case "zeroed header":
             content[:PAGE] = bytes(PAGE)
         case "zeroed page":
@@ -325,7 +329,7 @@ def test_salvage_json(run: Run, chat: Path, tmp_path: Path) -> None:
     damage(chat, "zeroed header")
     out = tmp_path / "new" / "out.db"
     found = run("doctor", "--salvage", str(out), "--json").json
-    assert list(found["salvage"]) == ["path", "users", "conversations", "events", "damaged", "missing"]
+    assert list(found["salvage"]) == ["path", "users", "conversations", "events", "damaged", "missing", "memories"]
     assert (found["salvage"]["path"], found["salvage"]["events"], found["ok"]) == (str(out), EVENTS, True)
     assert (found["location"], found["events"]) == (str(out), EVENTS)
 
@@ -539,7 +543,7 @@ def test_every_command_that_a_message_names_exists() -> None:
 
 
 def test_damage_at_any_door_leads_to_the_doctor(run: Run, chat: Path) -> None:
-    damage(chat, "flipped")
+    damage(chat, "conversations")
     answer = run("conversations")
     assert answer.code == 6
     lines: list[Any] = re.findall(r"`(recollect doctor[^`]*)`", flat(answer.err))

@@ -13,11 +13,14 @@ import recollect
 ROOT = Path(recollect.__file__).parent
 # doors -> store -> nouns -> db -> the ground. What is listed nowhere is a door: it may use all, and none but doors use it.
 LAYERS = [
-    {"light", "errors", "ids", "model", "config", "checks", "redact"},
+    {"light", "errors", "ids", "model", "config", "checks", "redact", "hosts"},
     {"db"},
-    {"conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan"},
+    {
+        "conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
+        "search", "memories", "context",
+    },
     {"store"},
-]
+]  # fmt: skip
 HEAVY = (
     "pydantic fastapi starlette langgraph langchain_core streamlit numpy opentelemetry asyncio psycopg psycopg_pool typer"
     " rich click httpx mcp multiprocessing concurrent.futures logging sqlite3 email http.client"

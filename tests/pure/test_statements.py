@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 import pytest
 
 import recollect
-from recollect import jobs, salvage
-from talk import exchange
+from recollect import jobs, memories, salvage
+from talk import Hashed, exchange
 
 pytest.importorskip("psycopg")
 
@@ -25,7 +25,13 @@ from recollect.db.postgres import translate
 
 ROOT = Path(recollect.__file__).parent
 VERBS = ("all", "one", "run", "many")
-TENANT = re.compile(r"\b(?:from|join|into|update)\s+(conversations|branches|events|tombstones|jobs|receipts)\b", re.I)
+TENANT = re.compile(
+    r"\b(?:from|join|into|update)\s+(conversations|branches|events|tombstones|jobs|receipts|memories|words|title_words"
+    r"|vectors|embeddings|statistics)\b",
+    re.I,
+)
+ONE_OR_THE_OTHER = {"sqlite": {"_late"}, "postgres": {"update"}}
+"""Functions of vectors.py that only the other database needs; and `nearest` asks each in its own way."""
 
 
 class Statement(NamedTuple):
@@ -69,6 +75,7 @@ def tour(store: recollect.Store) -> None:
         with pytest.raises(recollect.errors.AlreadyExists):
             store.create(again)
     store.append_many(c, exchange(22))
+    store.search("message")
     store.append(c, role="assistant", text="a", reasoning="r", key="k")
     store.append(c, role="assistant", text="a", key="k")
     store.append(c, kind="ledger", task_id="t", goal="g")
@@ -113,6 +120,7 @@ def tour(store: recollect.Store) -> None:
     store._db.write("alex", lambda tx: jobs.enqueue(tx, "from the future", "1"))
     store.settle()
     store.stats()
+    searches(store, c)
     store.append_many(c, exchange(22))
     store.clear(c)
     store.append_many(c, exchange(22))
@@ -123,11 +131,48 @@ def tour(store: recollect.Store) -> None:
         verb(untitled.id)
 
 
+def searches(store: recollect.Store, c: recollect.Conversation) -> None:
+    from recollect.search.vectors import Semantic
+
+    store.append_many(c, exchange(520))  # enough for the counts of terms to be kept
+    store.append(c, role="user", text="we painted yesterday", created_at=1_683_504_000_000)
+    store.append(c, kind="tool_use", tool="Read", path="/elsewhere/x")
+    for _ in range(2):
+        mine = store.remember("prefers dark mode", tags=["ui"], source="c:1")
+        store.remember("only here", conversation=c, workspace="/w")
+    store.settle()
+    for scope in (
+        {}, {"workspace": "/w"}, {"workspaces": ["/w", "/v"]}, {"conversation": c}, {"conversation": c, "branch": "idea"},
+        {"branch": "*"}, {"types": "memories"}, {"types": "events", "kinds": ["message"], "tool": "x", "since": 1, "until": 2},
+    ):  # fmt: skip
+        store.search("painted message 7 May 2023 mode redacted", **scope)  # type: ignore[arg-type]
+    store.recall("mode", tags=["ui"], min_importance=0.1, since=1)
+    assert store.context("mode", conversation=c).items
+    Semantic(Hashed(), store._db.dialect).catch_up(store._db, "alex")
+    if store._db.dialect == "postgres":  # something that was committed after a later id had been embedded
+        store._db.write("alex", lambda tx: tx.run("delete from vectors where user_no = :user"))
+        Semantic(Hashed(), store._db.dialect).catch_up(store._db, "alex")
+    open_gate = recollect.Store(store._db, "alex", store.settings.but(redact=False), None, store._worker)
+    secret = "ghp_" + "f6E5d4C3b2A1" * 3
+    leaky = open_gate.create(title=secret, workspace=f"/{secret}")
+    open_gate.append(leaky, role="user", text="hi")
+    open_gate.fork(leaky, name=secret)
+    open_gate.remember(f"the token is {secret}")
+    assert store.scan(fix=True).places
+    assert store._db.read("alex", lambda tx: memories.beginning(tx, mine.id[:4]))
+    store.forget(mine)
+    store.reindex()
+    store._db.write("alex", lambda tx: jobs.enqueue(tx, "index", "all"))
+    store.settle()
+    assert store.verify().ok
+
+
 def salvage_something(store: recollect.Store, url: str) -> None:
     c = store.create()
     store.append_many(c, exchange(3))
     store.fork(c, 1, switch=True)
     store.append(c, role="user", text="x")
+    store.remember("kept", conversation=c)
     salvage.salvage(Path(url), Path(url).with_name("salvaged.db"))
 
 
@@ -142,6 +187,28 @@ def seen(url: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> Iterable[li
         yield found
 
 
+@pytest.fixture
+def inner(monkeypatch: pytest.MonkeyPatch) -> list[Statement]:
+    """What a transaction on Postgres asks of itself: the index of words."""
+    from recollect.db.postgres import PostgresTx
+
+    found: list[Statement] = []
+    real, real_many = PostgresTx._execute, PostgresTx.many
+
+    def execute(self: Any, sql: str, params: dict[str, Any]) -> Any:
+        found.append(Statement(sql, {**params, "user": self.user}, ("", 0)))
+        return real(self, sql, params)
+
+    def many(self: Any, sql: str, rows: Iterable[Any], /) -> None:
+        rows = list(rows)
+        found.extend(Statement(sql, dict(zip(translate(sql)[1], row, strict=True)), ("", 0)) for row in rows[:1])
+        real_many(self, sql, rows)
+
+    monkeypatch.setattr(PostgresTx, "_execute", execute)
+    monkeypatch.setattr(PostgresTx, "many", many)
+    return found
+
+
 def distinct(seen: list[Statement]) -> list[Statement]:
     return list({s.sql: s for s in sorted(seen, key=lambda s: len(s.params))}.values())
 
@@ -154,11 +221,20 @@ def call_sites() -> dict[tuple[str, int, int], str]:
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Attribute)
                 and node.func.attr in VERBS
-                and isinstance(node.func.value, ast.Name)
-                and node.func.value.id == "tx"
+                and ast.unparse(node.func.value) in ("tx", "self._tx")
             ):
                 sites[str(file), node.lineno, node.end_lineno or node.lineno] = f"{file.name}:{node.lineno}"
     return sites
+
+
+def functions(name: str) -> dict[str, set[int]]:
+    """Function -> its lines, in a file of ours."""
+    (file,) = ROOT.rglob(name)
+    lines: dict[str, set[int]] = {}
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            lines.setdefault(node.name, set()).update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return lines
 
 
 def test_the_tour_reaches_every_statement(seen: list[Statement], backend: str) -> None:
@@ -170,13 +246,18 @@ def test_the_tour_reaches_every_statement(seen: list[Statement], backend: str) -
     ]
     if backend == "postgres":  # only a file can be salvaged
         missed = [shown for shown in missed if not shown.startswith("salvage.py")]
+    there = functions("vectors.py")
+    other = set().union(*(there[name] for name in ONE_OR_THE_OTHER[backend] | {"nearest"}))
+    missed = [m for m in missed if not (m.startswith("vectors.py") and int(m.split(":")[1]) in other)]
     assert missed == []
+    for name in ("nearest", *(ONE_OR_THE_OTHER["sqlite" if backend == "postgres" else "postgres"])):
+        assert any(f.endswith("vectors.py") and line in there[name] for f, line in reached), name
 
 
 def test_every_statement_on_a_tenants_table_names_the_user(seen: list[Statement]) -> None:
     for s in seen:
         if TENANT.search(s.sql):
-            assert re.search(r"(user_no = :user\b|\(:user\b|:user_no\b)", s.sql), s.sql
+            assert re.search(r"(user_no = :user\b|\((:tick, )?:user\b|:user_no\b)", s.sql), s.sql
 
 
 def test_every_joined_tenants_table_is_tied_to_the_user_too(seen: list[Statement]) -> None:
@@ -212,10 +293,32 @@ def test_sqlite_explains_every_statement_without_a_scan(seen: list[Statement], u
 
 
 @pytest.mark.parametrize("backend", ["postgres"])
-def test_postgres_explains_every_statement(seen: list[Statement], url: str, postgres_server: Any) -> None:
+def test_postgres_explains_every_statement(
+    inner: list[Statement], seen: list[Statement], url: str, postgres_server: Any
+) -> None:
+    """Those of the index of words too, which the transaction makes itself."""
     import psycopg
 
     admin = postgres_server.admin_url(urlsplit(url).path.lstrip("/"))
     with psycopg.connect(admin, autocommit=True, options="-c search_path=recollect") as connection:
-        for sql, params, _ in distinct(seen):
+        for sql, params, _ in distinct([*seen, *inner]):
             assert connection.execute(b"explain " + translate(sql)[0].encode(), params).fetchall()
+
+
+def test_the_words_are_found_by_their_index(tmp_path: Path) -> None:
+    """Each of FTS5's statements is understood, and none but the check of the index goes over all of it."""
+    import apsw
+
+    from recollect.db.writer import _FTS
+
+    recollect.open(tmp_path / "chat.db", user="alex").close()
+    connection = apsw.Connection(str(tmp_path / "chat.db"), apsw.SQLITE_OPEN_READONLY)
+    try:
+        for statements in _FTS.values():
+            for sql in statements:
+                plan = connection.execute("explain query plan " + sql, (1,) * sql.count("?")).fetchall()
+                assert all(
+                    "INDEX 0:" not in row[3] or "INDEX 0:=" in row[3] or "INDEX 0:M" in row[3] for row in plan
+                ), plan
+    finally:
+        connection.close()

@@ -10,20 +10,23 @@ import typer
 
 from . import (  # noqa: F401 - some only register
     backups,
+    bench,
     branches,
     conversations,
     doctor,
     events,
+    memories,
     output,
     redaction,
     sample,
+    search,
     store,
 )
 from .session import Database, DataDir, Json, Session, User, app, guarded
 
 __all__ = ["app", "main"]
 
-_PANELS = [noun.PANEL for noun in (conversations, events, branches, store, doctor)]
+_PANELS = [noun.PANEL for noun in (conversations, events, search, branches, store, doctor)]
 app.registered_commands.sort(key=lambda c: _PANELS.index(str(c.rich_help_panel)))
 
 

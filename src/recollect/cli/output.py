@@ -30,7 +30,7 @@ EXIT_CODES = {
     0: "done",
     1: "something unexpected (a bug: set RECOLLECT_DEBUG=1 to see it)",
     2: "wrong usage, input or settings",
-    3: "no such conversation, branch, event or store",
+    3: "no such conversation, branch, event, memory or store",
     4: "that id or name is taken",
     5: "storage busy, unavailable or full",
     6: "damaged, or refused because it is not safe to write on",

@@ -103,6 +103,8 @@ def sample(s: Session) -> None:
     output.show("Try", *_first_in_this_shell(), output.tries([
         (s.command("replay", "@"), "every event, tools and reasoning included"),
         (s.command("show", "@", "-b", "with-a-switch"), "the other road, from the fork on"),
+        (s.command("search", "which colours?"), "find it again, by words and by meaning"),
+        (s.command("context", "Dark or light?"), "what a model would be handed as evidence"),
         (s.command("ledger", "@", "--at", "5"), "the tasks as they stood at event 5"),
         (s.command("append", "@", "Thanks!"), "go on with it"),
         (s.command("conversations"), "everything that is kept"),

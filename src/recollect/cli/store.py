@@ -46,6 +46,7 @@ def overview(s: Session) -> None:
         tries = [
             ("conversations", "list what is there"),
             ("show @", "read the newest one"),
+            ("search '...'", "find what was said, by words and by meaning"),
             ("replay @", "every event of it, tools and reasoning included"),
             ("stats --by day", "how much happened when"),
         ]
@@ -69,7 +70,7 @@ def _stats(s: Session, by: str | None = None, since: int | None = None) -> Stats
 # -- stats
 
 
-def since_when(text: str | None) -> int | None:
+def since_when(text: str | None, option: str = "--since") -> int | None:
     """`7d`, `12h`, `2026-11-01`, `2026-11-01T08:00` or milliseconds, as milliseconds UTC."""
     if text is None:
         return None
@@ -83,7 +84,7 @@ def since_when(text: str | None) -> int | None:
         return max(0, round(datetime.fromisoformat(text.strip()).astimezone().timestamp() * 1000))
     except (ValueError, OverflowError, OSError):
         raise InvalidInput(
-            f"--since {text!r}: say 30m, 12h, 7d or 2w, a date like 2026-11-01, or milliseconds since 1970."
+            f"{option} {text!r}: say 30m, 12h, 7d or 2w, a date like 2026-11-01, or milliseconds since 1970."
         ) from None
 
 
@@ -287,6 +288,16 @@ def settle(s: Session) -> None:
         output.line("Left: " + ", ".join(f"{n:,} {state}" for state, n in left.jobs.items()))
     for e in left.job_errors:
         output.line(f"  {output.one_line(e)}", style="red")
+
+
+@command("reindex", panel=PANEL)
+def reindex(s: Session) -> None:
+    """Build the index of words anew, when `doctor` says that it is not what it should be."""
+    done = s.store.reindex() if s.is_there else 0
+    if s.json:
+        output.emit({"indexed": done})
+        return
+    output.line(f"Indexed {output.count(done, 'event and memory', 'events and memories')}.")
 
 
 @command("users", panel=PANEL)

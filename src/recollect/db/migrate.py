@@ -6,7 +6,7 @@ equal to the files.
 
 from __future__ import annotations
 
-LATEST = 1
+LATEST = 2
 
 
 def scripts(dialect: str, after: int) -> list[tuple[int, str]]:

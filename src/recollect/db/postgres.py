@@ -16,7 +16,7 @@ import re
 import secrets
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -77,10 +77,16 @@ def translate(sql: str) -> tuple[str, tuple[str, ...]]:
     return "".join(parts), tuple(names)
 
 
+def _lexeme(term: str) -> str:
+    """A term as far as a tsvector takes it: 2,046 bytes."""
+    return term[:500]
+
+
 class PostgresTx:
     """See `Tx`."""
 
     for_update = " for update"
+    by_id = ""
 
     def __init__(self, connection: Connection, user: int) -> None:
         self.user = user
@@ -103,6 +109,55 @@ class PostgresTx:
         statement, names = translate(sql)
         with self._connection.cursor() as cursor:
             cursor.executemany(statement.encode(), [dict(zip(names, row, strict=True)) for row in rows])
+
+    def index_words(self, table: str, entries: Sequence[Row], /) -> None:
+        if entries:
+            self.many(
+                f"insert into {table} (user_no, id, terms, scope) values (:user_no, :id, array_to_tsvector(:terms), :scope)",
+                [
+                    (self.user, id, sorted({_lexeme(t) for t in terms.split()}), scope.split())
+                    for id, terms, scope in entries
+                ],
+            )
+
+    def unindex_words(self, table: str, entries: Sequence[Row], /) -> None:
+        if entries:
+            self.run(f"delete from {table} where user_no = :user and id = any(:ids)", ids=[e[0] for e in entries])
+
+    def find_words(
+        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /, *, newest: bool = False
+    ) -> list[int]:
+        queries = ["'" + _lexeme(t).replace("\\", "\\\\").replace("'", "''") + "'" for t in anyof]
+        rows = self.all(
+            f"select id from find_{table}(cast(:queries as tsquery[]), cast(:weights as bigint[]), cast(:needed as text[]),"
+            " :most, :newest)",
+            queries=[" | ".join(queries)] if newest else queries, weights=list(anyof.values())[: 1 if newest else None],
+            needed=list(allof), most=most, newest=newest,
+        )  # fmt: skip
+        return [row[0] for row in rows]
+
+    def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:
+        rows = self.all(
+            f"select id from {table} where user_no = :user and id > :after order by id limit :most",
+            after=after,
+            most=most,
+        )
+        return [row[0] for row in rows]
+
+    def forget_words(self) -> None:
+        for table in ("words", "title_words"):
+            self.run(f"delete from {table} where user_no = :user")
+        self.run(
+            "insert into jobs (user_no, kind, key, state, run_at, created_at)"
+            " values (:user, 'index', 'all', 'queued', 0, :now) on conflict do nothing",
+            now=ids.now(),
+        )
+
+    def low_id(self) -> int:
+        return 0
+
+    def high_id(self) -> int:
+        return (1 << 63) - 1
 
     def ticks(self, n: int) -> list[int]:
         # A sequence instead of the users row: it takes no lock, so that one person's conversations do not wait for

@@ -72,7 +72,7 @@ class SQLite:
 
     def check(self) -> list[str]:
         with translated(self.location):
-            found = [str(row[0]) for row in self._current().query("pragma integrity_check")]
+            found = self._current().check()
         return [] if found == ["ok"] else found
 
     def scrub(self) -> None:

@@ -28,7 +28,7 @@ except ImportError:  # an interpreter without the C module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, TypeVar
 
     from ..model import Progress
@@ -47,6 +47,7 @@ class SQLiteTx:
     """See `Tx`."""
 
     for_update = ""
+    by_id = " not indexed"
 
     def __init__(self, connection: apsw.Connection, user: int) -> None:
         self.user = user
@@ -72,6 +73,62 @@ class SQLiteTx:
     def many(self, sql: str, rows: Iterable[Row], /) -> None:
         self._connection.executemany(sql, rows)
 
+    def index_words(self, table: str, entries: Sequence[Row], /) -> None:
+        if entries:
+            self._connection.executemany(_FTS[table][0], entries)
+
+    def unindex_words(self, table: str, entries: Sequence[Row], /) -> None:
+        # To take out what is not there would leave the index damaged, so each is looked for first.
+        there = [e for e in entries if self._execute(_FTS[table][3], (e[0],)).fetchall()]
+        if there:
+            self._connection.executemany(_FTS[table][1], there)
+
+    def find_words(
+        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /, *, newest: bool = False
+    ) -> list[int]:
+        # The scope first, since it is mostly rarer. Events are nearly all there is: "no memory" is found in half the time.
+        narrow = " AND ".join(f"scope : {_quoted(token)}" for token in allof if token != "e")
+        low = 0 if table == "title_words" else self.user << 32
+        high = (1 << 62) if table == "title_words" else (self.user + 1 << 32) - 1
+        asked = [" OR ".join(map(_quoted, anyof))] if newest else [_quoted(term) for term in anyof]
+        params: list[Any] = []
+        for terms, weight in zip(asked, anyof.values(), strict=False):
+            match = f"{narrow} AND terms : ({terms})" if narrow else f"terms : ({terms})"
+            params += (weight, f'({match}) NOT scope : "m"' if "e" in allof else match, low, high)
+        # Each term by itself, and the sum of what it weighs: as quick as bm25(), and the same on every database.
+        found = " union all ".join([_FTS[table][2]] * len(asked))
+        order = "order by id desc" if newest else "group by id order by sum(weight) desc, id desc"
+        rows: list[Row] = self._execute(f"select id from ({found}) {order} limit ?", (*params, most)).fetchall()
+        return [row[0] for row in rows]
+
+    def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:
+        found: list[Row]
+        if table == "words":
+            sql = "select rowid from words where rowid > ? and rowid <= ? order by rowid limit ?"
+            found = self._execute(sql, (max(after, self.low_id()), self.high_id(), most)).fetchall()
+        else:  # numbered by conversation: what belongs to no conversation is everyone's business
+            sql = (
+                "select w.rowid from title_words w left join conversations c on c.no = w.rowid"
+                " where (c.user_no = ? or c.no is null) and w.rowid > ? order by w.rowid limit ?"
+            )
+            found = self._execute(sql, (self.user, after, most)).fetchall()
+        return [row[0] for row in found]
+
+    def forget_words(self) -> None:
+        for table in _FTS:
+            self._execute(f"insert into {table} ({table}) values ('delete-all')").fetchall()
+        self._execute(
+            "insert into jobs (user_no, kind, key, state, run_at, created_at)"
+            " select no, 'index', 'all', 'queued', 0, ? from users where last_event > 0 on conflict do nothing",
+            (ids.now(),),
+        ).fetchall()
+
+    def low_id(self) -> int:
+        return self.user << 32
+
+    def high_id(self) -> int:
+        return (self.user + 1 << 32) - 1
+
     def ticks(self, n: int) -> range:
         last = self._execute(
             "update users set last_event = last_event + ? where no = ? returning last_event", (n, self.user)
@@ -81,6 +138,22 @@ class SQLiteTx:
         self.drew = (self.user, _int(last))
         end = (self.user << 32) + _int(last) + 1
         return range(end - n, end)
+
+
+_FTS = {
+    table: (
+        f"insert into {table} (rowid, terms, scope) values (?, ?, ?)",
+        f"insert into {table} ({table}, rowid, terms, scope) values ('delete', ?, ?, ?)",
+        f"select rowid as id, ? as weight from {table} where {table} match ? and rowid between ? and ?",
+        f"select rowid from {table} where rowid = ?",
+    )
+    for table in ("words", "title_words")
+}
+
+
+def _quoted(term: str) -> str:
+    """A term as FTS5 takes it for nothing but itself, whatever is in it."""
+    return '"' + term.replace('"', '""') + '"'
 
 
 def _int(rows: list[Row]) -> int:
@@ -226,6 +299,18 @@ class Engine:
         reader = self._reader()
         with reader.lock:
             return reader.connection.execute(sql).fetchall()
+
+    def check(self) -> list[str]:
+        """SQLite's own check, on a connection of its own: FTS5 remembers the shape of an index, and calls one that has
+        shrunk since damaged."""
+        if self._path is None:
+            return [str(row[0]) for row in self.query("pragma integrity_check")]
+        reader = self._new_reader()
+        with reader.lock:
+            try:
+                return [str(row[0]) for row in reader.connection.execute("pragma integrity_check")]
+            finally:
+                reader.connection.close()
 
     def _user_no(self, connection: apsw.Connection, user: str) -> int:
         no = self._users.get(user)

@@ -1,0 +1,143 @@
+"""Context: the best of what is stored, within a token budget, quoted as evidence.
+
+What was said is data, never instruction. So it comes fenced, every line of it marked as a quotation, with the fence's own
+words made harmless inside, and under a heading that says what it is. The heading is also how such a text is known when
+it comes back in a transcript: it is never stored as if somebody had said it, and never learned.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .model import Context, ContextItem
+from .search.fence import CLOSING, OPENING, is_ours
+from .search.fusion import SITTING_GAP_MS
+from .search.times import moment
+from .search.tokens import term_set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .model import Hit
+
+__all__ = ["CLOSING", "NOTHING", "OPENING", "build", "estimate", "is_ours"]
+
+LONGEST = 600  # characters of one quotation
+NAME = 60  # and of a speaker's name
+LEAST = 0.45  # of the best hit's score: what is below is filler (on LoCoMo, leaving it out costs nothing)
+NOTHING = Context("", (), 0)
+_MONTHS = "January February March April May June July August September October November December".split()
+
+# What shows as nothing and changes how the rest is read: control characters, the marks that turn the direction of text,
+# the tags that spell words no one sees. Joiners stay: emoji and Persian are made with them.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]"
+)
+# Angle brackets in every form in which a reader, or a model, would take them for the fence's.
+_HARMLESS = str.maketrans(dict.fromkeys("<＜﹤", "‹") | dict.fromkeys(">＞﹥", "›"))
+
+
+def estimate(text: str) -> int:
+    """Tokens without a tokenizer: four characters each in plain English, one each outside ASCII; rounded up."""
+    foreign = sum(ord(c) > 127 for c in text) if not text.isascii() else 0
+    return (len(text) - foreign + 3) // 4 + foreign
+
+
+def build(
+    hits: Sequence[Hit],
+    *,
+    budget: int,
+    max_memories: int,
+    max_excerpts: int,
+    sensitive: bool,
+    count: Callable[[str], int] = estimate,
+) -> Context:
+    """The best hits that fit: memories first named, then excerpts, each from one sitting, its quotations in order."""
+    chosen: list[tuple[Hit, str]] = []
+    seen: list[set[str]] = []
+    sittings: list[Hit] = []
+    memories = 0
+    spent = count(f"{OPENING}\n{CLOSING}") + 2
+    best: dict[str, float] = {}
+    for hit in hits:
+        if hit.score < LEAST * best.setdefault(hit.type, hit.score):
+            continue
+        if (hit.sensitive and not sensitive) or is_ours(hit.text):
+            continue
+        words = term_set(hit.text)
+        if any(_same(words, other) for other in seen):
+            continue
+        new_sitting = False
+        if hit.type == "memory":
+            if memories == max_memories:
+                continue
+        else:
+            new_sitting = not any(_same_sitting(hit, other) for other in sittings)
+            if new_sitting and len(sittings) == max_excerpts:
+                continue
+        line = _line(hit)
+        cost = count(line + "\n") + (count(_heading(hit) + "\n") if new_sitting else 0)
+        if spent + cost > budget:
+            continue
+        spent += cost
+        chosen.append((hit, line))
+        seen.append(words)
+        if hit.type == "memory":
+            memories += 1
+        elif new_sitting:
+            sittings.append(hit)
+    while chosen and count(text := _render(chosen)) > budget:  # the parts were counted alone, a tokenizer may differ
+        chosen.pop()
+    if not chosen:
+        return NOTHING
+    return Context(text, tuple(ContextItem(hit, count(line), _why(hit)) for hit, line in chosen), count(text))
+
+
+def _same(a: set[str], b: set[str]) -> bool:
+    """Near-duplicates: nine of ten terms in common."""
+    return bool(a) and len(a & b) >= 0.9 * max(len(a), len(b))
+
+
+def _same_sitting(a: Hit, b: Hit) -> bool:
+    return a.conversation_id == b.conversation_id and abs(a.created_at - b.created_at) <= 4 * SITTING_GAP_MS
+
+
+def _day(at: int) -> str:
+    day = moment(at)
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def _heading(hit: Hit) -> str:
+    return f"{_day(hit.created_at)}, conversation {_safe(hit.conversation_id or '', 36)}:"
+
+
+def _line(hit: Hit) -> str:
+    text = _safe(hit.text if len(hit.text) <= LONGEST else hit.snippet, LONGEST)
+    if hit.type == "memory":
+        return f"- {_day(hit.created_at)}, {hit.kind}: {text}"
+    return f"> [{hit.seq}] {_safe(hit.speaker or hit.kind, NAME)}: {text}"
+
+
+def _safe(text: str, most: int) -> str:
+    """One line, in which nothing can close the fence, open another, or be other than it looks."""
+    return " ".join(_UNSEEN.sub("", text).translate(_HARMLESS).replace("```", "ʼʼʼ").split())[:most]
+
+
+def _render(chosen: Sequence[tuple[Hit, str]]) -> str:
+    lines = [OPENING]
+    lines += [line for hit, line in chosen if hit.type == "memory"]
+    events = [(hit, line) for hit, line in chosen if hit.type == "event"]
+    while events:
+        head = events[0][0]
+        group = [pair for pair in events if _same_sitting(pair[0], head)]
+        events = [pair for pair in events if not _same_sitting(pair[0], head)]
+        lines.append(_heading(head))
+        lines += [line for _, line in sorted(group, key=lambda pair: pair[0].seq or 0)]
+    return "\n".join([*lines, CLOSING])
+
+
+def _why(hit: Hit) -> str:
+    strongest = sorted(hit.parts.items(), key=lambda part: -part[1])[:3]
+    return ", ".join(f"{name} {value:.2f}" for name, value in strongest if value > 0)

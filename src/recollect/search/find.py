@@ -1,0 +1,397 @@
+"""From a question to hits: candidates by words and by meaning, their neighbours, one ranking.
+
+The order matters. Words come first, because who speaks in what they find tells which words of the question are names;
+names are then left out of what is embedded. Every row is looked up under the user and checked again against the scope
+that was asked for: the index only proposes.
+"""
+
+from __future__ import annotations
+
+from .. import branches, log, memories
+from ..conversations import Found, find
+from ..errors import InvalidInput
+from ..model import Hit
+from . import fence, index, statistics, times
+from .fusion import Doc, Ranker, Statistics, speakers, understand
+from .tokens import terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from ..db import Database, Row, Tx
+    from .fusion import Ranked
+    from .vectors import Semantic
+
+CANDIDATES = 100  # by words, and as many by meaning: 200 found no more of LoCoMo (the dev half)
+MOST = (CANDIDATES, 2_000, 20_000, 200_000)  # as many are looked at until filters leave a quarter of the first
+BUDGET = 8_000  # rows that the terms of a question may have in all before common ones are left out
+SNIPPET = 240
+
+
+class Request:
+    """What is looked for, and where."""
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        limit: int,
+        now: int,
+        conversation: str | None = None,
+        branch: Any = None,
+        workspace: str | None = None,
+        workspaces: Sequence[str] | None = None,
+        kinds: Sequence[str] | None = None,
+        types: str | None = None,
+        tool: str | None = None,
+        tags: Sequence[str] | None = None,
+        min_importance: float | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        near: str | None = None,
+        outside: bool = False,
+    ) -> None:
+        self.text, self.limit, self.now = text, limit, now
+        self.conversation, self.branch, self.workspace, self.workspaces = conversation, branch, workspace, workspaces
+        self.kinds, self.types, self.tool, self.tags = kinds, types, tool, tags
+        self.min_importance, self.since, self.until = min_importance, since, until
+        self.near = conversation if near is None else near
+        """The conversation that asks: what is remembered for it alone is seen, without the search being limited to it."""
+        self.outside = outside
+        """Whether events that name a path outside their workspace are shown."""
+
+
+def search(db: Database, user: str, request: Request, semantic: Semantic | None) -> list[Hit]:
+    if request.conversation is None and request.branch not in (None, branches.EVERY):
+        raise InvalidInput("branch= needs conversation=: branches are a conversation's own.")
+    if request.limit == 0 or any(only == () for only in (request.kinds, request.workspaces)):
+        return []
+    count, frequencies = statistics.load(db, user)
+    return db.read(user, lambda tx: _Search(tx, request, Statistics(count, frequencies), semantic).hits())
+
+
+class _Search:
+    """One search, on one snapshot."""
+
+    def __init__(self, tx: Tx, request: Request, statistics: Statistics, semantic: Semantic | None) -> None:
+        self._tx = tx
+        self._request = request
+        self._statistics = statistics
+        self._semantic = semantic
+        self._rows: dict[str, tuple[str, Any]] = {}
+        """Doc id -> ("event", row) or ("memory", Memory)."""
+        self._numbers: dict[int, str] = {}
+        """Row id -> doc id."""
+        self._hidden: set[str] = set()
+        """Docs that are here as neighbours only."""
+        self._is_common = False
+        """Whether even the rarest word of the question is in too many rows to weigh them all: the newest are taken."""
+        self._titled: set[int] = set()
+        """Events that are here because of their conversation's title."""
+        self._places: dict[str, int] = {}
+        self._lineages: dict[int, dict[int, int] | None] = {}
+        self._found: Found | None = None
+        self._branch: int | None = None
+        if request.conversation is not None:
+            self._found = find(tx, request.conversation)
+            if request.branch not in (None, branches.EVERY):
+                self._branch = branches.number(tx, self._found, request.branch)
+
+    def hits(self) -> list[Hit]:
+        r = self._request
+        asked = list(dict.fromkeys(terms(r.text)))
+        docs = self._by_words(asked) if asked else []
+        question = understand(r.text, speakers(docs))
+        vector = self._semantic.question(question.meaning) if self._semantic is not None else None
+        if vector is not None and self._semantic is not None:
+            known = set(self._numbers)
+            near = self._semantic.nearest(self._tx, vector, CANDIDATES, self._within())
+            near = [id for id in near if id not in known]
+            docs += self._docs(near)
+            self._semantic.set_cosines(self._tx, vector, docs, self._numbers)
+        ranker = Ranker(question, self._statistics, now=r.now)
+        ranker.add(docs)
+        around = self._neighbours(ranker.wanted())
+        if vector is not None and self._semantic is not None:
+            self._semantic.set_cosines(self._tx, vector, around, self._numbers)
+        ranker.add(around)
+        hits: list[Hit] = []
+        for ranked in ranker.best(r.limit + len(self._hidden)):
+            if ranked.doc.id not in self._hidden:
+                hits.append(self._hit(ranked, asked))
+                if len(hits) == r.limit:
+                    break
+        return hits
+
+    # -- candidates
+
+    def _by_words(self, asked: list[str]) -> list[Doc]:
+        """Candidates by words and by the days that are asked for. When filters leave too few of them, more are fetched."""
+        r, tx = self._request, self._tx
+        asked = [*self._affordable(asked), *times.tokens(times.dates(r.text[:SNIPPET]))]
+        weights = {term: 1 + round(1000 * self._statistics.rarity(term)) for term in asked}
+        scope = [] if self._found is None else [index.conversation_token(self._found.no)]
+        docs: list[Doc] = []
+        if r.types != "memories":
+            narrow = [*scope, "e"]
+            if r.workspace is not None and not r.workspaces:
+                narrow.append(index.workspace_token(r.workspace))
+            if r.kinds and len(r.kinds) == 1:
+                narrow.append(index.kind_token(r.kinds[0]))
+            if r.tool is not None:
+                narrow.append(index.tool_token(r.tool))
+            titled = tx.find_words("title_words", weights, [index.user_token(tx.user), *scope], 20)
+            self._titled.update(self._first_messages(titled))
+            docs += self._enough(weights, narrow)
+            docs += self._docs([id for id in sorted(self._titled) if id not in self._numbers])
+        if r.types != "events":
+            docs += self._enough(weights, ["m"])
+        return docs
+
+    def _enough(self, weights: dict[str, int], narrow: list[str]) -> list[Doc]:
+        docs: list[Doc] = []
+        seen: set[int] = set()
+        for most in MOST:
+            found = self._tx.find_words("words", weights, narrow, most, newest=self._is_common)
+            docs += self._docs([id for id in found if id not in seen])
+            if len(found) < most or len(docs) >= CANDIDATES // 4:
+                break
+            seen.update(found)
+        return docs
+
+    def _affordable(self, asked: list[str]) -> list[str]:
+        """The rarest terms whose rows fit the budget: common ones find everything and decide nothing. In a small log, or
+        one conversation, all of them."""
+        counts = self._statistics.frequencies
+        if self._statistics.count <= BUDGET or self._found is not None:
+            return asked[:64]
+        kept: list[str] = []
+        rows = 0
+        for term in sorted(asked, key=lambda t: counts.get(t, 0)):
+            rows += counts.get(term, 0)
+            if kept and rows > BUDGET:
+                break
+            kept.append(term)
+        self._is_common = bool(kept) and counts.get(kept[0], 0) > 4 * BUDGET
+        return kept[:64]
+
+    def _first_messages(self, conversations: Iterable[int]) -> list[int]:
+        found: list[int] = []
+        for no in conversations:
+            row = self._tx.one(
+                "select id from events where user_no = :user and conversation_no = :c and branch_no = 0"
+                " and kind = 'message' order by seq limit 1",
+                c=no,
+            )
+            if row is not None:
+                found.append(row[0])
+        return found
+
+    def _within(self) -> list[int] | None:
+        """The numbers of the conversations that are asked for, 0 for memories; None where every one of them is."""
+        r = self._request
+        if r.types == "memories":
+            return [0]
+        some: list[int] | None = None
+        if self._found is not None:
+            some = [self._found.no]
+        elif r.workspace is not None or r.workspaces:
+            marks = {f"w{i}": w for i, w in enumerate({*(r.workspaces or ()), *([r.workspace] if r.workspace else [])})}
+            rows = self._tx.all(
+                "select no from conversations where user_no = :user and deleted_at is null"
+                f" and workspace in ({', '.join(':' + m for m in marks)})",
+                **marks,
+            )
+            some = [row[0] for row in rows]
+        if some is None:
+            return None
+        return some if r.types == "events" else [0, *some]
+
+    # -- rows
+
+    def _docs(self, ids: Sequence[int]) -> list[Doc]:
+        docs: list[Doc] = []
+        for start in range(0, len(ids), 400):
+            part = ids[start : start + 400]
+            listed = ",".join(map(str, part))  # numbers of our own: no value of a caller stands in a statement
+            if self._request.types != "memories":
+                rows = self._tx.all(
+                    f"select {_EVENT} from events e{self._tx.by_id} join conversations c on c.user_no = e.user_no and"
+                    f" c.no = e.conversation_no where e.user_no = :user and e.id in ({listed}) and c.deleted_at is null"
+                    " and e.created_at between :since and :until",
+                    since=self._request.since or 0,
+                    until=branches.NO_LIMIT if self._request.until is None else self._request.until - 1,
+                )  # fmt: skip
+                rows = [row for row in rows if self._is_wanted(row)]
+                self._know_lineages({row[-3] for row in rows})
+                docs += [self._event(row) for row in rows if self._is_in_lineage(row)]
+                taken = {row[0] for row in rows}
+                listed = ",".join([str(id) for id in part if id not in taken])
+            if self._request.types != "events" and listed:
+                rows = self._tx.all(
+                    f"select {memories.COLUMNS}{memories.FROM} where m.user_no = :user and m.id in ({listed})"
+                )
+                docs += [self._memory(row) for row in rows if self._is_memory_wanted(row)]
+        return docs
+
+    def _event(self, row: Row) -> Doc:
+        id = f"{row[-2]}:{row[1]}"
+        self._rows[id] = ("event", row)
+        self._numbers[row[0]] = id
+        self._places[row[-2]] = row[-3]
+        home = self._request.workspace
+        titled = row[-5] if row[0] in self._titled else None
+        return Doc(
+            id=id, text=fence.without(row[4]) or row[6] or row[7] or "", conversation=row[-2], seq=row[1], created_at=row[21],
+            speaker=row[8] or (row[5] if row[2] == "message" and row[5] else row[3]) or "",
+            also=" ".join([part[: index.SMALL] for part in (row[5], row[6], row[7], row[12], titled) if part]),
+            affinity=1.0 if self._request.workspaces and home is not None and row[-1] == home else 0.0,
+        )  # fmt: skip
+
+    def _memory(self, row: Row) -> Doc:
+        id = f"memory:{row[0]}"
+        self._rows[id] = ("memory", row)
+        self._numbers[row[11]] = id
+        return Doc(
+            id=id, text=row[2], created_at=row[10], speaker="user", pinned=row[8] is not None,
+            also=" ".join(memories.tags(row))[: index.SMALL] if row[4] is not None else "",
+        )  # fmt: skip
+
+    def _is_wanted(self, row: Row) -> bool:
+        r = self._request
+        if self._found is not None and row[-3] != self._found.no:
+            return False
+        if r.workspaces:
+            if row[-1] is None or (row[-1] not in r.workspaces and row[-1] != r.workspace):
+                return False
+        elif r.workspace is not None and row[-1] != r.workspace:
+            return False
+        if not r.outside and index.is_outside(row[7], row[-1]):
+            return False
+        return (
+            (not r.kinds or row[2] in r.kinds)
+            and (r.tool is None or row[6] == r.tool)
+            and (r.since is None or row[21] >= r.since)
+            and (r.until is None or row[21] < r.until)
+            and row[2] not in index.UNINDEXED
+        )
+
+    def _is_memory_wanted(self, row: Row) -> bool:
+        r = self._request
+        if row[12] is not None and (row[5] is None or row[5] != r.near):
+            return False
+        if row[6] is not None and (r.workspace is not None or r.workspaces):
+            if row[6] != r.workspace and row[6] not in (r.workspaces or ()):
+                return False
+        return (
+            (not r.kinds or row[1] in r.kinds)
+            and (r.min_importance is None or row[3] >= r.min_importance)
+            and (r.since is None or row[10] >= r.since)
+            and (r.until is None or row[10] < r.until)
+            and (not r.tags or set(r.tags) <= set(memories.tags(row)))
+        )
+
+    def _know_lineages(self, conversations: set[int]) -> None:
+        """Most have one branch only, which one question answers for all of them."""
+        new = sorted(conversations.difference(self._lineages))
+        if self._request.branch == branches.EVERY or not new:
+            return
+        listed = ",".join(map(str, new))
+        rows = self._tx.all(
+            f"select distinct conversation_no from branches where user_no = :user and no > 0 and conversation_no in ({listed})"
+        )
+        self._lineages.update(dict.fromkeys(set(new).difference(row[0] for row in rows)))
+
+    def _is_in_lineage(self, row: Row) -> bool:
+        """On the branch that is asked about, or else on the conversation's active one."""
+        no, branch, seq = row[-3], row[20], row[1]
+        if no not in self._lineages:
+            tree = branches.tree(self._tx, no)
+            if self._request.branch == branches.EVERY:
+                self._lineages[no] = dict.fromkeys(tree, branches.NO_LIMIT)
+            elif len(tree) == 1:
+                self._lineages[no] = None
+            else:
+                self._lineages[no] = dict(branches.climb(tree, row[-4] if self._branch is None else self._branch))
+        lineage = self._lineages[no]
+        return lineage is None or seq <= lineage.get(branch, -1)
+
+    def _neighbours(self, wanted: Sequence[tuple[str, int]]) -> list[Doc]:
+        """The events around the best, in one range for each stretch."""
+        docs: list[Doc] = []
+        stretches: list[list[Any]] = []
+        for place, seq in sorted(wanted):
+            if stretches and stretches[-1][0] == place and seq <= stretches[-1][2] + 4:
+                stretches[-1][2] = seq
+            else:
+                stretches.append([place, seq, seq])
+        for place, first, last in stretches:
+            no = self._places[place]
+            for branch in self._lineages.get(no) or {0: 0}:
+                rows = self._tx.all(
+                    f"select {_EVENT} from events e join conversations c on c.user_no = e.user_no and"
+                    " c.no = e.conversation_no where e.user_no = :user and e.conversation_no = :c and e.branch_no = :b"
+                    " and e.seq between :first and :last",
+                    c=no, b=branch, first=first, last=last,
+                )  # fmt: skip
+                for row in rows:
+                    if row[2] in index.UNINDEXED or row[0] in self._numbers or not self._is_in_lineage(row):
+                        continue
+                    doc = self._event(row)
+                    if not self._is_wanted(row):
+                        self._hidden.add(doc.id)
+                    docs.append(doc)
+        return docs
+
+    # -- hits
+
+    def _hit(self, ranked: Ranked, asked: Sequence[str]) -> Hit:
+        type, row = self._rows[ranked.doc.id]
+        if type == "memory":
+            row = memories.load(row)  # only now: a search looks at a hundred and shows ten
+            return Hit(
+                "memory", row.kind, row.id, row.conversation_id, None, row.content, snippet(row.content, asked),
+                ranked.score, ranked.parts, row.created_at, None, None, log.SENSITIVE in row.tags,
+            )  # fmt: skip
+        text = row[4] or ranked.doc.text
+        return Hit(
+            "event", row[2], ranked.doc.id, row[-2], row[1], text, snippet(text, asked), ranked.score, ranked.parts,
+            row[21], ranked.doc.speaker or None, self._branch_name(row), f'"{log.SENSITIVE}"' in (row[12] or ""),
+        )  # fmt: skip
+
+    def _branch_name(self, row: Row) -> str:
+        return "main" if row[20] == 0 else branches.tree(self._tx, row[-3])[row[20]][0]
+
+
+# In the order of the log's columns, without what no search looks at: a payload may be long.
+_UNREAD = frozenset(
+    "status task_id message payload model input_tokens output_tokens cost duration_ms key checksum".split()
+)
+_EVENT = (
+    ", ".join("null" if c in _UNREAD else f"e.{c}" for c in ("id, " + log.COLUMNS).split(", "))
+    + ", c.title, c.active_branch, c.no, c.id, c.workspace"
+)
+
+
+def snippet(text: str, asked: Sequence[str]) -> str:
+    """The part of a text where most of the terms stand, cut at words."""
+    if len(text) <= SNIPPET:
+        return text
+    wanted = set(asked)
+    best, start = -1, 0
+    for at in range(0, len(text), SNIPPET // 2):
+        window = text[at : at + SNIPPET]
+        here = len(wanted.intersection(terms(window)))
+        if here > best:
+            best, start = here, at
+        if at > 20_000:
+            break
+    end = min(len(text), start + SNIPPET)
+    cut = text[start:end]
+    if start:
+        cut = "…" + cut.split(" ", 1)[-1]
+    if end < len(text):
+        cut = cut.rsplit(" ", 1)[0] + "…"
+    return cut

@@ -1,0 +1,438 @@
+"""One scorer for every engine: given a question and some hundred candidates, which are the evidence?
+
+The idea: **what a turn is about is said around it.** A reply seldom repeats the words of its question, and a story
+names its subject once and then says "it". So a term of the question counts for a candidate where it stands in the
+candidate itself (in full), in the turns just before and after (less with distance, and less after than before, since
+people answer what came earlier), or anywhere in the same sitting (a little). Each term counts once, at its nearest
+place, weighed by how rare it is among this user's events (the idf of BM25). Counting repetitions and dividing by
+length, BM25's other half, made conversations worse; only a page of text counts less than a turn. That one sum is most
+of the ranking; it needs no vectors and no training, and its two shares are the parts `words` and `neighbours`.
+
+To it are added, all on the scale "1 = every word of the question stands in this very turn":
+
+- `meaning`: the cosine of question and turn, and of the turns before and after, where there are vectors. The names of
+  speakers are left out of the question first (`Question.meaning`): they are rare tokens with long vectors, in nearly
+  every turn of a conversation, and drown the rest (the cosine alone finds 0.29 of the evidence with, 0.59 without).
+- `speaker`: the question names one of the speakers, and this turn is theirs. "What did Kim paint?" is answered by Kim.
+- `time`: the question names a date, and the turn was said then or speaks of then (read against the day it was said);
+  or the question asks *when*, and the turn says when.
+- `form`: a turn that ends in a question is worth less than one that tells, one that follows another's question more,
+  and one that names something or someone more.
+- `recency`: halves every 30 days; a whisper, unless the question asks for the latest.
+- `pin`, `affinity`: as the caller says.
+
+Scores are added, never ranks: the size of a lead is information. The weights are round numbers near those that a
+listwise logistic model learns; it learns nearly the same ones whichever conversation is left out. The order is total
+and deterministic: by score, then the newer, then by id.
+
+This module is pure: no database, no numpy, no clock. The engine brings documents, document frequencies and, if it has
+vectors, cosines; a `Ranker` ranks what was found, says which neighbours of the best to fetch, and ranks again:
+
+    question = understand(text, speakers(found))        # after the words, before the vectors
+    ranker = Ranker(question, Statistics(count, frequencies))
+    ranker.add(found)
+    ranker.add(fetch(ranker.wanted()))
+    hits = ranker.best(20)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import log, log2
+
+from . import times, tokens
+
+__all__ = [
+    "Doc",
+    "Question",
+    "Ranked",
+    "Ranker",
+    "Statistics",
+    "Weights",
+    "rank",
+    "speaker_of",
+    "speakers",
+    "understand",
+]
+
+
+@dataclass(slots=True)
+class Doc:
+    """A candidate: an event, or a memory (no conversation, so no neighbours).
+
+    Not frozen: a search makes hundreds, and `cosine` is often known last. It is the cosine of `Question.meaning` and
+    this text, None where there is no vector (yet)."""
+
+    id: str
+    text: str
+    conversation: str = ""
+    seq: int = 0
+    created_at: int = 0
+    speaker: str = ""  # a name if there is one, else the role; "Kim: ..." at the head of the text will do as well
+    cosine: float | None = None
+    pinned: bool = False
+    affinity: float = 0.0  # 0..1, only when a search is widened to other workspaces
+    also: str = ""  # what else it is found by: tags, path, tool, name, title
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """How many events the user has, and in how many of them a term stands (absent: in none, so it is rare)."""
+
+    count: int
+    frequencies: Mapping[str, int] = field(default_factory=dict)
+
+    def rarity(self, term: str) -> float:
+        df = min(self.frequencies.get(term, 0), self.count)
+        return log(1.0 + (self.count - df + 0.5) / (df + 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each thing is worth, where 1 is every word of the question in the turn itself."""
+
+    meaning: float = 0.6
+    meaning_before: float = 0.5  # of that, for the turn before
+    meaning_after: float = 0.3
+    speaker: float = 0.6
+    speaker_first: float = 0.3  # where the question names two, for the first of them: most often the one who acts
+    speaker_self: float = 0.15  # where it says "I" or "my", for the user's own turns; small, since it is not measured
+    date_said: float = 1.2
+    date_meant: float = 0.7
+    when: float = 0.4
+    asks: float = -0.15
+    answers: float = 0.1
+    names: float = 0.1
+    recency: float = 0.02
+    recency_asked: float = 0.2
+    pin: float = 0.3
+    affinity: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as the scorer reads it."""
+
+    text: str
+    meaning: str  # what to embed: the text without the names of speakers
+    terms: tuple[tuple[str, float], ...]  # each with its weight beside rarity: 1, or less for a word that only asks
+    named: tuple[str, ...]  # the speakers it names, in order, lower case
+    speakers: frozenset[str]  # all parts of the names of all speakers, lower case
+    dates: frozenset[str]
+    asks_when: bool
+    asks_latest: bool
+    asks_of_self: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate with its score and what that is made of; the parts sum to the score."""
+
+    doc: Doc
+    score: float
+    parts: dict[str, float]
+
+
+WEIGHTS = Weights()
+PARTS = ("words", "neighbours", "meaning", "speaker", "time", "form", "recency", "pin", "affinity")
+
+# A term found this many turns away counts this much. In descending order: the first place found is the best.
+NEAR = ((-1, 0.8), (-2, 0.6), (1, 0.6), (2, 0.45), (-3, 0.4), (3, 0.3))
+IN_SITTING = 0.2
+SITTING_GAP_MS = 3_600_000  # an hour of silence ends a sitting
+HALF_LIFE_MS = 30 * 86_400_000
+LOOKED_AT = 60  # as many of the best are looked at for dates and names, at up to 60 us a text
+SCANNED = 4000  # characters of a text that are read: of a longer one the engine passes the part that matched
+ORDINARY = 800  # characters of a turn, up to which its length does not matter
+TERMS = 64  # of a question are looked for, the rarest
+
+# Words that ask rather than name: rare in what people say, so their rarity would mislead.
+_ASKING = frozenset(
+    tokens.terms(
+        """kind type sort specific name mention describe main reason way thing stuff something someone recently
+        currently ever first last new time date day year month certain particular plan call said tell talk discuss
+        think feel able use based consider likely still want different according"""
+    )
+)
+_ASKING_WEIGHT = 0.3
+_WHEN = re.compile(r"\b(when|what (?:date|day|month|year|time)|how long|which (?:day|month|year))\b", re.I)
+_LATEST = re.compile(r"\b(latest|newest|most recent|currently|these days|right now|at the moment)\b", re.I)
+_SELF = re.compile(r"\b(?:I|[Mm]y|[Mm]ine)\b")
+_HEAD = re.compile(r"\s*(?:[\[(][^\])]{1,60}[\])]\s*)?([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30}){0,2}):\s")
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z]\w{2,}")  # a capital inside a sentence
+_ROLES = frozenset({"", "user", "assistant", "system", "tool", "human", "ai", "agent"})
+
+
+def speaker_of(doc: Doc) -> str:
+    """Who said it, lower case: the speaker given, or where that is a role, the name at the head of the text."""
+    who = doc.speaker.lower()
+    if who in _ROLES and ":" in (start := doc.text[:160]) and (head := _HEAD.match(start)):
+        return head.group(1).lower()
+    return who
+
+
+def speakers(docs: Iterable[Doc]) -> set[str]:
+    """Who speaks in these documents: names, not roles."""
+    return {speaker_of(doc) for doc in docs} - _ROLES
+
+
+def understand(text: str, speakers: Iterable[str] = ()) -> Question:
+    """Read a question, knowing who has spoken, so that a speaker's name is not taken for a word to look for."""
+    if len(text) > SCANNED:  # a pasted page is a query too: what is asked stands at its head or its end
+        text = f"{text[: SCANNED // 2]} {text[-SCANNED // 2 :]}"
+    called: dict[str, str] = {}
+    for name in sorted({s.lower() for s in speakers} - _ROLES):
+        for part in tokens.words(name):
+            if len(part) >= 3:
+                called.setdefault(part, name)
+    named: dict[str, None] = {}
+    kept: list[str] = []
+    found: dict[str, float] = {}
+    for chunk in text.split():
+        who = _who(chunk, called)
+        if who is not None:
+            named[who] = None
+            continue
+        kept.append(chunk)
+        for term in tokens.terms(chunk):
+            found[term] = _ASKING_WEIGHT if term in _ASKING else 1.0
+    dates = times.dates(text)
+    if dates:  # these are matched as dates; as words they would find other years' Julys
+        spelt = times.date_words(text)
+        found = {term: weight for term, weight in found.items() if term not in spelt} or found
+    return Question(
+        text=text,
+        meaning=" ".join(kept) or text,
+        terms=tuple(found.items()),
+        named=tuple(named),
+        speakers=frozenset(called),
+        dates=dates,
+        asks_when=bool(_WHEN.search(text)),
+        asks_latest=bool(_LATEST.search(text)),
+        asks_of_self=bool(_SELF.search(text)),
+    )
+
+
+def _who(chunk: str, called: Mapping[str, str]) -> str | None:
+    """The speaker that a word of the question names: `Melanie's`, or `Mel` where only one speaker begins like that."""
+    if not called or not chunk.lstrip("\"'([")[:1].isupper():
+        return None
+    for word in tokens.words(chunk):
+        if word in called:
+            return called[word]
+        if 3 <= len(word) <= 5:
+            fits = {who for part, who in called.items() if part.startswith(word)}
+            if len(fits) == 1:
+                return fits.pop()
+    return None
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What has been read in a document, once, however often it is ranked."""
+
+    doc: Doc
+    who: str
+    bits: int  # the terms of the question that it has
+    asks: bool
+    names: float | None = None  # these two only once it is among the best
+    time: float = 0.0
+
+
+_Scored = tuple[float, _Seen, tuple[float, ...]]
+
+
+class Ranker:
+    """Ranks candidates for one question: `add` what was found, `add` what is `wanted` around it, take the `best`."""
+
+    def __init__(self, question: Question, statistics: Statistics, *, now: int = 0, weights: Weights = WEIGHTS) -> None:
+        """`now` (milliseconds) is what recency is measured against; 0 leaves recency out."""
+        self.question, self.now, self.weights = question, now, weights
+        rarity = {term: statistics.rarity(term) * weight for term, weight in question.terms}
+        terms = sorted(rarity, key=lambda term: -rarity[term])[:TERMS]
+        total = sum(rarity[term] for term in terms) or 1.0
+        self._bits = [(term, 1 << i) for i, term in enumerate(terms)]
+        self._shares = [rarity[term] / total for term in terms]
+        self._share: dict[int, float] = {0: 0.0}
+        self._seen: dict[str, _Seen] = {}
+
+    def add(self, docs: Iterable[Doc]) -> None:
+        """Take candidates in; one that is here already stays as it was."""
+        bit, seen = self._bits, self._seen
+        for doc in docs:
+            if doc.id in seen:
+                continue
+            text = doc.text if len(doc.text) <= SCANNED else doc.text[:SCANNED]
+            found = tokens.term_set(text)
+            if doc.also:
+                found |= tokens.term_set(doc.also)
+            bits = 0
+            for term, mask in bit:
+                if term in found:
+                    bits |= mask
+            seen[doc.id] = _Seen(doc, speaker_of(doc), bits, _ends_in_question(doc.text))
+
+    def wanted(self, best: int = 20, reach: int = 3) -> list[tuple[str, int]]:
+        """Which (conversation, seq) to fetch: those around the best candidates that are not here yet."""
+        have = {(seen.doc.conversation, seen.doc.seq) for seen in self._seen.values()}
+        keys: dict[tuple[str, int], None] = {}
+        for _, seen, _ in self._first_look()[:best]:
+            place, seq = seen.doc.conversation, seen.doc.seq
+            if place:
+                for near in range(max(1, seq - reach), seq + reach + 1):
+                    if (place, near) not in have:
+                        keys[place, near] = None
+        return list(keys)
+
+    def best(self, limit: int | None = None) -> list[Ranked]:
+        """The best candidates, best first, each with the parts of its score."""
+        scored = self._first_look()
+        scored[:LOOKED_AT] = [self._second_look(one) for one in scored[:LOOKED_AT]]
+        scored.sort(key=_best_first)
+        return [
+            Ranked(seen.doc, score, {name: part for name, part in zip(PARTS, parts, strict=True) if part})
+            for score, seen, parts in scored[:limit]
+        ]
+
+    def _first_look(self) -> list[_Scored]:
+        """Everything scored by all that is cheap to know, best first."""
+        q, w, now = self.question, self.weights, self.now
+        speaker: dict[str, float] = {}
+        if q.named:
+            speaker[q.named[0]] = w.speaker if len(q.named) == 1 else w.speaker_first
+        elif q.asks_of_self:
+            speaker = {"user": w.speaker_self, "human": w.speaker_self}
+        cosines = [seen.doc.cosine for seen in self._seen.values() if seen.doc.cosine is not None]
+        typical = sum(cosines) / len(cosines) if cosines else 0.0  # stands in for a vector that is not there (yet)
+        recency = w.recency_asked if q.asks_latest else w.recency
+        # This loop is most of a search: what is the same for all is looked up before it.
+        worth, dates = self._share, q.dates
+        share, share_before, share_after, asks = w.meaning, w.meaning_before, w.meaning_after, w.asks
+        alone = share_before * typical + share_after * typical
+        scored: list[_Scored] = []
+        for sitting in self._sittings():
+            anywhere = 0
+            for seen in sitting.values():
+                anywhere |= seen.bits
+            is_more = len(sitting) > 1
+            for seq, seen in sitting.items():
+                doc, bits = seen.doc, seen.bits
+                around, near, form = 0.0, alone, asks if seen.asks else 0.0
+                if is_more:
+                    before, after = sitting.get(seq - 1), sitting.get(seq + 1)
+                    if before is not None or after is not None:
+                        near = share_before * _cosine(before, typical) + share_after * _cosine(after, typical)
+                        if before is not None and before.who != seen.who and "?" in before.doc.text:
+                            form += w.answers
+                    if anywhere != bits:
+                        around = self._around(sitting, seq, bits, anywhere)
+                words = worth.get(bits)
+                if words is None:
+                    words = self._worth(bits)
+                parts = (
+                    words if len(doc.text) <= ORDINARY else words * _density(doc.text),
+                    around,
+                    ((typical if doc.cosine is None else doc.cosine) + near) * share if cosines else 0.0,
+                    speaker.get(seen.who, 0.0),
+                    w.date_said * _agreement(dates, times.day(doc.created_at)) if dates else 0.0,
+                    form,
+                    recency * 0.5 ** (max(0, now - doc.created_at) / HALF_LIFE_MS) if now else 0.0,
+                    w.pin if doc.pinned else 0.0,
+                    w.affinity * doc.affinity,
+                )
+                scored.append((sum(parts), seen, parts))
+        scored.sort(key=_best_first)
+        return scored
+
+    def _second_look(self, scored: _Scored) -> _Scored:
+        """One of the best, with what costs more to know: does it say when, does it name something?"""
+        _, seen, parts = scored
+        if seen.names is None:
+            text, q, w = seen.doc.text[:SCANNED], self.question, self.weights
+            named = any(name.lower() not in q.speakers for name in _NAME.findall(text))
+            seen.names = w.names if named else 0.0
+            if q.asks_when and times.has_time(text):
+                seen.time += w.when
+            if q.dates and times.may_have_time(text):
+                seen.time += w.date_meant * _agreement(q.dates, times.dates(text, seen.doc.created_at))
+        words, around, meaning, speaker, time, form, *rest = parts
+        parts = (words, around, meaning, speaker, time + seen.time, form + seen.names, *rest)
+        return (sum(parts), seen, parts)
+
+    def _sittings(self) -> list[dict[int, _Seen]]:
+        """What is here by sitting, each by number: one conversation, cut where an hour passes in silence."""
+        sittings: list[dict[int, _Seen]] = []
+        place, last = "", 0
+        for seen in sorted(self._seen.values(), key=_in_order):
+            doc = seen.doc
+            if not doc.conversation or doc.conversation != place or doc.created_at - last > SITTING_GAP_MS:
+                sittings.append({})
+            place, last = doc.conversation, doc.created_at
+            sittings[-1][doc.seq] = seen
+        return sittings
+
+    def _worth(self, bits: int) -> float:
+        """The share of the question's weight that these terms carry."""
+        share = self._share.get(bits)
+        if share is None:
+            share = self._share[bits] = sum(s for i, s in enumerate(self._shares) if bits >> i & 1)
+        return share
+
+    def _around(self, sitting: Mapping[int, _Seen], seq: int, covered: int, anywhere: int) -> float:
+        """What the terms that a turn itself lacks are worth, each at the nearest place where it stands."""
+        total = 0.0
+        for offset, share in NEAR:
+            near = sitting.get(seq + offset)
+            if near is not None and near.bits & ~covered:
+                total += share * self._worth(near.bits & ~covered)
+                covered |= near.bits
+        return total + IN_SITTING * self._worth(anywhere & ~covered)
+
+
+def rank(
+    question: str, docs: Iterable[Doc], statistics: Statistics, *, now: int = 0, weights: Weights = WEIGHTS
+) -> list[Ranked]:
+    """All in one, for documents that are all there: read the question, rank them, best first."""
+    docs = list(docs)
+    ranker = Ranker(understand(question, speakers(docs)), statistics, now=now, weights=weights)
+    ranker.add(docs)
+    return ranker.best()
+
+
+def _in_order(seen: _Seen) -> tuple[str, int, str]:
+    return (seen.doc.conversation, seen.doc.seq, seen.doc.id)
+
+
+def _best_first(scored: _Scored) -> tuple[float, int, str]:
+    return (-scored[0], -scored[1].doc.created_at, scored[1].doc.id)
+
+
+def _cosine(seen: _Seen | None, otherwise: float) -> float:
+    return otherwise if seen is None or seen.doc.cosine is None else seen.doc.cosine
+
+
+def _density(text: str) -> float:
+    """1 for a turn of ordinary length; less for a page, which has every word somewhere: 0.8 at 1,600, 0.6 at 5,000."""
+    return 1.0 if len(text) <= ORDINARY else 1.0 / (1.0 + 0.25 * log2(len(text) / ORDINARY))
+
+
+def _ends_in_question(text: str) -> bool:
+    """What stands in brackets at the end (a caption, an attachment) does not count."""
+    if text[-1:] in (".", "!"):  # most of what is said
+        return False
+    end = text[-400:].rstrip()
+    if end.endswith("]"):
+        end = end[: end.rfind("[")].rstrip()
+    return end.endswith(("?", "\uff1f"))
+
+
+def _agreement(asked: frozenset[str], given: frozenset[str]) -> float:
+    """How much of the dates asked for is there, a day counting more than a month, a month more than a year."""
+    both = asked & given
+    return sum(map(_exactness, both)) / sum(map(_exactness, asked)) if both else 0.0
+
+
+def _exactness(date: str) -> float:
+    return 3.0 if len(date) == 10 else 2.0 if "-" in date else 0.3
