@@ -88,7 +88,7 @@ def build(path: Path, events: int, *, embed: bool = True, memories: int = 0) -> 
         for user, share in (("alex", events), ("kim", events // 10), ("alex2", events // 20), ("noor", events // 20)):
             handle = store.for_user(user)
             for n, entries in enumerate(corpus.conversations(share)):
-                handle.create(f"{user}-{n}", title=corpus.turn()[:40], workspace=f"/work/{n % 7}")
+                handle.create(f"{user}-{n}", title=corpus.turn()[:40], workspace=f"/repo/{n % 7}")
                 handle.append_many(f"{user}-{n}", entries)
         for _ in range(memories):
             store.remember(corpus.turn())

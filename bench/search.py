@@ -95,7 +95,7 @@ def over(run: Run, path: Path, size: int) -> Iterator[Figure]:
         conversations = max(1, size // 100)
         taken = timed(lambda q: store.search(q, conversation=f"alex-{next(some) * 37 % conversations}"), asked)
         yield figure(f"search in one conversation of {size:,} events, p95", taken, p95, 5)
-        taken = timed(lambda q: store.search(q, workspace="/work/3"), asked)
+        taken = timed(lambda q: store.search(q, workspace="/repo/3"), asked)
         yield figure(f"search in one workspace of {size:,} events, p95", taken, p95, None)
         taken = timed(lambda q: store.context(q), asked)
         yield figure(f"context over {size:,} events, p95", taken, p95, 25 if size <= 100_000 else None)

@@ -53,6 +53,7 @@ def build(
     max_excerpts: int,
     sensitive: bool,
     count: Callable[[str], int] = estimate,
+    why: bool = False,
 ) -> Context:
     """The best hits that fit: memories first named, then excerpts, each from one sitting, its quotations in order."""
     chosen: list[tuple[Hit, str]] = []
@@ -92,7 +93,14 @@ def build(
         chosen.pop()
     if not chosen:
         return NOTHING
-    return Context(text, tuple(ContextItem(hit, count(line), _why(hit)) for hit, line in chosen), count(text))
+    items = [
+        ContextItem(
+            group[0][0], tuple(hit for hit, _ in _in_order(group)), sum(count(line) for _, line in group),
+            _why(group[0][0]) if why else "",
+        )
+        for group in _excerpts(chosen)
+    ]  # fmt: skip
+    return Context(text, tuple(items), count(text))
 
 
 def _same(a: set[str], b: set[str]) -> bool:
@@ -128,14 +136,27 @@ def _safe(text: str, most: int) -> str:
 def _render(chosen: Sequence[tuple[Hit, str]]) -> str:
     lines = [OPENING]
     lines += [line for hit, line in chosen if hit.type == "memory"]
-    events = [(hit, line) for hit, line in chosen if hit.type == "event"]
-    while events:
-        head = events[0][0]
-        group = [pair for pair in events if _same_sitting(pair[0], head)]
-        events = [pair for pair in events if not _same_sitting(pair[0], head)]
-        lines.append(_heading(head))
-        lines += [line for _, line in sorted(group, key=lambda pair: pair[0].seq or 0)]
+    for group in _excerpts([pair for pair in chosen if pair[0].type == "event"]):
+        lines.append(_heading(group[0][0]))
+        lines += [line for _, line in _in_order(group)]
     return "\n".join([*lines, CLOSING])
+
+
+def _excerpts(chosen: Sequence[tuple[Hit, str]]) -> list[list[tuple[Hit, str]]]:
+    """What is chosen, a sitting at a time, a memory by itself; the best of each first."""
+    groups: list[list[tuple[Hit, str]]] = []
+    for pair in chosen:
+        for group in groups:
+            if pair[0].type == group[0][0].type == "event" and _same_sitting(pair[0], group[0][0]):
+                group.append(pair)
+                break
+        else:
+            groups.append([pair])
+    return groups
+
+
+def _in_order(group: Sequence[tuple[Hit, str]]) -> list[tuple[Hit, str]]:
+    return sorted(group, key=lambda pair: pair[0].seq or 0)
 
 
 def _why(hit: Hit) -> str:

@@ -214,11 +214,12 @@ class Hit:
 
 @dataclass(frozen=True)
 class ContextItem:
-    """One piece of evidence in a context."""
+    """One piece of evidence in a context: a memory, or an excerpt of a conversation."""
 
-    hit: Hit  # what was found
+    hit: Hit  # what was found: of an excerpt, its best event
+    hits: tuple[Hit, ...]  # everything that is quoted, as it was said
     tokens: int  # what it costs
-    why: str  # why it is there
+    why: str  # with `why=True`: why it is there
 
 
 @dataclass(frozen=True)

@@ -426,7 +426,7 @@ class Store:
 
     def recall(
         self,
-        question: str,
+        q: str,
         *,
         kinds: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
@@ -438,13 +438,13 @@ class Store:
     ) -> list[Hit]:
         """The memories that answer a question, best first; the filters are inside the search."""
         return self._search(
-            question, types="memories", kinds=_several(kinds, "kinds"), tags=_several(tags, "tags"), since=since,
+            q, types="memories", kinds=_several(kinds, "kinds"), tags=_several(tags, "tags"), since=since,
             min_importance=min_importance, conversation=conversation, workspace=workspace, limit=limit,
         )  # fmt: skip
 
     def search(
         self,
-        question: str,
+        q: str,
         *,
         workspace: str | None = None,
         workspaces: Sequence[str] | None = None,
@@ -464,7 +464,7 @@ class Store:
         if types not in (None, "events", "memories"):
             raise InvalidInput(f"types={types!r}: choose 'events' or 'memories', or leave it out for both.")
         hits = self._search(
-            question, types=types, kinds=_several(kinds, "kinds"), tool=tool, since=since, until=until, limit=limit,
+            q, types=types, kinds=_several(kinds, "kinds"), tool=tool, since=since, until=until, limit=limit,
             conversation=conversation, workspace=workspace, workspaces=_several(workspaces, "workspaces"), branch=branch,
         )  # fmt: skip
         if explain:
@@ -516,11 +516,13 @@ class Store:
         max_memories: int | None = None,
         max_excerpts: int | None = None,
         count: Callable[[str], int] | None = None,
+        why: bool = False,
     ) -> Context:
         """The best evidence for a prompt within a token budget, quoted and fenced as data, for a message of its own. With a
         `conversation`, its workspace is the scope unless `workspace` says otherwise, what its live window shows anyway is
         left out, and it may be switched off there (`create(metadata={"context": False})`). What had a secret in it stays
-        out, unless `sensitive`. `count` is your tokenizer; without one, tokens are estimated. Each item says why it is there."""
+        out, unless `sensitive`. `count` is your tokenizer; without one, tokens are estimated. With `why`, each item says why it
+        is there. A `budget` of 0 is none: nothing is looked for."""
         from . import context
 
         s = self._settings
@@ -530,7 +532,7 @@ class Store:
             if given is not None:
                 most[i] = checks.count(given, ("max_memories", "max_excerpts")[i])
         here = None if conversation is None else self.get(conversation)
-        if not s.context or (here is not None and here.metadata.get("context") is False):
+        if budget == 0 or not s.context or (here is not None and here.metadata.get("context") is False):
             return context.NOTHING
         near = None if here is None else here.id
         if workspace is None and here is not None:
@@ -541,7 +543,7 @@ class Store:
             hits = [h for h in hits if h.conversation_id != here.id or h.seq not in shown]
         return context.build(
             hits, budget=budget, max_memories=most[0], max_excerpts=most[1], sensitive=sensitive,
-            count=count or context.estimate,
+            count=count or context.estimate, why=why,
         )  # fmt: skip
 
     def _embeds(self) -> bool:

@@ -223,7 +223,7 @@ def check(got: recollect.Context, budget: int, count: Any = None) -> None:
     for ch in got.text:
         assert ch == "\n" or ch in ALLOWED or unicodedata.category(ch) not in ("Cc", "Cf", "Zl", "Zp"), hex(ord(ch))
     assert not BIDI & set(got.text)
-    assert len(got.items) == sum(line[0] in ">-" for line in got.text.splitlines()[1:-1])
+    assert sum(len(i.hits) for i in got.items) == sum(line[0] in ">-" for line in got.text.splitlines()[1:-1])
 
 
 @pytest.fixture

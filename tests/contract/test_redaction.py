@@ -100,6 +100,24 @@ class Talk:
         with recollect.open(self.url, user="alex", model=model, summary_keep_recent=0, background=False) as store:
             return store.summarize(self.c)
 
+    def embedded_by(self, said: str) -> Any:
+        with recollect.open(self.url, user="alex", embedder=Wordy(said), background=False) as store:
+            store.append(self.c, role="user", text="heron")
+            store.settle()
+            return store.search("heron"), store.stats()
+
+
+class Wordy:
+    """An embedder that fails, and says why at length."""
+
+    name, dimension = "wordy", 4
+
+    def __init__(self, said: str) -> None:
+        self._said = said
+
+    def embed(self, texts: Any) -> Any:
+        raise RuntimeError(f"no quota left for {self._said}")
+
 
 KEPT = "kept"  # a marker stands in its place, and the event is tagged `sensitive`
 HASHED = "hashed"  # it identifies something: a hash stands in its place, and the event is tagged
@@ -191,6 +209,7 @@ STORE: dict[str, Path_] = {
         LOST,  # asked for a record below: the model may also fail, with the secret in what it says
         (lambda t, v: t.summarized_by(_raising(v)), lambda t, v: t.summarized_by(lambda _: v)),
     ),
+    "open.embedder": (LOST, (lambda t, v: t.embedded_by(v),)),
     "open.settings": refused(lambda t, v: t.open(user=None, settings=Settings(user=v))),
     "for_user.user": refused(lambda t, v: t.store.for_user(v)),
     "create.id": refused(lambda t, v: t.store.create(v), lambda t, v: t.store.create(f"chat {v}")),
@@ -252,6 +271,29 @@ STORE: dict[str, Path_] = {
     **{f"fork.{p}": asked("fork", p) for p in ("conversation", "at", "branch", "switch")},
     "branches.conversation": asked("branches", "conversation"),
     **{f"switch.{p}": asked("switch", p, **({"branch": "main"} if p == "conversation" else {})) for p in ("conversation", "branch")},
+    "remember.content": kept(
+        lambda t, v: t.store.remember(v),
+        lambda t, v: t.store.remember(f"The login is {v}", conversation=t.c),
+    ),
+    "remember.kind": refused(lambda t, v: t.store.remember("x", kind=v)),
+    "remember.importance": refused(lambda t, v: t.store.remember("x", importance=v)),
+    "remember.tags": kept(lambda t, v: t.store.remember("Tea, not coffee", tags=["a", v])),
+    "remember.conversation": lost(lambda t, v: t.store.remember("x", conversation=v)),
+    "remember.workspace": kept(lambda t, v: t.store.remember("Likes tea", workspace=f"/a/{v}")),
+    "remember.source": kept(lambda t, v: t.store.remember("Likes milk", source=v)),
+    "forget.memory": lost(lambda t, v: t.store.forget(v)),
+    "recall.q": lost(lambda t, v: t.store.recall(v)),
+    **{f"recall.{p}": lost(lambda t, v, p=p: t.store.recall("x", **{p: v})) for p in ("kinds", "tags", "min_importance", "since", "conversation", "workspace", "limit")},  # type: ignore[misc]
+    "search.q": lost(lambda t, v: t.store.search(v)),
+    **{  # type: ignore[misc]
+        f"search.{p}": lost(lambda t, v, p=p: t.store.search("x", **{p: v}))
+        for p in ("workspace", "workspaces", "conversation", "branch", "kinds", "types", "tool", "since", "until", "limit", "explain")
+    },
+    "context.prompt": lost(lambda t, v: t.store.context(v)),
+    **{  # type: ignore[misc]
+        f"context.{p}": lost(lambda t, v, p=p: t.store.context("x", **{p: v}))
+        for p in ("workspace", "conversation", "budget", "sensitive", "max_memories", "max_excerpts", "count", "why")
+    },
     **{f"summarize.{p}": asked("summarize", p) for p in ("conversation", "branch")},
     "stats.by": refused(lambda t, v: t.store.stats(by=v)),
     "stats.since": refused(lambda t, v: t.store.stats(since=v)),
@@ -267,6 +309,7 @@ OTHERS: dict[str, Path_] = {
     "open_async.url": lost(lambda t, v: asyncio.run(recollect.open_async(f"mysql://{v}"))),
     "open_async.user": refused(lambda t, v: asyncio.run(recollect.open_async(t.url, user=v))),
     "open_async.model": lost(),  # `open`'s
+    "open_async.embedder": lost(),
     "open_async.settings": refused(lambda t, v: asyncio.run(recollect.open_async(t.url, settings=Settings(user=v)))),
     "admin.url": lost(lambda t, v: recollect.admin(f"mysql://{v}")),
     "admin.settings": refused(lambda t, v: recollect.admin(t.url, settings=Settings(user=v))),

@@ -130,7 +130,7 @@ def context(
     """Print the best evidence for a prompt within a token budget, as it would be handed to a model."""
     found = s.store.context(
         question_of(prompt), budget=budget, workspace=workspace, sensitive=sensitive, max_memories=memories,
-        max_excerpts=excerpts, conversation=None if conversation is None else s.find(conversation).id,
+        max_excerpts=excerpts, why=why, conversation=None if conversation is None else s.find(conversation).id,
     )  # fmt: skip
     if s.json:
         output.emit(found)
@@ -143,7 +143,7 @@ def context(
     output.line(output.clean(found.text))
     quoted = sum(i.hit.type == "event" for i in found.items)
     kept = len(found.items) - quoted
-    counts = [output.count(kept, "memory", "memories")] * bool(kept) + [output.count(quoted, "quotation")] * bool(
+    counts = [output.count(kept, "memory", "memories")] * bool(kept) + [output.count(quoted, "excerpt")] * bool(
         quoted
     )
     if why:
