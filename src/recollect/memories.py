@@ -44,11 +44,11 @@ class Draft:
             raise InvalidInput("content must not be empty.")
         if isinstance(tags, str):
             raise InvalidInput("tags must be a list of texts, not one text.")
+        self.source = None if source is None else gate.text(source)
         safe = [gate.text(checks.text(tag, "a tag")) for tag in tags]
         self.tags = checks.tags([*safe, "sensitive"] if gate.families else safe)
         self.importance = float(importance) + 0.0
         self.workspace = workspace
-        self.source = source
         self.terms = index.memory_terms(self.kind, self.content, self.tags)
 
 
