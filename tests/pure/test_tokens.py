@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from recollect.search import times, tokens
 
@@ -80,3 +82,30 @@ def test_dates_are_read_against_the_day_they_were_said(text: str, date: str) -> 
 @pytest.mark.parametrize("text", ["it may rain", "we march on", "nothing at all", "a second look"])
 def test_dates_are_not_seen_where_there_are_none(text: str) -> None:
     assert not times.dates(text, MAY_8)
+
+
+# -- reading only around hints says what reading everything says
+
+LETTERS = st.text("aeistnrylbdgcokmpu", min_size=1, max_size=9)
+ENDINGS = st.sampled_from(
+    "s es ed ing ies ied y er est ly ness ful able ible ability ibility ation ational izer ization ical ence ency ment".split()
+)
+WORDS = st.one_of(
+    LETTERS,
+    st.builds(str.__add__, LETTERS, ENDINGS),
+    st.sampled_from([form for forms in tokens._FORMS.replace("|", " ").split() for form in [forms]]),
+    st.text(max_size=6),
+    st.sampled_from(["parseConfig", "de-stress", "src/a.py", "Kim's", "e1234", "3.54.0", "a+b", "日本語", "café"]),
+)
+TEXTS = st.lists(st.tuples(WORDS, st.sampled_from([" ", "\n", ", ", " (", "\t", "_", "-", "."])), max_size=12).map(
+    lambda parts: "".join(word + gap for word, gap in parts)
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(text=TEXTS, asked=st.lists(WORDS, min_size=1, max_size=6))
+def test_hints_lose_nothing_and_find_nothing_else(text: str, asked: list[str]) -> None:
+    terms = list(dict.fromkeys(t for word in [*asked, *text.split()[:4]] for t in tokens.terms(word)))
+    sought = [(term, 1 << i, tokens.hints(term)) for i, term in enumerate(terms)]
+    bits = tokens.which(text, sought)
+    assert {term for term, bit, _ in sought if bits & bit} == set(terms) & tokens.term_set(text)

@@ -87,6 +87,7 @@ class PostgresTx:
 
     for_update = " for update"
     by_id = ""
+    among = " = any(cast(:ids as bigint[]))"
 
     def __init__(self, connection: Connection, user: int) -> None:
         self.user = user
@@ -109,6 +110,9 @@ class PostgresTx:
         statement, names = translate(sql)
         with self._connection.cursor() as cursor:
             cursor.executemany(statement.encode(), [dict(zip(names, row, strict=True)) for row in rows])
+
+    def some(self, ids: Sequence[int], /) -> list[int]:
+        return list(ids)
 
     def index_words(self, table: str, entries: Sequence[Row], /) -> None:
         if entries:

@@ -16,6 +16,8 @@ class Tx(Protocol):
     """The user's number, bound as `:user`; 0 for someone who never wrote anything."""
     for_update: str
     by_id: str
+    among: str
+    """`id` + this is true of the numbers that were given as `ids=tx.some(...)`: one statement, however many they are."""
     """Stands behind the name of `events` where its rows are asked for by id. SQLite knows no statistics and takes an index
     on the user instead, which reads all of them: 13 ms for 200 rows of 100,000 instead of 0.2."""
     """Appended to a select that must lock its row: ` for update` on Postgres, nothing where the writer is alone."""
@@ -28,6 +30,10 @@ class Tx(Protocol):
 
     def many(self, sql: str, rows: Iterable[Row], /) -> None:
         """Execute once per row; the values stand in the order in which the statement first names them."""
+        ...
+
+    def some(self, ids: Sequence[int], /) -> Any:
+        """Numbers as the statement takes them, for `among`."""
         ...
 
     def index_words(self, table: str, entries: Sequence[Row], /) -> None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 MAX_BATCH = 256
 MAX_BATCH_SECONDS = 0.010
 IDLE_SECONDS = 0.2
+READ_CACHE_KB = -16_000  # negative: kilobytes, not pages
 CHECKPOINT_SECONDS = 5.0
 MAX_WAL_PAGES = 1_000  # past this the writer checkpoints even when it is not idle; a longer log makes syncs dearer
 
@@ -48,6 +49,7 @@ class SQLiteTx:
 
     for_update = ""
     by_id = " not indexed"
+    among = " in (select value from json_each(:ids))"
 
     def __init__(self, connection: apsw.Connection, user: int) -> None:
         self.user = user
@@ -72,6 +74,9 @@ class SQLiteTx:
 
     def many(self, sql: str, rows: Iterable[Row], /) -> None:
         self._connection.executemany(sql, rows)
+
+    def some(self, ids: Sequence[int], /) -> str:
+        return str(list(ids))
 
     def index_words(self, table: str, entries: Sequence[Row], /) -> None:
         if entries:
@@ -265,6 +270,7 @@ class Engine:
         if reader is None:
             reader = self._local.reader = self._new_reader()
             reader.connection.pragma("query_only", True)
+            reader.connection.pragma("cache_size", READ_CACHE_KB)  # a search reads some hundred rows from everywhere
         return reader
 
     def _new_reader(self) -> Reader:

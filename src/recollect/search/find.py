@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from .vectors import Semantic
 
 CANDIDATES = 100  # by words, and as many by meaning: 200 found no more of LoCoMo (the dev half)
-MOST = (CANDIDATES, 2_000, 20_000, 200_000)  # as many are looked at until filters leave a quarter of the first
-BUDGET = 8_000  # rows that the terms of a question may have in all before common ones are left out
+MOST = (CANDIDATES, 2_000, 20_000)  # as many are looked at until filters leave a quarter of the first
+BUDGET = 4_000  # rows that the terms of a question may have in all before common ones are left out
 SNIPPET = 240
 
 
@@ -69,27 +69,38 @@ def search(db: Database, user: str, request: Request, semantic: Semantic | None)
     if request.limit == 0 or any(only == () for only in (request.kinds, request.workspaces)):
         return []
     count, frequencies = statistics.load(db, user)
-    return db.read(user, lambda tx: _Search(tx, request, Statistics(count, frequencies), semantic).hits())
+    vector = None
+    if semantic is not None and not semantic.embedder.is_quick:  # no network call inside a transaction
+        vector = semantic.question(understand(request.text).meaning)
+        semantic = semantic if vector is not None else None
+    return db.read(user, lambda tx: _Search(tx, request, Statistics(count, frequencies), semantic, vector).hits())
 
 
 class _Search:
     """One search, on one snapshot."""
 
-    def __init__(self, tx: Tx, request: Request, statistics: Statistics, semantic: Semantic | None) -> None:
+    def __init__(
+        self, tx: Tx, request: Request, statistics: Statistics, semantic: Semantic | None, vector: Any = None
+    ) -> None:
         self._tx = tx
         self._request = request
         self._statistics = statistics
         self._semantic = semantic
+        self._vector = vector
         self._rows: dict[str, tuple[str, Any]] = {}
         """Doc id -> ("event", row) or ("memory", Memory)."""
         self._numbers: dict[int, str] = {}
         """Row id -> doc id."""
+        self._read: set[int] = set()
+        """Row ids that are there, wanted or not."""
         self._hidden: set[str] = set()
         """Docs that are here as neighbours only."""
         self._is_common = False
         """Whether even the rarest word of the question is in too many rows to weigh them all: the newest are taken."""
         self._titled: set[int] = set()
         """Events that are here because of their conversation's title."""
+        self._homes: dict[int, Row] = {}
+        """Conversation number -> (number, id, title, active branch, workspace); deleted ones are not there."""
         self._places: dict[str, int] = {}
         self._lineages: dict[int, dict[int, int] | None] = {}
         self._found: Found | None = None
@@ -104,12 +115,11 @@ class _Search:
         asked = list(dict.fromkeys(terms(r.text)))
         docs = self._by_words(asked) if asked else []
         question = understand(r.text, speakers(docs))
-        vector = self._semantic.question(question.meaning) if self._semantic is not None else None
+        vector = self._vector
+        if vector is None and self._semantic is not None:
+            vector = self._semantic.question(question.meaning)
         if vector is not None and self._semantic is not None:
-            known = set(self._numbers)
-            near = self._semantic.nearest(self._tx, vector, CANDIDATES, self._within())
-            near = [id for id in near if id not in known]
-            docs += self._docs(near)
+            docs += self._by_meaning(self._semantic, vector)
             self._semantic.set_cosines(self._tx, vector, docs, self._numbers)
         ranker = Ranker(question, self._statistics, now=r.now)
         ranker.add(docs)
@@ -130,7 +140,7 @@ class _Search:
     def _by_words(self, asked: list[str]) -> list[Doc]:
         """Candidates by words and by the days that are asked for. When filters leave too few of them, more are fetched."""
         r, tx = self._request, self._tx
-        asked = [*self._affordable(asked), *times.tokens(times.dates(r.text[:SNIPPET]))]
+        asked = self._affordable([*asked, *times.tokens(times.dates(r.text[:SNIPPET]))])
         weights = {term: 1 + round(1000 * self._statistics.rarity(term)) for term in asked}
         scope = [] if self._found is None else [index.conversation_token(self._found.no)]
         docs: list[Doc] = []
@@ -142,13 +152,26 @@ class _Search:
                 narrow.append(index.kind_token(r.kinds[0]))
             if r.tool is not None:
                 narrow.append(index.tool_token(r.tool))
-            titled = tx.find_words("title_words", weights, [index.user_token(tx.user), *scope], 20)
-            self._titled.update(self._first_messages(titled))
+            if self._found is None:  # within one, a title tells nothing apart
+                titled = tx.find_words("title_words", weights, [index.user_token(tx.user)], 20)
+                self._titled.update(self._first_messages(titled))
             docs += self._enough(weights, narrow)
             docs += self._docs([id for id in sorted(self._titled) if id not in self._numbers])
         if r.types != "events":
             docs += self._enough(weights, ["m"])
         return docs
+
+    def _by_meaning(self, semantic: Semantic, vector: Any) -> list[Doc]:
+        docs: list[Doc] = []
+        within = self._within()
+        most = CANDIDATES // 2 if self._found is not None else CANDIDATES
+        while True:
+            near = semantic.nearest(self._tx, vector, most, within)
+            new = [id for id in near if id not in self._read]
+            docs += self._docs(new)
+            missing = [id for id in new if id not in self._read]
+            if not missing or not semantic.drop_deleted(self._tx, missing):
+                return docs
 
     def _enough(self, weights: dict[str, int], narrow: list[str]) -> list[Doc]:
         docs: list[Doc] = []
@@ -215,39 +238,46 @@ class _Search:
         docs: list[Doc] = []
         for start in range(0, len(ids), 400):
             part = ids[start : start + 400]
-            listed = ",".join(map(str, part))  # numbers of our own: no value of a caller stands in a statement
             if self._request.types != "memories":
                 rows = self._tx.all(
-                    f"select {_EVENT} from events e{self._tx.by_id} join conversations c on c.user_no = e.user_no and"
-                    f" c.no = e.conversation_no where e.user_no = :user and e.id in ({listed}) and c.deleted_at is null"
-                    " and e.created_at between :since and :until",
+                    f"select {_EVENT} from events{self._tx.by_id} where user_no = :user and id{self._tx.among}"
+                    " and created_at between :since and :until",
+                    ids=self._tx.some(part),
                     since=self._request.since or 0,
                     until=branches.NO_LIMIT if self._request.until is None else self._request.until - 1,
-                )  # fmt: skip
+                )
+                self._read.update([row[0] for row in rows])
+                self._know_homes({row[_C] for row in rows})
                 rows = [row for row in rows if self._is_wanted(row)]
-                self._know_lineages({row[-3] for row in rows})
+                self._know_lineages({row[_C] for row in rows})
                 docs += [self._event(row) for row in rows if self._is_in_lineage(row)]
                 taken = {row[0] for row in rows}
-                listed = ",".join([str(id) for id in part if id not in taken])
-            if self._request.types != "events" and listed:
+                part = [id for id in part if id not in taken]
+            if self._request.types != "events" and part:
                 rows = self._tx.all(
-                    f"select {memories.COLUMNS}{memories.FROM} where m.user_no = :user and m.id in ({listed})"
+                    f"select {memories.COLUMNS}{memories.FROM} where m.user_no = :user and m.id{self._tx.among}",
+                    ids=self._tx.some(part),
                 )
+                self._read.update([row[11] for row in rows])
                 docs += [self._memory(row) for row in rows if self._is_memory_wanted(row)]
         return docs
 
     def _event(self, row: Row) -> Doc:
-        id = f"{row[-2]}:{row[1]}"
+        number, seq, kind, role, text, name, tool, path, agent, tags, _, created_at, no = row
+        _, conversation, title, _, workspace = self._homes[no]
+        id = f"{conversation}:{seq}"
         self._rows[id] = ("event", row)
-        self._numbers[row[0]] = id
-        self._places[row[-2]] = row[-3]
+        self._numbers[number] = id
+        self._places[conversation] = no
+        also = ""
+        if name or tool or path or tags or number in self._titled:
+            told = (name, tool, path, tags, title if number in self._titled else None)
+            also = " ".join([part[: index.SMALL] for part in told if part])
         home = self._request.workspace
-        titled = row[-5] if row[0] in self._titled else None
         return Doc(
-            id=id, text=fence.without(row[4]) or row[6] or row[7] or "", conversation=row[-2], seq=row[1], created_at=row[21],
-            speaker=row[8] or (row[5] if row[2] == "message" and row[5] else row[3]) or "",
-            also=" ".join([part[: index.SMALL] for part in (row[5], row[6], row[7], row[12], titled) if part]),
-            affinity=1.0 if self._request.workspaces and home is not None and row[-1] == home else 0.0,
+            id, fence.without(text) or tool or path or "", conversation, seq, created_at,
+            agent or (name if kind == "message" and name else role) or "", also=also,
+            affinity=1.0 if self._request.workspaces and home is not None and workspace == home else 0.0,
         )  # fmt: skip
 
     def _memory(self, row: Row) -> Doc:
@@ -261,21 +291,24 @@ class _Search:
 
     def _is_wanted(self, row: Row) -> bool:
         r = self._request
-        if self._found is not None and row[-3] != self._found.no:
+        _, _, kind, _, _, _, tool, path, _, _, _, created_at, no = row
+        home = self._homes.get(no)
+        if home is None or (self._found is not None and no != self._found.no):
             return False
+        workspace = home[4]
         if r.workspaces:
-            if row[-1] is None or (row[-1] not in r.workspaces and row[-1] != r.workspace):
+            if workspace is None or (workspace not in r.workspaces and workspace != r.workspace):
                 return False
-        elif r.workspace is not None and row[-1] != r.workspace:
+        elif r.workspace is not None and workspace != r.workspace:
             return False
-        if not r.outside and index.is_outside(row[7], row[-1]):
+        if path and not r.outside and index.is_outside(path, workspace):
             return False
         return (
-            (not r.kinds or row[2] in r.kinds)
-            and (r.tool is None or row[6] == r.tool)
-            and (r.since is None or row[21] >= r.since)
-            and (r.until is None or row[21] < r.until)
-            and row[2] not in index.UNINDEXED
+            (not r.kinds or kind in r.kinds)
+            and (r.tool is None or tool == r.tool)
+            and (r.since is None or created_at >= r.since)
+            and (r.until is None or created_at < r.until)
+            and kind not in index.UNINDEXED
         )
 
     def _is_memory_wanted(self, row: Row) -> bool:
@@ -293,20 +326,32 @@ class _Search:
             and (not r.tags or set(r.tags) <= set(memories.tags(row)))
         )
 
+    def _know_homes(self, conversations: set[int]) -> None:
+        """Where events are from; a deleted conversation is nowhere."""
+        new = conversations.difference(self._homes)
+        if new:
+            rows = self._tx.all(
+                "select no, id, title, active_branch, workspace from conversations where user_no = :user"
+                f" and no{self._tx.among} and deleted_at is null",
+                ids=self._tx.some(sorted(new)),
+            )
+            self._homes.update((row[0], row) for row in rows)
+
     def _know_lineages(self, conversations: set[int]) -> None:
         """Most have one branch only, which one question answers for all of them."""
         new = sorted(conversations.difference(self._lineages))
         if self._request.branch == branches.EVERY or not new:
             return
-        listed = ",".join(map(str, new))
         rows = self._tx.all(
-            f"select distinct conversation_no from branches where user_no = :user and no > 0 and conversation_no in ({listed})"
+            "select distinct conversation_no from branches where user_no = :user and no > 0"
+            f" and conversation_no{self._tx.among}",
+            ids=self._tx.some(new),
         )
         self._lineages.update(dict.fromkeys(set(new).difference(row[0] for row in rows)))
 
     def _is_in_lineage(self, row: Row) -> bool:
         """On the branch that is asked about, or else on the conversation's active one."""
-        no, branch, seq = row[-3], row[20], row[1]
+        no, branch, seq = row[_C], row[_B], row[1]
         if no not in self._lineages:
             tree = branches.tree(self._tx, no)
             if self._request.branch == branches.EVERY:
@@ -314,7 +359,9 @@ class _Search:
             elif len(tree) == 1:
                 self._lineages[no] = None
             else:
-                self._lineages[no] = dict(branches.climb(tree, row[-4] if self._branch is None else self._branch))
+                self._lineages[no] = dict(
+                    branches.climb(tree, self._homes[no][3] if self._branch is None else self._branch)
+                )
         lineage = self._lineages[no]
         return lineage is None or seq <= lineage.get(branch, -1)
 
@@ -331,9 +378,8 @@ class _Search:
             no = self._places[place]
             for branch in self._lineages.get(no) or {0: 0}:
                 rows = self._tx.all(
-                    f"select {_EVENT} from events e join conversations c on c.user_no = e.user_no and"
-                    " c.no = e.conversation_no where e.user_no = :user and e.conversation_no = :c and e.branch_no = :b"
-                    " and e.seq between :first and :last",
+                    f"select {_EVENT} from events where user_no = :user and conversation_no = :c and branch_no = :b"
+                    " and seq between :first and :last",
                     c=no, b=branch, first=first, last=last,
                 )  # fmt: skip
                 for row in rows:
@@ -357,22 +403,17 @@ class _Search:
             )  # fmt: skip
         text = row[4] or ranked.doc.text
         return Hit(
-            "event", row[2], ranked.doc.id, row[-2], row[1], text, snippet(text, asked), ranked.score, ranked.parts,
-            row[21], ranked.doc.speaker or None, self._branch_name(row), f'"{log.SENSITIVE}"' in (row[12] or ""),
+            "event", row[2], ranked.doc.id, ranked.doc.conversation, row[1], text, snippet(text, asked), ranked.score,
+            ranked.parts, row[11], ranked.doc.speaker or None, self._branch_name(row), f'"{log.SENSITIVE}"' in (row[9] or ""),
         )  # fmt: skip
 
     def _branch_name(self, row: Row) -> str:
-        return "main" if row[20] == 0 else branches.tree(self._tx, row[-3])[row[20]][0]
+        return "main" if row[_B] == 0 else branches.tree(self._tx, row[_C])[row[_B]][0]
 
 
-# In the order of the log's columns, without what no search looks at: a payload may be long.
-_UNREAD = frozenset(
-    "status task_id message payload model input_tokens output_tokens cost duration_ms key checksum".split()
-)
-_EVENT = (
-    ", ".join("null" if c in _UNREAD else f"e.{c}" for c in ("id, " + log.COLUMNS).split(", "))
-    + ", c.title, c.active_branch, c.no, c.id, c.workspace"
-)
+# What a search reads of an event; a payload may be long.
+_EVENT = "id, seq, kind, role, text, name, tool, path, agent, tags, branch_no, created_at, conversation_no"
+_B, _C = 10, 12  # where its branch and its conversation stand
 
 
 def snippet(text: str, asked: Sequence[str]) -> str:

@@ -253,25 +253,21 @@ class Ranker:
         rarity = {term: statistics.rarity(term) * weight for term, weight in question.terms}
         terms = sorted(rarity, key=lambda term: -rarity[term])[:TERMS]
         total = sum(rarity[term] for term in terms) or 1.0
-        self._bits = [(term, 1 << i) for i, term in enumerate(terms)]
+        self._sought = [(term, 1 << i, tokens.hints(term)) for i, term in enumerate(terms)]
         self._shares = [rarity[term] / total for term in terms]
         self._share: dict[int, float] = {0: 0.0}
         self._seen: dict[str, _Seen] = {}
 
     def add(self, docs: Iterable[Doc]) -> None:
         """Take candidates in; one that is here already stays as it was."""
-        bit, seen = self._bits, self._seen
+        sought, seen = self._sought, self._seen
         for doc in docs:
             if doc.id in seen:
                 continue
             text = doc.text if len(doc.text) <= SCANNED else doc.text[:SCANNED]
-            found = tokens.term_set(text)
             if doc.also:
-                found |= tokens.term_set(doc.also)
-            bits = 0
-            for term, mask in bit:
-                if term in found:
-                    bits |= mask
+                text = f"{text} {doc.also}"
+            bits = tokens.which(text, sought)
             seen[doc.id] = _Seen(doc, speaker_of(doc), bits, _ends_in_question(doc.text))
 
     def wanted(self, best: int = 20, reach: int = 3) -> list[tuple[str, int]]:

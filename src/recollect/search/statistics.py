@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from weakref import WeakKeyDictionary
 
+from .times import said
 from .tokens import term_set
 
 TYPE_CHECKING = False
@@ -52,13 +53,13 @@ def _store(tx: Tx, count: int, stored: str) -> None:
 
 def _sampled(tx: Tx, count: int) -> dict[str, int]:
     rows = tx.all(
-        f"select substr(text, 1, 2000) from events{tx.by_id} where user_no = :user and id > :low and id <= :high"
+        f"select substr(text, 1, 2000), created_at from events{tx.by_id} where user_no = :user and id > :low and id <= :high"
         " order by id desc limit :n",
         low=tx.low_id(), high=tx.high_id(), n=SAMPLE,
     )  # fmt: skip
     counts: dict[str, int] = {}
-    for (text,) in rows:
-        for term in term_set(text):
+    for text, at in rows:
+        for term in (*term_set(text), said(at)):
             counts[term] = counts.get(term, 0) + 1
     scale = max(1.0, count / max(1, len(rows)))
     return {term: round(n * scale) for term, n in counts.items() if n > 1 or scale == 1.0}

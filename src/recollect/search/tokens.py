@@ -16,7 +16,7 @@ from ..light import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _RUN = pattern(r"\w+(?:'\w+)*")
 # The joints that identifiers, versions, dates and paths have inside; possessive, so linear on 10 KB of "aaaa".
@@ -243,3 +243,44 @@ def terms(text: str) -> list[str]:
 def term_set(text: str) -> set[str]:
     """The terms of a text, each once."""
     return set(chain.from_iterable(map(_CHUNKS.__getitem__, text.split())))
+
+
+_FORMS_OF: dict[str, tuple[str, ...]] = {}
+
+
+def hints(term: str) -> tuple[str, ...]:
+    """Parts of a text in lower case of which one must be there if the term is. A stem is the beginning of its words, but
+    for a last letter that Porter's rules put there (`happi`, `hope`, `visibl`), unless a form is irregular."""
+    if not _FORMS_OF:
+        for form, first in _IRREGULAR.items():
+            _FORMS_OF[stem(form)] = (*_FORMS_OF.get(stem(form), (first,)), form)
+    others = _FORMS_OF.get(term, ())
+    if len(term) > 2 and term.endswith("i"):
+        return (term, term[:-1] + "y", *others)
+    return (term[:-1] if len(term) > 2 and term.endswith(("e", "bl")) else term, *others)
+
+
+def which(text: str, sought: Sequence[tuple[str, int, tuple[str, ...]]]) -> int:
+    """Which of some (term, bit, hints) stand in a text, as bits: what `term_set` says, in a quarter of the time, since
+    only the runs of characters around a hint are read."""
+    bits = 0
+    if not text.isascii() or "-" in text or "+" in text:  # accents, scripts without spaces, words joined to one
+        found = term_set(text)
+        for term, bit, _ in sought:
+            if term in found:
+                bits |= bit
+        return bits
+    low = text.lower()
+    for term, bit, parts in sought:
+        for part in parts:
+            at = low.find(part)
+            while at >= 0:
+                end = text.find(" ", at)
+                end = len(text) if end < 0 else end
+                if term in terms(text[text.rfind(" ", 0, at) + 1 : end]):
+                    bits |= bit
+                    break
+                at = low.find(part, end)
+            if bits & bit:
+                break
+    return bits

@@ -91,12 +91,17 @@ class Semantic:
                     del self._signatures[next(iter(self._signatures))]
                 known = self._signatures[tx.user] = _Signatures(self.embedder.name, self.embedder.dimension)
             known.update(tx, upto)
-            while True:
-                found = known.nearest(vector, most, within)
-                there = tx.all(f"select id from vectors where user_no = :user and id in ({','.join(map(str, found))})")
-                if len(there) == len(found):
-                    return found
-                known.drop(set(found).difference(row[0] for row in there))  # deleted since
+            return known.nearest(vector, most, within)
+
+    def drop_deleted(self, tx: Tx, ids: Sequence[int]) -> bool:
+        """Forget the signatures of what somebody has deleted since they were read. Returns whether there were any."""
+        there = tx.all(f"select id from vectors where user_no = :user and id{tx.among}", ids=tx.some(ids))
+        gone = set(ids).difference(row[0] for row in there)
+        with self._lock:
+            if gone and tx.user in self._signatures:
+                self._signatures[tx.user].drop(gone)
+                return True
+        return False
 
     def set_cosines(self, tx: Tx, vector: Any, docs: Iterable[Doc], numbers: Mapping[int, str]) -> None:
         """Give each doc its cosine; what has no vector yet is embedded now, as far as that is quick."""
@@ -105,9 +110,8 @@ class Semantic:
         upto = self._upto(tx)
         rows: list[Row] = []
         stored = [id for id in wanted if id <= upto]
-        for start in range(0, len(stored), 1000):
-            listed = ",".join(map(str, stored[start : start + 1000]))
-            rows += tx.all(f"select id, vector from vectors where user_no = :user and id in ({listed})")
+        if stored:
+            rows = tx.all(f"select id, vector from vectors where user_no = :user and id{tx.among}", ids=tx.some(stored))
         width = 2 * self.embedder.dimension
         rows = [row for row in rows if len(row[1]) == width]
         if rows:
@@ -213,15 +217,16 @@ class Semantic:
         if row is None or row[1] != self.embedder.name or row[2] != self.embedder.dimension:
             return False
         if made:
-            listed = ", ".join(str(id) for id, _, _ in made)
+            ids = tx.some([id for id, _, _ in made])
             there = {
                 row[0]
                 for row in tx.all(
-                    f"select id from events{tx.by_id} where user_no = :user and id in ({listed})"
-                    f" union all select id from memories where user_no = :user and id in ({listed})"
+                    f"select id from events{tx.by_id} where user_no = :user and id{tx.among}"
+                    f" union all select id from memories where user_no = :user and id{tx.among}",
+                    ids=ids,
                 )
             }  # what was erased meanwhile stays so
-            tx.run(f"delete from vectors where user_no = :user and id in ({listed})")
+            tx.run(f"delete from vectors where user_no = :user and id{tx.among}", ids=ids)
             postgres = self._dialect == "postgres"
             tx.many(
                 "insert into vectors (id, user_no, conversation_no, signature, vector) values (:id, :user_no, :c, "
@@ -299,7 +304,13 @@ class _Signatures:
         ids, planes = self._ids[: self._count], self._planes[:, : self._count]
         if within is not None:
             places = self._places[: self._count]
-            chosen = np.flatnonzero(places == within[0] if len(within) == 1 else np.isin(places, within))
+            chosen = places == within[0] if within else np.zeros(len(ids), dtype=bool)
+            if len(within) > 4:
+                chosen = np.isin(places, within)
+            else:
+                for place in within[1:]:
+                    chosen |= places == place
+            chosen = np.flatnonzero(chosen)
             ids, planes = ids[chosen], planes[:, chosen]
         if len(ids) == 0:
             return []
