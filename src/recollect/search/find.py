@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .fusion import Ranked
     from .vectors import Semantic
 
-CANDIDATES = 100  # by words, and as many by meaning: 200 found no more of LoCoMo (the dev half)
+CANDIDATES = 80  # by words, and as many by meaning: 100 or 200 found no more of LoCoMo (the dev half)
 MOST = (CANDIDATES, 2_000, 20_000)  # as many are looked at until filters leave a quarter of the first
 BUDGET = 4_000  # rows that the terms of a question may have in all before common ones are left out
 SNIPPET = 240
@@ -100,7 +100,8 @@ class _Search:
         self._titled: set[int] = set()
         """Events that are here because of their conversation's title."""
         self._homes: dict[int, Row] = {}
-        """Conversation number -> (number, id, title, active branch, workspace); deleted ones are not there."""
+        """Conversation number -> (number, id, title, active branch, workspace, has it branches); deleted ones are not
+        there."""
         self._places: dict[str, int] = {}
         self._lineages: dict[int, dict[int, int] | None] = {}
         self._found: Found | None = None
@@ -176,6 +177,10 @@ class _Search:
     def _enough(self, weights: dict[str, int], narrow: list[str]) -> list[Doc]:
         docs: list[Doc] = []
         seen: set[int] = set()
+        if self._found is not None or "m" in narrow:  # mostly few: then they are all there is, and need not be weighed
+            found = self._tx.find_words("words", weights, narrow, CANDIDATES, newest=True)
+            if len(found) < CANDIDATES:
+                return self._docs(found)
         for most in MOST:
             found = self._tx.find_words("words", weights, narrow, most, newest=self._is_common)
             docs += self._docs([id for id in found if id not in seen])
@@ -249,7 +254,6 @@ class _Search:
                 self._read.update([row[0] for row in rows])
                 self._know_homes({row[_C] for row in rows})
                 rows = [row for row in rows if self._is_wanted(row)]
-                self._know_lineages({row[_C] for row in rows})
                 docs += [self._event(row) for row in rows if self._is_in_lineage(row)]
                 taken = {row[0] for row in rows}
                 part = [id for id in part if id not in taken]
@@ -264,7 +268,7 @@ class _Search:
 
     def _event(self, row: Row) -> Doc:
         number, seq, kind, role, text, name, tool, path, agent, tags, _, created_at, no = row
-        _, conversation, title, _, workspace = self._homes[no]
+        _, conversation, title, _, workspace, _ = self._homes[no]
         id = f"{conversation}:{seq}"
         self._rows[id] = ("event", row)
         self._numbers[number] = id
@@ -327,27 +331,18 @@ class _Search:
         )
 
     def _know_homes(self, conversations: set[int]) -> None:
-        """Where events are from; a deleted conversation is nowhere."""
+        """Where events are from; a deleted conversation is nowhere. Most have one branch only: then all of it is seen."""
         new = conversations.difference(self._homes)
         if new:
             rows = self._tx.all(
-                "select no, id, title, active_branch, workspace from conversations where user_no = :user"
+                "select no, id, title, active_branch, workspace, exists (select 1 from branches b where b.user_no = :user"
+                " and b.conversation_no = c.no and b.no > 0) from conversations c where user_no = :user"
                 f" and no{self._tx.among} and deleted_at is null",
                 ids=self._tx.some(sorted(new)),
             )
             self._homes.update((row[0], row) for row in rows)
-
-    def _know_lineages(self, conversations: set[int]) -> None:
-        """Most have one branch only, which one question answers for all of them."""
-        new = sorted(conversations.difference(self._lineages))
-        if self._request.branch == branches.EVERY or not new:
-            return
-        rows = self._tx.all(
-            "select distinct conversation_no from branches where user_no = :user and no > 0"
-            f" and conversation_no{self._tx.among}",
-            ids=self._tx.some(new),
-        )
-        self._lineages.update(dict.fromkeys(set(new).difference(row[0] for row in rows)))
+            if self._request.branch != branches.EVERY:
+                self._lineages.update((row[0], None) for row in rows if not row[5])
 
     def _is_in_lineage(self, row: Row) -> bool:
         """On the branch that is asked about, or else on the conversation's active one."""
