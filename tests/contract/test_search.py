@@ -543,10 +543,10 @@ def test_both_databases_give_the_same_order_and_scores(both: Any, options: Any) 
             there.settle()
         for question, scope in QUESTIONS:
             a, b = here.search(question, **scope), there.search(question, **scope)
-            assert [(h.id, round(h.score, 6)) for h in a] == [(h.id, round(h.score, 6)) for h in b], (settled, question)
-            assert [{k: round(v, 6) for k, v in h.parts.items()} for h in a] == [
-                {k: round(v, 6) for k, v in h.parts.items()} for h in b
-            ]
+            assert [h.id for h in a] == [h.id for h in b], (settled, question)
+            for mine, other in zip(a, b, strict=True):  # a memory is a few milliseconds younger here than there
+                assert mine.score == pytest.approx(other.score, abs=1e-5)
+                assert mine.parts == pytest.approx(other.parts, abs=1e-5)
             assert [(h.text, h.snippet, h.speaker, h.branch, h.kind) for h in a] == [
                 (h.text, h.snippet, h.speaker, h.branch, h.kind) for h in b
             ]

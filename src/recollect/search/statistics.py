@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 SAMPLE = 2_000
 STALE = 0.75  # counted anew when the log has grown by a third
 _cache: WeakKeyDictionary[Database, dict[str, tuple[int, dict[str, int]]]] = WeakKeyDictionary()
+_counts: WeakKeyDictionary[Database, dict[str, tuple[int, int]]] = WeakKeyDictionary()
+"""(the newest activity, how many events there were then), by user: most searches are not the first since the last append."""
 
 
 def load(db: Database, user: str) -> tuple[int, dict[str, int]]:
     """(number of events, term -> in how many of them), counted anew when it is out of date."""
     cache = _cache.setdefault(db, {})
-    count = db.read(user, _count)
+    counted = _counts.setdefault(db, {})
+    _, count = counted[user] = db.read(user, lambda tx: _count(tx, *counted.get(user, (-1, 0))))
     known = cache.get(user)
     if known is None or known[0] < count * STALE or known[0] > count / STALE + 50:
         known = db.read(user, _stored)
@@ -33,12 +36,17 @@ def load(db: Database, user: str) -> tuple[int, dict[str, int]]:
                 db.write(user, lambda tx: _store(tx, count, stored))
         if len(cache) > 256:
             cache.clear()
+            counted.clear()
         cache[user] = known
     return count, known[1]
 
 
-def _count(tx: Tx) -> int:
-    return int(tx.all("select coalesce(sum(last_seq), 0) from conversations where user_no = :user")[0][0])
+def _count(tx: Tx, at: int, count: int) -> tuple[int, int]:
+    newest = tx.one("select activity from conversations where user_no = :user order by activity desc limit 1")
+    if newest is not None and newest[0] == at:
+        return at, count
+    found = tx.all("select coalesce(sum(last_seq), 0) from conversations where user_no = :user")
+    return (-1 if newest is None else newest[0]), int(found[0][0])
 
 
 def _stored(tx: Tx) -> tuple[int, dict[str, int]] | None:
