@@ -105,7 +105,7 @@ class PostgresTx:
     def run(self, sql: str, /, **params: Any) -> int:
         return self._execute(sql, params).rowcount
 
-    def many(self, sql: str, rows: Iterable[Row], /) -> None:
+    def many(self, sql: str, rows: Sequence[Row], /) -> None:
         statement, names = translate(sql)
         with self._connection.cursor() as cursor:
             cursor.executemany(statement.encode(), [dict(zip(names, row, strict=True)) for row in rows])

@@ -26,7 +26,7 @@ class Tx(Protocol):
         """Execute, and return the number of rows changed."""
         ...
 
-    def many(self, sql: str, rows: Iterable[Row], /) -> None:
+    def many(self, sql: str, rows: Sequence[Row], /) -> None:
         """Execute once per row; the values stand in the order in which the statement first names them."""
         ...
 

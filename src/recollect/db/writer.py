@@ -11,6 +11,7 @@ import os
 import threading
 import time
 import weakref
+from itertools import chain
 
 import apsw
 
@@ -28,7 +29,7 @@ except ImportError:  # an interpreter without the C module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, TypeVar
 
     from ..model import Progress
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 MAX_BATCH = 256
+BLOCK = 50  # rows in one insert: 1.4 us each instead of 2.4
 MAX_BATCH_SECONDS = 0.010
 IDLE_SECONDS = 0.2
 CHECKPOINT_SECONDS = 5.0
@@ -70,8 +72,15 @@ class SQLiteTx:
         self._execute(sql, params).fetchall()
         return self._connection.changes()
 
-    def many(self, sql: str, rows: Iterable[Row], /) -> None:
-        self._connection.executemany(sql, rows)
+    def many(self, sql: str, rows: Sequence[Row], /) -> None:
+        # To start a statement takes as long as to insert a row, so as many rows as possible go with each.
+        done = 0
+        if len(rows) >= BLOCK and sql.startswith("insert") and sql.endswith(")"):
+            done = len(rows) - len(rows) % BLOCK
+            block = _BLOCKS[sql]
+            for n in range(0, done, BLOCK):
+                self._execute(block, tuple(chain.from_iterable(rows[n : n + BLOCK]))).fetchall()
+        self._connection.executemany(sql, rows[done:] if done else rows)
 
     def index_words(self, table: str, entries: Sequence[Row], /) -> None:
         if entries:
@@ -149,6 +158,20 @@ _FTS = {
     )
     for table in ("words", "title_words")
 }
+
+
+class _Blocks(dict[str, str]):
+    """Inserts, for `BLOCK` rows at once; the values stand in order, so that they need no names."""
+
+    def __missing__(self, sql: str) -> str:
+        head, values, one = sql.partition(" values ")
+        first, *rest = one.split(":")
+        one = first + "".join("?" + part.lstrip("abcdefghijklmnopqrstuvwxyz_") for part in rest)
+        found = self[sql] = head + values + ", ".join([one] * BLOCK)
+        return found
+
+
+_BLOCKS = _Blocks()
 
 
 def _quoted(term: str) -> str:

@@ -124,6 +124,10 @@ class Gate:
         """Nothing to look for; microseconds."""
         return not self._on or (not self._patterns and quiet(text))
 
+    def loud(self, texts: Sequence[str]) -> list[int]:
+        """Which of these there is something to look for in."""
+        return [] if not self._on else [n for n, text in enumerate(texts) if not self.is_quiet(text)]
+
     def text(self, value: str) -> str:
         if self.is_quiet(value):
             return value
