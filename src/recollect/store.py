@@ -235,9 +235,7 @@ class Store:
     ) -> list[Event]:
         """Append many events in one transaction: all of them or none. Each entry has the keywords of `append`."""
         name = _id(conversation)
-        entries = list(entries)
-        plain = log.plain_messages(name, entries, self._gate)
-        drafts = [draft or self._prepare(name, entry) for draft, entry in zip(plain, entries, strict=True)]
+        drafts = log.prepare_all(name, list(entries), self._gate, lambda entry: self._prepare(name, entry))
         wanted = drafts if self._all_on else [d for d in drafts if self._is_on(d[0].kind)]
         if not wanted:
             self.get(name)  # an unknown conversation is an error whatever is switched off

@@ -1,6 +1,6 @@
 """What a database is to the rest of Recollect: two small protocols. Imported by type checkers only."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from ..model import Progress

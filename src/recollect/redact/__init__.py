@@ -80,7 +80,7 @@ class Gate:
     there is one gate for each thing that is written, made by `another()`.
     """
 
-    __slots__ = ("_allow", "_off", "_on", "_patterns", "_policy", "families")
+    __slots__ = ("_allow", "_off", "_patterns", "_policy", "families", "is_on")
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Gate:
         allow: Sequence[str] = (),
         patterns: Mapping[str, str] | None = None,
     ) -> None:
-        self._on = on
+        self.is_on = on
         self._off = off
         self._allow = allow
         self._patterns = patterns or {}
@@ -97,7 +97,7 @@ class Gate:
         self.families: list[str] = []
 
     def another(self) -> Gate:
-        twin = Gate(self._on, self._off, self._allow, self._patterns)
+        twin = Gate(self.is_on, self._off, self._allow, self._patterns)
         twin._policy = self._policy
         return twin
 
@@ -122,11 +122,11 @@ class Gate:
 
     def is_quiet(self, text: str) -> bool:
         """Nothing to look for; microseconds."""
-        return not self._on or (not self._patterns and quiet(text))
+        return not self.is_on or (not self._patterns and quiet(text))
 
     def loud(self, texts: Sequence[str]) -> list[int]:
         """Which of these there is something to look for in."""
-        return [] if not self._on else [n for n, text in enumerate(texts) if not self.is_quiet(text)]
+        return [n for n, text in enumerate(texts) if not self.is_quiet(text)]
 
     def text(self, value: str) -> str:
         if self.is_quiet(value):
@@ -142,7 +142,7 @@ class Gate:
 
     def value(self, value: Any) -> Any:
         """A JSON value, however deep, keys included."""
-        if not self._on or not value or (not self._patterns and _is_quiet_value(value)):
+        if not self.is_on or not value or (not self._patterns and _is_quiet_value(value)):
             return value
         from .search import redact_value
 

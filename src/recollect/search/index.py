@@ -16,7 +16,6 @@ from .tokens import terms
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from ..db import Row, Tx
 
