@@ -46,11 +46,11 @@ _ASSIGN = (
 )
 _STEM = Lazy(rb"[\w.\xc0-\xff-]+(?:[ ][\w.\xc0-\xff-]+)?")
 # A literal that is handed on at once, or stands in for a variable that is not set.
-_WRAPPED = (
-    r"^[ \t]*(?:(?:\[\]byte|Buffer\.from|Some|[\w.]*String(?:::from|::new|\.init)?|[\w.]*Secret\w*|bytes|bytearray|[\w.]*b64decode|[\w.]*SecretKeySpec|new[ ][\w.]+)\([ \t]*[rbu]?"
-    r"|(?:[\w.$:>-]*(?:getenv|environ\.get|\benv|config\.get|get_env|GetEnv|Getenv|getOrDefault|getProperty|fetch|GetEnvironmentVariable)\([ \t]*[\"'][\w.-]+[\"'][ \t]*,[ \t]*)"
-    r"|(?:process\.env(?:\.\w+|\[[\"']\w+[\"']\])|os\.\w+(?:\.\w+)?[(\[][\"']\w+[\"'][)\]]|import\.meta\.env\.\w+|ENV\[[\"']\w+[\"']\])[ \t]*(?:\|\||\?\?|or)[ \t]*"
-    r")(?:\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})')"
+_WRAPPED = Lazy(
+    rb"[ \t]*(?:(?:\[\]byte|Buffer\.from|Some|[\w.]*String(?:::from|::new|\.init)?|[\w.]*Secret\w*|bytes|bytearray|[\w.]*b64decode|[\w.]*SecretKeySpec|new[ ][\w.]+)\([ \t]*[rbu]?"
+    rb"|(?:[\w.$:>-]*(?:getenv|environ\.get|\benv|config\.get|get_env|GetEnv|Getenv|getOrDefault|getProperty|fetch|GetEnvironmentVariable)\([ \t]*[\"'][\w.-]+[\"'][ \t]*,[ \t]*)"
+    rb"|(?:process\.env(?:\.\w+|\[[\"']\w+[\"']\])|os\.\w+(?:\.\w+)?[(\[][\"']\w+[\"'][)\]]|import\.meta\.env\.\w+|ENV\[[\"']\w+[\"']\])[ \t]*(?:\|\||\?\?|or)[ \t]*"
+    rb")(?:\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})')"
 )
 # Letters alone before the next field are a name, a call without arguments is code: rejected below as well, but not as fast.
 _DULL = Lazy(rb"[ \t]?(?:[A-Za-z_.]+(?:[,;)\]}]+(?=\s)|(?=[ \t])|\(\))|[A-Za-z_][\w.]*\([A-Za-z_][\w.]*[,)])")
@@ -189,9 +189,9 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         if (
             separator in b":="
             and (b"(" in ahead or b"||" in ahead or b"??" in ahead or b" or " in ahead)
-            and (wrapped := next(pattern(_WRAPPED).spans(ahead), None))
+            and (wrapped := _WRAPPED.match(ahead))
         ):
-            start, end = max(wrapped[1], wrapped[2])
+            start, end = max(wrapped.span(1), wrapped.span(2))
             word = data[at + start : at + end]
             if (has_digit(word) or has_symbol(word)) and scan.judge(kind, word, quoted=True, strict=False):
                 yield Span(at + start, at + end, family_of(kind), 2)
