@@ -52,6 +52,9 @@ _WRAPPED = Lazy(
     rb"|(?:process\.env(?:\.\w+|\[[\"']\w+[\"']\])|os\.\w+(?:\.\w+)?[(\[][\"']\w+[\"'][)\]]|import\.meta\.env\.\w+|ENV\[[\"']\w+[\"']\])[ \t]*(?:\|\||\?\?|or)[ \t]*"
     rb")(?:\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})')"
 )
+_WRAPS = Lazy(rb"^[^\"']*?(?:byte|Buffer|Some|String|Secret|b64decode|new |[Ee]nv|ENV|config\.get|getOr|getProp|fetch|os\.)")
+# A call or a subscript is code, whatever its arguments.
+_CALLED = Lazy(rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[]")
 # Letters alone before the next field are a name, a call without arguments is code: rejected below as well, but not as fast.
 _DULL = Lazy(rb"[ \t]?(?:[A-Za-z_.]+(?:[,;)\]}]+(?=\s)|(?=[ \t])|\(\))|[A-Za-z_][\w.]*\([A-Za-z_][\w.]*[,)])")
 _NUMBERED = Lazy(rb"[ \t]*[\w.]*\d[\w.]*=")
@@ -189,6 +192,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         if (
             separator in b":="
             and (b"(" in ahead or b"||" in ahead or b"??" in ahead or b" or " in ahead)
+            and _WRAPS.search(ahead)
             and (wrapped := _WRAPPED.match(ahead))
         ):
             start, end = max(wrapped.span(1), wrapped.span(2))
@@ -216,7 +220,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             ):
                 continue
         call = separator in b",("
-        if call and not quoted:
+        if not quoted and (call or (separator != b">" and hits <= CROWD and _CALLED.match(word))):
             continue
         if separator == b">" and not (
             data[name_start - 1 : name_start] in (b"<", b":", b'"')
