@@ -52,7 +52,7 @@ _WRAPPED = Lazy(
     rb"|(?:process\.env(?:\.\w+|\[[\"']\w+[\"']\])|os\.\w+(?:\.\w+)?[(\[][\"']\w+[\"'][)\]]|import\.meta\.env\.\w+|ENV\[[\"']\w+[\"']\])[ \t]*(?:\|\||\?\?|or)[ \t]*"
     rb")(?:\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})')"
 )
-_WRAPS = Lazy(rb"^[^\"']*?(?:byte|Buffer|Some|String|Secret|b64decode|new |[Ee]nv|ENV|config\.get|getOr|getProp|fetch|os\.)")
+_WRAPS = Lazy(rb"[^\"']*?(?:byte|from|Some|String|Secret|b64decode|new |[Ee]nv|ENV|\.get|getOr|getProp|fetch|os\.)")
 # A call or a subscript is code, whatever its arguments.
 _CALLED = Lazy(rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[]")
 # Letters alone before the next field are a name, a call without arguments is code: rejected below as well, but not as fast.
@@ -112,11 +112,13 @@ def value_at(data: bytes, at: int) -> tuple[int, int, bool] | None:
 
 def _trim(data: bytes, start: int, end: int) -> int:
     """Ends a bare value where the next field begins, and drops closing punctuation."""
-    if data[start:end].isalnum():
+    value = data[start:end]
+    if value.isalnum():
         return end
-    cut = _CUT.search(data, start, end)
-    if cut and cut.start() > start:
-        end = cut.start()
+    if len(value.translate(None, b",;&|<\\)]}*")) < end - start:
+        cut = _CUT.search(data, start, end)
+        if cut and cut.start() > start:
+            end = cut.start()
     while (
         end > start
         and data[end - 1] in b",;.)]}>\\:?"
@@ -168,9 +170,10 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             and b'"' not in data[at : at + 4]
         ):
             continue
+        annotates = separator == b":" and b"=" in data[at : at + 80]
         if (
-            (kind != "password" or separator != b"=" or data[at : at + 1] == b" ")
-            and (separator != b":" or b"=" not in data[at : at + 80])
+            not annotates
+            and (kind != "password" or separator != b"=" or data[at : at + 1] == b" ")
             and _DULL.match(data, at, at + 80)
         ):
             continue
@@ -185,14 +188,14 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             separator = b" "
         elif data.startswith(b"** ", at):
             at += 2
-        annotated = _ANNOTATION.match(data, at, at + 80) if separator == b":" and b"=" in data[at : at + 80] else None
+        annotated = _ANNOTATION.match(data, at, at + 80) if annotates else None
         if annotated and b"\n" not in data[at : annotated.end()] and _NUMBERED.match(data, at, at + 80) is None:
             at = annotated.end()
         ahead = data[at : at + 200]
         if (
             separator in b":="
-            and (b"(" in ahead or b"||" in ahead or b"??" in ahead or b" or " in ahead)
-            and _WRAPS.search(ahead)
+            and (b'"' in ahead or b"'" in ahead)
+            and _WRAPS.match(ahead)
             and (wrapped := _WRAPPED.match(ahead))
         ):
             start, end = max(wrapped.span(1), wrapped.span(2))
@@ -211,9 +214,10 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         if not quoted:
             if at >= run_end:
                 tries = 0
-            run_end = max(run_end, end)
+            if end > run_end:
+                run_end = end
         word = data[start:end]
-        if not quoted and word.replace(b"_", b"").replace(b".", b"").isalpha():
+        if not quoted and word.translate(None, b"_.").isalpha():
             # `password: string;`, `token=auth_token,`: letters alone are a name, but for a password at the end of its line.
             if kind != "password" or (
                 data[end : end + 1] not in (b"", b"\n", b"\r") and not (separator == b"=" and at == start)
