@@ -63,7 +63,18 @@ _LOWER_NAME = Lazy(rb"[a-z][a-z0-9]{7,}")
 _ANNOTATION = Lazy(rb"[ \t]*(?:[A-Za-z_][\w.]*(?:\[[\w., |]*\])?(?:[ \t]*\|[ \t]*\w+)?)\??[ \t]*=(?!=)")
 _BARE = Lazy(rb"[^\s\"'`\x01]+")
 _NEXT_LINE = Lazy(rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)")
-_CUT = Lazy(rb"[,;&|](?=[\w .\-\"']{1,40}[=:])|</|<br|\\n|\\r|\\t|\\\"|&quot;|&amp;|&#|[)\]},]+[;,.]?$|\*\*")
+# Each way begins with a letter of its own, so that a search leaps from one to the next.
+_NEXT_FIELD = rb"(?=[\w .\-\"']{1,40}[=:])"
+_CLOSED = rb"[)\]},]*[;,.]?$"
+_CUT = Lazy(
+    b"|".join(
+        [
+            *(mark + _NEXT_FIELD for mark in (rb",", rb";", rb"&", rb"\|")),
+            rb"</|<br|\\n|\\r|\\t|\\\"|&quot;|&amp;|&#|\*\*",
+            *(mark + _CLOSED for mark in (rb"\)", rb"\]", rb"\}", rb",")),
+        ]
+    )
+)
 _OPENING = Lazy(rb"[ \t]*(?:[rbfuRBFUL@$]{1,2}(?=[\"']))?(\"\"\"|'''|\\\\\"|\\\"|\\'|\"|'|`|&quot;|\*\*|<code>)?")
 _YAML_TAG = Lazy(rb"[ \t]*(?:!!?\w+[ \t]+|[|>][-+]?[ \t]*\n[ \t]+)")
 
