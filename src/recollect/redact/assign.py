@@ -181,6 +181,13 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             and b'"' not in data[at : at + 4]
         ):
             continue
+        if hits > CROWD and separator in b":=":
+            # One of hundreds: what could be a value is taken for one.
+            value = value_at(data, at)
+            if value is not None and has_digit(data[value[0] : value[1]]):
+                run_end, tries = max(run_end, value[1]), 0
+                yield Span(value[0], value[1], family_of(kind), 2)
+                continue
         annotates = separator == b":" and b"=" in data[at : at + 80]
         if (
             not annotates
