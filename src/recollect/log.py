@@ -55,8 +55,8 @@ INSERT = (
 )
 # Most of what is ever appended is a role and a text: nine values to bind instead of twenty-five.
 INSERT_PLAIN = (
-    "insert into events (id, user_no, conversation_no, branch_no, seq, kind, role, text, created_at, checksum)"
-    " values (:id, :user_no, :conversation_no, :branch_no, :seq, 'message', :role, :text, :created_at, :checksum)"
+    "insert into events (user_no, conversation_no, branch_no, id, seq, kind, role, text, created_at, checksum)"
+    " values (:user_no, :conversation_no, :branch_no, :id, :seq, 'message', :role, :text, :created_at, :checksum)"
 )
 
 
@@ -352,7 +352,7 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
         if columns is None:
             # As `checksum` has it.
             crc = crc32(b"%b%d:0" % (place, seq), crc)
-            plain.append((tick, user, no, branch, seq, values["role"], values["text"], values["created_at"], crc))
+            plain.append((tick, seq, values["role"], values["text"], values["created_at"], crc))
             if found_by is not None:
                 entries.append((tick, found_by[0], found_by[1] + scope))
             continue
@@ -381,7 +381,7 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
                 )
             )
     if plain:
-        tx.many(INSERT_PLAIN, plain)
+        tx.many(INSERT_PLAIN, plain, same=(user, no, branch))
     if rows:
         tx.many(INSERT, rows)
     index.add(tx, entries)

@@ -105,10 +105,10 @@ class PostgresTx:
     def run(self, sql: str, /, **params: Any) -> int:
         return self._execute(sql, params).rowcount
 
-    def many(self, sql: str, rows: Sequence[Row], /) -> None:
+    def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
         statement, names = translate(sql)
         with self._connection.cursor() as cursor:
-            cursor.executemany(statement.encode(), [dict(zip(names, row, strict=True)) for row in rows])
+            cursor.executemany(statement.encode(), [dict(zip(names, (*same, *row), strict=True)) for row in rows])
 
     def index_words(self, table: str, entries: Sequence[Row], /) -> None:
         if entries:

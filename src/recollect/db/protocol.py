@@ -26,8 +26,9 @@ class Tx(Protocol):
         """Execute, and return the number of rows changed."""
         ...
 
-    def many(self, sql: str, rows: Sequence[Row], /) -> None:
-        """Execute once per row; the values stand in the order in which the statement first names them."""
+    def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
+        """Execute once per row; the values stand in the order in which the statement first names them. `same` are the first
+        of them, where they are the same for all rows."""
         ...
 
     def index_words(self, table: str, entries: Sequence[Row], /) -> None:

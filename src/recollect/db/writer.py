@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 MAX_BATCH = 256
-BLOCK = 50  # rows in one insert: 1.4 us each instead of 2.4
+BLOCK = 100  # rows in one insert: 1.3 us each instead of 2.4
 MAX_BATCH_SECONDS = 0.010
 IDLE_SECONDS = 0.2
 CHECKPOINT_SECONDS = 5.0
@@ -72,15 +72,16 @@ class SQLiteTx:
         self._execute(sql, params).fetchall()
         return self._connection.changes()
 
-    def many(self, sql: str, rows: Sequence[Row], /) -> None:
+    def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
         # To start a statement takes as long as to insert a row, so as many rows as possible go with each.
         done = 0
         if len(rows) >= BLOCK and sql.startswith("insert") and sql.endswith(")"):
             done = len(rows) - len(rows) % BLOCK
-            block = _BLOCKS[sql]
+            block = _BLOCKS[sql, len(same)]
             for n in range(0, done, BLOCK):
-                self._execute(block, tuple(chain.from_iterable(rows[n : n + BLOCK]))).fetchall()
-        self._connection.executemany(sql, rows[done:] if done else rows)
+                self._execute(block, (*same, *chain.from_iterable(rows[n : n + BLOCK]))).fetchall()
+        rest = rows[done:] if done else rows
+        self._connection.executemany(sql, [(*same, *row) for row in rest] if same else rest)
 
     def index_words(self, table: str, entries: Sequence[Row], /) -> None:
         if entries:
@@ -160,14 +161,17 @@ _FTS = {
 }
 
 
-class _Blocks(dict[str, str]):
-    """Inserts, for `BLOCK` rows at once; the values stand in order, so that they need no names."""
+class _Blocks(dict[tuple[str, int], str]):
+    """Inserts, for `BLOCK` rows at once; so many of the first values are the same for all rows. They stand in order and need
+    no names."""
 
-    def __missing__(self, sql: str) -> str:
+    def __missing__(self, key: tuple[str, int]) -> str:
+        sql, same = key
         head, values, one = sql.partition(" values ")
         first, *rest = one.split(":")
-        one = first + "".join("?" + part.lstrip("abcdefghijklmnopqrstuvwxyz_") for part in rest)
-        found = self[sql] = head + values + ", ".join([one] * BLOCK)
+        for n, part in enumerate(rest, 1):
+            first += (f"?{n}" if n <= same else "?") + part.lstrip("abcdefghijklmnopqrstuvwxyz_")
+        found = self[key] = head + values + ", ".join([first] * BLOCK)
         return found
 
 
