@@ -78,19 +78,20 @@ def batch(run: Run) -> Iterator[Figure]:
         said = raw.text(characters)
         by_hand = raw.Log(run.folder / f"raw-{characters}.db", said)
         rounds, warm_up = run.rounds(60, 20), 5
-        ready = iter([by_hand.take(1000) for _ in range(rounds + warm_up)])
+        ready = iter([by_hand.take(1000) for _ in range(2 * (rounds + warm_up))])
         entries: list[recollect.Entry] = [{"role": "user", "text": said} for _ in range(1000)]
-        with (
-            recollect.open(run.folder / f"ours-{characters}.db") as store,
-            recollect.open(run.folder / f"alone-{characters}.db", redact=False, semantic=False) as plain,
-        ):
-            c, d = store.create().id, plain.create().id
-            ours, alone, reference = in_turns(
-                [
-                    lambda: store.append_many(c, entries),  # noqa: B023
-                    unindexed(lambda: plain.append_many(d, entries)),  # noqa: B023
-                    lambda: by_hand.append_rows(next(ready)),  # noqa: B023
-                ],
+        # Each by itself: a store that is open embeds in the background what the other calls have to wait for.
+        with recollect.open(run.folder / f"alone-{characters}.db", redact=False, semantic=False) as store:
+            c = store.create().id
+            alone, reference = in_turns(
+                [unindexed(lambda: store.append_many(c, entries)), lambda: by_hand.append_rows(next(ready))],  # noqa: B023
+                rounds,
+                warm_up=warm_up,
+            )
+        with recollect.open(run.folder / f"ours-{characters}.db") as store:
+            c = store.create().id
+            ours, again = in_turns(
+                [lambda: store.append_many(c, entries), lambda: by_hand.append_rows(next(ready))],  # noqa: B023
                 rounds,
                 warm_up=warm_up,
             )
@@ -98,7 +99,7 @@ def batch(run: Run) -> Iterator[Figure]:
         about = f"batch of 1,000, {characters} characters"
         # The bar is for the log; to look for secrets and to index are work that the raw insert does not do.
         yield Figure(f"{about}, the log alone", p50(alone), p50(reference), "ms", times(1.5), "raw executemany")
-        yield Figure(about, p50(ours), p50(reference), "ms", None, "redacted and indexed; raw executemany")
+        yield Figure(about, p50(ours), p50(again), "ms", None, "redacted and indexed; raw executemany")
 
 
 @benchmark

@@ -19,13 +19,20 @@ from .search import index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import PurePath
     from typing import Any
 
     from .branches import Lineage
     from .db import Row, Tx
     from .redact import Gate
+
+    Terms = tuple[str, str]
+    Draft = tuple[Event, int, Terms | None, tuple[Any, ...] | None, Any]
+    """An event on its way to the log: checked and serialised, without a number yet. (event, the CRC of what it says, what it
+    is indexed under, the columns of its row from `kind` to `created_at`, the draft of its reasoning.) The event is laid
+    out in the caller's thread, so that the writer, on which everyone waits, only fills in its place. The columns are None
+    for a message with a role and a text and nothing else."""
 
 SENSITIVE = "sensitive"
 """The tag of what had a secret in it; such records stay out of contexts."""
@@ -48,43 +55,15 @@ INSERT = (
 )
 # Most of what is ever appended is a role and a text: nine values to bind instead of twenty-five.
 INSERT_PLAIN = (
-    "insert into events (id, user_no, conversation_no, branch_no, seq, kind, role, text, created_at, checksum)"
-    " values (:id, :user_no, :conversation_no, :branch_no, :seq, 'message', :role, :text, :created_at, :checksum)"
+    "insert into events (user_no, conversation_no, branch_no, id, seq, kind, role, text, created_at, checksum)"
+    " values (:user_no, :conversation_no, :branch_no, :id, :seq, 'message', :role, :text, :created_at, :checksum)"
 )
 
 
-class Draft:
-    """An event on its way to the log: checked and serialised, without a number yet.
-
-    The values of its `Event` are laid out here, in the caller's thread, so that the writer, on which everyone waits, only
-    fills in the number. (The frozen dataclass's own __init__ takes as long as the insert itself.)"""
-
-    __slots__ = ("columns", "crc", "found_by", "key", "kind", "plain", "trace", "values")
-
-    def __init__(self, columns: tuple[Any, ...], crc: int, values: dict[str, Any], *, plain: bool = False) -> None:
-        self.plain = plain
-        """A message with a role and a text and nothing else."""
-        self.columns = columns
-        """kind, role, text, ..., key, created_at: the events table from `kind` on."""
-        self.crc = crc
-        self.values = values
-        self.found_by = index.event_terms(columns)
-        """What it is indexed under."""
-        self.kind: str = columns[0]
-        self.key: str | None = columns[17]
-        self.trace: Draft | None = None
-
-    def event(self, conversation: str, branch: str, seq: int) -> Event:
-        values = self.values
-        values["conversation_id"] = conversation
-        values["branch"] = branch
-        values["seq"] = seq
-        return _frozen(values)
-
-
 def _frozen(values: dict[str, Any]) -> Event:
+    """An event without its own __init__, which takes as long as the insert itself."""
     event = object.__new__(Event)
-    object.__setattr__(event, "__dict__", values)
+    event.__dict__.update(values)
     return event
 
 
@@ -170,11 +149,9 @@ def prepare(
         kind, role, text, name, tool, path, agent, status, task_id, message, stored_tags, stored_payload, model,
         input_tokens, output_tokens, cost, duration_ms, key, created_at,
     )  # fmt: skip
-    draft = Draft(
-        columns,
-        content_crc(columns),
-        _values((0, *columns, 0, 0), _json(stored_tags, ()), _json(stored_payload, {})) | {"created_at": created_at},
-    )
+    values = _values((0, *columns, 0, 0), _json(stored_tags, ()), _json(stored_payload, {}))
+    values["created_at"] = created_at
+    trace = None
     if reasoning is not None:
         if kind != "message":
             raise InvalidInput("reasoning= belongs to a message; write a trace of its own with kind='reasoning'.")
@@ -182,11 +159,11 @@ def prepare(
         extra = {k: v for k, v in (("effort", r.effort), ("verbosity", r.verbosity)) if v is not None}
         own = gate.another()
         own.families += gate.families  # thoughts about what had a secret in it
-        draft.trace = prepare(
+        trace = prepare(
             gate=own, kind="reasoning", role="assistant", text=r.text, agent=agent, payload=extra, model=r.model or model,
             input_tokens=r.input_tokens, output_tokens=r.output_tokens, duration_ms=r.duration_ms, created_at=created_at,
         )  # fmt: skip
-    return draft
+    return _frozen(values), content_crc(columns), terms(columns), columns, trace
 
 
 def safe_key(key: str, gate: Gate) -> str:
@@ -212,6 +189,11 @@ def _count(value: int | None, what: str) -> int | None:
     return None if value is None else checks.count(value, what)
 
 
+def terms(columns: Sequence[Any]) -> Terms | None:
+    """What an event is indexed under, from its columns."""
+    return index.event_terms(columns[0], columns[2], columns[18], columns[3], columns[4], columns[5], columns[10])
+
+
 def content_crc(columns: Sequence[Any]) -> int:
     """A CRC of what an event says, from `kind` to `created_at`, without the number it refers to (`message`), which is
     known only when it is written. It is there to find damage, not forgery: 0.2 us, where a cryptographic hash takes 1.
@@ -234,28 +216,42 @@ def _values(row: Row, tags: Sequence[str], payload: Mapping[str, Any]) -> dict[s
     }  # fmt: skip
 
 
+_PLAIN = _values((0, "message", None, "", *(None,) * 15, 0, 0), (), {})
+# The CRC of what stands before a plain message's text, and what stands between its text and its time.
+_BEFORE = {role: crc32(f"message\0{role}\0".encode()) for role in ROLES}
 _BETWEEN = "\0None" * 14 + "\0"
-_EMPTY = (None,) * 15
-_PLAIN = _values((0, "message", None, "", *_EMPTY, 0, 0), (), {})
 
 
-def plain_message(role: str | None, text: str, gate: Gate) -> Draft:
-    """`prepare(role=role, text=text)`, five times as fast: most of what is ever appended is just that."""
-    if type(role) is not str or role not in ROLES or type(text) is not str or "\0" in text:
-        return prepare(gate=gate.another(), role=role, text=text)  # which knows the right error
-    if not gate.is_quiet(text):
-        return prepare(gate=gate.another(), role=role, text=text)
+def prepare_all(
+    conversation: str, entries: Sequence[Mapping[str, Any]], gate: Gate, one: Callable[[Any], Draft]
+) -> list[Draft]:
+    """`one(entry)`, which calls `prepare`, for each entry. One that is a role and a text, as most are, is made ready here in
+    a tenth of the time, unless it may hold a secret or something is wrong with it."""
     now = ids.now()
-    try:
-        crc = crc32(f"message\0{role}\0{text}{_BETWEEN}{now}".encode())
-    except UnicodeEncodeError:
-        return prepare(gate=gate.another(), role=role, text=text)
-    values = _PLAIN.copy()
-    values["role"] = role
-    values["text"] = text
-    values["created_at"] = now
-    values["payload"] = {}
-    return Draft(("message", role, text, *_EMPTY, now), crc, values, plain=True)
+    tail = f"{_BETWEEN}{now}".encode()
+    common = {**_PLAIN, "conversation_id": conversation, "branch": MAIN, "created_at": now}
+    new = object.__new__
+    drafts: list[Draft] = []
+    for entry in entries:
+        try:
+            role, text = entry["role"], entry["text"]
+            if len(entry) != 2 or type(role) is not str or type(text) is not str or "\0" in text:
+                raise KeyError
+            crc = crc32(text.encode() + tail, _BEFORE[role])
+        except (KeyError, UnicodeEncodeError):
+            drafts.append(one(entry))
+            continue
+        event = new(Event)  # as `_frozen` makes it
+        values = event.__dict__
+        values.update(common)
+        values["role"] = role
+        values["text"] = text
+        values["payload"] = {}
+        drafts.append((event, crc, index.event_terms("message", text, now), None, None))
+    if gate.is_on:
+        for n in gate.loud(["" if draft[3] else draft[0].text for draft in drafts]):
+            drafts[n] = one(entries[n])
+    return drafts
 
 
 def _cut(snippet: str) -> str:
@@ -310,77 +306,87 @@ def append(
     found = find(tx, conversation, lock=True)
     b = branches.number(tx, found, branch)
     name = branches.tree(tx, found.no)[b][0] if b else MAIN
-    known = _known(tx, found, b, name, drafts)
-    new: list[Draft] = []
-    seen = set(known)  # a key that stands twice in one batch is one event too
-    for draft in drafts:
-        if draft.key is None or draft.key not in seen:
-            new.append(draft)
-            seen.add(draft.key or "")
+    events = [draft[0] for draft in drafts]
+    new = drafts
+    if any(event.key is not None for event in events):
+        # The same key is one event, whether it is there already or stands twice in one batch.
+        known = _known(tx, found, b, name, events)
+        new = [d for d in drafts if d[0].key is None or known.setdefault(d[0].key, d[0]) is d[0]]
+        events = [e if e.key is None else known[e.key] for e in events]
     if new:
-        _insert(tx, found, b, name, new, known, outside)
-    return found, b, [_frozen(d.values) if d.key is None else known[d.key] for d in drafts]
+        _insert(tx, found, b, name, new, outside)
+    return found, b, events
 
 
-def _known(tx: Tx, found: Found, branch: int, name: str, drafts: Sequence[Draft]) -> dict[str, Event]:
+def _known(tx: Tx, found: Found, branch: int, name: str, events: Iterable[Event]) -> dict[str, Event]:
     """The events that are there already, by idempotency key."""
     known: dict[str, Event] = {}
-    for draft in drafts:
-        if draft.key is not None:
+    for event in events:
+        if event.key is not None:
             row = tx.one(
                 f"select {COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b"
                 " and key = :key",
-                c=found.no, b=branch, key=draft.key,
+                c=found.no, b=branch, key=event.key,
             )  # fmt: skip
             if row is not None:
-                known[draft.key] = _load(found.id, row, {branch: name})
+                known[event.key] = _load(found.id, row, {branch: name})
     return known
 
 
-def _insert(
-    tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], known: dict[str, Event], outside: bool
-) -> None:
-    count = len(new) + sum(d.trace is not None for d in new)
-    ticks = iter(tx.ticks(count))
+def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], outside: bool) -> None:
+    ticks = iter(tx.ticks(len(new) + sum([draft[4] is not None for draft in new])))
+    no, user, seq, title, workspace = found.no, tx.user, found.last_seq, found.title, found.workspace
+    place, scope = b"%d:%d:" % (no, branch), index.place(no, workspace)
     tick = 0
-    id, no, user, seq, title = found.id, found.no, tx.user, found.last_seq, found.title
     rows: list[Row] = []
     plain: list[Row] = []
     entries: list[Row] = []
-    for draft in new:
+    for event, crc, found_by, columns, trace in new:
         seq += 1
         tick = next(ticks)
-        columns, values = draft.columns, draft.values
-        if draft.found_by is not None and (outside or not index.is_outside(columns[5], found.workspace)):
-            entries.append(index.entry(tick, no, found.workspace, draft.found_by))
-        values["conversation_id"] = id
+        values = event.__dict__
         values["branch"] = name
         values["seq"] = seq
-        if title is None and columns[0] == "message":
-            title = conversations.title_from(columns[2])
-        if draft.plain:
-            crc = checksum(draft.crc, no, branch, seq, None)
-            plain.append((tick, user, no, branch, seq, columns[1], columns[2], columns[18], crc))
+        if title is None and values["kind"] == "message":
+            title = conversations.title_from(values["text"])
+        if columns is None:
+            # As `checksum` has it.
+            crc = crc32(b"%b%d:0" % (place, seq), crc)
+            plain.append((tick, seq, values["role"], values["text"], values["created_at"], crc))
+            if found_by is not None:
+                entries.append((tick, found_by[0], found_by[1] + scope))
             continue
+        values["conversation_id"] = found.id
         about = columns[9]
         if about is not None and about >= seq:
-            raise InvalidInput(f"message={about}: conversation {id!r} has no event {about} yet.")
-        rows.append((tick, user, no, branch, seq, *columns, checksum(draft.crc, no, branch, seq, about)))
-        if draft.key is not None:
-            known[draft.key] = _frozen(values)
-        if draft.trace is not None:
+            raise InvalidInput(f"message={about}: conversation {found.id!r} has no event {about} yet.")
+        rows.append((tick, user, no, branch, seq, *columns, checksum(crc, no, branch, seq, about)))
+        if found_by is not None and (outside or not index.is_outside(columns[5], workspace)):
+            entries.append((tick, found_by[0], found_by[1] + scope))
+        if trace is not None:
             seq += 1
             tick = next(ticks)
-            trace = draft.trace.columns
-            crc = checksum(draft.trace.crc, no, branch, seq, seq - 1)
-            rows.append((tick, user, no, branch, seq, *trace[:9], seq - 1, *trace[10:], crc))
+            _, crc, _, columns, _ = trace
+            rows.append(
+                (
+                    tick,
+                    user,
+                    no,
+                    branch,
+                    seq,
+                    *columns[:9],
+                    seq - 1,
+                    *columns[10:],
+                    checksum(crc, no, branch, seq, seq - 1),
+                )
+            )
     if plain:
-        tx.many(INSERT_PLAIN, plain)
+        tx.many(INSERT_PLAIN, plain, same=(user, no, branch))
     if rows:
         tx.many(INSERT, rows)
     index.add(tx, entries)
     if title != found.title:
-        index.retitle(tx, no, found.workspace, found.title, title)
+        index.retitle(tx, no, workspace, found.title, title)
     tx.run(
         "update conversations set last_seq = :seq, activity = :activity, updated_at = :now, title = :title"
         " where user_no = :user and no = :c",
@@ -388,9 +394,10 @@ def _insert(
     )  # fmt: skip
 
 
-def unstored(conversation: str, branch: str, draft: Draft) -> Event:
+def unstored(conversation: str, branch: str, event: Event) -> Event:
     """What `append` answers for a kind that is switched off: the event, without a number."""
-    return draft.event(conversation, branch, 0)
+    event.__dict__.update(conversation_id=conversation, branch=branch, seq=0)
+    return event
 
 
 def delete_event(tx: Tx, conversation: str, seq: int) -> None:
@@ -431,9 +438,9 @@ def entries(found: Found, rows: Iterable[Row]) -> list[Row]:
     """What stored events (id, then `COLUMNS`) are indexed under."""
     indexed: list[Row] = []
     for row in rows:
-        terms = index.event_terms((*row[2:20], row[21]))  # without the branch, which stands before the time
-        if terms is not None:
-            indexed.append(index.entry(row[0], found.no, found.workspace, terms))
+        found_by = terms((*row[2:20], row[21]))  # without the branch, which stands before the time
+        if found_by is not None:
+            indexed.append(index.entry(row[0], found.no, found.workspace, found_by))
     return indexed
 
 

@@ -426,7 +426,7 @@ def _put(tx: Tx, rows: list[list[Any]]) -> None:
     tx.many(log.INSERT, [(tick, tx.user, *row) for tick, row in zip(ticks, rows, strict=True)])
     entries = []
     for tick, row in zip(ticks, rows, strict=True):
-        terms = index.event_terms(row[3:])
+        terms = log.terms(row[3:])
         if terms is not None:
             workspace = tx.all("select workspace from conversations where user_no = :user and no = :c", c=row[0])[0][0]
             entries.append(index.entry(tick, row[0], workspace, terms))

@@ -235,14 +235,14 @@ class Store:
     ) -> list[Event]:
         """Append many events in one transaction: all of them or none. Each entry has the keywords of `append`."""
         name = _id(conversation)
-        drafts = [self._prepare(name, entry) for entry in entries]
-        wanted = drafts if self._all_on else [d for d in drafts if self._is_on(d.kind)]
+        drafts = log.prepare_all(name, list(entries), self._gate, lambda entry: self._prepare(name, entry))
+        wanted = drafts if self._all_on else [d for d in drafts if self._is_on(d[0].kind)]
         if not wanted:
             self.get(name)  # an unknown conversation is an error whatever is switched off
-            return [log.unstored(name, MAIN, d) for d in drafts]
+            return [log.unstored(name, MAIN, d[0]) for d in drafts]
 
         embeds, outside = self._embeds(), self._settings.index_outside_workspace
-        answered = self._settings.summaries and any(d.kind == "message" and d.columns[1] == "assistant" for d in wanted)
+        answered = self._settings.summaries and any(d[0].role == "assistant" and d[0].kind == "message" for d in wanted)
 
         def write(tx: Tx) -> tuple[list[Event], bool]:
             found, b, events = log.append(tx, name, wanted, branch, outside=outside)
@@ -259,15 +259,13 @@ class Store:
         if len(wanted) == len(drafts):
             return events
         written = iter(events)
-        return [next(written) if self._is_on(d.kind) else log.unstored(name, events[0].branch, d) for d in drafts]
+        return [next(written) if self._is_on(d[0].kind) else log.unstored(name, events[0].branch, d[0]) for d in drafts]
 
     def _is_on(self, kind: str) -> bool:
         switch = _SWITCHES.get(kind)
         return switch is None or bool(getattr(self._settings, switch))
 
     def _prepare(self, conversation: str, entry: Entry) -> log.Draft:
-        if len(entry) == 2 and "role" in entry and "text" in entry:
-            return log.plain_message(entry["role"], entry["text"], self._gate)
         if entry.get("kind") == "summary" and entry.get("message") is not None:
             raise InvalidInput("What a summary covers is said by summarize() alone; leave message= out.")
         if not entry.keys() <= Entry.__annotations__.keys():
@@ -281,9 +279,7 @@ class Store:
             path = log.relative_path(path, self.get(conversation).workspace, outside_is_fine=outside)
             entry = {**entry, "path": path}
         draft = log.prepare(gate=gate, **entry)
-        if not self._settings.reasoning_traces:
-            draft.trace = None
-        return draft
+        return draft if self._settings.reasoning_traces else (*draft[:4], None)
 
     def record_workflow_event(
         self, conversation: ConversationLike, event: Mapping[str, Any], *, branch: BranchLike = None

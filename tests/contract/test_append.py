@@ -152,6 +152,25 @@ def test_a_batch_repeated_with_its_keys_appends_nothing(store: recollect.Store, 
     assert seqs(more) == [1, 2, 3, 4]
 
 
+def test_a_long_batch_is_stored_as_it_was_given(store: recollect.Store, c: str) -> None:
+    """Longer than what one statement inserts, and of every sort: plain, redacted, with a key, with reasoning."""
+    entries: list[recollect.Entry] = [
+        {"role": "user", "text": f"my password is Falcon#44{n}"} if n % 50 == 7
+        else {"role": "assistant", "text": f"answer {n}", "reasoning": f"because {n}"} if n % 50 == 21
+        else {"role": "user", "text": f"question {n}", "key": f"key {n // 100}"} if n % 50 == 33
+        else {"role": "assistant", "text": f"line {n} \U0001f680"}
+        for n in range(431)
+    ]  # fmt: skip
+    given = store.append_many(c, entries)
+    assert len(given) == 431 and given[33] == given[83]  # the same key
+    read = store.read(c)
+    assert seqs(read) == list(range(1, len(read) + 1))
+    assert [e for e in read if e.kind == "message"] == list({e.seq: e for e in given}.values())
+    assert [e.text for e in read if e.kind == "reasoning"] == [f"because {n}" for n in range(21, 431, 50)]
+    assert [e.tags for e in given if "redacted" in e.text] == [("sensitive",)] * 9
+    assert store.verify().ok
+
+
 def test_a_key_with_reasoning_writes_the_trace_once(store: recollect.Store, c: str) -> None:
     for _ in range(2):
         store.append(c, role="assistant", text="a", reasoning="r", key="k")

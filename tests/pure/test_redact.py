@@ -321,3 +321,23 @@ def test_the_quick_way_to_ask_gives_the_same_answer(text: str) -> None:
         package.quiet("hello")
     assert package._loud is not None
     assert package.quiet(text) == screen.is_quiet(text)
+
+
+def test_many_texts_are_asked_at_once_with_the_same_answer() -> None:
+    """And what is in one of them makes no other loud: a run, digits and colons end where a text does."""
+    from recollect.redact import SETTLED, Gate, screen
+
+    texts = [
+        "1 2 3 4 5 6 7",
+        "a: b: c:",
+        "longish",
+        *(row.text for row in SECRETS),
+        *(line.text for line in CLEAN),
+        "é" * 20,
+    ]
+    texts += [piece for text in texts for piece in (*text.split(" ")[:4], "", "пароль", "密码 x")]
+    texts = [text for text in texts if "\0" not in text]
+    assert len(texts) > SETTLED
+    assert Gate().loud(texts) == [n for n, text in enumerate(texts) if not screen.is_quiet(text)]
+    assert Gate(False).loud(texts) == []
+    assert Gate(patterns={"badge": "ACME"}).loud(["a", "b"]) == [0, 1]

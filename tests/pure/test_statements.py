@@ -54,7 +54,8 @@ class Recorder:
         frame = sys._getframe(1)
         if verb == "many":
             args = (rows := list(args[0]),)
-            params_shown = dict(zip(translate(sql)[1], rows[0], strict=True)) if rows else {}
+            same = params.get("same", ())
+            params_shown = dict(zip(translate(sql)[1], (*same, *rows[0]), strict=True)) if rows else {}
         else:
             params_shown = {**params, "user": self._tx.user}
         self._seen.append(Statement(sql, params_shown, (frame.f_code.co_filename, frame.f_lineno)))
@@ -199,10 +200,12 @@ def inner(monkeypatch: pytest.MonkeyPatch) -> list[Statement]:
         found.append(Statement(sql, {**params, "user": self.user}, ("", 0)))
         return real(self, sql, params)
 
-    def many(self: Any, sql: str, rows: Iterable[Any], /) -> None:
+    def many(self: Any, sql: str, rows: Iterable[Any], /, *, same: tuple[Any, ...] = ()) -> None:
         rows = list(rows)
-        found.extend(Statement(sql, dict(zip(translate(sql)[1], row, strict=True)), ("", 0)) for row in rows[:1])
-        real_many(self, sql, rows)
+        found.extend(
+            Statement(sql, dict(zip(translate(sql)[1], (*same, *row), strict=True)), ("", 0)) for row in rows[:1]
+        )
+        real_many(self, sql, rows, same=same)
 
     monkeypatch.setattr(PostgresTx, "_execute", execute)
     monkeypatch.setattr(PostgresTx, "many", many)
@@ -250,7 +253,10 @@ def test_the_tour_reaches_every_statement(seen: list[Statement], backend: str) -
     other = set().union(*(there[name] for name in ONE_OR_THE_OTHER[backend] | {"nearest"}))
     missed = [m for m in missed if not (m.startswith("vectors.py") and int(m.split(":")[1]) in other)]
     assert missed == []
-    for name in ("nearest" if backend == "postgres" else "update", *(ONE_OR_THE_OTHER["sqlite" if backend == "postgres" else "postgres"])):
+    for name in (
+        "nearest" if backend == "postgres" else "update",
+        *(ONE_OR_THE_OTHER["sqlite" if backend == "postgres" else "postgres"]),
+    ):
         assert any(f.endswith("vectors.py") and line in there[name] for f, line in reached), name
 
 

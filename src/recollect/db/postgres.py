@@ -16,7 +16,7 @@ import re
 import secrets
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -106,10 +106,10 @@ class PostgresTx:
     def run(self, sql: str, /, **params: Any) -> int:
         return self._execute(sql, params).rowcount
 
-    def many(self, sql: str, rows: Iterable[Row], /) -> None:
+    def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
         statement, names = translate(sql)
         with self._connection.cursor() as cursor:
-            cursor.executemany(statement.encode(), [dict(zip(names, row, strict=True)) for row in rows])
+            cursor.executemany(statement.encode(), [dict(zip(names, (*same, *row), strict=True)) for row in rows])
 
     def some(self, ids: Sequence[int], /) -> list[int]:
         return list(ids)

@@ -1,6 +1,6 @@
 """What a database is to the rest of Recollect: two small protocols. Imported by type checkers only."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from ..model import Progress
@@ -28,8 +28,9 @@ class Tx(Protocol):
         """Execute, and return the number of rows changed."""
         ...
 
-    def many(self, sql: str, rows: Iterable[Row], /) -> None:
-        """Execute once per row; the values stand in the order in which the statement first names them."""
+    def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
+        """Execute once per row; the values stand in the order in which the statement first names them. `same` are the first
+        of them, where they are the same for all rows."""
         ...
 
     def some(self, ids: Sequence[int], /) -> Any:

@@ -11,6 +11,7 @@ import os
 import threading
 import time
 import weakref
+from itertools import chain
 
 import apsw
 
@@ -28,7 +29,7 @@ except ImportError:  # an interpreter without the C module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, TypeVar
 
     from ..model import Progress
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 MAX_BATCH = 256
+BLOCK = 100  # rows in one insert: 1.3 us each instead of 2.4
 MAX_BATCH_SECONDS = 0.010
 IDLE_SECONDS = 0.2
 READ_CACHE_KB = -16_000  # negative: kilobytes, not pages
@@ -72,8 +74,16 @@ class SQLiteTx:
         self._execute(sql, params).fetchall()
         return self._connection.changes()
 
-    def many(self, sql: str, rows: Iterable[Row], /) -> None:
-        self._connection.executemany(sql, rows)
+    def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
+        # To start a statement takes as long as to insert a row, so as many rows as possible go with each.
+        done = 0
+        if len(rows) >= BLOCK and sql.startswith("insert") and sql.endswith(")"):
+            done = len(rows) - len(rows) % BLOCK
+            block = _BLOCKS[sql, len(same)]
+            for n in range(0, done, BLOCK):
+                self._execute(block, (*same, *chain.from_iterable(rows[n : n + BLOCK]))).fetchall()
+        rest = rows[done:] if done else rows
+        self._connection.executemany(sql, [(*same, *row) for row in rest] if same else rest)
 
     def some(self, ids: Sequence[int], /) -> str:
         return str(list(ids))
@@ -154,6 +164,23 @@ _FTS = {
     )
     for table in ("words", "title_words")
 }
+
+
+class _Blocks(dict[tuple[str, int], str]):
+    """Inserts, for `BLOCK` rows at once; so many of the first values are the same for all rows. They stand in order and need
+    no names."""
+
+    def __missing__(self, key: tuple[str, int]) -> str:
+        sql, same = key
+        head, values, one = sql.partition(" values ")
+        first, *rest = one.split(":")
+        for n, part in enumerate(rest, 1):
+            first += (f"?{n}" if n <= same else "?") + part.lstrip("abcdefghijklmnopqrstuvwxyz_")
+        found = self[key] = head + values + ", ".join([first] * BLOCK)
+        return found
+
+
+_BLOCKS = _Blocks()
 
 
 def _quoted(term: str) -> str:

@@ -46,12 +46,15 @@ _ASSIGN = (
 )
 _STEM = Lazy(rb"[\w.\xc0-\xff-]+(?:[ ][\w.\xc0-\xff-]+)?")
 # A literal that is handed on at once, or stands in for a variable that is not set.
-_WRAPPED = (
-    r"^[ \t]*(?:(?:\[\]byte|Buffer\.from|Some|[\w.]*String(?:::from|::new|\.init)?|[\w.]*Secret\w*|bytes|bytearray|[\w.]*b64decode|[\w.]*SecretKeySpec|new[ ][\w.]+)\([ \t]*[rbu]?"
-    r"|(?:[\w.$:>-]*(?:getenv|environ\.get|\benv|config\.get|get_env|GetEnv|Getenv|getOrDefault|getProperty|fetch|GetEnvironmentVariable)\([ \t]*[\"'][\w.-]+[\"'][ \t]*,[ \t]*)"
-    r"|(?:process\.env(?:\.\w+|\[[\"']\w+[\"']\])|os\.\w+(?:\.\w+)?[(\[][\"']\w+[\"'][)\]]|import\.meta\.env\.\w+|ENV\[[\"']\w+[\"']\])[ \t]*(?:\|\||\?\?|or)[ \t]*"
-    r")(?:\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})')"
+_WRAPPED = Lazy(
+    rb"[ \t]*(?:(?:\[\]byte|Buffer\.from|Some|[\w.]*String(?:::from|::new|\.init)?|[\w.]*Secret\w*|bytes|bytearray|[\w.]*b64decode|[\w.]*SecretKeySpec|new[ ][\w.]+)\([ \t]*[rbu]?"
+    rb"|(?:[\w.$:>-]*(?:getenv|environ\.get|\benv|config\.get|get_env|GetEnv|Getenv|getOrDefault|getProperty|fetch|GetEnvironmentVariable)\([ \t]*[\"'][\w.-]+[\"'][ \t]*,[ \t]*)"
+    rb"|(?:process\.env(?:\.\w+|\[[\"']\w+[\"']\])|os\.\w+(?:\.\w+)?[(\[][\"']\w+[\"'][)\]]|import\.meta\.env\.\w+|ENV\[[\"']\w+[\"']\])[ \t]*(?:\|\||\?\?|or)[ \t]*"
+    rb")(?:\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})')"
 )
+_WRAPS = Lazy(rb"[^\"']*?(?:byte|from|Some|String|Secret|b64decode|new |[Ee]nv|ENV|\.get|getOr|getProp|fetch|os\.)")
+# A call or a subscript is code, whatever its arguments.
+_CALLED = Lazy(rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[]")
 # Letters alone before the next field are a name, a call without arguments is code: rejected below as well, but not as fast.
 _DULL = Lazy(rb"[ \t]?(?:[A-Za-z_.]+(?:[,;)\]}]+(?=\s)|(?=[ \t])|\(\))|[A-Za-z_][\w.]*\([A-Za-z_][\w.]*[,)])")
 _NUMBERED = Lazy(rb"[ \t]*[\w.]*\d[\w.]*=")
@@ -60,7 +63,18 @@ _LOWER_NAME = Lazy(rb"[a-z][a-z0-9]{7,}")
 _ANNOTATION = Lazy(rb"[ \t]*(?:[A-Za-z_][\w.]*(?:\[[\w., |]*\])?(?:[ \t]*\|[ \t]*\w+)?)\??[ \t]*=(?!=)")
 _BARE = Lazy(rb"[^\s\"'`\x01]+")
 _NEXT_LINE = Lazy(rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)")
-_CUT = Lazy(rb"[,;&|](?=[\w .\-\"']{1,40}[=:])|</|<br|\\n|\\r|\\t|\\\"|&quot;|&amp;|&#|[)\]},]+[;,.]?$|\*\*")
+# Each way begins with a letter of its own, so that a search leaps from one to the next.
+_NEXT_FIELD = rb"(?=[\w .\-\"']{1,40}[=:])"
+_CLOSED = rb"[)\]},]*[;,.]?$"
+_CUT = Lazy(
+    b"|".join(
+        [
+            *(mark + _NEXT_FIELD for mark in (rb",", rb";", rb"&", rb"\|")),
+            rb"</|<br|\\n|\\r|\\t|\\\"|&quot;|&amp;|&#|\*\*",
+            *(mark + _CLOSED for mark in (rb"\)", rb"\]", rb"\}", rb",")),
+        ]
+    )
+)
 _OPENING = Lazy(rb"[ \t]*(?:[rbfuRBFUL@$]{1,2}(?=[\"']))?(\"\"\"|'''|\\\\\"|\\\"|\\'|\"|'|`|&quot;|\*\*|<code>)?")
 _YAML_TAG = Lazy(rb"[ \t]*(?:!!?\w+[ \t]+|[|>][-+]?[ \t]*\n[ \t]+)")
 
@@ -109,11 +123,13 @@ def value_at(data: bytes, at: int) -> tuple[int, int, bool] | None:
 
 def _trim(data: bytes, start: int, end: int) -> int:
     """Ends a bare value where the next field begins, and drops closing punctuation."""
-    if data[start:end].isalnum():
+    value = data[start:end]
+    if value.isalnum():
         return end
-    cut = _CUT.search(data, start, end)
-    if cut and cut.start() > start:
-        end = cut.start()
+    if len(value.translate(None, b",;&|<\\)]}*")) < end - start:
+        cut = _CUT.search(data, start, end)
+        if cut and cut.start() > start:
+            end = cut.start()
     while (
         end > start
         and data[end - 1] in b",;.)]}>\\:?"
@@ -165,9 +181,17 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             and b'"' not in data[at : at + 4]
         ):
             continue
+        if hits > CROWD and separator in b":=":
+            # One of hundreds: what could be a value is taken for one.
+            value = value_at(data, at)
+            if value is not None and has_digit(data[value[0] : value[1]]):
+                run_end, tries = max(run_end, value[1]), 0
+                yield Span(value[0], value[1], family_of(kind), 2)
+                continue
+        annotates = separator == b":" and b"=" in data[at : at + 80]
         if (
-            (kind != "password" or separator != b"=" or data[at : at + 1] == b" ")
-            and (separator != b":" or b"=" not in data[at : at + 80])
+            not annotates
+            and (kind != "password" or separator != b"=" or data[at : at + 1] == b" ")
             and _DULL.match(data, at, at + 80)
         ):
             continue
@@ -182,16 +206,17 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             separator = b" "
         elif data.startswith(b"** ", at):
             at += 2
-        annotated = _ANNOTATION.match(data, at, at + 80) if separator == b":" and b"=" in data[at : at + 80] else None
+        annotated = _ANNOTATION.match(data, at, at + 80) if annotates else None
         if annotated and b"\n" not in data[at : annotated.end()] and _NUMBERED.match(data, at, at + 80) is None:
             at = annotated.end()
         ahead = data[at : at + 200]
         if (
             separator in b":="
-            and (b"(" in ahead or b"||" in ahead or b"??" in ahead or b" or " in ahead)
-            and (wrapped := next(pattern(_WRAPPED).spans(ahead), None))
+            and (b'"' in ahead or b"'" in ahead)
+            and _WRAPS.match(ahead)
+            and (wrapped := _WRAPPED.match(ahead))
         ):
-            start, end = max(wrapped[1], wrapped[2])
+            start, end = max(wrapped.span(1), wrapped.span(2))
             word = data[at + start : at + end]
             if (has_digit(word) or has_symbol(word)) and scan.judge(kind, word, quoted=True, strict=False):
                 yield Span(at + start, at + end, family_of(kind), 2)
@@ -207,16 +232,17 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         if not quoted:
             if at >= run_end:
                 tries = 0
-            run_end = max(run_end, end)
+            if end > run_end:
+                run_end = end
         word = data[start:end]
-        if not quoted and word.replace(b"_", b"").replace(b".", b"").isalpha():
+        if not quoted and word.translate(None, b"_.").isalpha():
             # `password: string;`, `token=auth_token,`: letters alone are a name, but for a password at the end of its line.
             if kind != "password" or (
                 data[end : end + 1] not in (b"", b"\n", b"\r") and not (separator == b"=" and at == start)
             ):
                 continue
         call = separator in b",("
-        if call and not quoted:
+        if not quoted and (call or (separator != b">" and hits <= CROWD and _CALLED.match(word))):
             continue
         if separator == b">" and not (
             data[name_start - 1 : name_start] in (b"<", b":", b'"')

@@ -87,14 +87,15 @@ _NOWHERE = (-1, -1)
 class Pattern:
     """A compiled pattern over bytes."""
 
-    __slots__ = ("_anywhere", "_compiled", "_match")
+    __slots__ = ("_anywhere", "_compiled", "_here", "_match")
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, *, groups: bool = True) -> None:
         import re2  # type: ignore[import-untyped,unused-ignore]
 
         options = re2.Options()
         options.encoding = re2.Options.Encoding.LATIN1
         options.log_errors = False
+        options.never_capture = not groups
         try:
             self._compiled: Any = re2.compile(source.encode("latin-1"), options)
         except (re2.error, UnicodeEncodeError) as error:
@@ -102,6 +103,7 @@ class Pattern:
         # The binding underneath the wrapper; the wrapper itself serves if a later version moves it.
         self._match: Any = getattr(getattr(self._compiled, "_regexp", None), "Match", None)
         self._anywhere: Any = getattr(getattr(re2, "_Anchor", None), "UNANCHORED", None)
+        self._here: Any = getattr(getattr(re2, "_Anchor", None), "ANCHOR_START", None)
 
     def find(self, data: bytes, start: int = 0) -> Iterator[Match]:
         """All matches, left to right, without overlap."""
@@ -124,6 +126,14 @@ class Pattern:
             yield spans
             start = first[0] + 1 if overlapping else first[1] + (first[0] == first[1])
 
+    def at(self, data: bytes, start: int) -> Match | None:
+        """The match that begins at a place."""
+        if self._match is None or self._here is None:
+            found = self._compiled.match(data, start)
+            return found and Match(data, [found.span(n) for n in range(found.re.groups + 1)])
+        spans = self._match(self._here, data, start, len(data))
+        return None if spans[0] == _NOWHERE else Match(data, spans)
+
     def has(self, data: bytes) -> bool:
         if self._match is None or self._anywhere is None:
             return self._compiled.search(data) is not None
@@ -137,3 +147,10 @@ class Pattern:
 def pattern(source: str) -> Pattern:
     """Compiled on first need and kept."""
     return Pattern(source)
+
+
+@cache
+def outline(source: str) -> Pattern:
+    """The same without its groups. To find where a pattern matches takes re2 a quarter of what it takes to say where its
+    groups do: where most matches are dismissed at a glance, the groups are asked for afterwards, with `at`."""
+    return Pattern(source, groups=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .engine import BARRIER, Lazy, pattern, rx
+from .engine import BARRIER, Lazy, Match, outline, pattern, rx
 from .names import kind_of
 from .scan import (
     PREDICATES,
@@ -35,7 +35,7 @@ from .values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from .names import Kind
 
@@ -151,6 +151,52 @@ def is_wordy_token(value: bytes) -> bool:
         rb"(?:[a-z]+[-/&_.])+[a-z]+\d?|[a-z]*ed25519|argon2(?:id)?|bip-?\d+|p256|secp256k1|web3|log4j|python3(?:\.\d+)?|i18n|a11y|[a-z]{1,3}\d{1,2}").fullmatch(value) is not None  # fmt: skip
 
 
+# Most of what the patterns below match is dismissed at a glance: by the run of characters without white space with which
+# a match ends, or begins. What is no shorter than `_RUN` is not glanced at.
+_QUOTES = b"\"'`*"
+_RUN = 300
+
+
+def _worth(source: str, data: bytes, is_dull: Callable[[bytes, int, int], bool]) -> Iterator[Match]:
+    """The matches of a pattern that are not dismissed."""
+    whole = pattern(source)
+    if b"\x0b" in data:  # white space to us, not to re2
+        yield from whole.find(data)
+        return
+    for ((start, end),) in outline(source).spans(data):
+        if not is_dull(data, start, end) and (found := whole.at(data, start)) is not None:
+            yield found
+
+
+def _last(data: bytes, start: int, end: int) -> bytes:
+    return data[max(start, end - _RUN) : end].split()[-1]
+
+
+def _shows(run: bytes) -> bool:
+    """A digit or a symbol, without which no guess is worth it."""
+    return has_digit(run) or has_symbol(run) or len(run) >= _RUN
+
+
+def _ends_in_a_word(data: bytes, start: int, end: int) -> bool:
+    """An ordinary word in the middle of a sentence: `the password was changed, and`."""
+    run = _last(data, start, end)
+    bare = run.rstrip(b".,;:?)>]\\}")
+    after = end - len(run) + len(bare)
+    return bare.isalpha() and run[-1] not in _QUOTES and data[after : after + 1] in _GOES_ON and len(run) < _RUN
+
+
+_GOES_ON = frozenset((b" ", b"\t", b",", b";", b":", b"?", b">", b"]", b"\\", b"}"))
+
+
+def _ends_dull(data: bytes, start: int, end: int) -> bool:
+    run = _last(data, start, end)
+    return not _shows(run) and run[-1] not in _QUOTES
+
+
+def _begins_dull(data: bytes, start: int, end: int) -> bool:
+    return not _shows(data[start : min(end, start + _RUN)].split(None, 1)[0])
+
+
 def _is_filler(word: bytes) -> bool:
     return is_placeholder(word) or is_reference(word)
 
@@ -159,7 +205,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
     """`my password is ...`, `set the token to ...`, `log in with kim / ...`, in a few languages."""
     data, _low = scan.data, scan.low
     taken = scan.taken
-    for found in pattern(_PROSE).find(data):
+    for found in _worth(_PROSE, data, _ends_in_a_word):
         start, end, quoted = _unquote(data, *found.span(4))
         word = data[start:end]
         if start in taken or (
@@ -256,7 +302,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
                 yield Span(start, end, "api-key", 2)
         elif quoted and len(word) >= 8 and _is_strong(word) and tail:
             yield Span(start, end, "api-key", 3)
-    for found in pattern(_PROSE_BARE).find(data):
+    for found in _worth(_PROSE_BARE, data, _ends_dull):
         start, end, quoted = _unquote(data, *found.span(1))
         word = data[start:end]
         if start in taken:
@@ -320,7 +366,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
                     else "api-key",
                     3,
                 )
-    for found in pattern(_REVERSED).find(data):
+    for found in _worth(_REVERSED, data, _begins_dull):
         start, end, quoted = _unquote(data, *found.span(1))
         word = data[start:end]
         if start in taken:
@@ -332,7 +378,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
             and (has_symbol(word) or not is_wordy(word))
         ):
             yield Span(start, end, "password", 3)
-    for found in pattern(_PAIR).find(data):
+    for found in _worth(_PAIR, data, _ends_dull):
         start, end, _ = _unquote(data, *found.span(2))
         word = data[start:end]
         if start in taken:
@@ -367,8 +413,9 @@ _LINKED = (
 def linked(scan: Scan) -> Iterator[Span]:
     """`password? It's ...`, `the passphrase, use ...`, `the temporary password you sent me (...)`: a noun, a few words, a link, a value."""
     data = scan.data
-    for whole, value in pattern(_LINKED).spans(data):
-        start, end, _ = _unquote(data, *value)
+    for found in _worth(_LINKED, data, _ends_dull):
+        whole = found.span()
+        start, end, _ = _unquote(data, *found.span(1))
         word = data[start:end]
         if start in scan.taken or len(word) < 6 or not has_digit(word) or not scan.recall("linked", word, _is_chosen):
             continue
@@ -532,9 +579,7 @@ _LONG = r"[A-Za-z0-9_+/=.~-]{20,}"
 _NEAR_WORD = Lazy(
     rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]key|credential|creds|auth|bearer|fernet|hmac|cipher|wallet|\bwif\b"
 )
-_NOT_NEAR = Lazy(
-    rb"public|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation|pk_(?:live|test)_|publishable"
-)
+_NOT_NEAR = r"public|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation|pk_(?:live|test)_|publishable"
 IDENTIFIES = Lazy(rb"(?:id|arn|name|uuid)[\"'\s:=]*$")
 
 
@@ -597,7 +642,7 @@ def near(scan: Scan) -> Iterator[Span]:
             b"\n",
         ):
             continue
-        if scan.recall("near", value, _is_lonely_noise) and _NOT_NEAR.search(line_around(low, start)) is None:
+        if scan.recall("near", value, _is_lonely_noise) and not pattern(_NOT_NEAR).has(line_around(low, start)):
             yield Span(start, start + size, "api-key", 3)
 
 

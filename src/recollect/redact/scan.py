@@ -95,14 +95,14 @@ def is_path(value: bytes) -> bool:
     )
 
 
-def family_of(kind: Kind) -> str:
-    return {
-        "password": "password",
-        "secret": "api-key",
-        "key": "api-key",
-        "pin": "pin",
-        "phrase": "passphrase",
-    }[kind]
+_FAMILIES: dict[Kind, str] = {
+    "password": "password",
+    "secret": "api-key",
+    "key": "api-key",
+    "pin": "pin",
+    "phrase": "passphrase",
+}
+family_of = _FAMILIES.__getitem__
 
 
 def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bool = False) -> bool:

@@ -351,7 +351,7 @@ def _tokens(data: bytes, longest: int) -> Iterator[Span]:
             yield Span(start, end, family.name, 3 if generic else 0)
 
 
-_BLOB = Lazy(rb"(?i)base64|sha(?:1|256|384|512)|integrity|h1:|checksum|digest|hash")
+_BLOB = r"(?i)base64|sha(?:1|256|384|512)|integrity|h1:|checksum|digest|hash"
 
 
 def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
@@ -367,7 +367,7 @@ def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
             return False
         if is_hex(body) and _KEYISH.search(head) is None:
             return False  # a prefix and hex digits is how most systems write an id
-        return _BLOB.search(line_around(data, start)) is None
+        return not pattern(_BLOB).has(line_around(data, start))
     if name == "sk-key":
         return is_random(value[3:].replace(b"-", b"").replace(b"_", b""), 18) and not is_wordy(value[3:])
     if name == "elevenlabs-key":
@@ -375,7 +375,7 @@ def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
     if name == "jwt":
         return len(value) >= 40 or value.count(b".") >= 2
     if name == "azure-key" and value.endswith(b"=="):
-        return _BLOB.search(line_around(data, start)) is None and len(set(value)) >= 30
+        return not pattern(_BLOB).has(line_around(data, start)) and len(set(value)) >= 30
     if name in (
         "resend-key",
         "vault-token",

@@ -403,7 +403,7 @@ def commands(scan: Scan) -> Iterator[Span]:
             rare = None  # too many to count: each pattern is asked by itself
             break
         assert rare is not None
-        rare.update([word for word in _rare_words() if low.startswith(word, at)])
+        rare.update([word for word in _rare_words()[low[at]] if low.startswith(word, at)])
     for source, words in _SHORT_FLAGS:
         gate = _gate(words)
         if rare is not None and not _is_common(words):
@@ -452,8 +452,12 @@ _RARE = "|".join(
 
 
 @cache
-def _rare_words() -> tuple[bytes, ...]:
-    return tuple({word for _, words in _SHORT_FLAGS if not _is_common(words) for word in _gate(words)})
+def _rare_words() -> dict[int, list[bytes]]:
+    """By their first letter."""
+    found: dict[int, list[bytes]] = {}
+    for word in {word for _, words in _SHORT_FLAGS if not _is_common(words) for word in _gate(words)}:
+        found.setdefault(word[0], []).append(word)
+    return found
 
 
 @cache

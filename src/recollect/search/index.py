@@ -16,7 +16,6 @@ from .tokens import terms
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from ..db import Row, Tx
 
@@ -46,12 +45,19 @@ def user_token(no: int) -> str:
     return f"u{no}"
 
 
-def event_terms(columns: Sequence[Any]) -> tuple[str, str] | None:
-    """(terms, scope) of an event as far as they follow from itself; None if it is not to be found. `columns` are those of
-    the table from `kind` to `created_at`. Computed in the caller's thread: it takes 10 us for a turn.
+def event_terms(
+    kind: str,
+    text: str,
+    at: int,
+    name: str | None = None,
+    tool: str | None = None,
+    path: str | None = None,
+    tags: str | None = None,
+) -> tuple[str, str] | None:
+    """(terms, scope) of an event as far as they follow from itself; None if it is not to be found. Computed in the caller's
+    thread: it takes 10 us for a turn.
 
     Days are terms too: the one on which it was said, and those it speaks of, so that "yesterday" is found by its date."""
-    kind, text, name, tool, path, tags = columns[0], columns[2], columns[3], columns[4], columns[5], columns[10]
     if kind in UNINDEXED:
         return None
     scope = "e " + kind_token(kind)
@@ -61,21 +67,21 @@ def event_terms(columns: Sequence[Any]) -> tuple[str, str] | None:
     if name or tool or path or tags:
         body = " ".join((body, *(value[:SMALL] for value in (name, tool, path, tags) if value)))
     found = terms(body)
-    at: int = columns[18]
     if times.mentions(body, found):
         found += times.tokens(times.dates(body[: times.READ], at))
     found.append(times.said(at))
     return " ".join(found), scope
 
 
+def place(conversation: int | None, workspace: str | None) -> str:
+    """What of a scope says where something stands; it goes behind what follows from the thing itself."""
+    scope = "" if conversation is None else " " + conversation_token(conversation)
+    return scope if workspace is None else f"{scope} {workspace_token(workspace)}"
+
+
 def entry(id: int, conversation: int | None, workspace: str | None, found: tuple[str, str]) -> Row:
     """(id, terms, scope) as they are indexed."""
-    scope = found[1]
-    if conversation is not None:
-        scope += " " + conversation_token(conversation)
-    if workspace is not None:
-        scope += " " + workspace_token(workspace)
-    return id, found[0], scope
+    return id, found[0], found[1] + place(conversation, workspace)
 
 
 def memory_terms(kind: str, content: str, tags: str | None) -> tuple[str, str]:

@@ -194,6 +194,20 @@ def date_words(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+class _Said(dict[int, str]):
+    """The tokens of the days met so far, by their number since 1970; it starts over when full."""
+
+    def __missing__(self, number: int) -> str:
+        if len(self) >= 4096:
+            self.clear()
+        year, month, day = gmtime(number * 86_400)[:3]
+        found = self[number] = f"@{year:04d}-{month:02d}-{day:02d}"
+        return found
+
+
+_SAID = _Said()
+
+
 class _Days(dict[int, frozenset[str]]):
     """The days met so far, by their number since 1970; it starts over when full."""
 
@@ -220,8 +234,7 @@ def tokens(found: frozenset[str], *, months: bool = True) -> list[str]:
 
 def said(at: int) -> str:
     """The token of the day on which something was said."""
-    year, month, day = gmtime(min(max(at, _EARLIEST), _LATEST) // 1000)[:3]
-    return f"@{year:04d}-{month:02d}-{day:02d}"
+    return _SAID[min(max(at, _EARLIEST), _LATEST) // 86_400_000]
 
 
 def may_have_time(text: str) -> bool:

@@ -237,7 +237,7 @@ _CHUNKS = _Chunks()
 
 def terms(text: str) -> list[str]:
     """The terms of a text in order: stemmed, common words left out."""
-    return [t for chunk in text.split() for t in _CHUNKS[chunk]]
+    return list(chain.from_iterable(map(_CHUNKS.__getitem__, text.split())))
 
 
 def term_set(text: str) -> set[str]:

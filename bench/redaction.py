@@ -1,0 +1,93 @@
+"""Looking for secrets: what 4 KB of each kind of text cost, and what 100 KB made to be slow do. CPU time of this process."""
+
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from recollect.redact import redact
+
+from . import Figure, Run, benchmark, most
+from .measure import percentile
+
+SIZE, HOSTILE_SIZE = 4_096, 100_000
+
+# Pieces that, repeated, make some pattern work hard: what names a secret, what opens a value and never closes it.
+PIECES = (
+    "a", "key=", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "eyJ", "://", ":@", "1234567890", "\"'", "password: ",
+    "password is ", 'password="', "token '", "ghp_", "sk-", "cookie: a=b; ", "bearer abcdefgh1 ", "http://a:b@", "?token=abc1234",
+    "--token ", "mysql -p ", "seed word ", " ", "\n", "[redacted:x]", "Ab3/", "ab_", "a.", "4 ", "4", "pin 1234 ", "login a / ",
+    "password=Abc123xyz!\n", "token=abc123,", "abc123XYZ is my ", "<key>", "\u043f\u0430\u0440\u043e\u043b\u044c ", "\U0001f600",
+    '"token" {', "basic ", "key: |\n ", "is my ", "my password is ", "Cookie: a=b;", "password=", "token ", "a_",
+    "Password: hunter2 ", 'api_key = "Zx81kLmQ2v9TqW3nB7yR", ', "-p", "(?i)", "user@a.io / ", "AKIAIOSFODNN7ABCDEF2 ",
+    "| password |\n", "auth(", "x=", "a:1:b:c:d\n", 'kty d: "', "https://a.b/c?d=e&sig=", "Authorization: ", "{SHA}",
+    "code 123456 ", "login a/b ", "pass ", "key ", "secret ", "password\n", "password Abc123xyz! ", "jwt", "passwords: [",
+    "password,a\n", "insert into t (password) values (", "it's ",
+)  # fmt: skip
+
+
+def kinds() -> dict[str, str]:
+    """4 KB of what people and their tools write."""
+    source = Path(__file__).resolve().parents[1] / "src" / "recollect"
+    code = (source / "store.py").read_text("utf-8")[4000:8000]
+    texts = {
+        "prose": "The store keeps every conversation as an ordered log of events and the agent can travel back in them. ",
+        "code": code,
+        "code about secrets": (source / "redact" / "syntax.py").read_text("utf-8")[9000:13096],
+        "Markdown": (source.parents[1] / "docs" / "how-to" / "redaction.md").read_text("utf-8")[:SIZE],
+        "JSON": '{"id": "5f3c", "user": {"name": "kim", "email": "kim@acme.io"}, "tokens": 12, "url": "https://acme.io/a?b=c&d=e"},\n',
+        "chat about passwords": "I forgot my password again, can you reset the token? The login page says the password is invalid "
+        "and the session expired. Which API key should the client use, and where do we store the secret? Password must be 12 "
+        "characters. ",
+        ".env": "# settings\nDB_HOST=localhost\nDB_PORT=5432\nDB_PASSWORD=${DB_PASSWORD}\nAPI_KEY=\nLOG_LEVEL=info\nTOKEN_TTL=3600\n"
+        "SECRET_NAME=prod/db\n",
+        "a keyword on every line": 'token = session.get("token")\nself.password = password\nif not api_key: raise KeyError("secret")\n'
+        "auth: AuthConfig = load_auth(path)\ncookie = response.cookies['sid']\n",
+        "one secret": code[:2000] + "\nDB_PASSWORD=Falcon#4417\n" + code[2000:],
+    }
+    return {name: (text * (SIZE // len(text) + 1))[:SIZE] for name, text in texts.items()}
+
+
+def hostile() -> dict[str, str]:
+    rng = random.Random(7)
+
+    def some(alphabet: str, size: int) -> str:
+        return "".join(rng.choice(alphabet) for _ in range(size))
+
+    mixed = "abcdefghijkXYZ0123456789"
+    made = {repr(piece): piece * (HOSTILE_SIZE // len(piece) + 1) for piece in PIECES}
+    made["thousands of passwords"] = "".join(f"password={some(mixed + '!', 10)}\n" for _ in range(5_000))
+    made["thousands of tokens"] = "".join(f"token: {some(mixed, 24)}, " for _ in range(3_500))
+    made["thousands of keys"] = "".join(f"ghp_{some(mixed, 36)} " for _ in range(2_500))
+    made["thousands of numbers"] = "".join(f"{4111111111111111 + n * rng.randrange(1, 9)} " for n in range(6_000))
+    made["thousands of PINs"] = "".join(f"my pin is {rng.randrange(1000, 99999)}, " for _ in range(6_500))
+    made["noise"] = some("abcdefXYZ019 =:\"'.,;/@-_\n", HOSTILE_SIZE)
+    return {name: text[:HOSTILE_SIZE] for name, text in made.items()}
+
+
+def cpu_ms(text: str) -> float:
+    start = time.process_time_ns()
+    redact(text)
+    return (time.process_time_ns() - start) / 1e6
+
+
+@benchmark
+def redaction(run: Run) -> Iterator[Figure]:
+    """4 KB of several kinds of text, and 100 KB made to be slow; CPU time."""
+    for name, text in kinds().items():
+        for _ in range(5):
+            redact(text)
+        taken = [cpu_ms(text) for _ in range(run.rounds(400, 100))]
+        note = f"p50 {percentile(taken, 0.5):.2f} ms, fastest {min(taken):.2f} ms"
+        yield Figure(f"redact 4 KB p99: {name}", percentile(taken, 0.99), None, "ms", most(2), note)
+    slowest: list[tuple[float, float, str]] = []
+    for name, text in hostile().items():
+        redact(text[:3000])
+        once = min(cpu_ms(text) for _ in range(3))
+        slowest.append((once, min(cpu_ms(text + text) for _ in range(2)), name))
+    slowest.sort(reverse=True)
+    for once, twice, name in slowest[:5]:
+        note = f"of {len(slowest)} inputs; twice as long takes {twice / once:.1f} times as long"
+        yield Figure(f"redact 100 KB, hostile: {name}", once, None, "ms", most(50), note)
+    worst = max((twice / once, name) for once, twice, name in slowest if once > 5)
+    yield Figure("redact 200 KB against 100 KB, the worst", worst[0], None, "x", most(3), worst[1])
