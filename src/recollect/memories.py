@@ -493,7 +493,15 @@ def _is_from(change: Change, conversation: int, seq: int | None) -> bool:
 
 
 def forget_source(tx: Tx, source: str, *, erase: bool = False) -> list[str]:
-    """Everything that came from one event or conversation. Returns the ids of what went."""
+    """Everything that came from one event or conversation. Returns the ids of what went. What was said in that conversation
+    and not considered yet will not be: a late consolidation must not bring it back."""
+    place = tx.one("select no, last_seq from conversations where user_no = :user and id = :id" + tx.for_update, id=source)
+    if place is not None:
+        tx.run("delete from considered where user_no = :user and conversation_no = :c", c=place[0])
+        tx.many(
+            "insert into considered (user_no, conversation_no, branch_no, upto) values (:user_no, :c, :b, :upto)",
+            [(tx.user, place[0], branch, place[1]) for branch in branches.tree(tx, place[0])],
+        )
     found = came_from(tx, source)
     standing = View(tx).among(found)
     if erase:

@@ -346,6 +346,9 @@ class Stats:
     job_errors: tuple[str, ...]  # what went wrong with the newest ten that failed
     bytes: int  # the size of the whole database, all users
     schema: int  # the schema's number
+    memories: Mapping[str, int]
+    """Memories by state, and their health: `duplicates`, `stale` (true until a day that has passed), `never_recalled`,
+    `conflicts` (contradicted, or resting on what has changed); `quarantined` ones wait for somebody to look at them."""
     rows: tuple[StatRow, ...] = ()  # one for each group, when `by` was given
 
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 EMBED_DELAY_MS = 300
 CONSOLIDATE_DELAY_MS = 2_000  # turns come in pairs: one job for both
+CONSOLIDATE_SECONDS = 30.0  # then other work has its turn: a lease is two minutes
 DAY_MS = 86_400_000
 LEARNED = frozenset(("message", "artifact", "approval", "tool_result", "ledger", "event", "note"))
 """Kinds of events that memories are looked for in."""
@@ -607,26 +608,29 @@ class Store:
     def consolidate(self, conversation: ConversationLike, *, branch: BranchLike = None) -> Consolidation:
         """Turn what was said since the last time into memories, now: extract, compare with what is held, apply. Happens by
         itself in the background after turns, when `memory_extract` is on."""
-        return self._consolidate(_id(conversation), branch)
+        return self._consolidate(_id(conversation), branch)[0]
 
-    def _consolidate(self, conversation: str, branch: BranchLike | int) -> Consolidation:
+    def _consolidate(
+        self, conversation: str, branch: BranchLike | int, seconds: float | None = None
+    ) -> tuple[Consolidation, bool]:
         from . import consolidate
 
-        done = consolidate.Run(self._db, self._user, self._settings, self._model, self._gate, self._semantic).all(
-            conversation, branch, self._limits()
-        )
-        self._note_uses()
-        if done.added + done.updated + done.conflicts:
+        run = consolidate.Run(self._db, self._user, self._settings, self._model, self._gate, self._semantic)
+        done = run.all(conversation, branch, self._limits(), seconds=seconds)
+        if done.added + done.updated:
             self._remembering(lambda tx: jobs.enqueue(tx, "retain", "all", delay_ms=DAY_MS))
-        return done
+        return done, run.is_done
 
     def _consolidate_job(self, user: str, key: str) -> None:
         handle = self if user == self._user else self.for_user(user)
         conversation_no, branch = (int(n) for n in key.split(":"))
         try:
-            handle._consolidate(handle._read(lambda tx: conversations.by_number(tx, conversation_no)), branch)
+            name = handle._read(lambda tx: conversations.by_number(tx, conversation_no))
+            _, is_done = handle._consolidate(name, branch, CONSOLIDATE_SECONDS)
         except NotFound:
-            pass  # deleted or erased meanwhile: that wins
+            return  # deleted or erased meanwhile: that wins
+        if not is_done:  # other jobs come in between
+            handle._write(lambda tx: jobs.enqueue(tx, "consolidate", key))
 
     def retain(self, *, dry_run: bool = False) -> Retention:
         """Let go of what has had its time: conversations of hooks and HTTP (`retention_days`), memories that were not
