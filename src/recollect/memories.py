@@ -778,6 +778,20 @@ def page(tx: Tx, after: int, most: int) -> list[Row]:
     )
 
 
+def stored(tx: Tx, after: int, most: int) -> list[Row]:
+    """All stored memories by id, those too that cannot be found."""
+    return tx.all(_STORED + " and id > :after order by id limit :most", after=after, most=most)
+
+
+def told(tx: Tx, after: int, most: int) -> list[Row]:
+    """What the changes of memories say in words, by id."""
+    return tx.all(
+        "select id, wording, tags, source, flag, why, who, checkpoint, extractor from memory_changes where user_no = :user"
+        " and id > :after order by id limit :most",
+        after=after, most=most,
+    )  # fmt: skip
+
+
 def entry(row: Row) -> Row:
     """What a stored memory is indexed under."""
     id, kind, content, tags, conversation, workspace = row[:6]
