@@ -74,6 +74,7 @@ class Candidate:
     valid_to: int | None = None  # when it stops being true or is due, if that was said
     quarantine: str | None = None  # why a person has to look at it first; None: it may become active
     family: str = ""  # which rule found it: a row of `IMPORTANCE`
+    mode: str = ""  # "now" when it was said as news (now, these days), "also" when it was said as one more (too, also)
 
     @property
     def query(self) -> str:

@@ -595,5 +595,18 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-is_state = STATES.__contains__
-_SPACES = pattern(r"\s+")
+@dataclass(frozen=True)
+class Found:
+    """A statement on its way to a candidate."""
+
+    content: str
+    family: str
+    operation: str = "assert"
+    about: str | None = None
+    kind: str | None = None
+    marks: frozenset[str] = frozenset()
+    future: bool = False
+
+
+DEICTIC = frozenset("this these it here below above following that those them such something anything someone".split())
+OWN_PLACES = frozenset("repo project codebase workspace week month year team company house office app summer winter spring autumn repository quarter morning evening afternoon weekend".split())

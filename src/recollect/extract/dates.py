@@ -60,7 +60,7 @@ def resolve(text: str, at: int, *, future: bool = False) -> tuple[str, int | Non
         prep = (m.group(1) or "").lower()
         if prep in ("since", "from", "as of", "starting"):
             begins = when
-        elif prep in ("until", "till", "by", "before"):
+        elif prep in ("until", "till"):
             ends = when + _DAY - 1
         return words
 
