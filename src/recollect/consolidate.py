@@ -94,9 +94,7 @@ class Run:
         self.is_done = True
         """Whether everything was considered, or time ran out before."""
 
-    def all(
-        self, conversation: str, branch: Any, limits: Limits, *, seconds: float | None = None
-    ) -> Consolidation:
+    def all(self, conversation: str, branch: Any, limits: Limits, *, seconds: float | None = None) -> Consolidation:
         """Consider all turns along a branch that have not been considered; for `seconds` at most."""
         started = time.monotonic()
         name = self._db.read(self._user, lambda tx: _branch_name(tx, conversation, branch))
@@ -230,9 +228,7 @@ class Run:
         edit.finish()
         total.note(action, draft.content, why)
 
-    def _neighbours(
-        self, tx: Tx, candidate: Candidate, held: list[_Held], vectors: dict[str, Any]
-    ) -> list[_Held]:
+    def _neighbours(self, tx: Tx, candidate: Candidate, held: list[_Held], vectors: dict[str, Any]) -> list[_Held]:
         """The nearest of the same scope: those about the same thing first, then by words and meaning together."""
         most = self._settings.memory_neighbours
         for h in held:
@@ -241,7 +237,7 @@ class Run:
         same = [h for h in held if topics and _topic(h.content) in topics]
         asked = _terms(candidate.query)
         counts: dict[str, int] = {}
-        shared: list[tuple[_Held, set[str]]] = []
+        shared: list[tuple[_Held, frozenset[str]]] = []
         for h in held:
             common = asked & _terms(h.content)
             if common:
@@ -290,7 +286,7 @@ class _Doing:
             return "noop", why
         if self._own is not None and self._own[1] is not None and self._own[1].state != "expired":
             return "noop", "it is there already"
-        self._edit.add(self._draft, None, self._id, "quarantined", why, self._limits, flag=None)
+        self._edit.add(self._draft, None, self._id, "quarantined", why, self._limits)
         return "quarantined", why
 
     def apply(self, decision: Decision, held: list[_Held]) -> tuple[str, str]:
@@ -300,7 +296,9 @@ class _Doing:
         if action in ("update", "delete"):
             if any(_is_protected(h) for h in hit):
                 hit, action = [h for h in hit if _is_protected(h)], "conflict"
-                decision = Decision("conflict", hit[0].id, f"{decision.why}; {PROTECTED}", (), decision.action == "update")
+                decision = Decision(
+                    "conflict", hit[0].id, f"{decision.why}; {PROTECTED}", (), decision.action == "update"
+                )
             elif any(self._is_newer(h) for h in hit):
                 # An older turn that is considered late does not change what was said after it.
                 return "noop", "something newer was said about it"
@@ -407,8 +405,10 @@ def _branch_name(tx: Tx, conversation: str, branch: Any) -> str:
 
 
 def _marks(tx: Tx, conversation: int) -> dict[int, int]:
-    rows = tx.all("select branch_no, upto from considered where user_no = :user and conversation_no = :c", c=conversation)
-    return {branch: upto for branch, upto in rows}
+    rows = tx.all(
+        "select branch_no, upto from considered where user_no = :user and conversation_no = :c", c=conversation
+    )
+    return dict(rows)
 
 
 def _is_there(tx: Tx, conversation: int, branch: int, seq: int) -> bool:
@@ -460,7 +460,15 @@ def _is_protected(h: _Held) -> bool:
 def _neighbour(h: _Held) -> Neighbour:
     c = h.change
     return Neighbour(
-        h.id, h.content, c.kind, c.importance, c.pinned_at is not None, c.by_hand is not None, c.state, c.valid_from, h.cosine
+        h.id,
+        h.content,
+        c.kind,
+        c.importance,
+        c.pinned_at is not None,
+        c.by_hand is not None,
+        c.state,
+        c.valid_from,
+        h.cosine,
     )
 
 

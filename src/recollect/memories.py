@@ -53,8 +53,20 @@ class Draft:
     """A memory on its way to the table: checked, redacted, without an id yet."""
 
     __slots__ = (
-        "checkpoint", "content", "extractor", "flag", "importance", "kind", "roots", "role", "seqs", "source", "tags",
-        "valid_from", "valid_to", "workspace",
+        "checkpoint",
+        "content",
+        "extractor",
+        "flag",
+        "importance",
+        "kind",
+        "role",
+        "roots",
+        "seqs",
+        "source",
+        "tags",
+        "valid_from",
+        "valid_to",
+        "workspace",
     )  # fmt: skip
 
     def __init__(
@@ -159,10 +171,14 @@ class Edit:
         self._tx.many(views.INSERT, [change.values])
         self.touched.add(memory)
         if base is not None and base.state == ACTIVE and change.state != ACTIVE:
-            self._left[memory] = {"replaced": "has changed", "expired": "has expired"}.get(change.state, "was forgotten")
+            self._left[memory] = {"replaced": "has changed", "expired": "has expired"}.get(
+                change.state, "was forgotten"
+            )
         return change
 
-    def add(self, draft: Draft, found: Found | None, id: str, state: str, why: str, limits: Limits, **after: Any) -> int:
+    def add(
+        self, draft: Draft, found: Found | None, id: str, state: str, why: str, limits: Limits, **after: Any
+    ) -> int:
         """A statement that stands from now on. Returns the memory's number; the same statement again keeps its own."""
         tx = self._tx
         no = None if found is None else found.no
@@ -207,7 +223,11 @@ class Edit:
     def confirm(self, memory: int, base: Change, why: str, limits: Limits) -> None:
         """The same was said again. It is refreshed; said again and again on one branch, that is one row."""
         expires = None if base.expires_at is None else self._now + limits.ttl_ms
-        again = base.action == "confirmed" and base.who == self._who and (base.place or (0, 0))[:2] == (self._place or (0, 0))[:2]
+        again = (
+            base.action == "confirmed"
+            and base.who == self._who
+            and (base.place or (0, 0))[:2] == (self._place or (0, 0))[:2]
+        )
         if again:
             self._tx.run(
                 "update memory_changes set at = :at, expires_at = :expires, seq = :seq where user_no = :user and id = :id",
@@ -230,7 +250,9 @@ class Edit:
         dependants = [row[0] for row in rows if row[0] not in self.touched]
         for memory, standing in self._view.among(dependants).items():
             if standing.state == ACTIVE and standing.flag is None:
-                self.put(memory, standing, "flagged", f"what it rests on {happened}", flag=f"What it rests on {happened}.")
+                self.put(
+                    memory, standing, "flagged", f"what it rests on {happened}", flag=f"What it rests on {happened}."
+                )
 
 
 _NEW: dict[str, Any] = dict.fromkeys(views.NAMES.replace(",", " ").split())
@@ -297,7 +319,9 @@ def remember(tx: Tx, draft: Draft, conversation: str | None, limits: Limits, *, 
     id = id_of(draft.content, conversation, draft.workspace)
     trusted = draft.role in limits.promote
     edit = Edit(tx, View(tx), who="user" if draft.role == "user" else draft.role or draft.extractor, place=place)
-    row = tx.one("select id, head, state from memories where user_no = :user and memory_id = :id" + tx.for_update, id=id)
+    row = tx.one(
+        "select id, head, state from memories where user_no = :user and memory_id = :id" + tx.for_update, id=id
+    )
     standing = None if row is None or row[1] is None else _change(tx, row[1])
     room: tuple[str, ...] = ()
     if row is not None and standing is not None and row[2] == ACTIVE and not is_over(standing, ids.now()):
@@ -395,11 +419,18 @@ def revise(
             if draft is None:
                 draft = Draft.__new__(Draft)
                 draft.content, draft.tags, draft.roots = content, standing.tags, ()
-            draft.kind, draft.importance = after.get("kind", standing.kind), after.get("importance", standing.importance)
+            draft.kind, draft.importance = (
+                after.get("kind", standing.kind),
+                after.get("importance", standing.importance),
+            )
             draft.tags = after["tags"] if "tags" in after else _merged(draft.tags, standing.tags)
             draft.workspace, draft.source, draft.seqs, draft.checkpoint = scope, None, (), None
             draft.role, draft.extractor, draft.valid_from, draft.valid_to = "user", HAND, None, standing.valid_to
-            room = make_room(edit, tx, namespace(None if found is None else found.no, scope), new, limits) if limited else ()
+            room = (
+                make_room(edit, tx, namespace(None if found is None else found.no, scope), new, limits)
+                if limited
+                else ()
+            )
             edit.put(
                 memory, standing, "replaced", "promoted to the user" if limited else "revised", state="replaced",
                 replaced_by=new,
@@ -450,7 +481,9 @@ def forget(tx: Tx, id: str, *, erase: bool = False) -> None:
         return
     row, standing = _standing(tx, id)
     if standing.state == "forgotten":
-        raise NotFound(f"Memory {id!r} was forgotten already. undo() brings it back, forget(erase=True) removes it for good.")
+        raise NotFound(
+            f"Memory {id!r} was forgotten already. undo() brings it back, forget(erase=True) removes it for good."
+        )
     edit = Edit(tx, View(tx), who="user")
     edit.put(row[0], standing, "forgotten", "by hand", state="forgotten")
     edit.finish()
@@ -495,7 +528,9 @@ def _is_from(change: Change, conversation: int, seq: int | None) -> bool:
 def forget_source(tx: Tx, source: str, *, erase: bool = False) -> list[str]:
     """Everything that came from one event or conversation. Returns the ids of what went. What was said in that conversation
     and not considered yet will not be: a late consolidation must not bring it back."""
-    place = tx.one("select no, last_seq from conversations where user_no = :user and id = :id" + tx.for_update, id=source)
+    place = tx.one(
+        "select no, last_seq from conversations where user_no = :user and id = :id" + tx.for_update, id=source
+    )
     if place is not None:
         tx.run("delete from considered where user_no = :user and conversation_no = :c", c=place[0])
         tx.many(
@@ -527,7 +562,9 @@ def _ids(tx: Tx, memories: Sequence[int]) -> list[str]:
     found: list[str] = []
     for start in range(0, len(memories), 400):
         listed = ",".join(map(str, memories[start : start + 400]))
-        found += [row[0] for row in tx.all(f"select memory_id from memories where user_no = :user and id in ({listed})")]
+        found += [
+            row[0] for row in tx.all(f"select memory_id from memories where user_no = :user and id in ({listed})")
+        ]
     return found
 
 
@@ -550,7 +587,9 @@ def undo(tx: Tx, id: str) -> Memory:
         blocking = [x for x in later if x.action not in ("confirmed", "flagged") and x.prior in undone]
         if blocking and c.memory != row[0]:
             other = _ids(tx, [c.memory])[0]
-            raise InvalidInput(f"Memory {other!r}, which was changed with it, has been changed since: undo() that first.")
+            raise InvalidInput(
+                f"Memory {other!r}, which was changed with it, has been changed since: undo() that first."
+            )
         for x in later:  # oldest first: each rests on the one before
             if x.action in ("confirmed", "flagged") and x.prior in undone:
                 undone.add(x.id)
@@ -575,7 +614,7 @@ def history(tx: Tx, id: str) -> list[MemoryChange]:
         memory=memory,
     )
     n = len(COLUMNS_LIST)
-    after = {row[n]: load(row[:30] + (None,), 0) for row in rows}
+    after = {row[n]: load((*row[:30], None), 0) for row in rows}
     return [
         MemoryChange(
             row[n + 1], row[n + 2], row[n + 3] or "", row[10], after.get(row[n + 4]), after[row[n]], row[n + 5], row[n + 6],
@@ -765,9 +804,7 @@ def used(tx: Tx, counts: dict[str, int], at: int) -> None:
 # -- the index
 
 
-_STORED = (
-    "select id, kind, content, tags, conversation_no, workspace, indexed_at, state, head from memories where user_no = :user"
-)
+_STORED = "select id, kind, content, tags, conversation_no, workspace, indexed_at, state, head from memories where user_no = :user"
 """A memory as the index needs to know it."""
 
 
@@ -860,7 +897,9 @@ def outlive(tx: Tx, conversation: Found, *, keep_place: bool) -> int:
     no = conversation.no
     view = View(tx, conversation)
     rows = tx.all(f"select {views.NAMES} from memory_changes where user_no = :user and conversation_no = :c", c=no)
-    limited = () if keep_place else tx.all("select id from memories where user_no = :user and conversation_no = :c", c=no)
+    limited = (
+        () if keep_place else tx.all("select id from memories where user_no = :user and conversation_no = :c", c=no)
+    )
     gone = [row[0] for row in limited]
     remove(tx, gone)
     touched: set[int] = set()

@@ -107,9 +107,7 @@ def _expire(tx: Tx, id: str, activity: int, why: str, apply: bool) -> tuple[Expi
         return None, 0
     if tx.all("select activity from conversations where user_no = :user and no = :c", c=found.no) != [(activity,)]:
         return None, 0
-    pins = {
-        row[0] for row in tx.all("select seq from pins where user_no = :user and conversation_no = :c", c=found.no)
-    }
+    pins = {row[0] for row in tx.all("select seq from pins where user_no = :user and conversation_no = :c", c=found.no)}
     limited = tx.all(
         "select count(*) from memories m join memory_changes r on r.user_no = m.user_no and r.id = m.head"
         " where m.user_no = :user and m.conversation_no = :c and r.pinned_at is not null",
@@ -117,7 +115,9 @@ def _expire(tx: Tx, id: str, activity: int, why: str, apply: bool) -> tuple[Expi
     )[0][0]
     seqs = [
         row[0]
-        for row in tx.all("select seq from events where user_no = :user and conversation_no = :c order by seq", c=found.no)
+        for row in tx.all(
+            "select seq from events where user_no = :user and conversation_no = :c order by seq", c=found.no
+        )
         if row[0] not in pins
     ]
     if not seqs and (pins or limited):

@@ -211,13 +211,26 @@ def _kind_of(r: Record) -> int:
         and _is(v[8], str, NONE)
     ):
         return PLAIN_MEMORY if _is(v[4], str) and _is(v[5], int, float) and _is(v[7], int, NONE) else 0
-    if r.is_table and len(v) == MEMORY and _is(v[1], int) and _is(v[2], str) and _is(v[3], str) and v[4] in MEMORY_KINDS:
+    if (
+        r.is_table
+        and len(v) == MEMORY
+        and _is(v[1], int)
+        and _is(v[2], str)
+        and _is(v[3], str)
+        and v[4] in MEMORY_KINDS
+    ):
         return MEMORY if _is(v[6], int, NONE) and _is(v[7], str, NONE) and _is(v[14], int) else 0
     if r.is_table and len(v) == CHANGE and all(_is(x, int) for x in v[1:4]) and v[5] in MEMORY_STATES:
         return CHANGE if v[7] in MEMORY_KINDS and _is(v[8], int, float) and _is(v[31], int) else 0
     if r.is_table and len(v) == EVENT and v[5] in KINDS and all(_is(x, int) for x in v[1:5]) and _is(v[7], str):
         return EVENT
-    if r.is_table and len(v) in (CONVERSATION - 1, CONVERSATION) and _is(v[1], int) and _is(v[2], str) and _is(v[7], int):
+    if (
+        r.is_table
+        and len(v) in (CONVERSATION - 1, CONVERSATION)
+        and _is(v[1], int)
+        and _is(v[2], str)
+        and _is(v[7], int)
+    ):
         return CONVERSATION
     if r.is_table and len(v) == USER and v[0] is None and _is(v[1], str) and _is(v[2], int) and _is(v[3], int):
         return USER
@@ -383,9 +396,7 @@ def _settle(tx: Tx, no: int) -> None:
     )
 
 
-def _remember(
-    tx: Tx, rows: list[tuple[int, list[Any]]], plan: _Plan, places: dict[tuple[int, int], int]
-) -> None:
+def _remember(tx: Tx, rows: list[tuple[int, list[Any]]], plan: _Plan, places: dict[tuple[int, int], int]) -> None:
     """Memories with what is left of their history, in the order in which it happened. One whose history is lost is active."""
     made: list[int] = []
     for tick, (was, v) in zip(tx.ticks(len(rows)), rows, strict=True):
@@ -415,9 +426,7 @@ def _remember(
     memories.refresh(tx, made)
 
 
-def _change(
-    tx: Tx, v: list[Any], new: dict[int, int], memory: int, places: dict[tuple[int, int], int]
-) -> views.Change:
+def _change(tx: Tx, v: list[Any], new: dict[int, int], memory: int, places: dict[tuple[int, int], int]) -> views.Change:
     was = views.Change(*v)
     user = v[1]
     ids_ = list(new.values())

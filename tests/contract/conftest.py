@@ -19,7 +19,9 @@ def open_store(url: str) -> Iterator[Open]:
     and without looking for memories: these tests count jobs, and each is one."""
     with ExitStack() as stack:
 
-        def opener(user: str = "alex", *, semantic: bool = False, memory_extract: bool = False, **settings: Any) -> recollect.Store:
+        def opener(
+            user: str = "alex", *, semantic: bool = False, memory_extract: bool = False, **settings: Any
+        ) -> recollect.Store:
             opened = recollect.open(url, user=user, semantic=semantic, memory_extract=memory_extract, **settings)
             return stack.enter_context(opened)
 
