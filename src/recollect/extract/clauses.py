@@ -143,6 +143,7 @@ class Clause:
     form: str  # "present", "past", "perfect", "going", "passive", "future", "modal"
     rest: tuple[str, ...]  # the words after the verb
     marks: frozenset[str]  # now, also, mend, over, again, done, please, standing
+    own: bool = True  # whether the subject is the user, or was introduced with "my" or "our"
 
     @property
     def lower(self) -> tuple[str, ...]:
@@ -289,7 +290,10 @@ def split(tokens: Sequence[str]) -> list[list[str]]:
                 current = [current[0]]
                 i += 1
                 continue
-        elif current and comma and _begins(lowered, i, True) and word in _STARTS | {"he's"} and word not in ("the",):
+        elif current and comma and (
+            (word in _STARTS and word != "the" and _begins(lowered, i, True))
+            or (tokens[i][:1].isupper() and i + 1 < len(tokens) and (lowered[i + 1] in PAST or lowered[i + 1] in THIRD or lowered[i + 1] in _BE))
+        ):
             parts.append(current)
             current = []
         current.append(tokens[i])
@@ -345,6 +349,15 @@ def rotate(tokens: list[str]) -> list[str]:
 
 def read(tokens: Sequence[str], marks: frozenset[str] = frozenset(), known: frozenset[str] = frozenset()) -> Clause | None:
     """A clause whose subject and verb are understood, or None. `known`: names that were introduced before."""
+    found = _read(tokens, marks, known)
+    if found is None:
+        return None
+    first = low(tokens[0])
+    own = first in _SUBJECTS or first in known
+    return found if own else Clause(**{**found.__dict__, "own": False})
+
+
+def _read(tokens: Sequence[str], marks: frozenset[str], known: frozenset[str]) -> Clause | None:
     if len(tokens) < 2:
         return None
     lowered = [low(t) for t in tokens]
@@ -353,6 +366,8 @@ def read(tokens: Sequence[str], marks: frozenset[str] = frozenset(), known: froz
     group = first in ("we", "our")
     if first in ("i", "we"):
         subject, i = "", 1
+    elif first in _PRONOUNS or first in ("this", "that", "there", "these", "those", "you", "your"):
+        return None
     elif first in ("my", "our", "the") or first in known or tokens[0][:1].isupper() or first in _PROJECT_STARTS:
         at = _verb_at(lowered, tokens)
         if at < 1:

@@ -44,7 +44,7 @@ _SYNONYM = {
     "favorite": "favourite", "color": "colour", "mom": "mother", "mum": "mother", "mama": "mother", "dad": "father",
     "papa": "father", "kids": "child", "kid": "child", "children": "child", "prod": "production", "db": "database",
     "repository": "repo", "employer": "employer", "favour": "favourite", "movies": "films", "movie": "film",
-    "apartment": "flat", "cellphone": "phone", "mobile": "phone", "colors": "colours", "spouse": "partner",
+    "apartment": "flat", "weight": "weigh", "cellphone": "phone", "mobile": "phone", "colors": "colours", "spouse": "partner",
 }  # fmt: skip
 _ANTONYM = {"dark": "mode", "light": "mode", "tabs": "indent", "spaces": "indent", "tea": "", "coffee": "", "formal": "formality",
             "informal": "formality", "short": "length", "long": "length", "brief": "length", "detailed": "length", "concise": "length",
@@ -229,6 +229,8 @@ def _subject(tokens: list[str]) -> str:
             continue
         w = _SYNONYM.get(w, w)
         out.append(w)
+    if out in (["team"], ["company"], ["startup"], ["dev", "team"], ["whole", "team"]):
+        return "user"
     return " ".join(out) or "user"
 
 

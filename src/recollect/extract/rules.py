@@ -43,8 +43,8 @@ MOST_WORDS = 60
 
 _REMEMBER = pattern(
     r"(?i)^(?:(?:can|could|will|would) you )?(?:please |pls |kindly |just |also |always )*(?:i (?:want|need|would like) you to )?"
-    r"(?:remember|keep in mind|bear in mind|make a note|take note|take a note|note|note down|jot down|write down|memorize|memorise|save|store"
-    r"|do not forget|never forget|for the record|for future reference|note to self|memo to self|reminder to self|please remember|fyi|know|record)"
+    r"(?:remember|keep in mind|bear in mind|make a note|take note|take a note|note to self|memo to self|reminder to self|note down|note|jot down"
+    r"|write down|memorize|memorise|save|store|do not forget|never forget|for the record|for future reference|please remember|fyi|know|record)"
     r"(?: for (?:me|later|next time|the future|future reference|the record))?(?: the fact)?(?:,? that\b|\s*[:,]|\s+)\s*(?:that )?(?P<what>.+)$"
 )
 _REMEMBER_SURE = pattern(r"(?i)(?:remember|in mind|forget|a note|note to self|memo|reminder|memori[sz]e)\b|(?:that|[:,])\s")
@@ -67,11 +67,11 @@ _THAT = frozenset(("", "that", "it", "this", "that one", "what i just said", "th
 _TODO = pattern(
     r"(?i)^(?:(?:new |add a |another )?(?:to-?do|to do|task|action item|reminder)(?: item| for me| list)?\s*[:\-–]\s*(?P<a>.+)"
     r"|to-?do (?P<a2>[a-z].+)"
-    r"|(?:(?:can|could|will|would) you )?(?:please |pls |also |and )*remind me (?:(?P<when>[a-z0-9 ]{2,30}? )?to |about |that i (?:need|have) to )(?P<b>.+)"
+    r"|(?:(?:can|could|will|would) you )?(?:please |pls |also |and )*remind me (?:(?P<when>(?:at|on|in|by|tomorrow|tonight|today|next|this|before|after|later)\b[a-z0-9: ]{0,30}? ?)?to |about |that i (?:need|have) to )(?P<b>.+)"
     r"|(?:please )?(?:do not|never) (?:let me forget|forget) to (?P<c>.+)"
     r"|(?:please )?remember to (?P<d>.+)"
     r"|(?:(?:can|could|will|would) you )?(?:please )?(?:add|put) (?:(?:to|on) (?:my|the|our) (?:to-?do|to do|task|shopping)?\s*list\s*:?\s*(?P<e>.+)|(?P<f>.+?) (?:to|on|onto) (?:my|the|our) (?:to-?do|to do|task)?\s*list)"
-    r"|(?:i|we) (?:still |really |also |just |urgently |definitely )*(?:need|have|must|ought|got|have got|has|had better|am supposed|are supposed|still need)(?: to)? (?P<g>.+)"
+    r"|(?:i|we) (?:still |really |also |just |urgently |definitely )*(?:(?:need|have|ought|got|have got|am supposed|are supposed|have still|have yet|are going) to|must|had better) (?P<g>.+)"
     r"|(?:i|we) (?:must not|can not|should not|do not want to) forget to (?P<h>.+)"
     r"|on my (?:to-?do list|list)(?: for [a-z ]+)?\s*:\s*(?P<i>.+)"
     r"|(?:still )?(?:to be done|outstanding|open)\s*:\s*(?P<j>.+))$"
@@ -210,7 +210,7 @@ class _Reader:
         body = " ".join(tokens)
         why = danger.reason(body)
         plain = body.rstrip(" .!,")
-        if self._forget(plain):
+        if self._forget(close_down(plain)[0]):
             return False
         if self._todo(plain, s, why):
             return False
@@ -236,7 +236,7 @@ class _Reader:
                 return False
             tokens, more = open_up(rest.split())
             marks |= more | {"mend"}
-        elif mending:
+        elif mending or ("mend" in marks and low(tokens[0]) not in ("i", "we", "my", "our")):
             if self._mend(body, "", why):
                 return False
             marks.add("mend")
@@ -480,7 +480,7 @@ class _Reader:
             return True
         if not what:
             return False
-        about = capital(" ".join(rewrite(what.strip(" ,").split())))
+        about = "Finish " + " ".join(rewrite(what.strip(" ,").split()))
         self.out.append(_candidate(self.turn, f"Done: {about}", "todo", operation="done", about=about))
         return True
 

@@ -597,6 +597,8 @@ def _other(c: Clause, r: tuple[str, ...], loose: bool, asks: bool) -> Found | No
             return None
         if asks and not kin and not favourite and project:
             pass
+        if not c.own and not project and not kin:
+            return None
     if "over" in c.marks:
         return _over(c)
     family = "person" if kin else "preference" if favourite else "project" if project else "habit"

@@ -123,7 +123,7 @@ REGULAR = (
     " contribute mentor supervise oversee head chair found run-by run manage present perform record compete exercise"
     " snore foster raise breed ferment brew roast garden journal blog podcast tweet post handle cover own point listen"
     " expose accept cache log back mirror sync generate compile render ship span belong help plan hope love admire"
-    " date marry divorce separate retire recover"
+    " date marry divorce separate retire recover answer reply respond communicate format explain address cite"
 ).split()
 
 
