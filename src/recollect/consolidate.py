@@ -304,7 +304,7 @@ class _Doing:
                 return "noop", "something newer was said about it"
         if action == "noop":
             if hit and not self._is_newer(hit[0]):
-                self._edit.confirm(hit[0].no, hit[0].change, decision.why or "said again", self._limits)
+                self._edit.confirm(hit[0].no, hit[0].change, decision.why or "said again", self._limits, self._draft)
             return "noop", decision.why
         if action == "delete":
             for h in hit:
@@ -347,7 +347,7 @@ class _Doing:
         own = self._own[1] if self._own is not None else None
         if own is not None and own.state == "active" and not memories.is_over(own, ids.now()) and self._own is not None:
             hit = [h for h in hit if h.id != self._id]
-            self._edit.confirm(self._own[0], own, "said again", self._limits)
+            self._edit.confirm(self._own[0], own, "said again", self._limits, self._draft)
         else:
             reason = self._room(held, len(hit))
             if reason is not None:

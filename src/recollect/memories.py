@@ -40,6 +40,8 @@ FROM = " from memories m join memory_changes r on r.user_no = m.user_no and r.id
 """As memories stand from outside. Any change at all: `_FROM_ANY`."""
 _FROM_ANY = " from memory_changes r join memories m on m.user_no = r.user_no and m.id = r.memory" + _PLACES
 HAND = "hand"
+CALLED = "call"
+"""The extractors of what was remembered by a verb: a person's words, or those of another role."""
 ACTIVE = "active"
 
 
@@ -95,7 +97,8 @@ class Draft:
         self.tags = tags_of(tags, gate)
         self.workspace = workspace
         self.source = gate.optional(checks.optional(source, "source"))
-        self.role, self.extractor = role, extractor
+        self.role = role
+        self.extractor = CALLED if extractor == HAND and role != "user" else extractor
         self.valid_from = None if valid_from is None else checks.count(valid_from, "valid_from")
         self.valid_to = None if valid_to is None else checks.count(valid_to, "valid_to")
         self.roots = tuple(ids.check(root, "a memory id") for root in roots)
@@ -196,16 +199,11 @@ class Edit:
             memory = int(row[0])
         self._root(memory, draft.roots)
         base = self._view.among([memory]).get(memory) if row is not None else None
-        source_no, branch, seqs = None, None, None
-        if self._place is not None and draft.seqs:
-            source_no, branch, seqs = self._place[0], self._place[1], ",".join(map(str, draft.seqs))
         self.put(
             memory, base, "quarantined" if state == "quarantined" else "added", why, state=state,
             wording=None if row is None else draft.content, kind=draft.kind, importance=draft.importance, tags=draft.tags,
-            by_hand=self._now if draft.extractor == HAND and draft.role == "user" else None, replaced_by=None, flag=None,
-            source=None if source_no is not None else draft.source, source_no=source_no, source_branch=branch,
-            source_seqs=seqs, checkpoint=draft.checkpoint, role=draft.role, extractor=draft.extractor,
-            valid_from=self._at if draft.valid_from is None else draft.valid_from, valid_to=draft.valid_to,
+            by_hand=self._now if draft.extractor == HAND else None, replaced_by=None, flag=None,
+            **self._provenance(draft), valid_from=self._at if draft.valid_from is None else draft.valid_from, valid_to=draft.valid_to,
             **{"conflicts_with": None, "pinned_at": None, "expires_at": limits.expires_at(draft, self._now), **after},
         )  # fmt: skip
         return memory
@@ -220,23 +218,34 @@ class Edit:
                 memory=memory, root=no,
             )  # fmt: skip
 
-    def confirm(self, memory: int, base: Change, why: str, limits: Limits) -> None:
-        """The same was said again. It is refreshed; said again and again on one branch, that is one row."""
+    def confirm(self, memory: int, base: Change, why: str, limits: Limits, draft: Draft) -> None:
+        """The same was said again. It is refreshed; said again and again on one branch, that is one row. Said in another
+        place, or by hand, it stands by itself from then on: what the first place had may go."""
         expires = None if base.expires_at is None else self._now + limits.ttl_ms
-        again = (
-            base.action == "confirmed"
-            and base.who == self._who
-            and (base.place or (0, 0))[:2] == (self._place or (0, 0))[:2]
-        )
-        if again:
+        mine = None if self._place is None else self._place[:2]
+        if base.action == "confirmed" and base.who == self._who and (base.place and base.place[:2]) == mine:
             self._tx.run(
-                "update memory_changes set at = :at, expires_at = :expires, seq = :seq where user_no = :user and id = :id",
-                at=self._at, expires=expires, seq=self._place[2] if self._place else None, id=base.id,
+                "update memory_changes set at = :at, expires_at = :expires where user_no = :user and id = :id",
+                at=self._at, expires=expires, id=base.id,
             )  # fmt: skip
             self.touched.add(memory)
-        else:
-            by_hand = base.by_hand or (self._now if self._who == "user" else None)
-            self.put(memory, base, "confirmed", why, expires_at=None if by_hand else expires, by_hand=by_hand)
+            return
+        after: dict[str, Any] = {"expires_at": expires}
+        by_hand = draft.extractor == HAND
+        if by_hand:
+            after |= {"by_hand": base.by_hand or self._now, "expires_at": None}
+        if by_hand or (self._place is not None and self._place[0] != base.source_no):
+            after |= self._provenance(draft)
+        self.put(memory, base, "confirmed", why, **after)
+
+    def _provenance(self, draft: Draft) -> dict[str, Any]:
+        is_ours = self._place is not None and bool(draft.seqs)
+        no, branch, _ = self._place if self._place is not None and is_ours else (None, None, None)
+        return {
+            "source": None if is_ours else draft.source, "source_no": no, "source_branch": branch,
+            "source_seqs": ",".join(map(str, draft.seqs)) if is_ours else None, "checkpoint": draft.checkpoint,
+            "role": draft.role, "extractor": draft.extractor,
+        }  # fmt: skip
 
     def finish(self) -> None:
         """Flag what rests on what has gone, and bring heads and index in step."""
@@ -275,7 +284,7 @@ def _refresh(tx: Tx, view: View, row: Row, changes: list[Change]) -> None:
     standing = view.standing(changes)
     stands = "hidden" if standing is None else standing.state
     at = None if standing is None else standing.id
-    newest = changes[-1] if changes else None
+    newest = next((c for c in reversed(changes) if c.undone_at is None), changes[-1] if changes else None)
     after = (kind, tags) if newest is None else (newest.kind, newest.tags)
     is_found = views.may_be_active(changes)
     was, clean = entry(row), (memory, after[0], content, after[1], conversation, workspace)
@@ -326,9 +335,9 @@ def remember(tx: Tx, draft: Draft, conversation: str | None, limits: Limits, *, 
     room: tuple[str, ...] = ()
     if row is not None and standing is not None and row[2] == ACTIVE and not is_over(standing, ids.now()):
         # By hand, it is everywhere from now on: a person has said it, wherever it was learned.
-        edit.confirm(row[0], standing, "said again", limits)
+        edit.confirm(row[0], standing, "said again", limits, draft)
     elif standing is not None and not trusted and row is not None and row[2] == "quarantined":
-        edit.confirm(row[0], standing, "said again", limits)
+        edit.confirm(row[0], standing, "said again", limits, draft)
     else:
         if trusted:
             room = make_room(edit, tx, namespace(None if found is None else found.no, draft.workspace), id, limits)
@@ -699,7 +708,7 @@ def rows(tx: Tx, numbers: Sequence[int], view: View) -> list[Row]:
 def state(row: Row, now: int) -> str:
     """How a row (as `COLUMNS`) stands now: what was undone is forgotten, and what has expired is so before retention
     writes it down."""
-    if row[30] is not None:
+    if row[30] is not None and row[30] <= now:
         return "forgotten"
     return "expired" if row[13] == ACTIVE and row[26] is not None and row[26] <= now else str(row[13])
 
@@ -909,7 +918,7 @@ def outlive(tx: Tx, conversation: Found, *, keep_place: bool) -> int:
         if not view.sees(change):
             tx.run("delete from memory_changes where user_no = :user and id = :id", id=change.id)
         elif keep_place:
-            tx.run("update memory_changes set branch_no = 0 where user_no = :user and id = :id", id=change.id)
+            tx.run("update memory_changes set branch_no = 0, seq = 0 where user_no = :user and id = :id", id=change.id)
         else:
             tx.run(
                 "update memory_changes set conversation_no = null, branch_no = null, seq = null"
