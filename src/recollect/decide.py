@@ -173,6 +173,8 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
     if a.attribute == "like" or a.attribute.startswith("do "):
         if a.value == b.value:
             return ("same", "") if a.negated == b.negated else ("replaces", opposite)
+        if a.attribute.startswith("do ") and not a.negated and not b.negated and _poles(a) & _poles(b) and len(a.value ^ b.value) <= 2:
+            return "replaces", f"the newer wish replaces “{n.content}”"
         if a.negated != b.negated and a.value and a.attribute.startswith("do ") and (a.value <= b.value or b.value <= a.value):
             return "replaces", opposite
         return "", ""
@@ -288,6 +290,12 @@ def _prefer(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
     return "", ""
 
 
+def _poles(f: Frame) -> set[str]:
+    from .extract.frames import _ANTONYM
+
+    return {_ANTONYM[w] for w in f.text.lower().split() if _ANTONYM.get(w)}
+
+
 def _within(a: dict[str, frozenset[str]], b: dict[str, frozenset[str]]) -> bool:
     return all(p in b and v <= b[p] for p, v in a.items() if p not in ("since", "until"))
 
@@ -348,21 +356,21 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
         if mine and theirs:
             a, b = _aligned(mine[0], theirs[0])
             if _same_subject(a, b) and a.attribute == b.attribute and not b.past and a.negated == b.negated:
-                if a.value and a.value <= b.value or (a.value == b.value):
+                if a.value <= b.value and (a.value or candidate.family == "explicit"):
                     if _within(dict(a.qualifiers), dict(b.qualifiers)) or not b.qualifiers:
                         exact.append(n)
                         continue
                 if a.value and b.value and b.value <= a.value and b.cardinality == "one":
                     exact.append(n)
                     continue
-            if a.subject == b.subject and wanted and wanted <= words and a.negated == b.negated and not b.past:
+            if a.subject == b.subject and wanted and wanted <= words and a.negated == b.negated and not b.past and candidate.family == "explicit":
                 named.append(n)
             elif candidate.family == "explicit" and wanted and len(wanted & words) / len(wanted) >= 0.5:
                 partly.append((len(wanted & words) / len(wanted) + (n.score or 0.0) / 10, n))
             continue
         if not wanted:
             continue
-        if wanted <= words:
+        if wanted <= words and (candidate.family == "explicit" or _ends(wanted, theirs, words)):
             named.append(n)
         elif candidate.family == "explicit" and len(wanted & words) / len(wanted) >= 0.5:
             partly.append((len(wanted & words) / len(wanted) + (n.score or 0.0) / 10, n))
@@ -375,6 +383,23 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
         return Decision("noop", None, "nothing of the kind is held", store=False)
     why = f"no longer holds: {about}" if candidate.family != "explicit" else f"asked to forget: {about}"
     return _guarded(Decision("delete", found[0].id, why, tuple(n.id for n in found[1:]), store=False), active)
+
+
+_COUPLES = frozenset("girlfriend boyfriend wife husband partner fiance fiancé fiancee fiancée spouse".split())
+
+
+def _ends(wanted: frozenset[str], theirs: Sequence[Frame], words: frozenset[str]) -> bool:
+    """Whether the end of a thing ("sold the car") ends what a statement says: to have it or use it, not to like it."""
+    if not theirs:
+        return wanted == words
+    f = theirs[0]
+    if f.past or f.negated:
+        return False
+    if f.attribute == "name" and wanted <= f.value and f.subject in _COUPLES or f.attribute in ("date", "live with") and wanted <= f.value:
+        return True
+    if wanted == frozenset(f.subject.split()) or wanted <= frozenset(f.subject.split()) and f.attribute in ("name", "value"):
+        return True
+    return f.subject == "user" and wanted <= f.value and f.attribute not in ("like", "prefer", "fear", "allergic", "know")
 
 
 _FINISHING = frozenset("do finish complete handle mark cross tick".split())

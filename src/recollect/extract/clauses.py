@@ -15,7 +15,7 @@ from .words import (
     PARTICIPLE,
     PAST,
     PREPOSITIONS,
-    STATES,
+    KIN,
     THIRD,
     base_of,
     third,
@@ -227,7 +227,7 @@ _LOOSE = frozenset("fine look listen listen man first then important context bac
 def _may_open(opener: tuple[str, ...], tokens: list[str], n: int) -> bool:
     if opener[0] not in _LOOSE:
         return True
-    return tokens[n - 1][-1:] in ",.!:;-" or low(tokens[n]) in _STARTS
+    return tokens[n - 1][-1:] in ",.!:;-" or (low(tokens[n]) in _STARTS and low(tokens[n]) not in ("the", "my", "our"))
 
 
 def close_down(text: str) -> tuple[str, set[str]]:
@@ -375,6 +375,11 @@ def _read(tokens: Sequence[str], marks: frozenset[str], known: frozenset[str]) -
         words_ = list(tokens[:at])
         if first in ("my", "our", "the"):
             words_ = words_[1:]
+        if len(words_) > 1 and low(words_[0]) in ("new", "current", "latest"):
+            words_ = words_[1:]
+            found.add("now")
+        if words_ and first in _PROJECT_STARTS:
+            words_[0] = words_[0] if words_[0][1:2].isupper() else words_[0][:1].lower() + words_[0][1:]
         while words_ and low(words_[-1]) in _DROPPED | dict.fromkeys(HABIT):
             # "my brother also lives", "our team usually deploys"
             at -= 1
@@ -509,8 +514,10 @@ def _verb_at(lowered: Sequence[str], tokens: Sequence[str]) -> int:
             return i
         if w == "have" and lowered[i - 1].endswith("s"):
             return i
-        if w in THIRD and w not in _NOUNLIKE:
+        if w in THIRD and (w not in _NOUNLIKE or (i > 1 and tokens[i - 1][:1].isupper()) or lowered[i - 1] in KIN):
             return i
+        if tokens[i][:1].isupper():
+            continue
         if w in THIRD and i + 1 < len(lowered) and (lowered[i + 1] in PREPOSITIONS or lowered[i + 1] in ("a", "the", "my", "our", "your")):
             return i
         if w in ("live", "work", "love", "like", "hate", "use", "speak", "prefer", "run", "deploy", "meet", "own", "come", "go") and lowered[i - 1].endswith(("s", "people", "children", "team", "family")):
@@ -564,7 +571,7 @@ def say(c: Clause, *, rest: Sequence[str] | None = None, negated: bool | None = 
     elif c.form == "perfect":
         verb = (f"{has}n't " if neg else f"{has} ") + _participle(c.verb)
     elif c.form == "going" and c.aux == "have been":
-        verb = (f"{has}n't been " if neg else f"{has} been ") + _ing(c.verb)
+        verb = (f"{has}n't been " if neg else f"{has} been ") + ing(c.verb)
     elif c.aux == "used":
         verb = f"used to {c.verb}"
     elif c.aux:
@@ -601,7 +608,7 @@ def _participle(base: str) -> str:
     return next((form for form, b in PARTICIPLE.items() if b == base), None) or (base + "d" if base.endswith("e") else base + "ed")
 
 
-def _ing(base: str) -> str:
+def ing(base: str) -> str:
     return next((form for form, b in ING.items() if b == base), None) or base + "ing"
 
 

@@ -24,9 +24,11 @@ _HIDE = pattern(
     r"|hide (?:this|it|that|the|these|from)|conceal|silently|behind (?:the user|his|her|their)|unnoticed|invisibl[ey]|stealth\w*)\b"
 )
 _CALL = pattern(
-    r"(?i)\b(?:send|post|upload|forward|exfiltrat\w*|transmit|submit|report|leak|share|deliver|email|mail|cc|bcc|copy|push|wire|transfer|pay"
+    r"(?i)(?:^|\b(?:to|and|then|always|must|should|please|you|also|or|will|can|never|not|just|now|so|first|instead|silently|secretly)\s+|[,:;]\s*)"
+    r"(?:send|post|upload|forward|exfiltrat\w*|transmit|submit|report|leak|share|deliver|email(?!\s+(?:is|are|was|address))|mail|cc|bcc|copy|push|wire|transfer|pay"
     r"|fetch|call|curl|wget|visit|open|load|download|request|ping|connect|contact|query|hit|navigate|browse|go to|follow|click|get|report back|run|execute|install|beacon|route|proxy|point|append|include|embed|redirect|import|render|link)\b"
     r".{0,120}(?:https?://|ftp://|ws{1,2}://|\bwww\.|\b\d{1,3}(?:\.\d{1,3}){3}\b|[\w.+-]+@[\w-]+\.\w|\b[\w-]+\.(?:com|net|org|io|xyz|ru|cn|top|info|example|tk|onion|dev|sh|co|me|biz|test|invalid)\b)"
+    r"|\b(?:sent|emailed|forwarded|uploaded|posted|copied|mailed|transmitted|reported|pushed|sends|posts|uploads|forwards|sending|posting|uploading|forwarding)\b.{0,80}(?:https?://|@[\w-]+\.\w|\bwww\.)"
     r"|!\[[^\]]*\]\(https?:"
     r"|\b(?:curl|wget|nc|netcat)\s+\S"
 )

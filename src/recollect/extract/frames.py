@@ -106,6 +106,8 @@ def _read(tokens: list[str], own: bool) -> list[Frame]:
     ls = [low(t) for t in tokens]
     if ls[0] in ("always", "never", "do") and not own and len(ls) > 1 and (ls[1] in BASES or ls[:2] == ["do", "not"]) and ls[1] not in THIRD:
         return _wish(tokens, ls)
+    if ls[0] in BASES and ls[0] not in THIRD and not own and not {"is", "are", "was", "has", "were"} & set(ls[1:7]):
+        return _wish(tokens, ls)
     at = _verb(ls, own)
     if at is None:
         if ls[0] in BASES:
@@ -229,6 +231,8 @@ def _subject(tokens: list[str]) -> str:
             continue
         w = _SYNONYM.get(w, w)
         out.append(w)
+    if out[-2:] in (["mother", "tongue"], ["first", "language"]):
+        return "native language"
     if out in (["team"], ["company"], ["startup"], ["dev", "team"], ["whole", "team"]):
         return "user"
     return " ".join(out) or "user"
@@ -455,6 +459,8 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
 
     near = [w for w in rl[:3] if w not in ("a", "an", "the")]
     last = who.split()[-1]
+    if who == "birthday":
+        return [Frame("user", "birth", stems(w for w in rest if low(w) not in ("on", "the")), (), negated, ONE, past, " ".join(rest))]
     if who == "name" or last in ("name",) and len(who.split()) <= 2:
         subject = "user" if who in ("name", "first name", "full name") else who
         return [Frame(subject, "name" if subject == "user" else "value", frozenset(low(t) for t in rest), (), negated, ONE, past, " ".join(rest))]
@@ -546,6 +552,9 @@ def topic(content: str) -> str | None:
 def query(content: str, about: str | None) -> str:
     """See `Candidate.query`."""
     parts = [content]
+    for word in (about or content).lower().split():
+        if word in _SYNONYM:
+            parts.append(_SYNONYM[word])
     if about and about.lower() not in content.lower():
         parts.append(about)
     return " ".join(parts)

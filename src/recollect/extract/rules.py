@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from ..light import pattern
 from . import RULES, Candidate, Turn, danger
-from .clauses import DEICTIC, Clause, Found, capital, close_down, low, open_up, read as read_clause, rewrite, rotate, say, split, words  # noqa: I001
+from .clauses import DEICTIC, Clause, Found, capital, ing, close_down, low, open_up, read as read_clause, rewrite, rotate, say, split, words  # noqa: I001
 from .dates import resolve
+from .frames import frames
 from .prose import Sentence, is_foreign, sentences
 from .statements import fact
-from .words import BASES, ING, KIN, PARTICIPLE, PAST
+from .words import BASES, ING, KIN, PARTICIPLE, PAST, third
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,16 +55,22 @@ _FORGET = pattern(
     r"|(?:delete|erase|remove|drop|wipe|clear|discard|scrub)(?P<b> .*(?:memor\w+|what you know|what i (?:said|told)|you know about|from your (?:notes|records|memory)|everything about|anything about|the note about|the fact).*)"
     r"|(?:disregard|ignore|scratch|strike)(?P<c> (?:that|what i (?:said|told you|mentioned).*|my (?:last|previous).*|the (?:thing|part|bit) about.*|everything i said.*))"
     r"|never mind (?:about |what i said about |the )(?P<d>.+)"
+    r"|(?:there is no need to|no need to|i do not want you to|you (?:do not|need not)(?: need to| have to)?) (?:remember|keep|store|save|hold on to)(?P<g> (?:that|about|my|the|anything|what|it|this|our|who|where|how|when)\b.*)"
+    r"|(?:cancel|delete|remove|drop|scrap|skip) (?:the|that|my) (?:reminder|to-?do|task)(?: item)?(?: (?:to|about|for))?(?P<h>.*)"
+    r"|(?:no need to|you do not (?:need|have) to|do not) remind me (?:to|about|of)(?P<i> .+)"
+    r"|(?:i|we) (?:(?:do not|no longer) (?:need|have) to|(?:do not|no longer) have to) (?P<j>.+)"
     r"|(?:do not|stop) (?:ever )?(?:remember|remembering|keep|keeping|store|storing|save|saving|memori[sz]e|memori[sz]ing|hold on to)(?P<e>(?: (?:that|about|my|the|anything|what|it|this|i|our)\b.*)?)"
     r"|it is not worth remembering(?P<f>.*))$"
 )
 _ABOUT = pattern(
     r"(?i)^\s*(?:(?:the |your |any |all |every )*(?:memor(?:y|ies)|notes?|facts?|records?|entr(?:y|ies)|everything|anything|all|things?|part|bit)\b\s*)?"
     r"(?:what (?:you|i)(?:'ve| have)? (?:know|knew|said|told you|mentioned|remember(?:ed)?|saved|stored)\s*)?(?:that i (?:said|told you|mentioned)\s*)?(?:you (?:know|have|stored|saved|remember)\s*)?"
-    r"(?:i(?:'ve| have)? (?:said|told you|mentioned)\s*)?(?:earlier |before )?(?:about |on |of |regarding |concerning |that )*"
+    r"(?:(?:that )?i(?:'ve| have)? (?:ever |just )?(?:said|told you|mentioned)\s*(?:anything |something |a word )?)?(?:earlier |before )?(?:about |on |of |regarding |concerning |that )*"
 )
 _FROM_MEMORY = pattern(r"(?i)\s*(?:,? (?:please|thanks|ok)|from (?:your|the) (?:memory|memories|notes|records|mind)|again)\s*$")
 _THAT = frozenset(("", "that", "it", "this", "that one", "what i just said", "the last thing", "what i said", "my last message", "the last message", "the last one", "my previous message", "last message", "just said", "last thing"))
+_REACH = pattern(r"(?i)^(?:you|people|clients|they) can (?:always |usually |best )?(?:reach|find|contact) me ((?:at|on|in|via|by|under) .+)$")
+_INDIRECT = pattern(r"(?i)^(?P<w>where|what|how much|how many|how old|how|who|when|which) (?:(?:i|we) (?P<v>.+)|(?:my|our) (?P<np>.+?) (?:is|are|was|lives?|works?))$")
 _TODO = pattern(
     r"(?i)^(?:(?:new |add a |another )?(?:to-?do|to do|task|action item|reminder)(?: item| for me| list)?\s*[:\-–]\s*(?P<a>.+)"
     r"|to-?do (?P<a2>[a-z].+)"
@@ -173,6 +180,8 @@ class _Reader:
         self.antecedent: str | None = None
         self.names: frozenset[str] = frozenset()
         self.asks = False
+        self.sure = False
+        self.count = 1
         self._last: list[Candidate] | None = None
 
     def all(self) -> list[Candidate]:
@@ -207,6 +216,7 @@ class _Reader:
         tokens, marks = open_up(tokens)
         if not tokens:
             return False
+        tokens = self._condition(tokens)
         body = " ".join(tokens)
         why = danger.reason(body)
         plain = body.rstrip(" .!,")
@@ -219,6 +229,10 @@ class _Reader:
         if s.mark != "?" and self._done_command(plain):
             return False
         if self._call_me(plain, why):
+            return False
+        m = _REACH.match(plain)
+        if m:
+            self._add(Found(f"Can be reached {m.group(1)}", "habit"), why)
             return False
         if self._wish(plain, s, marks, why):
             return False
@@ -236,6 +250,8 @@ class _Reader:
                 return False
             tokens, more = open_up(rest.split())
             marks |= more | {"mend"}
+            if m.group(0).lower().strip(" ,:.!") not in ("actually", "well", "oh", "rather"):
+                marks.add("wrong")
         elif mending or ("mend" in marks and low(tokens[0]) not in ("i", "we", "my", "our")):
             if self._mend(body, "", why):
                 return False
@@ -244,6 +260,28 @@ class _Reader:
             return False
         self._statements(tokens, frozenset(marks), why)
         return False
+
+    def _condition(self, tokens: list[str]) -> list[str]:
+        """`When you review my code, be honest` -> `be honest when reviewing my code`: a wish with its occasion behind it."""
+        first = low(tokens[0])
+        if first not in ("when", "whenever", "if", "every", "each") or self.asks:
+            return tokens
+        at = next((i for i, t in enumerate(tokens) if t.endswith(",")), -1)
+        start = 2 if first in ("every", "each") else 1
+        if at < start + 1 or at + 2 > len(tokens) or low(tokens[start]) not in ("you", "i", "we"):
+            return tokens
+        tail = tokens[at + 1 :]
+        if low(tail[0]) in ("please", "then", "always", "just"):
+            tail = tail[1:] or tail
+        if low(tail[0]) not in BASES and low(tail[0]) not in _STYLE_VERBS and low(tail[0]) not in ("do", "never", "always"):
+            return tokens
+        if low(tokens[start]) == "you" and len(tokens) > start + 1 and low(tokens[start + 1]) in BASES:
+            occasion = ["when", ing(low(tokens[start + 1])), *tokens[start + 2 : at + 1]]
+        else:
+            occasion = ["when", *tokens[start : at + 1]]
+        occasion[-1] = occasion[-1].rstrip(",")
+        self.sure = True
+        return [*tail, *occasion]
 
     def _add(self, found: Found, why: str | None, seqs: tuple[int, ...] | None = None) -> None:
         content, begins, ends = self._dated(found.content, found.future or found.family in ("todo", "plan"))
@@ -257,6 +295,8 @@ class _Reader:
         operation = found.operation
         if operation == "assert" and "mend" in found.marks:
             operation = "correct"
+            if about is None and "wrong" in found.marks:
+                about = self._mended(content)
         if why and operation in ("retract", "done"):
             return
         mode = "also" if "also" in found.marks else "now" if found.marks & {"now", "again"} else ""
@@ -266,6 +306,14 @@ class _Reader:
                 valid_from=begins, valid_to=ends, quarantine=why, mode=mode, **({"seqs": seqs} if seqs else {}),
             )
         )  # fmt: skip
+
+    def _mended(self, content: str) -> str | None:
+        """The statement that "sorry, I meant: ..." puts right: the last one, if it is about the same thing."""
+        previous = self._previous()
+        if previous is None:
+            return None
+        new, old = frames(content), frames(previous.content)
+        return previous.content if new and old and new[0].key == old[0].key else None
 
     def _dated(self, text: str, future: bool) -> tuple[str, int | None, int | None]:
         try:
@@ -333,9 +381,25 @@ class _Reader:
                 for c in made:
                     self.out.append(_candidate(self.turn, f"Forget: {c.content}", c.family, kind=c.kind, operation="retract", about=c.content))
             return True
-        about = self._in_third(what)
+        about = self._asked_about(what) or self._in_third(what)
         self.out.append(_candidate(self.turn, f"Forget: {about}", "explicit", operation="retract", about=about))
         return True
+
+    @staticmethod
+    def _asked_about(text: str) -> str | None:
+        """`where I live` -> `Lives in`, `who my boss is` -> `Boss`: what a question is about, without its answer."""
+        m = _INDIRECT.match(text)
+        if m is None:
+            return None
+        if m.group("np"):
+            return capital(m.group("np"))
+        verb = m.group("v").split()
+        base = low(verb[0])
+        if base in ("am", "are"):
+            return "Is years old" if m.group("w").lower() == "how old" else "Is"
+        rest = " ".join(rewrite(verb[1:]))
+        prep = {"live": "in", "work": "at", "come": "from"}.get(base, "") if m.group("w").lower() == "where" and not rest else ""
+        return capital(" ".join(x for x in (third(base) if base in BASES else base, rest, prep) if x))
 
     def _in_third(self, text: str) -> str:
         """Any clause or noun phrase in the third person, whether or not it is one we would learn."""
@@ -424,7 +488,9 @@ class _Reader:
         if group in ("b", "a") and " and to " in what:
             items = what.split(" and to ")
         for item in items:
-            tokens, _ = open_up(words(item))
+            tokens = words(item)
+            while tokens and low(tokens[0]) in ("please", "also", "pls", "that"):
+                tokens = tokens[1:]
             bare, marks = close_down(" ".join(tokens))
             tokens = bare.split()
             if not tokens:
@@ -516,7 +582,8 @@ class _Reader:
         return True
 
     def _wish(self, body: str, s: Sentence, marks: set[str], why: str | None) -> bool:
-        sure = bool(_STANDING.search(body)) or "standing" in marks
+        sure = bool(_STANDING.search(body)) or "standing" in marks or self.sure
+        self.sure = False
         content = self._as_wish(body, sure=sure, question=s.mark == "?")
         if content is None:
             return False
@@ -544,6 +611,8 @@ class _Reader:
         if len(tokens) < 2 or len(tokens) > 40:
             return None
         lowered = [low(t) for t in tokens]
+        if len(tokens) <= 6 and not polite and not question and (lowered[0] == "no" or lowered[-1] == "only") and _STYLE.search(text) and not _ONCE.search(text):
+            return capital(" ".join(rewrite([t for t in tokens if low(t) not in ("your", "please")])))
         negative = False
         if lowered[:2] == ["do", "not"]:
             negative = True
@@ -615,6 +684,10 @@ class _Reader:
     def _mend_bare(self, body: str, why: str | None) -> bool:
         """A correction without a "no" before it: "It's Mayer with a y", "I meant ..."."""
         lowered = body.lower()
+        m = _NOT_FIRST.match(body)
+        if m and len(body.split()) <= 8:
+            previous = self._previous()
+            return previous is not None and _holds(previous.content, m.group("y")) and self._mend(body, "", why)
         if not lowered.startswith(("it is ", "that is ", "it's ", "his name is ", "her name is ", "he is ", "she is ")):
             return False
         rest = body.split(" ", 2)[2] if lowered.startswith(("it is", "that is", "he is", "she is")) and len(body.split()) > 2 else body
@@ -691,7 +764,7 @@ class _Reader:
         body = " ".join(tokens)
         m = _BREAKUP.match(body)
         if m:
-            self._add(Found(f"Broke up with {m.group('name')}", "past", "retract", f"with {m.group('name')}"), why)
+            self._add(Found(f"Broke up with {m.group('name')}", "past", "retract", m.group("name")), why)
             return
         if "if" in lowered or "whether" in lowered:
             at = next(i for i, w in enumerate(lowered) if w in ("if", "whether"))
@@ -700,7 +773,7 @@ class _Reader:
             tokens = tokens[:at]
             if lowered[0] in ("i", "we") and lowered[1:2] not in (["prefer"], ["like"], ["hate"], ["love"], ["never"], ["always"]):
                 return
-        parts = split(rotate(tokens))
+        parts = self._contrast(split(rotate(tokens)))
         for n, part in enumerate(parts):
             part, more = open_up(part)
             if n and not part:
@@ -713,6 +786,20 @@ class _Reader:
             if "hedge" in all_marks or len(part) < 2:
                 continue
             self._one(part, frozenset(all_marks), why)
+
+    @staticmethod
+    def _contrast(parts: list[list[str]]) -> list[list[str]]:
+        """`I'm not 34, I'm 35`: the first half only says what the second replaces."""
+        out = []
+        for i, part in enumerate(parts):
+            ls = [low(t) for t in part]
+            after = [low(t) for t in parts[i + 1]] if i + 1 < len(parts) else []
+            if "not" in ls[:4] and after[:1] == ls[:1] and ls[:1] in (["i"], ["we"], ["my"]) and "not" not in after[:4]:
+                verb = next((w for w in ls[1:4] if w not in ("not", "do")), "")
+                if verb and verb in after[1:3] and "anymore" not in ls and "longer" not in ls:
+                    continue
+            out.append(part)
+        return out
 
     def _one(self, part: list[str], marks: frozenset[str], why: str | None) -> None:
         body = " ".join(part)
@@ -738,10 +825,11 @@ class _Reader:
         if clause.marks & {"hedge"}:
             return
         made = self._fact(clause)
+        self._note_names(clause)
         if made is None:
             self._maybe_done(clause, part, why)
             return
-        self._note_names(clause, made)
+        made = self._instead(made, body)
         if clause.subject == "" and clause.verb == "be" and made.family == "identity" and "," in body and made.content.startswith("Name is"):
             tail = body.split(",", 1)[1].strip()
             if tail.lower().startswith(("a ", "an ")):
@@ -755,7 +843,21 @@ class _Reader:
         if made.operation == "assert" and clause.subject == "" and (clause.form in ("past", "perfect")):
             self._maybe_done(clause, part, why)
 
-    def _note_names(self, clause: Clause, fact: Found) -> None:
+    @staticmethod
+    def _instead(made: Found, body: str) -> Found:
+        """`Uses Firefox instead of Chrome`: what it says, and what that replaces."""
+        if made.operation != "assert" or made.about is not None:
+            return made
+        for mark in (" instead of ", " rather than "):
+            at = made.content.find(mark)
+            if at > 0 and not made.content.startswith("Prefers"):
+                old, kept = made.content[at + len(mark) :], made.content[:at]
+                read = frames(kept)
+                if read and read[0].text and read[0].text in kept and 0 < len(old.split()) <= 5:
+                    return Found(**{**made.__dict__, "content": kept, "about": kept.replace(read[0].text, old)})
+        return made
+
+    def _note_names(self, clause: Clause) -> None:
         if clause.subject:
             heads = [low(w) for w in clause.subject.split()]
             if any(h in KIN for h in heads):
@@ -768,7 +870,7 @@ class _Reader:
                     if tail and tail[0] in ("called", "named") and i + 2 < len(rest):
                         self.antecedent = f"{w} {clause.rest[i + 2].strip(',.')}"
                     else:
-                        lead = [x for x in rest[:i] if x not in ("a", "an", "my", "the", "one")]
+                        lead = [x for x in rest[:i] if x not in ("a", "an", "my", "the", "one", "new", "little", "lovely")]
                         self.antecedent = " ".join([*lead[-1:], w])
                     break
         found = {low(w) for w in clause.rest + tuple(clause.subject.split()) if w[:1].isupper() and len(w) > 2}
@@ -807,6 +909,14 @@ class _Reader:
             return
         if self.asks:
             return
+        if first in ("moved", "switched", "joined", "started", "quit", "got", "bought", "adopted", "became", "left", "working", "living", "learning") and len(part) > 1:
+            tokens = ["I", *(["am"] if first.endswith("ing") else []), *part]
+            clause = read_clause(tokens, marks)
+            fact_ = self._fact(clause) if clause is not None else None
+            if fact_ is not None:
+                self._add(fact_, why)
+                if fact_.operation != "assert":
+                    return
         start = next((i for i, w in enumerate(lowered[:3]) if w not in ("just", "finally", "already", "have", "has", "got")), 0)
         if lowered[start] in PAST or (lowered[start] in PARTICIPLE) or (lowered[start].endswith("ed") and len(lowered[start]) > 4):
             from .words import base_of
@@ -926,6 +1036,8 @@ def mend(held: str, fragment: str, *, sure: bool) -> str | None:
 
 
 def _sort(word: str) -> str:
+    if word[4:5] == "-" and word[:4].isdigit():
+        return "date"
     from .words import MONTHS, WEEKDAYS
 
     if word in WEEKDAYS or word.rstrip("s") in WEEKDAYS:

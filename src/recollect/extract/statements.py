@@ -16,10 +16,13 @@ from .words import (
     ING,
     JOB_HEADS,
     KIN,
+    KIN_ONE,
     LANGUAGES,
     LASTING,
     LIKES,
+    PARTICIPLE,
     PASSING,
+    PAST,
     PETS,
     PROJECT,
     STATES,
@@ -82,6 +85,8 @@ def _deictic(lowered: tuple[str, ...], c: Clause) -> bool:
             if w in ("this", "that", "these") and i + 1 < len(lowered) and lowered[i + 1] in OWN_PLACES:
                 continue
             if w in ("that", "it", "them", "here") and i > 2:
+                continue
+            if w == "it" and lowered[i + 1 : i + 2] == ("when",):
                 continue
             if w == "this" and c.verb == "be":
                 continue
@@ -172,6 +177,10 @@ def _user_is(c: Clause, r: tuple[str, ...], loose: bool) -> Found | None:
         return Found(f"Timezone is {zone}", "home", marks=c.marks)
     if w in ("a", "an"):
         return _user_is_a(c, r)
+    if r[:3] == ("more", "of", "a") or r[:3] == ("very", "much", "a"):
+        return Found(say(c), "preference", marks=c.marks)
+    if c.group and w == "on" and len(rest) > 1 and rest[1][:1].isupper():
+        return Found(say(c), "project", marks=c.marks)
     if w in ("the", "one", "head", "vice", "co-founder", "cofounder", "founder", "ceo", "cto", "chief", "director") and (JOB_HEADS & set(r[:4]) or {"head", "owner", "lead", "founder", "co-founder", "maintainer", "cofounder", "vp"} & set(r[:4])):
         return Found(say(c), "work", marks=c.marks)
     near = set(r[:3])
@@ -322,7 +331,13 @@ def _user_past(c: Clause, r: tuple[str, ...]) -> Found | None:
         return None
     content = say(c)
     marks = c.marks | {"now"}
-    if v in _MOVES or (v == "go" and False):
+    swapped = _replaced(c, r)
+    if swapped is not None:
+        return swapped
+    if (v == "become" or (v in ("go", "turn") and r[:1] and r[0] in LASTING)) and r:
+        made = Clause("", c.group, (), False, "", "be", "present", c.rest, marks)
+        return _user_is(made, r, False)
+    if v in _MOVES:
         m = _SWITCH.match(" ".join(c.rest))
         if m and m.group("a") and (c.group and not _is_name(m.group("b"))):
             pass
@@ -343,7 +358,9 @@ def _user_past(c: Clause, r: tuple[str, ...]) -> Found | None:
         if r[:1] in (("house",), ("houses",), ("flat",)) or not r:
             return None
         return None
-    if v in ("switch", "migrate", "transition", "upgrade", "change") and r:
+    if v == "upgrade" and c.group and r:
+        return Found(content, "project", marks=marks)
+    if v in ("switch", "migrate", "transition", "change") and r:
         m = _SWITCH.match(" ".join(c.rest))
         if m is None:
             if v == "change" and r[:2] == ("my", "name") and "to" in r:
@@ -401,6 +418,8 @@ def _user_past(c: Clause, r: tuple[str, ...]) -> Found | None:
         return Found(content, "past", "retract", _noun(c.rest), marks=c.marks)
     if v == "leave" and r and r[0] not in ("it", "that", "them", "a", "the", "for", "at", "out", "my", "early"):
         return Found(content, "past", "retract", "Works at " + _until(c.rest), marks=c.marks)
+    if v == "leave" and len(r) > 1 and r[0] in ("the", "my") and r[1] in ("band", "club", "team", "choir", "army", "navy", "church", "party", "group", "board", "company", "startup", "firm", "project", "orchestra", "union", "committee", "gym") and not (r[1] == "company" or r[1] == "party" and len(r) == 2):
+        return Found(content, "past", "retract", _noun(c.rest), marks=c.marks)
     if v == "leave" and r[:2] in (("my", "job"), ("the", "company")):
         return Found(content, "past", "retract", "Works at " + " ".join(c.rest[3:]) if len(r) > 3 else "job", marks=c.marks)
     if v == "break" and r[:2] == ("up", "with") and len(r) > 2:
@@ -446,6 +465,35 @@ def _user_past(c: Clause, r: tuple[str, ...]) -> Found | None:
     return None
 
 
+_OUT_FOR = {"replace": ("with", "by"), "swap": ("for", "with"), "trade": ("for",), "ditch": ("for",), "drop": ("for",), "leave": ("for",),
+            "abandon": ("for",), "exchange": ("for",), "dump": ("for",)}  # fmt: skip
+
+
+def _replaced(c: Clause, r: tuple[str, ...]) -> Found | None:
+    """One thing that took another's place: replaced A with B, left A for B, moved the pipeline to B."""
+    marks = c.marks | {"now"}
+    family = "project" if c.group else "habit"
+    for prep in _OUT_FOR.get(c.verb, ()):
+        if prep in r[1:-1]:
+            at = r.index(prep, 1)
+            if c.verb == "drop" and r[0] == "support":
+                continue
+            if prep == "for" and c.verb in ("leave", "drop") and not (_is_name(c.rest[at + 1]) or c.verb == "drop"):
+                continue
+            old, new = _noun(c.rest[:at]), _noun(c.rest[at + 1 :])
+            if c.verb == "leave":
+                return Found(f"Works at {new}", "work", about=f"Works at {old}", marks=marks)
+            return Found(f"Uses {new}", family, about=f"Uses {old}", marks=marks)
+    if c.verb in ("move", "migrate", "switch", "port", "transfer") and "to" in r[1:-1] and r[0] in ("my", "our", "the", "all", "everything"):
+        at = r.index("to", 1)
+        thing = _noun(c.rest[:at])
+        if at + 1 < len(r) and low(thing.split()[-1]) not in ("over", "from") and "from" not in r[:at] and r[at + 1] not in BASES:
+            if low(thing) in ("everything", "all"):
+                return Found(f"Uses {_noun(c.rest[at + 1 :])}", family, marks=marks)
+            return Found(f"Uses {_noun(c.rest[at + 1 :])} for the {thing}", family, marks=marks)
+    return None
+
+
 def _place_like(text: str) -> bool:
     return text[:1].isupper() and low(text.split()[0]) not in _TECH
 
@@ -483,6 +531,8 @@ def _user_present(c: Clause, r: tuple[str, ...], asks: bool) -> Found | None:
             return None
         return Found(say(c), "preference", marks=c.marks)
     if v in LIKES and r:
+        if r[:2] == ("it", "when") and len(r) > 3:
+            return Found(say(c), "preference", marks=c.marks)
         if r[0] in ("how", "your", "what", "when", "you", "where", "seeing", "hearing") or r[:2] in (("the", "way"), ("the", "idea"), ("the", "first"), ("the", "second"), ("to", "know"), ("to", "say"), ("to", "see"), ("to", "be")):
             return None
         return Found(say(c), "preference", marks=c.marks)
@@ -528,8 +578,14 @@ def _user_present(c: Clause, r: tuple[str, ...], asks: bool) -> Found | None:
     if v == "need":
         return None
     if v == "take":
+        if r[:1] == ("my",) and set(r) & {"coffee", "tea", "steak", "eggs", "whisky", "whiskey", "espresso"}:
+            return Found(say(c), "preference", marks=c.marks)
         if _habitual(c) or (r and ({"mg", "medication", "insulin", "pills", "antidepressants", "supplements", "statins"} & set(r) or r[0] in ("metformin", "insulin", "ibuprofen", "vitamin"))):
             return Found(say(c), "health" if not _habitual(c) or "medication" in r else "habit", marks=c.marks)
+        return None
+    if v in ("swear", "rely", "depend", "lean") and len(r) > 1 and r[0] in ("by", "on"):
+        return Found(say(c), "preference" if v == "swear" else "habit", marks=c.marks)
+    if v in ("swear", "rely", "depend", "lean"):
         return None
     if v in ("get", "wake") and r[:1] == ("up",) and (_habitual(c) or "at" in r):
         return Found(say(c), "habit", marks=c.marks)
@@ -569,6 +625,8 @@ def _user_has(c: Clause, r: tuple[str, ...], asks: bool) -> Found | None:
     head = set(r[:6])
     if head & _SCREEN and not (head & KIN):
         return None
+    if r[:2] in (("a", "new"), ("a", "different")) and len(r) == 3 and (r[2] in KIN_ONE or r[2] in ("job", "phone", "car", "employer")):
+        return None  # who or which is said next, and that is what counts
     if head & KIN:
         return Found(say(c), "person", marks=c.marks)
     if head & {"diabetes", "asthma", "adhd", "epilepsy", "migraines", "arthritis", "celiac", "coeliac", "allergy", "allergies", "autism", "depression", "anxiety", "insomnia", "dyslexia", "cancer", "hypertension", "eczema", "pacemaker", "tinnitus", "scoliosis", "endometriosis", "hypothyroidism", "gout", "anemia", "anaemia", "intolerance", "condition", "disability", "nut"}:
@@ -621,7 +679,11 @@ def _other(c: Clause, r: tuple[str, ...], loose: bool, asks: bool) -> Found | No
             return None
         if not loose and c.negated and not kin and not project:
             return None
-        if c.form == "past" and not (kin or r[0] in ("born", "founded", "hired", "built")):
+        if c.form == "past" and not (kin or r[0] in ("born", "founded", "hired", "built") or words[0] in ("first", "last", "previous", "old", "former", "childhood")):
+            return None
+        if c.form == "past" and not kin:
+            return Found(say(c), "past", marks=c.marks)
+        if not kin and not loose and (r[0] in PARTICIPLE or r[0] in PAST) and (len(r) == 1 or (len(r) == 2 and r[1] in ("up", "out", "in", "off", "down", "over", "through"))):
             return None
         if project and not kin and r[0] in ("done", "fixed", "merged", "finished", "paid", "sent", "renewed", "reviewed", "cleaned", "booked", "complete", "completed", "closed", "released", "deployed", "updated", "submitted", "signed", "cancelled", "canceled", "rotated", "resolved", "in", "upgraded") and len(r) <= 2 and not (r[0] in ("in", "deployed") and len(r) == 2):
             return None

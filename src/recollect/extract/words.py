@@ -123,7 +123,7 @@ REGULAR = (
     " contribute mentor supervise oversee head chair found run-by run manage present perform record compete exercise"
     " snore foster raise breed ferment brew roast garden journal blog podcast tweet post handle cover own point listen"
     " expose accept cache log back mirror sync generate compile render ship span belong help plan hope love admire"
-    " date marry divorce separate retire recover answer reply respond communicate format explain address cite"
+    " date marry divorce separate retire recover answer reply respond communicate format explain address cite rely lean swear earn replace swap trade"
 ).split()
 
 
@@ -194,7 +194,7 @@ def base_of(word: str) -> str:
 
 # What a person says of themselves with these in the present tense is worth keeping.
 STATES = _set(
-    """live work prefer like love hate dislike enjoy use speak play own drive have study teach eat drink follow support
+    """swear lean depend rely live work prefer like love hate dislike enjoy use speak play own drive have study teach eat drink follow support
     collect wear weigh listen cook bake paint sing dance knit garden surf ski climb hike meditate practise practice coach
     volunteer manage lead maintain avoid adore despise detest fear handle report belong identify suffer subscribe attend
     celebrate code program sell rent host deploy ship release target store track operate smoke vape commute cycle jog
@@ -208,7 +208,7 @@ WEAK = _set(
     """go take watch read write build keep test meet get wake sleep train run handle need start finish share stay cover
     walk develop design grow log cache generate expect require know"""
 )
-HABIT = _set("usually always often typically normally generally mostly sometimes rarely seldom regularly never")
+HABIT = _set("only usually always often typically normally generally mostly sometimes rarely seldom regularly never")
 HABIT_PHRASES = ("every ", "each ", "once a ", "twice a ", "times a ", "on mondays", "on tuesdays", "on wednesdays",
                  "on thursdays", "on fridays", "on saturdays", "on sundays", "on weekends", "at weekends", "on weekdays",
                  "daily", "weekly", "for a living", "for fun", "in my free time", "in my spare time", "before bed",
