@@ -344,7 +344,7 @@ def remember(tx: Tx, draft: Draft, conversation: str | None, limits: Limits, *, 
         edit.add(
             draft, found, id, ACTIVE if trusted else "quarantined",
             "remembered" if trusted else f"the words of {draft.role or 'nobody'}: somebody has to look at it first", limits,
-            pinned_at=ids.now() if pinned else None,
+            **({"pinned_at": ids.now(), "expires_at": None} if pinned else {}),
         )  # fmt: skip
     edit.finish()
     memory = get(tx, id)

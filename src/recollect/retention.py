@@ -124,8 +124,8 @@ def _expire(tx: Tx, id: str, activity: int, why: str, apply: bool) -> tuple[Expi
         return None, len(pins) + limited
     expiry = Expiry("conversation", found.id, found.title or "", why, len(seqs))
     if apply and (pins or limited):
-        log.remove(tx, found, seqs)
-        if not pins:
+        said = log.remove(tx, found, seqs)
+        if found.title in {conversations.title_from(text) for kind, text in said if kind == "message"}:
             conversations.untitle(tx, found)
         conversations.drop_jobs(tx, found.no)
     elif apply:
