@@ -28,7 +28,7 @@ from recollect.extract.frames import stems
 from recollect.search.tokens import term_set
 
 FOLDER = Path(__file__).parent / "memory"
-GROUPS = ("first", "second", "third")
+GROUPS = ("first", "second", "third", "fourth")
 FAMILIES = (
     "add", "duplicate", "paraphrase", "contradiction", "correction", "negation", "set growth", "compatible neighbours",
     "temporal change", "forget", "todo done", "noise",
@@ -146,6 +146,24 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(found | {w for w in raw if w[:1].isdigit()})
 
 
+def assign(contents: list[str], hold: list[str], may: list[str]) -> tuple[list[str], list[str]]:
+    """What is expected and not there, and what is there and not expected: one memory for each expectation, so that the
+    same thing held twice is once wrong."""
+    taken: dict[str, str] = {}
+
+    def find(content: str, seen: set[str]) -> bool:
+        for e in (*hold, *may):
+            if e not in seen and says(content, e):
+                seen.add(e)
+                if e not in taken or find(taken[e], seen):
+                    taken[e] = content
+                    return True
+        return False
+
+    wrong = [c for c in contents if not find(c, set())]
+    return [e for e in hold if e not in taken], wrong
+
+
 class Score(NamedTuple):
     dialogue: Dialogue
     outcome: Outcome
@@ -161,8 +179,7 @@ class Score(NamedTuple):
 def score(dialogue: Dialogue) -> Score:
     outcome = run(dialogue)
     contents = [m.content for m in outcome.memories]
-    missing = [e for e in dialogue.hold if not any(says(c, e) for c in contents)]
-    wrong = [c for c in contents if not any(says(c, e) for e in (*dialogue.hold, *dialogue.may))]
+    missing, wrong = assign(contents, dialogue.hold, dialogue.may)
     stale = [c for c in contents for g in dialogue.gone if holds(c, g)]
     wrong = [c for c in wrong if c not in stale]
     lost = [e for e in missing if any(says(x, e) for x in outcome.lost)]
@@ -173,7 +190,7 @@ def score(dialogue: Dialogue) -> Score:
     if action == "none":
         decided = not missing and not stale and (dialogue.family != "noise" or not seen)
     elif action == "noop":
-        decided = not ({"add", "update", "delete"} & seen) or (not missing and not wrong and not stale and "delete" not in seen)
+        decided = not ({"add", "update", "delete"} & seen) or (not missing and not wrong and not stale)
     else:
         decided = action in seen or (not missing and not wrong and not stale)
     return Score(dialogue, outcome, len(dialogue.hold) - len(missing), wrong, missing, stale, len(swallowed), invalidated, decided)

@@ -238,7 +238,7 @@ def _aligned(a: Frame, b: Frame) -> tuple[Frame, Frame]:
 
 
 def _hosting(f: Frame) -> bool:
-    return f.attribute in ("host", "host ", "run on", "hosted on") and f.subject in ("user", "infrastructure", "everything", "stack")
+    return f.attribute in ("host", "host ", "run on", "hosted on", "is on") and f.subject in ("user", "infrastructure", "everything", "stack")
 
 
 def _as(f: Frame, attribute: str, subject: str | None = None) -> Frame:
@@ -339,11 +339,12 @@ def _is_about(about: str, n: Neighbour, content: str) -> bool:
 
 
 def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
-    from .extract.frames import frames, stems
+    from .extract.frames import NOUNS, frames, stems
 
     about = candidate.about or candidate.content
     wanted = stems(about.split())
     mine = frames(about)
+    meant = NOUNS.get(about.lower(), ()) if candidate.family == "explicit" else ()
     exact: list[Neighbour] = []
     named: list[Neighbour] = []
     partly: list[tuple[float, Neighbour]] = []
@@ -353,6 +354,9 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
             continue
         words = stems(n.content.split())
         theirs = frames(n.content)
+        if any(f.subject == "user" and f.attribute in meant and not f.past for f in theirs):
+            exact.append(n)
+            continue
         if mine and theirs:
             a, b = _aligned(mine[0], theirs[0])
             if _same_subject(a, b) and a.attribute == b.attribute and not b.past and a.negated == b.negated:
@@ -396,6 +400,8 @@ def _ends(wanted: frozenset[str], theirs: Sequence[Frame], words: frozenset[str]
     if f.past or f.negated:
         return False
     if f.attribute == "name" and wanted <= f.value and f.subject in _COUPLES or f.attribute in ("date", "live with") and wanted <= f.value:
+        return True
+    if f.attribute in ("value", "drive") and wanted == f.value:
         return True
     if wanted == frozenset(f.subject.split()) or wanted <= frozenset(f.subject.split()) and f.attribute in ("name", "value"):
         return True

@@ -97,7 +97,7 @@ _TRAILERS = (
     ("anymore", "over"), ("any more", "over"), ("any longer", "over"), ("no more", "over"), ("after all", "over"),
     ("actually", "mend"), ("though", ""), ("tho", ""), ("already", ""), ("again", "again"), ("finally", "done"), ("at last", "done"),
     ("so much", ""), ("a lot", ""), ("very much", ""), ("to be honest", ""), ("tbh", ""), ("honestly", ""), ("really", ""),
-    ("haha", ""), ("lol", ""), ("ok", ""), ("okay", ""), ("alright", ""), ("yay", ""), (":)", ""), (";)", ""), ("for sure", ""),
+    ("haha", ""), ("sorry", ""), ("my bad", ""), ("oops", ""), ("lol", ""), ("ok", ""), ("okay", ""), ("alright", ""), ("yay", ""), (":)", ""), (";)", ""), ("for sure", ""),
     ("of course", ""), ("obviously", ""), ("in general", ""), ("generally", ""), ("for the record", ""), ("if you're curious", ""),
     ("from now on", "standing"), ("going forward", "standing"), ("in future", "standing"), ("in the future", "standing"),
     ("from here on", "standing"), ("from today on", "standing"), ("for reference", ""), ("for context", ""), ("thank god", ""),
@@ -285,6 +285,11 @@ def split(tokens: Sequence[str]) -> list[list[str]]:
                 current = [] if word not in ("because", "so") else [word] if word == "because" else []
                 i += 1
                 continue
+            if word == "and" and lowered[i + 1 : i + 2] and current and low(current[0]) in ("i", "we") and lowered[i + 1] in PAST and not {"have", "am", "are", "was"} & set(lowered[1:4]) and any(low(w) in PAST for w in current[1:3]):
+                parts.append(current)
+                current = [current[0]]
+                i += 1
+                continue
             if word == "and" and lowered[i + 1 : i + 2] and lowered[i + 1] in _ELIDED and current and low(current[0]) in ("i", "we") and "to" not in lowered[:i]:
                 parts.append(current)
                 current = [current[0]]
@@ -292,6 +297,7 @@ def split(tokens: Sequence[str]) -> list[list[str]]:
                 continue
         elif current and comma and (
             (word in _STARTS and word != "the" and _begins(lowered, i, True))
+            or (word in ("now", "today", "currently", "these", "nowadays") and {"i", "we"} & set(lowered[i + 1 : i + 3]))
             or (tokens[i][:1].isupper() and i + 1 < len(tokens) and (lowered[i + 1] in PAST or lowered[i + 1] in THIRD or lowered[i + 1] in _BE))
         ):
             parts.append(current)

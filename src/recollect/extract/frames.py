@@ -342,6 +342,8 @@ def _frames(who: str, verb: str, rest: list[str], rl: list[str], negated: bool, 
         return _is(who, rest, rl, negated, past)
     if verb == "eat" and first in ("meat",) and len(rl) <= 2:
         return [Frame(who, "diet", frozenset({"meat"}), (), negated, ONE, past, "meat"), make("eat", rest, (), MANY)]
+    if verb == "own":
+        return _has(who, rest, rl, negated, past)
     if verb in ("use", "employ") or (going and verb == "use"):
         head, quals = _cut(rest, rl)
         return [make("use", head, quals, MANY)]
@@ -384,13 +386,16 @@ def _phrase(rest: list[str], rl: list[str], prep: str) -> list[str]:
     return [t for t in out if low(t) not in ("a", "an", "the")]
 
 
+_TITLES = frozenset("dr mr mrs ms st prof".split())
+
+
 def _named(who: str, rest: list[str], negated: bool, past: bool) -> Frame:
     name = []
     for token in rest:
         if low(token) in ("and", "but", "with", "who", "from", "after", "in", "at", "for"):
             break
         name.append(token)
-        if token.endswith((",", ".")):
+        if token.endswith((",", ".")) and low(token) not in _TITLES:
             break
     head = who.split()[-1] if who != "user" else "user"
     many = MANY if head in KIN_MANY or head in PETS or head in ("project", "team", "company", "app") else ONE
@@ -419,6 +424,8 @@ def _prefers(who: str, rest: list[str], rl: list[str], negated: bool, past: bool
 
 
 def _has(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> list[Frame]:
+    if not rest:
+        return []
     i = 0
     number = ""
     for k, w in enumerate(rl[:5]):
@@ -444,6 +451,8 @@ def _has(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) ->
         if number and single != "":
             return [Frame(who, f"number of {single}", frozenset({number}), (), negated, ONE, past, number)]
     head, quals = _cut(rest, rl)
+    if low(head[-1]) in ("allergy", "intolerance") and len(head) > 1:
+        return [Frame(who, "allergic", stems(t for t in head[:-1] if low(t) not in ("severe", "bad", "mild", "food")), (), negated, MANY, past, " ".join(head))]
     return [Frame(who, "have", stems(head), tuple(quals), negated, MANY, past, " ".join(head))]
 
 
@@ -478,6 +487,8 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
         return [Frame("user", "employer", stems(rest), (), negated, ONE, past, " ".join(rest))]
     if who in ("job", "profession", "occupation", "job title"):
         return [Frame("user", "job", stems(rest), (), negated, ONE, past, " ".join(rest))]
+    if first in ("in", "at", "on") and who in ("infrastructure", "stack") and len(rl) > 1:
+        return make("is on", rest[1:], ONE)
     if who in TOOL_NOUNS or (who.split()[0] in ("main", "primary", "default") and last in TOOL_NOUNS):
         return [Frame("user", last, stems(head), (), negated, ONE, past, " ".join(head))]
     if any(w in JOB_HEADS for w in rl[:6]) and first in ("a", "an", "the", "student") or first in ("student", "retired", "unemployed"):
@@ -489,6 +500,14 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
         return out
     if first == "allergic" and "to" in rl:
         return make("allergic", rest[rl.index("to") + 1 :], MANY)
+    if who == "car":
+        return [Frame("user", "drive", stems(rest), (), negated, ONE, past, " ".join(rest))]
+    if who == "age":
+        return [Frame("user", "age", stems(rest[:1]), (), negated, ONE, past, rest[0])]
+    if first == "fluent" and rl[1:2] == ["in"]:
+        return make("speak", rest[2:], MANY)
+    if first == "at" and who == "user" and len(rest) > 1 and rest[1][:1].isupper():
+        return make("employer", head[1:] if low(head[0]) == "at" else rest[1:], ONE)
     if first in ("in", "at", "on") and len(rl) > 1:
         return make(f"is {first}", rest[1:], ONE if who != "user" else UNKNOWN)
     if first in PARTICIPLE and len(rl) > 1 and rl[1] in _PREPS:
@@ -536,8 +555,22 @@ def _wish(tokens: list[str], ls: list[str]) -> list[Frame]:
     return [Frame("assistant", f"do {verb}", stems(rest), (), negated, MANY, False, " ".join(rest))]
 
 
+NOUNS = {
+    "address": ("home",), "home address": ("home",), "city": ("home",), "residence": ("home",), "location": ("home",), "home": ("home",),
+    "job": ("job", "employer"), "work": ("job", "employer"), "profession": ("job",), "employer": ("employer",), "workplace": ("employer",),
+    "company": ("employer",), "name": ("name", "called"), "nickname": ("called",), "age": ("age",), "birthday": ("birth",),
+    "date of birth": ("birth",), "diet": ("diet",), "timezone": ("timezone",), "time zone": ("timezone",), "nationality": ("origin",),
+    "hometown": ("origin",), "allergies": ("allergic",), "allergy": ("allergic",), "car": ("drive",), "weight": ("weigh",),
+    "salary": ("earn",), "marital status": ("marital",),
+}  # fmt: skip
+"""What a bare noun stands for: "forget my address" means where the user lives."""
+
+
 def topic(content: str) -> str | None:
     """See `extract.topic`."""
+    if content.lower() in NOUNS:
+        first = NOUNS[content.lower()][0]
+        return "user/" + {"job": "work", "employer": "work", "called": "name"}.get(first, first)
     found = frames(content)
     if not found:
         return None

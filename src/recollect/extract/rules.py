@@ -178,6 +178,7 @@ class _Reader:
         self.before = before
         self.out: list[Candidate] = []
         self.antecedent: str | None = None
+        self.object: tuple[str, ...] = ()
         self.names: frozenset[str] = frozenset()
         self.asks = False
         self.sure = False
@@ -683,6 +684,7 @@ class _Reader:
 
     def _mend_bare(self, body: str, why: str | None) -> bool:
         """A correction without a "no" before it: "It's Mayer with a y", "I meant ..."."""
+        body = close_down(body)[0]
         lowered = body.lower()
         m = _NOT_FIRST.match(body)
         if m and len(body.split()) <= 8:
@@ -824,7 +826,15 @@ class _Reader:
             return
         if clause.marks & {"hedge"}:
             return
+        if clause.lower[:1] in (("it",), ("that",), ("them",)) and clause.subject == "" and "over" in clause.marks and self.object:
+            clause = Clause(**{**clause.__dict__, "rest": (*self.object, *clause.rest[1:])})
+        elif clause.subject == "":
+            self.object = clause.rest[:4]
         made = self._fact(clause)
+        if made is None and "wrong" in clause.marks:
+            made = self._fact(clause, loose=True)
+            if made is not None and self._mended(made.content) is None:
+                made = None
         self._note_names(clause)
         if made is None:
             self._maybe_done(clause, part, why)

@@ -20,6 +20,7 @@ from .words import (
     LANGUAGES,
     LASTING,
     LIKES,
+    MONTHS,
     PARTICIPLE,
     PASSING,
     PAST,
@@ -28,6 +29,7 @@ from .words import (
     STATES,
     TALK,
     WEAK,
+    WEEKDAYS,
     third,
 )
 
@@ -172,6 +174,10 @@ def _user_is(c: Clause, r: tuple[str, ...], loose: bool) -> Found | None:
         return Found(say(c), "home", marks=c.marks)
     if w.isdigit() and (len(r) == 1 or r[1] in ("years", "year", "yo", "y/o", "and")) and 5 < int(w[:4]) < 120:
         return Found(f"Is {'not ' if c.negated else ''}{w} years old", "identity", marks=c.marks)
+    if w[:1].isdigit() and ("tall" in r or "cm" in r):
+        return Found(say(c), "identity", marks=c.marks)
+    if w == "at" and len(rest) > 1 and _is_name(rest[1]) and not ({"the", "until", "today", "right", "airport", "station"} & set(r)):
+        return Found(say(c), "work", marks=c.marks)
     if w in _TIMEZONES or (w in ("in", "on") and len(r) > 1 and (r[1] in _TIMEZONES or r[1][:3] in ("utc", "gmt"))):
         zone = rest[1] if w in ("in", "on") else rest[0]
         return Found(f"Timezone is {zone}", "home", marks=c.marks)
@@ -398,6 +404,10 @@ def _user_past(c: Clause, r: tuple[str, ...]) -> Found | None:
         return None
     if v == "adopt" and set(r[:5]) & PETS:
         return Found("Has " + " ".join(rewrite(c.rest)), "person", marks=c.marks)
+    if v in ("delete", "uninstall") and c.rest and _is_name(c.rest[0]):
+        return Found(content, "past", "retract", _noun(c.rest), marks=c.marks)
+    if v == "buy" and r[:1] in (("a",), ("an",)) and len(r) > 1 and _is_name(c.rest[1]):
+        return Found(content, "habit", marks=c.marks)
     if v == "buy" and set(r[:5]) & {"car", "house", "flat", "apartment", "bike", "boat", "motorcycle", "laptop", "phone", "guitar", "piano", "cabin"} and r[0] in ("a", "an", "my", "our"):
         return Found(content, "habit", marks=c.marks)
     if v in ("quit", "stop") and r:
@@ -648,7 +658,7 @@ def _other(c: Clause, r: tuple[str, ...], loose: bool, asks: bool) -> Found | No
     project = any(w in PROJECT or w.removesuffix("'s") in PROJECT for w in words)
     favourite = any(w in ("favourite", "favorite", "fave", "preferred") for w in words)
     if not loose:
-        if any(w in TALK or w.removesuffix("'s") in TALK for w in words) and not kin and not favourite:
+        if _head(subject) in TALK and not kin and not favourite:
             if not (project and c.group):
                 return None
         if c.form == "modal":
@@ -699,6 +709,12 @@ def _other(c: Clause, r: tuple[str, ...], loose: bool, asks: bool) -> Found | No
     if c.form == "future":
         return Found(say(c), "plan", marks=c.marks) if kin or project else None
     if c.form == "past":
+        if not kin and (project or c.own) and c.verb in ("move", "relocate", "change", "switch") and "to" in r[:2]:
+            new = c.rest[r.index("to") + 1 :]
+            if new:
+                first = low(new[0])
+                prep = "" if c.verb in ("change", "switch") else "on " if first in WEEKDAYS or "floor" in r or first in MONTHS or first[:1].isdigit() and len(new) > 1 and low(new[1]) in MONTHS else "at " if first[:1].isdigit() else "in "
+                return Found(f"{capital(subject)} is {prep}{' '.join(rewrite(new))}", family, marks=c.marks | {"now"})
         if kin and c.verb in ("move", "relocate") and r[:1] == ("to",):
             when = _when(" ".join(c.rest[1:]))
             since = f" since {when[1]}" if when[1] else ""
@@ -715,6 +731,17 @@ def _other(c: Clause, r: tuple[str, ...], loose: bool, asks: bool) -> Found | No
     if c.verb in ("start", "end", "leave", "expire", "begin", "land", "arrive", "depart"):
         family = "plan" if not project or family == "project" else family
     return Found(say(c), family, marks=c.marks, future=False)
+
+
+def _head(subject: str) -> str:
+    """The noun that a phrase is about: `alarm code hint` -> hint, `code in the repo` -> code."""
+    head = ""
+    for word in subject.split():
+        if low(word) in ("in", "of", "for", "at", "on", "with", "from"):
+            break
+        if not word[:1].isupper() or not head:
+            head = low(word).removesuffix("'s")
+    return head
 
 
 def _finished(r: tuple[str, ...]) -> bool:
