@@ -156,6 +156,9 @@ class Edit:
         self._at = self._now if at is None else at
         self._group: int | None = None
         self.touched: set[int] = set()
+        if tx.for_update:
+            # One at a time for each user: what is held must not change between looking and writing. (SQLite has one writer.)
+            tx.one("select no from users where no = :user" + tx.for_update)
         self._left: dict[int, str] = {}
         """Memories that are active no longer -> why what rests on them should be looked at."""
 
@@ -640,7 +643,7 @@ COLUMNS_LIST = COLUMNS.replace("coalesce(r.wording, m.content)", "content").spli
 
 
 def number(tx: Tx, id: str) -> int:
-    row = tx.one("select id from memories where user_no = :user and memory_id = :id" + tx.for_update, id=id)
+    row = tx.one("select id from memories where user_no = :user and memory_id = :id", id=id)
     if row is None:
         raise NotFound(f"There is no memory {id!r}. `memories()` lists them.")
     return int(row[0])

@@ -145,7 +145,7 @@ def _memories(tx: Tx, now: int, apply: bool) -> tuple[list[Expiry], int]:
     )
     gone: list[Expiry] = []
     kept = 0
-    edit = memories.Edit(tx, View(tx), who="retention")
+    edit = memories.Edit(tx, View(tx), who="retention") if apply and rows else None
     standing = View(tx).among([row[0] for row in rows]) if apply else {}
     for no, id, content, expires_at, valid_to, kind, pinned_at, by_hand in rows:
         if expires_at is not None and expires_at <= now and by_hand is None:
@@ -158,8 +158,8 @@ def _memories(tx: Tx, now: int, apply: bool) -> tuple[list[Expiry], int]:
             kept += 1
             continue
         gone.append(Expiry("memory", id, content, why, 0))
-        if apply:
+        if edit is not None:
             edit.put(no, standing[no], "expired", why, state="expired")
-    if apply:
+    if edit is not None:
         edit.finish()
     return gone, kept
