@@ -107,6 +107,10 @@ _TRAILERS = (
     ("by profession", ""), ("by trade", ""), ("by training", ""), ("for a living", ""),
 )  # fmt: skip
 
+_TRAILING: dict[str, list[tuple[str, str]]] = {}
+for _t in _TRAILERS:
+    _TRAILING.setdefault(_t[0].rsplit(" ", 1)[-1], []).append(_t)
+
 _DROPPED = {
     "really": "", "also": "also", "now": "now", "currently": "now", "just": "", "already": "", "actually": "mend",
     "still": "", "absolutely": "", "definitely": "", "strongly": "", "personally": "", "both": "", "finally": "done",
@@ -238,7 +242,7 @@ def close_down(text: str) -> tuple[str, set[str]]:
     while changed:
         changed = False
         lowered = text.lower()
-        for trailer, mark in _TRAILERS:
+        for trailer, mark in _TRAILING.get(lowered.rsplit(" ", 1)[-1].lstrip("("), ()):
             if lowered.endswith(trailer) and len(text) > len(trailer) + 2:
                 before = text[: -len(trailer)]
                 if before[-1] not in " ,;:-(":
@@ -458,14 +462,14 @@ def _read(tokens: Sequence[str], marks: frozenset[str], known: frozenset[str]) -
             elif _DROPPED[lowered[j]]:
                 found.add(_DROPPED[lowered[j]])
             j += 1
-        if j < len(tokens) and (lowered[j] in PARTICIPLE or lowered[j] == "been") and lowered[j] not in _NOUN_PARTICIPLES:
+        if j < len(tokens) and (lowered[j] in PARTICIPLE or lowered[j] == "been" or (lowered[j].endswith("ed") and len(lowered[j]) > 4)) and lowered[j] not in _NOUN_PARTICIPLES:
             if lowered[j] == "got" and w != "had":
                 # "I've got a dog" is "I have a dog"; "I've got to" is a duty.
                 if lowered[j + 1 : j + 2] == ["to"]:
                     return Clause(subject, group, tuple(adverbs), neg, "", "have", "present", tuple(tokens[j + 1 :]), frozenset(found))
                 return Clause(subject, group, tuple(adverbs), neg, "", "have", "present", tuple(tokens[j + 1 :]), frozenset(found))
             negated, aux = neg, "have"
-            verb = PARTICIPLE.get(lowered[j], "be")
+            verb = PARTICIPLE.get(lowered[j]) or ("be" if lowered[j] == "been" else base_of(lowered[j]))
             i = j + 1
             if verb == "be" and i < len(tokens) and lowered[i] in ING:
                 return Clause(subject, group, tuple(adverbs), negated, "have been", ING[lowered[i]], "going", tuple(tokens[i + 1 :]), frozenset(found))

@@ -7,7 +7,9 @@ so; what cannot be read has no frame, and is compared by its words alone.
 
 from __future__ import annotations
 
-from ..light import dataclass, pattern
+from functools import lru_cache
+
+from ..light import dataclass
 from ..search.tokens import stem
 from .clauses import low, words
 from .words import (
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 ONE, MANY, UNKNOWN = "one", "many", "?"
-_USER = pattern(r"(?i)^(?:the )?user(?:'s)?\b\s*|^(?:i|we)\s+(?=\w)|^(?:my|our|their|his|her)\s+")
 _PREPS = frozenset("in at for with on as from to by near since until till during over than about under into via through within before after without".split())
 _TIME = frozenset("since until till during before after".split())
 _AT = {"for": "at", "by": "at", "with": "with"}
@@ -71,6 +72,12 @@ class Frame:
         return f"{self.subject}/{self.attribute}"
 
 
+@lru_cache(maxsize=8192)
+def content_words(text: str) -> frozenset[str]:
+    """`stems` of a whole text, kept: the same memories are compared again and again."""
+    return stems(text.split())
+
+
 def stems(tokens: Iterable[str]) -> frozenset[str]:
     """The content words of a text as stems, numbers in figures."""
     out = set()
@@ -83,6 +90,7 @@ def stems(tokens: Iterable[str]) -> frozenset[str]:
     return frozenset(out)
 
 
+@lru_cache(maxsize=8192)
 def frames(content: str) -> tuple[Frame, ...]:
     """What a statement says, the main thing first; nothing when it is not understood."""
     text = " ".join(content.split())

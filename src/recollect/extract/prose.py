@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 MOST = 8_000
 """Characters of one message that are read. People do not tell more about themselves than that in one go; pastes do."""
 
+LONGEST = 2_000
+"""Characters of one line that are read."""
+
 _BLOCK = pattern(r"(?s)(?:```|~~~).*?(?:```|~~~|\Z)")
 _TICKS = pattern(r"`([^`\n]{1,60})`")
 _TAG = pattern(r"(?s)<(?:recollected|context|document|file|quote|email|system|tool|code|pre|blockquote)\b.*")
-_QUOTED = pattern(r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|(?<!\w)'([^'\n]{2,200}(?:'[a-z][^'\n]*)*)'(?!\w)")
+_QUOTED = pattern(r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|(?<!\w)'([^\n]{2,120}?)(?<!\s)'(?!\w)")
 _SPLIT = pattern(r"(?<=[.!?…])[\"')\]]*\s+|\n+|;\s+|\s+[–—]\s+|\s+--?\s+(?=[a-zA-Z])|(?<=[)\]])\s+(?=[A-Z])")
-_ABBREVIATED = pattern(r"(?i)(?:^|\s)(?:dr|mr|mrs|ms|st|prof|vs|etc|e\.g|i\.e|approx|no|jr|sr|inc|ltd|co|dept|fig|ca|[a-z])\.$")
+_ABBREVIATED = pattern(r"(?i)(?:^|\s)(?:dr|mr|mrs|ms|st|prof|vs|etc|e\.g|i\.e|approx|no|jr|sr|inc|ltd|co|dept|fig|ca|(?-i:[A-HJ-Z]))\.$")
 _CODE = pattern(
     r"^\s*(?:[{}\[\]();]|//|/\*|#!|#include|import \w|from \S+ import|def \w|class \w+[:({]|return\b|const \w|let \w+ =|var \w"
     r"|function\b|public |private |if \(|for \(|while \(|\$ |>>> |at \S+\(|File \"|Traceback|\w+Error:|SELECT |INSERT |UPDATE \w+ SET"
@@ -93,12 +96,12 @@ def sentences(text: str) -> Iterator[Sentence]:
         bare = line.strip()
         if not bare:
             continue
-        if material and not _OWN_COLON.match(bare):
-            # "Summarize this:" and then a text of any length: all of it is material.
+        if material:
+            # "Summarize this:" and then a text of any length: all of it is material, whatever it says of itself.
             continue
         if _QUOTE_LINE.match(line) or _CODE.match(line) or line.startswith(("    ", "\t")) or _is_symbols(bare):
             continue
-        line = _LIST.sub("", bare)
+        line = _LIST.sub("", bare[:LONGEST])
         for sentence in _line(line):
             if sentence.mark == "material":
                 material = True
@@ -115,9 +118,11 @@ def _line(line: str) -> Iterator[Sentence]:
     at = line.find(":")
     if at >= 0 and not _OWN_COLON.match(line):
         # Only a colon that is followed by a space or the end introduces something; 7:40 and https: do not.
-        while at >= 0:
+        for _ in range(4):
+            if at < 0:
+                break
             after = line[at + 1 : at + 2]
-            if after in ("", " ") and _MATERIAL.search(line[: at + 1]):
+            if after in ("", " ") and _MATERIAL.search(line[max(0, at - 200) : at + 1]):
                 head = line[:at]
                 for part in _parts(head)[:-1]:
                     yield _sentence(part)

@@ -113,7 +113,7 @@ _STYLE = pattern(
     r"|(?:in|to me in|with me in) (?:(?:british|american|plain|simple|swiss|brazilian|mexican|easy) )?(?:english|german|french|spanish|italian|portuguese|dutch|polish|russian|ukrainian|czech|arabic|hindi|mandarin|chinese|japanese|korean|swedish|norwegian|danish|finnish|greek|turkish|hebrew|latin|romanian|hungarian|catalan)"
     r"|first name|last name|pronouns?|24-?hour|12-?hour|iso dates?|type hints|docstrings?|comments in|comments)\b"
 )
-_ONCE = pattern(r"(?i)\b(?:this|these|the following|below|above|here|now|once|for me a|an? (?:poem|story|email|letter|essay|haiku|joke|song|function|script|program|class|list|summary|tweet|blog)|one word|word|sentence|paragraph|it|today|tonight)\b")
+_ONCE = pattern(r"(?i)\b(?:this|these|the following|below|above|here|now|once|for me a|an? (?:poem|story|email|letter|essay|haiku|joke|song|function|script|program|class|list|summary|tweet|blog)|one word|word|sentence|paragraph|it|today|tonight|else|anything|yet)\b")
 _BREAKUP = pattern(r"(?i)^(?P<name>[A-Z][\w-]+) and i (?:broke up|split up|split|separated|divorced|got divorced|are divorced|are no longer together|are not together|are no longer a couple|are no longer dating)")
 _INVERSE = pattern(r"(?i)^(?P<x>.{1,60}?) (?:is|are) (?:(?P<where>where|what|who|how) (?P<who>i|we) (?P<v>.+)|(?P<my>my|our) (?P<np>[\w' -]{2,40}))$")
 _ANOTHER = pattern(r"(?i)^(?:another|one more|a second|one other|one) (?P<np>[a-z]+) of (?:mine|ours) is (?P<x>.+)$")
@@ -764,6 +764,8 @@ class _Reader:
             if not (lowered[0] in ("once", "as", "while", "although", "though") and "," in " ".join(tokens)):
                 return
         body = " ".join(tokens)
+        if body.lower().startswith(("for example", "for instance", "e.g", "in this example", "in the example", "in that case", "in the story", "in my dream", "according to", "in theory", "in this scenario", "in the scenario", "as a user")):
+            return
         m = _BREAKUP.match(body)
         if m:
             self._add(Found(f"Broke up with {m.group('name')}", "past", "retract", m.group("name")), why)

@@ -42,6 +42,7 @@ _SCREEN = frozenset(
 _GOALS = frozenset("learn become visit travel move run lose retire write buy start improve build study climb join get".split())
 _TIMEZONES = frozenset("pst pdt est edt cst cdt mst mdt cet cest gmt utc bst ist jst aest aedt nzst eet eest wet hst msk sgt hkt".split())
 _SWITCH = pattern(r"(?i)^(?:over )?(?:from (?P<a>.+?) (?:over )?to|to) (?P<b>.+)$")
+_CHOICES = frozenset("first second third last latter former other one original new old previous next shorter longer simpler version option approach way solution answer draft variant".split())
 _MOVES = frozenset("move relocate".split())
 _LEAVE = {
     "quit", "stop", "give", "cancel", "sell", "drop", "leave", "ditch", "abandon", "lose", "end", "deprecate", "retire",
@@ -269,6 +270,9 @@ def _user_is_doing(c: Clause, r: tuple[str, ...]) -> Found | None:
         return None
     if not more:
         return None
+    if not c.group and {x.removesuffix("s") for x in more[:4]} & (_SCREEN | {"regex", "method", "api", "wrapper", "parser", "endpoint", "bot"}) and w in ("writing", "building", "using", "developing", "designing", "editing", "running", "working"):
+        if not {"my", "our", "called", "named"} & set(more[:5]):
+            return None
     if w == "looking":
         if more[0] != "for" or len(more) < 2 or more[1] in ("a", "an", "the") and more[2:3] and more[2] in (
             "way", "function", "library", "tool", "method", "solution", "good", "simple", "package", "word", "regex", "command", "better", "quick", "fast", "list"):  # fmt: skip
@@ -537,12 +541,16 @@ def _when(text: str) -> tuple[str, str]:
 def _user_present(c: Clause, r: tuple[str, ...], asks: bool) -> Found | None:
     v = c.verb
     if v == "prefer" and r:
-        if r[0] in ("that", "you", "it", "if", "not") and r[:1] != ("not",):
+        if r[0] in ("that", "you", "it", "if"):
+            return None
+        if r[0] in ("option", "version", "number", "door") or (r[0] in ("the", "your") and len(r) > 1 and r[1] in _CHOICES) or (r[0] == "your"):
             return None
         return Found(say(c), "preference", marks=c.marks)
     if v in LIKES and r:
         if r[:2] == ("it", "when") and len(r) > 3:
             return Found(say(c), "preference", marks=c.marks)
+        if r[0] == "the" and len(r) > 3 and ("of" in r[2:4] or "in" in r[2:4] or r[1] in _CHOICES) and r[1] not in ("sound", "smell", "taste", "films", "books", "music", "works"):
+            return None
         if r[0] in ("how", "your", "what", "when", "you", "where", "seeing", "hearing") or r[:2] in (("the", "way"), ("the", "idea"), ("the", "first"), ("the", "second"), ("to", "know"), ("to", "say"), ("to", "see"), ("to", "be")):
             return None
         return Found(say(c), "preference", marks=c.marks)
@@ -574,7 +582,7 @@ def _user_present(c: Clause, r: tuple[str, ...], asks: bool) -> Found | None:
     if v == "live" or v == "reside":
         return Found(say(c), "home", marks=c.marks) if r and r[0] not in ("for", "to") else None
     if v == "work":
-        if not r or r[0] in ("it", "out", "through"):
+        if not r or r[0] in ("it", "out", "through", "hard", "fine", "well"):
             return None
         if c.negated and r[0] not in ("at", "for", "as", "in", "on", "from", "with"):
             return None
@@ -633,7 +641,7 @@ def _user_has(c: Clause, r: tuple[str, ...], asks: bool) -> Found | None:
     if not r or r[0] in ("to", "no", "been", "not", "never", "been", "just") and not (r[0] == "no" and len(r) > 1 and set(r[1:3]) & (KIN | {"car", "allergies", "licence", "license"})):
         return None
     head = set(r[:6])
-    if head & _SCREEN and not (head & KIN):
+    if (head | {w.removesuffix("s") for w in head}) & _SCREEN and not (head & KIN):
         return None
     if r[:2] in (("a", "new"), ("a", "different")) and len(r) == 3 and (r[2] in KIN_ONE or r[2] in ("job", "phone", "car", "employer")):
         return None  # who or which is said next, and that is what counts
@@ -693,7 +701,9 @@ def _other(c: Clause, r: tuple[str, ...], loose: bool, asks: bool) -> Found | No
             return None
         if c.form == "past" and not kin:
             return Found(say(c), "past", marks=c.marks)
-        if not kin and not loose and (r[0] in PARTICIPLE or r[0] in PAST) and (len(r) == 1 or (len(r) == 2 and r[1] in ("up", "out", "in", "off", "down", "over", "through"))):
+        if not kin and not loose and r[0] in ING and r[0] not in GOING_ON:
+            return None
+        if not kin and not loose and (r[0] in PARTICIPLE or r[0] in PAST or r[0].endswith("ed")) and (len(r) == 1 or (len(r) == 2 and r[1] in ("up", "out", "in", "off", "down", "over", "through"))):
             return None
         if project and not kin and r[0] in ("done", "fixed", "merged", "finished", "paid", "sent", "renewed", "reviewed", "cleaned", "booked", "complete", "completed", "closed", "released", "deployed", "updated", "submitted", "signed", "cancelled", "canceled", "rotated", "resolved", "in", "upgraded") and len(r) <= 2 and not (r[0] in ("in", "deployed") and len(r) == 2):
             return None
@@ -721,6 +731,8 @@ def _other(c: Clause, r: tuple[str, ...], loose: bool, asks: bool) -> Found | No
             return Found(f"{capital(subject)} lives in {' '.join(rewrite(when[0].split()))}{since}", family, marks=c.marks | {"now"})
         if kin and c.verb in ("have", "start", "join", "graduate", "retire", "die", "get", "turn", "quit", "adopt", "marry", "buy", "live", "work", "pass", "break", "win"):
             return Found(say(c), "person", marks=c.marks)
+        return None
+    if c.verb in ("think", "say", "believe", "want", "hope", "claim", "tell", "ask", "wonder", "argue", "insist", "suggest", "recommend", "expect"):
         return None
     if c.verb in ("seem", "look", "feel", "mean", "say", "keep", "need", "hurt", "fail", "throw", "return", "get", "give", "crash") and not (kin and c.verb in ("need", "keep")):
         return None
