@@ -99,11 +99,16 @@ class Draft:
         self.source = gate.optional(checks.optional(source, "source"))
         self.role = role
         self.extractor = CALLED if extractor == HAND and role != "user" else extractor
-        self.valid_from = None if valid_from is None else checks.count(valid_from, "valid_from")
-        self.valid_to = None if valid_to is None else checks.count(valid_to, "valid_to")
+        self.valid_from, self.valid_to = _moment(valid_from, "valid_from"), _moment(valid_to, "valid_to")
         self.roots = tuple(ids.check(root, "a memory id") for root in roots)
         self.seqs = tuple(seqs)
         self.checkpoint = checkpoint
+
+
+def _moment(value: int | None, what: str) -> int | None:
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63):
+        raise InvalidInput(f"{what} must be a time: a whole number of milliseconds since 1970.")
+    return value
 
 
 def kind_of(kind: str) -> str:
@@ -156,9 +161,8 @@ class Edit:
         self._at = self._now if at is None else at
         self._group: int | None = None
         self.touched: set[int] = set()
-        if tx.for_update:
-            # One at a time for each user: what is held must not change between looking and writing. (SQLite has one writer.)
-            tx.one("select no from users where no = :user" + tx.for_update)
+        # One at a time for each user: what is held must not change between looking and writing. (SQLite has one writer.)
+        tx.one("select no from users where no = :user" + tx.for_update)
         self._left: dict[int, str] = {}
         """Memories that are active no longer -> why what rests on them should be looked at."""
 
@@ -416,7 +420,8 @@ def revise(
     row, standing = _standing(tx, id)
     if standing.state not in (ACTIVE, "quarantined"):
         raise InvalidInput(f"Memory {id!r} is {standing.state}: undo() that first, or remember() it again.")
-    edit = Edit(tx, View(tx), who="user")
+    # Seen from where the memory is seen; promoted, from everywhere.
+    edit = Edit(tx, View(tx), who="user", place=None if promote else standing.place)
     after = {"by_hand": edit._now, "flag": None, "conflicts_with": None, "expires_at": None, **changes}
     memory, conversation, workspace = row
     limited = promote and (conversation is not None or workspace is not None)
@@ -477,7 +482,7 @@ def _content(tx: Tx, memory: int, standing: Change) -> str:
 def pin(tx: Tx, id: str, pinned: bool) -> Memory:
     row, standing = _standing(tx, id)
     if (standing.pinned_at is not None) != pinned:
-        edit = Edit(tx, View(tx), who="user")
+        edit = Edit(tx, View(tx), who="user", place=standing.place)
         after: dict[str, Any] = {"pinned_at": edit._now if pinned else None}
         if pinned:
             after["expires_at"] = None

@@ -121,6 +121,23 @@ def test_promoted_is_seen_from_every_branch(words: recollect.Store) -> None:
     assert seen(words, c, "b") == ["Lives in Porto"]
 
 
+def test_to_pin_or_to_weigh_is_not_to_promote(words: recollect.Store) -> None:
+    c, d = words.create("c"), words.create("d")
+    words.fork(c, name="b")
+    say(words, c, "I live in Porto.", "b")
+    (m,) = words.memories(conversation=c, branch="b")
+    words.pin(m)
+    words.revise(m, importance=0.9)
+    assert seen(words) == seen(words, c) == seen(words, d) == []
+    (there,) = words.memories(conversation=c, branch="b")
+    assert (there.pinned, there.importance, there.by_hand) == (True, 0.9, True)
+    new = words.revise(m, content="Lives in Lisbon")
+    assert seen(words) == seen(words, c) == []
+    assert seen(words, c, "b") == ["Lives in Lisbon"]
+    words.forget(new)
+    assert seen(words, c, "b") == []
+
+
 def test_the_same_said_elsewhere_stands_by_itself(words: recollect.Store) -> None:
     c, d = words.create("c"), words.create("d")
     say(words, c, "I live in Porto.")

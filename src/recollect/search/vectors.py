@@ -93,6 +93,8 @@ class Semantic:
             known.update(tx, upto)
             while True:
                 found = known.nearest(vector, most, within)
+                if not found:
+                    return []
                 there = tx.all(f"select id from vectors where user_no = :user and id in ({','.join(map(str, found))})")
                 if len(there) == len(found):
                     return found
