@@ -183,7 +183,11 @@ def score(dialogue: Dialogue) -> Score:
     stale = [c for c in contents for g in dialogue.gone if holds(c, g)]
     wrong = [c for c in wrong if c not in stale]
     lost = [e for e in missing if any(says(x, e) for x in outcome.lost)]
-    swallowed = [e for e in lost if any(f"{x!r}" in line and "-> noop" in line for x in outcome.lost if says(x, e) for line in outcome.log)]
+    swallowed = [
+        e
+        for e in lost
+        if any(f"{x!r}" in line and "-> noop" in line for x in outcome.lost if says(x, e) for line in outcome.log)
+    ]
     invalidated = len(lost) - len(swallowed)
     seen = set(outcome.actions)
     action = dialogue.action
@@ -193,7 +197,17 @@ def score(dialogue: Dialogue) -> Score:
         decided = not ({"add", "update", "delete"} & seen) or (not missing and not wrong and not stale)
     else:
         decided = action in seen or (not missing and not wrong and not stale)
-    return Score(dialogue, outcome, len(dialogue.hold) - len(missing), wrong, missing, stale, len(swallowed), invalidated, decided)
+    return Score(
+        dialogue,
+        outcome,
+        len(dialogue.hold) - len(missing),
+        wrong,
+        missing,
+        stale,
+        len(swallowed),
+        invalidated,
+        decided,
+    )
 
 
 class Figures(NamedTuple):
@@ -245,7 +259,9 @@ def main(args: list[str]) -> None:
         for d in dialogues(groups):
             s = score(d)
             if s.missing or s.wrong or s.stale or not s.decided:
-                print(f"\n{d.id} [{d.family}] {'' if s.decided else 'DECISION ' + d.action + ' got ' + str(s.outcome.actions)}")
+                print(
+                    f"\n{d.id} [{d.family}] {'' if s.decided else 'DECISION ' + d.action + ' got ' + str(s.outcome.actions)}"
+                )
                 for role, text in d.turns:
                     print(f"   {role}: {text!r}")
                 for label, what in (("missing", s.missing), ("wrong", s.wrong), ("stale", s.stale)):

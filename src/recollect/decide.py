@@ -91,11 +91,11 @@ def _guarded(decision: Decision, neighbours: Sequence[Neighbour]) -> Decision:
 
 
 def _assert(candidate: Candidate, active: Sequence[Neighbour], policy: Policy) -> Decision:
-    from .extract.frames import frames, stems
+    from .extract.frames import content_words, frames
 
     content = candidate.content
     mine = frames(content) if candidate.kind != "todo" else ()
-    key = stems(content.split())
+    key = content_words(content)
     same: Neighbour | None = None
     replaced: list[tuple[Neighbour, str]] = []
     for n in active:
@@ -105,7 +105,7 @@ def _assert(candidate: Candidate, active: Sequence[Neighbour], policy: Policy) -
         if (n.kind == "todo") != (candidate.kind == "todo"):
             continue
         theirs = frames(n.content) if n.kind != "todo" else ()
-        relation, why = _relation(candidate, mine, key, n, theirs, stems(n.content.split()))
+        relation, why = _relation(candidate, mine, key, n, theirs, content_words(n.content))
         if relation == "same":
             same = same or n
         elif relation == "replaces":
@@ -121,13 +121,20 @@ def _assert(candidate: Candidate, active: Sequence[Neighbour], policy: Policy) -
         first, why = replaced[0]
         if same is not None:
             # The new value is held already, beside one that it contradicts: only that one goes.
-            return _guarded(Decision("delete", first.id, why, tuple(n.id for n, _ in replaced[1:]), store=False), active)
+            return _guarded(
+                Decision("delete", first.id, why, tuple(n.id for n, _ in replaced[1:]), store=False), active
+            )
         return _guarded(Decision("update", first.id, why, tuple(n.id for n, _ in replaced[1:])), active)
     return Decision("add", None, "nothing held says the same or the opposite")
 
 
 def _relation(
-    c: Candidate, mine: Sequence[Frame], key: frozenset[str], n: Neighbour, theirs: Sequence[Frame], words: frozenset[str]
+    c: Candidate,
+    mine: Sequence[Frame],
+    key: frozenset[str],
+    n: Neighbour,
+    theirs: Sequence[Frame],
+    words: frozenset[str],
 ) -> tuple[str, str]:
     """How the candidate stands to one held statement: "same", "replaces" or "" (beside it), and why."""
     if c.kind == "todo":
@@ -150,9 +157,9 @@ def _relation(
                 return found, reason
             if found == "same":
                 matched += 1
-    if matched and matched >= len(mine):
-        verdict = "same"
-    elif key == words and all(a.negated == b.negated and a.past == b.past for a in mine[:1] for b in theirs[:1]):
+    if (matched and matched >= len(mine)) or (
+        key == words and all(a.negated == b.negated and a.past == b.past for a in mine[:1] for b in theirs[:1])
+    ):
         verdict = "same"
     return verdict, why
 
@@ -173,9 +180,20 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
     if a.attribute == "like" or a.attribute.startswith("do "):
         if a.value == b.value:
             return ("same", "") if a.negated == b.negated else ("replaces", opposite)
-        if a.attribute.startswith("do ") and not a.negated and not b.negated and _poles(a) & _poles(b) and len(a.value ^ b.value) <= 2:
+        if (
+            a.attribute.startswith("do ")
+            and not a.negated
+            and not b.negated
+            and _poles(a) & _poles(b)
+            and len(a.value ^ b.value) <= 2
+        ):
             return "replaces", f"the newer wish replaces “{n.content}”"
-        if a.negated != b.negated and a.value and a.attribute.startswith("do ") and (a.value <= b.value or b.value <= a.value):
+        if (
+            a.negated != b.negated
+            and a.value
+            and a.attribute.startswith("do ")
+            and (a.value <= b.value or b.value <= a.value)
+        ):
             return "replaces", opposite
         return "", ""
     if a.attribute == "prefer":
@@ -211,9 +229,23 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
         return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
     if c.operation == "correct" and c.about is None and not a.negated and a.cardinality == UNKNOWN:
         return "replaces", f"corrects “{n.content}”"
-    if a.cardinality == MANY and c.operation == "correct" and c.about is None and quals_a and quals_a == quals_b and not a.negated:
+    if (
+        a.cardinality == MANY
+        and c.operation == "correct"
+        and c.about is None
+        and quals_a
+        and quals_a == quals_b
+        and not a.negated
+    ):
         return "replaces", f"corrects “{n.content}”"
-    if c.mode == "now" and a.cardinality == MANY and quals_a and quals_a == quals_b and set(quals_a) & {"for", "as"} and not a.negated:
+    if (
+        c.mode == "now"
+        and a.cardinality == MANY
+        and quals_a
+        and quals_a == quals_b
+        and set(quals_a) & {"for", "as"}
+        and not a.negated
+    ):
         return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
     if a.cardinality == UNKNOWN and not a.negated and _figures_apart(a, b):
         return "replaces", f"the newer figure replaces that of “{n.content}”"
@@ -237,8 +269,11 @@ def _aligned(a: Frame, b: Frame) -> tuple[Frame, Frame]:
     return a, b
 
 
+_WHOLE = frozenset("user infrastructure everything stack".split())
+
+
 def _hosting(f: Frame) -> bool:
-    return f.attribute in ("host", "host ", "run on", "hosted on", "is on") and f.subject in ("user", "infrastructure", "everything", "stack")
+    return f.attribute in ("host", "host ", "run on", "hosted on", "is on") and f.subject in _WHOLE
 
 
 def _as(f: Frame, attribute: str, subject: str | None = None) -> Frame:
@@ -257,14 +292,17 @@ def _same_subject(a: Frame, b: Frame) -> bool:
     short, long = sorted((a.subject, b.subject), key=len)
     from .extract.words import KIN_ONE, PROJECT
 
-    return long.startswith(short + " ") and short in KIN_ONE or (short in PROJECT and long in ("the " + short,))
+    return (long.startswith(short + " ") and short in KIN_ONE) or (short in PROJECT and long in ("the " + short,))
 
 
 def _prefer(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
     from .extract.frames import _ANTONYM
 
     qa, qb = dict(a.qualifiers), dict(b.qualifiers)
-    over_a, over_b = qa.pop("over", frozenset()) | qa.pop("than", frozenset()), qb.pop("over", frozenset()) | qb.pop("than", frozenset())
+    over_a, over_b = (
+        qa.pop("over", frozenset()) | qa.pop("than", frozenset()),
+        qb.pop("over", frozenset()) | qb.pop("than", frozenset()),
+    )
     if "to" in qa and not over_a:
         over_a = qa.pop("to")
     if "to" in qb and not over_b:
@@ -321,28 +359,33 @@ def _one_word_apart(a: frozenset[str], b: frozenset[str]) -> bool:
 
 def _is_about(about: str, n: Neighbour, content: str) -> bool:
     """Whether a held statement is the one that the candidate says it replaces."""
-    from .extract.frames import frames, stems
+    from .extract.frames import content_words, frames
 
     held = n.content.casefold().rstrip(".")
     if held == content.casefold().rstrip("."):
         return False
     if held == about.casefold().rstrip("."):
         return True
-    wanted, words = stems(about.split()), stems(n.content.split())
+    wanted, words = content_words(about), content_words(n.content)
     if not wanted or not wanted <= words:
         return False
     mine, theirs = frames(about), frames(n.content)
     if mine and theirs:
         a, b = mine[0], theirs[0]
-        return not b.past and a.value <= b.value and (a.attribute == b.attribute or a.attribute == "use") and a.negated == b.negated
+        return (
+            not b.past
+            and a.value <= b.value
+            and (a.attribute == b.attribute or a.attribute == "use")
+            and a.negated == b.negated
+        )
     return wanted == words
 
 
 def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
-    from .extract.frames import NOUNS, frames, stems
+    from .extract.frames import NOUNS, content_words, frames
 
     about = candidate.about or candidate.content
-    wanted = stems(about.split())
+    wanted = content_words(about)
     mine = frames(about)
     meant = NOUNS.get(about.lower(), ()) if candidate.family == "explicit" else ()
     exact: list[Neighbour] = []
@@ -352,7 +395,7 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
         if n.content.casefold().rstrip(".") == about.casefold().rstrip("."):
             exact.append(n)
             continue
-        words = stems(n.content.split())
+        words = content_words(n.content)
         theirs = frames(n.content)
         if any(f.subject == "user" and f.attribute in meant and not f.past for f in theirs):
             exact.append(n)
@@ -367,7 +410,14 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
                 if a.value and b.value and b.value <= a.value and b.cardinality == "one":
                     exact.append(n)
                     continue
-            if a.subject == b.subject and wanted and wanted <= words and a.negated == b.negated and not b.past and candidate.family == "explicit":
+            if (
+                a.subject == b.subject
+                and wanted
+                and wanted <= words
+                and a.negated == b.negated
+                and not b.past
+                and candidate.family == "explicit"
+            ):
                 named.append(n)
             elif candidate.family == "explicit" and wanted and len(wanted & words) / len(wanted) >= 0.5:
                 partly.append((len(wanted & words) / len(wanted) + (n.score or 0.0) / 10, n))
@@ -389,6 +439,7 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
     return _guarded(Decision("delete", found[0].id, why, tuple(n.id for n in found[1:]), store=False), active)
 
 
+_LASTING = frozenset("like prefer fear allergic know".split())
 _COUPLES = frozenset("girlfriend boyfriend wife husband partner fiance fiancé fiancee fiancée spouse".split())
 
 
@@ -399,20 +450,24 @@ def _ends(wanted: frozenset[str], theirs: Sequence[Frame], words: frozenset[str]
     f = theirs[0]
     if f.past or f.negated:
         return False
-    if f.attribute == "name" and wanted <= f.value and f.subject in _COUPLES or f.attribute in ("date", "live with") and wanted <= f.value:
+    if (f.attribute == "name" and wanted <= f.value and f.subject in _COUPLES) or (
+        f.attribute in ("date", "live with") and wanted <= f.value
+    ):
         return True
     if f.attribute in ("value", "drive") and wanted == f.value:
         return True
-    if wanted == frozenset(f.subject.split()) or wanted <= frozenset(f.subject.split()) and f.attribute in ("name", "value"):
+    if wanted == frozenset(f.subject.split()) or (
+        wanted <= frozenset(f.subject.split()) and f.attribute in ("name", "value")
+    ):
         return True
-    return f.subject == "user" and wanted <= f.value and f.attribute not in ("like", "prefer", "fear", "allergic", "know")
+    return f.subject == "user" and wanted <= f.value and f.attribute not in _LASTING
 
 
 _FINISHING = frozenset("do finish complete handle mark cross tick".split())
 
 
 def _done(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
-    from .extract.frames import stems
+    from .extract.frames import content_words, stems
     from .extract.words import base_of
 
     about = candidate.about or ""
@@ -427,7 +482,7 @@ def _done(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
         if n.content.casefold() == about.casefold():
             best, tie = (9.0, n), False
             break
-        words = stems(n.content.split())
+        words = content_words(n.content)
         own = n.content.split()
         first = base_of(own[0].lower()) if own else ""
         nouns = wanted - stems([verb]) - stems([tokens[0]])

@@ -40,7 +40,9 @@ class Turn:
     task_id: str | None = None  # of a ledger entry
     payload: object = None  # the event's payload, a mapping
     checkpoint_id: str | None = None  # the graph's checkpoint it came with; None outside a graph
-    own: bool = True  # False for a user message that the graph injected, not the person: it is then somebody else's text
+    own: bool = (
+        True  # False for a user message that the graph injected, not the person: it is then somebody else's text
+    )
 
     @staticmethod
     def of(event: Event, *, checkpoint_id: str | None = None, own: bool = True) -> Turn:

@@ -7,17 +7,18 @@ it mends something (actually), that it is over (no longer, anymore).
 
 from __future__ import annotations
 
-from ..light import dataclass, pattern
+from ..light import dataclass
 from .words import (
     BASES,
     HABIT,
     ING,
+    KIN,
     PARTICIPLE,
     PAST,
     PREPOSITIONS,
-    KIN,
     THIRD,
     base_of,
+    one_of,
     third,
 )
 
@@ -65,7 +66,9 @@ i confess|note that|please note that|it is true that|the truth is that|the truth
 i would like you to know that|since you ask|since you asked|if you must know|to answer your question|for what it is worth|fwiw
 another thing|on another note|on a side note|side note|for reference|ah|ahh|aha|wow|yikes|phew|whew|ugh|dude|man|folks
 fine|first of all|first|firstly|secondly|lastly|then|plus|too bad|that said|having said that|in case you wonder
-in case you are wondering|in case you were wondering|if it helps|if you are curious|correct|that is right|indeed""".replace("\n", "|").split("|")
+in case you are wondering|in case you were wondering|if it helps|if you are curious|correct|that is right|indeed""".replace(
+                "\n", "|"
+            ).split("|")
         ),
         key=len,
         reverse=True,
@@ -173,7 +176,7 @@ def words(text: str) -> list[str]:
             if key in ("i'd", "we'd") and i + 1 < len(parts) and low(parts[i + 1]) == "better":
                 made[1] = "had"
             # "he's gone" and "it's been" are "has".
-            if key.endswith("'s") and i + 1 < len(parts) and low(parts[i + 1]) in ("been", "got", "had", "become"):
+            if key.endswith("'s") and i + 1 < len(parts) and low(parts[i + 1]) in one_of("been got had become"):
                 made[1] = "has"
             made[-1] += tail
             out += made
@@ -225,7 +228,9 @@ def open_up(tokens: list[str]) -> tuple[list[str], set[str]]:
 
 
 _STARTS = frozenset("i we my our the he she it they his her remember please".split())
-_LOOSE = frozenset("fine look listen listen man first then important context background update right great nice perfect cool correct thanks thank sure clearly well".split())
+_LOOSE = frozenset(
+    "fine look listen listen man first then important context background update right great nice perfect cool correct thanks thank sure clearly well".split()
+)
 
 
 def _may_open(opener: tuple[str, ...], tokens: list[str], n: int) -> bool:
@@ -253,8 +258,7 @@ def close_down(text: str) -> tuple[str, set[str]]:
                     continue
                 if trailer == "ever" and not lowered.startswith(("never", "don't", "do not")):
                     continue
-                if trailer in ("for a living", "period", "really", "now", "again", "though", "ok", "okay", "generally") and low(bare.split()[-1]) in (
-                    "until", "by", "is", "right", "for", "the", "trial", "every", "even", "as", "from", "is"):  # fmt: skip
+                if trailer in ("for a living", "period", "really", "now", "again", "though", "ok", "okay", "generally") and low(bare.split()[-1]) in one_of("until by is right for the trial every even as from"):  # fmt: skip
                     continue
                 text = bare
                 if mark:
@@ -279,7 +283,11 @@ def split(tokens: Sequence[str]) -> list[list[str]]:
         comma = i > 0 and tokens[i - 1].endswith((",", ";", ":"))
         if current and word in _CONJUNCTIONS:
             j = i + 1
-            while j < len(tokens) and (lowered[j] in _DROPPED or lowered[j] in HABIT) and lowered[j] not in ("all", "both", "since"):
+            while (
+                j < len(tokens)
+                and (lowered[j] in _DROPPED or lowered[j] in HABIT)
+                and lowered[j] not in ("all", "both", "since")
+            ):
                 j += 1
             if j < len(tokens) and _begins(lowered, j, comma) and not (word == "since" and not comma):
                 if word == "or":
@@ -289,20 +297,43 @@ def split(tokens: Sequence[str]) -> list[list[str]]:
                 current = [] if word not in ("because", "so") else [word] if word == "because" else []
                 i += 1
                 continue
-            if word == "and" and lowered[i + 1 : i + 2] and current and low(current[0]) in ("i", "we") and lowered[i + 1] in PAST and not {"have", "am", "are", "was"} & set(lowered[1:4]) and any(low(w) in PAST for w in current[1:3]):
+            if (
+                word == "and"
+                and lowered[i + 1 : i + 2]
+                and current
+                and low(current[0]) in ("i", "we")
+                and lowered[i + 1] in PAST
+                and not one_of("have am are was") & set(lowered[1:4])
+                and any(low(w) in PAST for w in current[1:3])
+            ):
                 parts.append(current)
                 current = [current[0]]
                 i += 1
                 continue
-            if word == "and" and lowered[i + 1 : i + 2] and lowered[i + 1] in _ELIDED and current and low(current[0]) in ("i", "we") and "to" not in lowered[:i]:
+            if (
+                word == "and"
+                and lowered[i + 1 : i + 2]
+                and lowered[i + 1] in _ELIDED
+                and current
+                and low(current[0]) in ("i", "we")
+                and "to" not in lowered[:i]
+            ):
                 parts.append(current)
                 current = [current[0]]
                 i += 1
                 continue
-        elif current and comma and (
-            (word in _STARTS and word != "the" and _begins(lowered, i, True))
-            or (word in ("now", "today", "currently", "these", "nowadays") and {"i", "we"} & set(lowered[i + 1 : i + 3]))
-            or (tokens[i][:1].isupper() and i + 1 < len(tokens) and (lowered[i + 1] in PAST or lowered[i + 1] in THIRD or lowered[i + 1] in _BE))
+        elif (
+            current
+            and comma
+            and (
+                (word in _STARTS and word != "the" and _begins(lowered, i, True))
+                or (word in one_of("now today currently these nowadays") and {"i", "we"} & set(lowered[i + 1 : i + 3]))
+                or (
+                    tokens[i][:1].isupper()
+                    and i + 1 < len(tokens)
+                    and (lowered[i + 1] in PAST or lowered[i + 1] in THIRD or lowered[i + 1] in _BE)
+                )
+            )
         ):
             parts.append(current)
             current = []
@@ -324,30 +355,31 @@ def _begins(lowered: list[str], j: int, comma: bool) -> bool:
     after = lowered[j + 1] if j + 1 < len(lowered) else ""
     if word in ("i", "we"):
         return True
-    if word in ("he", "she", "they", "it"):
+    if word in one_of("he she they it"):
         return after in _SECOND or after in THIRD or after in PAST
-    if word in ("my", "our", "his", "her", "their", "the", "both") or comma or True:
-        # "and my sister lives", "and CI runs on", but not "my sister and my brother live together".
-        for k in range(j + 1, min(j + 6, len(lowered))):
-            if lowered[k] in PREPOSITIONS or lowered[k] in _CONJUNCTIONS:
-                return False
-            if lowered[k] in ("is", "are", "was", "were", "has") or (lowered[k] in THIRD and lowered[k] not in _NOUNLIKE):
-                return word in ("my", "our", "the", "his", "her") or k == j + 1 or (comma and k <= j + 2)
+    # "and my sister lives", "and CI runs on", but not "my sister and my brother live together".
+    for k in range(j + 1, min(j + 6, len(lowered))):
+        if lowered[k] in PREPOSITIONS or lowered[k] in _CONJUNCTIONS:
+            return False
+            if lowered[k] in one_of("is are was were has") or (lowered[k] in THIRD and lowered[k] not in _NOUNLIKE):
+                return word in one_of("my our the his her") or k == j + 1 or (comma and k <= j + 2)
     return False
 
 
-_NOUNLIKE = frozenset("works plays uses likes runs tests logs jobs books plans calls texts releases builds stores images mirrors drinks covers caches studies posts walks records charges points dates boxes files orders reports designs programs codes".split()) - {"works", "runs", "uses", "likes", "plays"}
+_NOUNLIKE = frozenset(
+    "works plays uses likes runs tests logs jobs books plans calls texts releases builds stores images mirrors drinks covers caches studies posts walks records charges points dates boxes files orders reports designs programs codes".split()
+) - {"works", "runs", "uses", "likes", "plays"}
 
 
 def rotate(tokens: list[str]) -> list[str]:
     """`Since Monday I work at X` -> `I work at X since Monday`: what stands before the subject goes to the end."""
     first = low(tokens[0]) if tokens else ""
-    if first not in ("since", "at", "in", "on", "for", "as", "after", "before", "with", "during", "when", "whenever", "until", "every", "most", "last", "next", "yesterday", "today", "tomorrow", "this", "outside", "apart", "besides", "within", "over", "two", "three", "once"):  # fmt: skip
+    if first not in one_of("since at in on for as after before with during when whenever until every most last next yesterday today tomorrow this outside apart besides within over two three once"):  # fmt: skip
         return tokens
     start = 2 if first in ("when", "whenever", "as") else 1
     for i in range(start, min(len(tokens), 9)):
         word = low(tokens[i])
-        if word in ("i", "we", "my", "our") and (word in ("i", "we") or tokens[i - 1].endswith(",")):
+        if word in one_of("i we my our") and (word in ("i", "we") or tokens[i - 1].endswith(",")):
             if first in ("when", "whenever") and not tokens[i - 1].endswith(","):
                 continue
             head = [*tokens[:i]]
@@ -357,7 +389,9 @@ def rotate(tokens: list[str]) -> list[str]:
     return tokens
 
 
-def read(tokens: Sequence[str], marks: frozenset[str] = frozenset(), known: frozenset[str] = frozenset()) -> Clause | None:
+def read(
+    tokens: Sequence[str], marks: frozenset[str] = frozenset(), known: frozenset[str] = frozenset()
+) -> Clause | None:
     """A clause whose subject and verb are understood, or None. `known`: names that were introduced before."""
     found = _read(tokens, marks, known)
     if found is None:
@@ -376,7 +410,7 @@ def _read(tokens: Sequence[str], marks: frozenset[str], known: frozenset[str]) -
     group = first in ("we", "our")
     if first in ("i", "we"):
         subject, i = "", 1
-    elif first in _PRONOUNS or first in ("this", "that", "there", "these", "those", "you", "your"):
+    elif first in _PRONOUNS or first in one_of("this that there these those you your"):
         return None
     elif first in ("my", "our", "the") or first in known or tokens[0][:1].isupper() or first in _PROJECT_STARTS:
         at = _verb_at(lowered, tokens)
@@ -441,7 +475,7 @@ def _read(tokens: Sequence[str], marks: frozenset[str], known: frozenset[str]) -
             negated = True
             i += 1
         skip()
-    elif w in ("will", "can", "could", "would", "should", "must", "might", "may", "shall"):
+    elif w in one_of("will can could would should must might may shall"):
         aux, form = w, "future" if w in ("will", "shall") else "modal"
         i += 1
         if i < len(tokens) and lowered[i] == "not":
@@ -462,18 +496,48 @@ def _read(tokens: Sequence[str], marks: frozenset[str], known: frozenset[str]) -
             elif _DROPPED[lowered[j]]:
                 found.add(_DROPPED[lowered[j]])
             j += 1
-        if j < len(tokens) and (lowered[j] in PARTICIPLE or lowered[j] == "been" or (lowered[j].endswith("ed") and len(lowered[j]) > 4)) and lowered[j] not in _NOUN_PARTICIPLES:
+        if (
+            j < len(tokens)
+            and (
+                lowered[j] in PARTICIPLE or lowered[j] == "been" or (lowered[j].endswith("ed") and len(lowered[j]) > 4)
+            )
+            and lowered[j] not in _NOUN_PARTICIPLES
+        ):
             if lowered[j] == "got" and w != "had":
                 # "I've got a dog" is "I have a dog"; "I've got to" is a duty.
                 if lowered[j + 1 : j + 2] == ["to"]:
-                    return Clause(subject, group, tuple(adverbs), neg, "", "have", "present", tuple(tokens[j + 1 :]), frozenset(found))
-                return Clause(subject, group, tuple(adverbs), neg, "", "have", "present", tuple(tokens[j + 1 :]), frozenset(found))
+                    return Clause(
+                        subject,
+                        group,
+                        tuple(adverbs),
+                        neg,
+                        "",
+                        "have",
+                        "present",
+                        tuple(tokens[j + 1 :]),
+                        frozenset(found),
+                    )
+                return Clause(
+                    subject, group, tuple(adverbs), neg, "", "have", "present", tuple(tokens[j + 1 :]), frozenset(found)
+                )
             negated, aux = neg, "have"
             verb = PARTICIPLE.get(lowered[j]) or ("be" if lowered[j] == "been" else base_of(lowered[j]))
             i = j + 1
             if verb == "be" and i < len(tokens) and lowered[i] in ING:
-                return Clause(subject, group, tuple(adverbs), negated, "have been", ING[lowered[i]], "going", tuple(tokens[i + 1 :]), frozenset(found))
-            return Clause(subject, group, tuple(adverbs), negated, "have", verb, "perfect", tuple(tokens[i:]), frozenset(found))
+                return Clause(
+                    subject,
+                    group,
+                    tuple(adverbs),
+                    negated,
+                    "have been",
+                    ING[lowered[i]],
+                    "going",
+                    tuple(tokens[i + 1 :]),
+                    frozenset(found),
+                )
+            return Clause(
+                subject, group, tuple(adverbs), negated, "have", verb, "perfect", tuple(tokens[i:]), frozenset(found)
+            )
     if i >= len(tokens):
         return None
     w = lowered[i]
@@ -489,7 +553,9 @@ def _read(tokens: Sequence[str], marks: frozenset[str], known: frozenset[str]) -
             i += 1
             skip()
         rest = tuple(tokens[i:])
-        return Clause(subject, group, tuple(adverbs), negated, aux, "be", "past" if past else form, rest, frozenset(found))
+        return Clause(
+            subject, group, tuple(adverbs), negated, aux, "be", "past" if past else form, rest, frozenset(found)
+        )
     if w in THIRD and (subject or first not in ("i", "we")):
         verb = THIRD[w]
     elif w in BASES and not (w in PAST and not aux and form == "present" and w in ("quit", "put", "set")):
@@ -508,7 +574,9 @@ def _read(tokens: Sequence[str], marks: frozenset[str], known: frozenset[str]) -
 
 
 _NOUN_PARTICIPLES = frozenset("read run set cut put let".split())
-_PROJECT_STARTS = frozenset("production staging ci standup deploys deployments releases builds logs backups tests prod".split())
+_PROJECT_STARTS = frozenset(
+    "production staging ci standup deploys deployments releases builds logs backups tests prod".split()
+)
 
 
 def _habitual(lowered: Sequence[str]) -> bool:
@@ -520,7 +588,7 @@ def _verb_at(lowered: Sequence[str], tokens: Sequence[str]) -> int:
     """Where the verb of a noun phrase subject stands, or 0."""
     for i in range(1, min(len(lowered), 9)):
         w = lowered[i]
-        if w in ("is", "are", "was", "were", "has", "does", "will", "can", "had", "did", "used"):
+        if w in one_of("is are was were has does will can had did used"):
             return i
         if w == "have" and lowered[i - 1].endswith("s"):
             return i
@@ -528,13 +596,27 @@ def _verb_at(lowered: Sequence[str], tokens: Sequence[str]) -> int:
             return i
         if tokens[i][:1].isupper():
             continue
-        if w in THIRD and i + 1 < len(lowered) and (lowered[i + 1] in PREPOSITIONS or lowered[i + 1] in ("a", "the", "my", "our", "your")):
+        if (
+            w in THIRD
+            and i + 1 < len(lowered)
+            and (lowered[i + 1] in PREPOSITIONS or lowered[i + 1] in one_of("a the my our your"))
+        ):
             return i
-        if w in ("live", "work", "love", "like", "hate", "use", "speak", "prefer", "run", "deploy", "meet", "own", "come", "go") and lowered[i - 1].endswith(("s", "people", "children", "team", "family")):
+        if w in one_of("live work love like hate use speak prefer run deploy meet own come go") and lowered[
+            i - 1
+        ].endswith(("s", "people", "children", "team", "family")):
             return i
         if w in PAST and w not in PARTICIPLE:
             return i
-        if w in ("moved", "started", "died", "joined", "worked", "lived", "retired", "graduated", "got", "had", "broke", "left", "turned", "quit", "switched", "changed") and i >= 1:
+        if w in PAST and (lowered[i - 1] in KIN or (i > 1 and tokens[i - 1][:1].isupper())):
+            return i
+        if (
+            w
+            in one_of(
+                "moved started died joined worked lived retired graduated got had broke left turned quit switched changed"
+            )
+            and i >= 1
+        ):
             return i
         if w in ("no",) and lowered[i + 1 : i + 2] == ["longer"]:
             return i
@@ -542,7 +624,7 @@ def _verb_at(lowered: Sequence[str], tokens: Sequence[str]) -> int:
             return i
         if w in _DROPPED and i + 1 < len(lowered) and lowered[i + 1] in THIRD:
             return i
-        if w in PREPOSITIONS and w not in ("of", "for", "in", "at", "from", "with", "on"):
+        if w in PREPOSITIONS and w not in one_of("of for in at from with on"):
             return 0
         if tokens[i - 1].endswith((",", ";")) and i > 1:
             return 0
@@ -605,17 +687,21 @@ def _is_plural(subject: str) -> bool:
     last = low(subject.split()[-1])
     if " and " in subject:
         return True
-    return last in ("children", "people", "kids", "parents") or (
+    return last in one_of("children people kids parents") or (
         last.endswith("s") and not last.endswith(("ss", "us", "is", "'s", "ws")) and last[:1] == subject.split()[-1][:1]
     )
 
 
 def _past(base: str) -> str:
-    return next((form for form, b in PAST.items() if b == base), None) or (base + "d" if base.endswith("e") else base + "ed")
+    return next((form for form, b in PAST.items() if b == base), None) or (
+        base + "d" if base.endswith("e") else base + "ed"
+    )
 
 
 def _participle(base: str) -> str:
-    return next((form for form, b in PARTICIPLE.items() if b == base), None) or (base + "d" if base.endswith("e") else base + "ed")
+    return next((form for form, b in PARTICIPLE.items() if b == base), None) or (
+        base + "d" if base.endswith("e") else base + "ed"
+    )
 
 
 def ing(base: str) -> str:
@@ -641,4 +727,6 @@ class Found:
 
 
 DEICTIC = frozenset("this these it here below above following that those them such something anything someone".split())
-OWN_PLACES = frozenset("repo project codebase workspace week month year team company house office app summer winter spring autumn repository quarter morning evening afternoon weekend".split())
+OWN_PLACES = frozenset(
+    "repo project codebase workspace week month year team company house office app summer winter spring autumn repository quarter morning evening afternoon weekend".split()
+)

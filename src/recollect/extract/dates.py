@@ -111,11 +111,19 @@ def _one(m: re.Match[str], today: date, upcoming: bool) -> tuple[str, date] | No
             return (lead if lead not in ("", "on ") else "in ") + str(when.year), when
         if unit in ("spring", "summer", "autumn", "fall", "winter"):
             month = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}[unit]
-            year = today.year + (1 if which == "next" and month <= today.month else -1 if which == "last" and month >= today.month else 0)
-            return (lead if lead not in ("", "on ") else "in ") + f"{unit} {year}", today.replace(day=1, month=month, year=year)
+            year = today.year + (
+                1 if which == "next" and month <= today.month else -1 if which == "last" and month >= today.month else 0
+            )
+            return (lead if lead not in ("", "on ") else "in ") + f"{unit} {year}", today.replace(
+                day=1, month=month, year=year
+            )
         month = [n.lower() for n in _NAMES].index(unit) + 1
-        year = today.year + (1 if which == "next" and month <= today.month else -1 if which == "last" and month >= today.month else 0)
-        return (lead if lead not in ("", "on ") else "in ") + f"{_NAMES[month - 1]} {year}", today.replace(day=1, month=month, year=year)
+        year = today.year + (
+            1 if which == "next" and month <= today.month else -1 if which == "last" and month >= today.month else 0
+        )
+        return (lead if lead not in ("", "on ") else "in ") + f"{_NAMES[month - 1]} {year}", today.replace(
+            day=1, month=month, year=year
+        )
     # "in two weeks", "two weeks ago", "three weeks from now"; a bare "two weeks" is a length, not a date.
     ago = way is not None and "ago" in way
     ahead = (way is not None and "now" in way) or said.startswith("in ") or "time" in said

@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 EVENTS = "events"
 _PATH = pattern(r"^[\w./@+~:\\-]{1,160}$")
 _NAME = pattern(r"^[\w.:/-]{1,40}$")
-_WRITERS = frozenset("write edit multiedit create write_file edit_file create_file str_replace apply_patch notebookedit save_file".split())
-_RUNNERS = pattern(r"^(?:\S*/)?(?:python\d?(?:\.\d+)? -m |npx |uv run |poetry run |make |npm (?:run )?|pnpm (?:run )?|yarn (?:run )?|cargo |go |bundle exec |\./)?(pytest|unittest|tox|nox|test|tests|jest|vitest|mocha|rspec|phpunit|ctest|check|gradlew? test|mvn test)\b")
+_WRITERS = frozenset(
+    "write edit multiedit create write_file edit_file create_file str_replace apply_patch notebookedit save_file".split()
+)
+_RUNNERS = pattern(
+    r"^(?:\S*/)?(?:python\d?(?:\.\d+)? -m |npx |uv run |poetry run |make |npm (?:run )?|pnpm (?:run )?|yarn (?:run )?|cargo |go |bundle exec |\./)?(pytest|unittest|tox|nox|test|tests|jest|vitest|mocha|rspec|phpunit|ctest|check|gradlew? test|mvn test)\b"
+)
 _GRANTED = frozenset("granted approved allowed accept accepted yes always".split())
 _DENIED = frozenset("denied rejected refused declined no".split())
 _GOOD = frozenset("ok success succeeded passed done completed 0".split())
@@ -32,9 +36,7 @@ def derive(turn: Turn) -> list[Candidate]:
     tool = turn.tool if turn.tool and _NAME.match(turn.tool) else None
     path = turn.path if turn.path and _safe_path(turn.path) else None
     found: str | None = None
-    if turn.kind == "artifact" and path:
-        found = f"File {path} was written"
-    elif turn.kind == "tool_use" and tool and path and tool.lower() in _WRITERS:
+    if (turn.kind == "artifact" and path) or (turn.kind == "tool_use" and tool and path and tool.lower() in _WRITERS):
         found = f"File {path} was written"
     elif turn.kind == "approval" and turn.status and tool:
         status = turn.status.lower()
@@ -45,7 +47,13 @@ def derive(turn: Turn) -> list[Candidate]:
             found = f"Use of {what} was refused"
     elif turn.kind == "tool_result":
         found = _tests(turn, payload)
-    elif turn.kind == "ledger" and turn.task_id and turn.status and _NAME.match(turn.task_id) and _NAME.match(turn.status):
+    elif (
+        turn.kind == "ledger"
+        and turn.task_id
+        and turn.status
+        and _NAME.match(turn.task_id)
+        and _NAME.match(turn.status)
+    ):
         if danger.reason(f"{turn.task_id} {turn.status}".replace("-", " ").replace("_", " ")) is None:
             found = f"Task {turn.task_id} is {turn.status.lower().replace('_', ' ')}"
     out: list[Candidate] = []

@@ -30,6 +30,7 @@ from .words import (
     STOP,
     THIRD,
     TOOL_NOUNS,
+    one_of,
 )
 
 TYPE_CHECKING = False
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 ONE, MANY, UNKNOWN = "one", "many", "?"
-_PREPS = frozenset("in at for with on as from to by near since until till during over than about under into via through within before after without".split())
+_PREPS = frozenset(
+    "in at for with on as from to by near since until till during over than about under into via through within before after without".split()
+)
 _TIME = frozenset("since until till during before after".split())
 _AT = {"for": "at", "by": "at", "with": "with"}
 _ZONES = frozenset("timezone time-zone".split())
@@ -50,7 +53,9 @@ _SYNONYM = {
 _ANTONYM = {"dark": "mode", "light": "mode", "tabs": "indent", "spaces": "indent", "tea": "", "coffee": "", "formal": "formality",
             "informal": "formality", "short": "length", "long": "length", "brief": "length", "detailed": "length", "concise": "length",
             "verbose": "length", "metric": "units", "imperial": "units"}  # fmt: skip
-_FILLER = frozenset("also too really just still already currently now actually again mostly always usually often generally very please anymore".split())
+_FILLER = frozenset(
+    "also too really just still already currently now actually again mostly always usually often generally very please anymore".split()
+)
 
 
 @dataclass(frozen=True)
@@ -112,9 +117,15 @@ def frames(content: str) -> tuple[Frame, ...]:
 
 def _read(tokens: list[str], own: bool) -> list[Frame]:
     ls = [low(t) for t in tokens]
-    if ls[0] in ("always", "never", "do") and not own and len(ls) > 1 and (ls[1] in BASES or ls[:2] == ["do", "not"]) and ls[1] not in THIRD:
+    if (
+        ls[0] in ("always", "never", "do")
+        and not own
+        and len(ls) > 1
+        and (ls[1] in BASES or ls[:2] == ["do", "not"])
+        and ls[1] not in THIRD
+    ):
         return _wish(tokens, ls)
-    if ls[0] in BASES and ls[0] not in THIRD and not own and not {"is", "are", "was", "has", "were"} & set(ls[1:7]):
+    if ls[0] in BASES and ls[0] not in THIRD and not own and not one_of("is are was has were") & set(ls[1:7]):
         return _wish(tokens, ls)
     at = _verb(ls, own)
     if at is None:
@@ -142,12 +153,12 @@ def _read(tokens: list[str], own: bool) -> list[Frame]:
         elif w == "no" and ls[i + 1 : i + 2] == ["longer"]:
             negated = True
             i += 1
-        elif w in ("can", "will", "would", "should", "must", "could"):
+        elif w in one_of("can will would should must could"):
             aux = w
         elif w == "used" and ls[i + 1 : i + 2] == ["to"]:
             past = True
             i += 1
-        elif w in ("is", "are", "am", "was", "were", "been", "be"):
+        elif w in one_of("is are am was were been be"):
             verb = "be"
             past = past or w in ("was", "were")
             j = i + 1
@@ -159,7 +170,12 @@ def _read(tokens: list[str], own: bool) -> list[Frame]:
             j = i + 1
             while j < len(ls) and ls[j] in _FILLER:
                 j += 1
-            if j < len(ls) and (ls[j] in PARTICIPLE or ls[j] == "been") and ls[j] not in ("read", "run", "set", "cut") and not (ls[j] == "got"):
+            if (
+                j < len(ls)
+                and (ls[j] in PARTICIPLE or ls[j] == "been")
+                and ls[j] not in one_of("read run set cut")
+                and ls[j] != "got"
+            ):
                 aux = "have"
                 i = j - 1
                 if ls[j] == "not":
@@ -194,6 +210,8 @@ def _read(tokens: list[str], own: bool) -> list[Frame]:
         return []
     negated = negated != ("never" in adverbs)
     who = _subject(subject)
+    if who in ("team", "company", "startup", "dev team", "whole team") and verb != "be":
+        who = "user"  # "our team uses Linear" and "we use Linear" are one statement
     rest, rl = tokens[i:], ls[i:]
     if verb == "be" and rl and (rl[0] in ING) and rl[0] not in ("interesting",):
         verb, rest, rl = ING[rl[0]], rest[1:], rl[1:]
@@ -206,7 +224,7 @@ def _read(tokens: list[str], own: bool) -> list[Frame]:
 def _verb(ls: list[str], own: bool) -> int | None:
     """Where the verb group begins: at the start when the user is the subject."""
     first = ls[0]
-    if own or first in ("is", "are", "was", "has", "does", "can", "will", "would", "used", "did", "isn't", "had", "am", "have") or first in THIRD:
+    if own or first in one_of("is are was has does can will would used did isn't had am have") or first in THIRD:
         return 0
     if first in HABIT and len(ls) > 1 and (ls[1] in THIRD or ls[1] in ("is", "has")):
         return 0
@@ -218,15 +236,21 @@ def _verb(ls: list[str], own: bool) -> int | None:
         return None
     for i in range(1, min(len(ls), 9)):
         w = ls[i]
-        if w in ("is", "are", "was", "were", "has", "does", "will", "can", "had", "used"):
+        if w in one_of("is are was were has does will can had used"):
             return i
-        if w in THIRD and not (w in ("works", "logs", "tests", "builds", "releases", "jobs") and i + 1 < len(ls) and ls[i + 1] in ("is", "are")):
+        if w in THIRD and not (
+            w in one_of("works logs tests builds releases jobs") and i + 1 < len(ls) and ls[i + 1] in ("is", "are")
+        ):
             return i
-        if w in ("have", "live", "work", "like", "love", "hate", "run", "use", "speak", "meet", "do", "deploy", "come") and ls[i - 1].endswith(("s", "n")) and first not in BASES:
+        if (
+            w in one_of("have live work like love hate run use speak meet do deploy come")
+            and ls[i - 1].endswith(("s", "n"))
+            and first not in BASES
+        ):
             return i
         if w in PAST and w not in PARTICIPLE:
             return i
-        if w in ("lived", "worked", "moved", "joined", "started", "retired", "died", "turned", "got") and first not in BASES:
+        if w in one_of("lived worked moved joined started retired died turned got") and first not in BASES:
             return i
     return None
 
@@ -235,14 +259,12 @@ def _subject(tokens: list[str]) -> str:
     out = []
     for token in tokens:
         w = low(token)
-        if w in ("the", "a", "an", "their", "my", "our", "user", "his", "her", "other", "also"):
+        if w in one_of("the a an their my our user his her other also"):
             continue
         w = _SYNONYM.get(w, w)
         out.append(w)
     if out[-2:] in (["mother", "tongue"], ["first", "language"]):
         return "native language"
-    if out in (["team"], ["company"], ["startup"], ["dev", "team"], ["whole", "team"]):
-        return "user"
     return " ".join(out) or "user"
 
 
@@ -266,10 +288,23 @@ def _cut(rest: list[str], rl: list[str]) -> tuple[list[str], list[tuple[str, fro
     return head, quals
 
 
-def _frames(who: str, verb: str, rest: list[str], rl: list[str], negated: bool, past: bool, aux: str, going: bool) -> list[Frame]:
-    def make(attribute: str, value: Iterable[str], quals: Iterable[tuple[str, frozenset[str]]], many: str, subject: str = who) -> Frame:
+def _frames(
+    who: str, verb: str, rest: list[str], rl: list[str], negated: bool, past: bool, aux: str, going: bool
+) -> list[Frame]:
+    def make(
+        attribute: str, value: Iterable[str], quals: Iterable[tuple[str, frozenset[str]]], many: str, subject: str = who
+    ) -> Frame:
         value = list(value)
-        return Frame(subject, attribute, stems(value), tuple(sorted(quals, key=lambda q: (q[0], sorted(q[1])))), negated, many, past, " ".join(value))
+        return Frame(
+            subject,
+            attribute,
+            stems(value),
+            tuple(sorted(quals, key=lambda q: (q[0], sorted(q[1])))),
+            negated,
+            many,
+            past,
+            " ".join(value),
+        )
 
     first = rl[0] if rl else ""
     owner, _, thing = who.rpartition("'s ")
@@ -284,38 +319,43 @@ def _frames(who: str, verb: str, rest: list[str], rl: list[str], negated: bool, 
         body, bl = (rest[1:], rl[1:]) if verb == "be" else (rest, rl)
         if bl and bl[0] in ("in", "near", "at"):
             head, quals = _cut(body[1:], bl[1:])
-            return [make("home" if bl[0] != "at" else "home", head, quals, ONE)]
+            return [make("home", head, quals, ONE)]
         prep = bl[0] if bl else ""
         head, quals = _cut(body[1:], bl[1:])
         return [make(f"live {prep}".strip(), head, quals, MANY if prep == "with" else ONE)]
     if verb in ("move", "relocate") and first == "to" and not going and aux not in ("will", "would"):
         head, quals = _cut(rest[1:], rl[1:])
         return [Frame(who, "home", stems(head), tuple(quals), negated, ONE, False, " ".join(head))]
-    if going and verb in ("move", "relocate", "switch", "migrate", "join", "leave", "start", "get", "go"):
+    if going and verb in one_of("move relocate switch migrate join leave start get go"):
         head, quals = _cut(rest, rl)
         return [make(f"plan {verb}", rest, (), MANY)]
     if aux in ("will", "would"):
         return [make(f"plan {verb}", rest, (), MANY)]
     if verb == "work" or (verb == "be" and first in ("employed",)):
         body, bl = (rest[1:], rl[1:]) if verb == "be" else (rest, rl)
-        out = []
+        out: list[Frame] = []
         head, quals = _cut(["x", *body], ["x", *bl])
-        other = [q for q in quals if q[0] not in ("at", "for", "as", "by")]
+        other = [q for q in quals if q[0] not in one_of("at for as by")]
         for prep, attribute in (("as", "job"), ("at", "employer"), ("for", "employer"), ("by", "employer")):
             found = _phrase(body, bl, prep)
-            if found and not (attribute == "employer" and set(map(low, found)) & {"years", "year", "months", "home", "night", "living", "decades", "weekends", "noon"}):
+            if found and not (
+                attribute == "employer"
+                and set(map(low, found)) & one_of("years year months home night living decades weekends noon")
+            ):
                 out.append(make(attribute, found, other if not out else (), ONE))
         if not out:
             prep = bl[0] if bl and bl[0] in _PREPS else ""
             head, quals = _cut(body[1:] if prep else body, bl[1:] if prep else bl)
-            out.append(make(f"work {prep}".strip(), head, quals, MANY if prep in ("on", "with", "from", "in") else UNKNOWN))
+            out.append(
+                make(f"work {prep}".strip(), head, quals, MANY if prep in one_of("on with from in") else UNKNOWN)
+            )
         return out
     if verb == "join" or (verb == "start" and first == "at"):
         body, bl = (rest[1:], rl[1:]) if first in ("at", "as") else (rest, rl)
         head, quals = _cut(body, bl)
         if head and head[0][:1].isupper():
             return [Frame(who, "employer", stems(head), tuple(quals), negated, ONE, False, " ".join(head))]
-    if verb == "be" and first in ("called", "named", "known", "nicknamed"):
+    if verb == "be" and first in one_of("called named known nicknamed"):
         return [_named(who, rest[1:] if first != "known" else rest[2:], negated, past)]
     if verb in ("prefer", "go") and rl[:3] == ["to", "be", "called"]:
         return [make("called", rest[3:], (), ONE)]
@@ -334,12 +374,18 @@ def _frames(who: str, verb: str, rest: list[str], rl: list[str], negated: bool, 
         if bl and bl[0] == "to" and len(bl) > 1:
             body, bl = body[1:], bl[1:]
         return [Frame(who, "like", stems(body), (), negated != (sign < 0), MANY, past, " ".join(body))]
-    if verb == "be" and first in ("from",) or verb == "come" and first == "from":
+    if (verb == "be" and first in ("from",)) or (verb == "come" and first == "from"):
         head, quals = _cut(rest[1:], rl[1:])
         return [make("origin", head, quals, ONE)]
     if verb in ("bear", "be") and first == "born":
         body, bl = rest[1:], rl[1:]
-        where = "birthplace" if bl and bl[0] == "in" and len(bl) > 1 and not bl[1][:1].isdigit() and bl[1] not in _MONTH_WORDS else "birth"
+        where = (
+            "birthplace"
+            if bl and bl[0] == "in" and len(bl) > 1 and not bl[1][:1].isdigit() and bl[1] not in _MONTH_WORDS
+            else "birth"
+        )
+        if len(bl) == 2 and bl[1].isdigit() and len(bl[1]) == 4:
+            where = "birth year"
         return [Frame(who, where, stems(body[1:]), (), negated, ONE, False, " ".join(body[1:]))]
     if verb == "grow" and first == "up":
         head, quals = _cut(rest[2:], rl[2:])
@@ -355,23 +401,34 @@ def _frames(who: str, verb: str, rest: list[str], rl: list[str], negated: bool, 
     if verb in ("use", "employ") or (going and verb == "use"):
         head, quals = _cut(rest, rl)
         return [make("use", head, quals, MANY)]
-    if verb in ("host", "run") and first in ("everything", "all") or verb == "host":
-        body = [(t, w) for t, w in zip(rest, rl, strict=True) if w not in ("everything", "all", "our", "their")]
-        at = next((k for k, (_, w) in enumerate(body) if w in ("on", "at", "with", "in")), None)
+    if (verb in ("host", "run") and first in ("everything", "all")) or verb == "host":
+        pairs = [(t, w) for t, w in zip(rest, rl, strict=True) if w not in one_of("everything all our their")]
+        at = next((k for k, (_, w) in enumerate(pairs) if w in one_of("on at with in")), None)
         if at is not None:
-            thing_ = [t for t, _ in body[:at]]
-            return [make("host " + " ".join(sorted(stems(thing_))), [t for t, _ in body[at + 1 :]], (), ONE)]
+            thing_ = [t for t, _ in pairs[:at]]
+            return [make("host " + " ".join(sorted(stems(thing_))), [t for t, _ in pairs[at + 1 :]], (), ONE)]
     # Anything else: the verb with its preposition is the attribute, its object the value.
     prep = first if first in _PREPS else ""
     head, quals = _cut(rest[1:], rl[1:]) if prep else _cut(rest, rl)
     attribute = f"{verb} {prep}".strip()
     if prep:
-        return [make(attribute, head, quals, ONE if verb in _SINGLE and prep in ("with", "on", "to", "via", "at", "in") else UNKNOWN)]
+        return [
+            make(
+                attribute,
+                head,
+                quals,
+                ONE if verb in _SINGLE and prep in one_of("with on to via at in") else UNKNOWN,
+            )
+        ]
     return [make(attribute, head, quals, ONE if verb in _SINGLE_OBJECT else MANY if verb in _SETS else UNKNOWN)]
 
 
-_MONTH_WORDS = frozenset("january february march april may june july august september october november december".split())
-_SINGLE = frozenset("deploy host listen report ship store track release weigh run meet end start begin expire leave land arrive".split())
+_MONTH_WORDS = frozenset(
+    "january february march april may june july august september october november december".split()
+)
+_SINGLE = frozenset(
+    "deploy host listen report ship store track release weigh run meet end start begin expire leave land arrive".split()
+)
 _SINGLE_OBJECT = frozenset("weigh target drive cost".split())
 _SETS = frozenset(
     """speak know play own study teach drink follow support collect wear use take read watch cook bake learn practise
@@ -400,13 +457,13 @@ _TITLES = frozenset("dr mr mrs ms st prof".split())
 def _named(who: str, rest: list[str], negated: bool, past: bool) -> Frame:
     name = []
     for token in rest:
-        if low(token) in ("and", "but", "with", "who", "from", "after", "in", "at", "for"):
+        if low(token) in one_of("and but with who from after in at for"):
             break
         name.append(token)
         if token.endswith((",", ".")) and low(token) not in _TITLES:
             break
     head = who.split()[-1] if who != "user" else "user"
-    many = MANY if head in KIN_MANY or head in PETS or head in ("project", "team", "company", "app") else ONE
+    many = MANY if head in KIN_MANY or head in PETS or head in one_of("project team company app") else ONE
     value = frozenset(low(t) for t in name if low(t))
     return Frame(who, "name", value, (), negated, many, past, " ".join(name))
 
@@ -416,9 +473,13 @@ def _liking(rl: list[str]) -> int:
     for i, w in enumerate(rl[:6]):
         if w in ("into",):
             return i + 1
-        if w in ("fan", "fond", "lover", "enthusiast") and rl[i + 1 : i + 2] == ["of"]:
+        if w in one_of("fan fond lover enthusiast") and rl[i + 1 : i + 2] == ["of"]:
             return i + 2
-        if w in ("keen", "interested", "passionate", "obsessed", "crazy") and i + 1 < len(rl) and rl[i + 1] in ("on", "in", "about", "with"):
+        if (
+            w in one_of("keen interested passionate obsessed crazy")
+            and i + 1 < len(rl)
+            and rl[i + 1] in one_of("on in about with")
+        ):
             return i + 2
         if w in ("afraid", "scared", "terrified") and rl[i + 1 : i + 2] == ["of"]:
             return i + 2
@@ -428,7 +489,9 @@ def _liking(rl: list[str]) -> int:
 def _prefers(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> Frame:
     """What is preferred; `over` and `to` name what it is preferred to."""
     head, quals = _cut(rest, rl)
-    return Frame(who, "prefer", stems(head), tuple(sorted(quals, key=lambda q: q[0])), negated, UNKNOWN, past, " ".join(head))
+    return Frame(
+        who, "prefer", stems(head), tuple(sorted(quals, key=lambda q: q[0])), negated, UNKNOWN, past, " ".join(head)
+    )
 
 
 def _has(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> list[Frame]:
@@ -437,7 +500,7 @@ def _has(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) ->
     i = 0
     number = ""
     for k, w in enumerate(rl[:5]):
-        if w in ("a", "an", "one", "my", "their", "the", "got", "another", "second", "new"):
+        if w in one_of("a an one my their the got another second new"):
             continue
         if w in NUMBERS or w.isdigit():
             number = str(NUMBERS.get(w, w))
@@ -455,12 +518,34 @@ def _has(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) ->
         single = noun if noun in KIN else noun.removesuffix("s")
         after = rl[noun_at + 1 : noun_at + 2]
         if after in (["called"], ["named"]):
-            return [Frame(single, "name", frozenset(low(t) for t in rest[noun_at + 2 : noun_at + 4] if t[:1].isupper()), (), negated, MANY if single in KIN_MANY | PETS else ONE, past, " ".join(rest[noun_at + 2 :]))]
+            return [
+                Frame(
+                    single,
+                    "name",
+                    frozenset(low(t) for t in rest[noun_at + 2 : noun_at + 4] if t[:1].isupper()),
+                    (),
+                    negated,
+                    MANY if single in KIN_MANY | PETS else ONE,
+                    past,
+                    " ".join(rest[noun_at + 2 :]),
+                )
+            ]
         if number and single != "":
             return [Frame(who, f"number of {single}", frozenset({number}), (), negated, ONE, past, number)]
     head, quals = _cut(rest, rl)
     if low(head[-1]) in ("allergy", "intolerance") and len(head) > 1:
-        return [Frame(who, "allergic", stems(t for t in head[:-1] if low(t) not in ("severe", "bad", "mild", "food")), (), negated, MANY, past, " ".join(head))]
+        return [
+            Frame(
+                who,
+                "allergic",
+                stems(t for t in head[:-1] if low(t) not in one_of("severe bad mild food")),
+                (),
+                negated,
+                MANY,
+                past,
+                " ".join(head),
+            )
+        ]
     return [Frame(who, "have", stems(head), tuple(quals), negated, MANY, past, " ".join(head))]
 
 
@@ -470,17 +555,41 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
     first = rl[0]
     head, quals = _cut(rest, rl)
 
-    def make(attribute: str, value: Iterable[str], many: str, q: Iterable[tuple[str, frozenset[str]]] = ()) -> list[Frame]:
+    def make(
+        attribute: str, value: Iterable[str], many: str, q: Iterable[tuple[str, frozenset[str]]] = ()
+    ) -> list[Frame]:
         value = list(value)
         return [Frame(who, attribute, stems(value), tuple(q), negated, many, past, " ".join(value))]
 
     near = [w for w in rl[:3] if w not in ("a", "an", "the")]
     last = who.split()[-1]
     if who == "birthday":
-        return [Frame("user", "birth", stems(w for w in rest if low(w) not in ("on", "the")), (), negated, ONE, past, " ".join(rest))]
-    if who == "name" or last in ("name",) and len(who.split()) <= 2:
+        return [
+            Frame(
+                "user",
+                "birth",
+                stems(w for w in rest if low(w) not in ("on", "the")),
+                (),
+                negated,
+                ONE,
+                past,
+                " ".join(rest),
+            )
+        ]
+    if who == "name" or (last in ("name",) and len(who.split()) <= 2):
         subject = "user" if who in ("name", "first name", "full name") else who
-        return [Frame(subject, "name" if subject == "user" else "value", frozenset(low(t) for t in rest), (), negated, ONE, past, " ".join(rest))]
+        return [
+            Frame(
+                subject,
+                "name" if subject == "user" else "value",
+                frozenset(low(t) for t in rest),
+                (),
+                negated,
+                ONE,
+                past,
+                " ".join(rest),
+            )
+        ]
     if near and near[0] in DIETS:
         return [Frame(who, "diet", frozenset({DIETS[near[0]]}), (), negated, ONE, past, near[0])]
     if first in MARITAL:
@@ -493,16 +602,27 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
         return [Frame("user", "home", stems(rest[1:]), (), negated, ONE, past, " ".join(rest[1:]))]
     if last in ("employer", "company") and who in ("employer", "company"):
         return [Frame("user", "employer", stems(rest), (), negated, ONE, past, " ".join(rest))]
+    if who in ("job", "profession", "occupation", "job title") and first == "to":
+        return make("duty", rest[1:], MANY)
     if who in ("job", "profession", "occupation", "job title"):
         return [Frame("user", "job", stems(rest), (), negated, ONE, past, " ".join(rest))]
     if first in ("in", "at", "on") and who in ("infrastructure", "stack") and len(rl) > 1:
         return make("is on", rest[1:], ONE)
     if who in TOOL_NOUNS or (who.split()[0] in ("main", "primary", "default") and last in TOOL_NOUNS):
         return [Frame("user", last, stems(head), (), negated, ONE, past, " ".join(head))]
-    if any(w in JOB_HEADS for w in rl[:6]) and first in ("a", "an", "the", "student") or first in ("student", "retired", "unemployed"):
+    if (any(w in JOB_HEADS for w in rl[:6]) and first in one_of("a an the student")) or first in (
+        "student",
+        "retired",
+        "unemployed",
+    ):
         at = _phrase(rest, rl, "at")
         until = next((k for k, w in enumerate(rl) if w in _PREPS), len(rl))
-        out = make("job", [t for t in rest[:until] if low(t) not in ("a", "an", "the")], ONE, [q for q in quals if q[0] not in ("at", "for")])
+        out = make(
+            "job",
+            [t for t in rest[:until] if low(t) not in ("a", "an", "the")],
+            ONE,
+            [q for q in quals if q[0] not in ("at", "for")],
+        )
         if at:
             out += make("employer", at, ONE)
         return out
@@ -520,7 +640,14 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
         return make(f"is {first}", rest[1:], ONE if who != "user" else UNKNOWN)
     if first in PARTICIPLE and len(rl) > 1 and rl[1] in _PREPS:
         body, q = _cut(rest[2:], rl[2:])
-        return make(f"{first} {rl[1]}", body, ONE if first in ("written", "hosted", "deployed", "located", "stored", "managed", "owned", "called", "named", "kept", "run", "led", "built") else UNKNOWN, q)
+        return make(
+            f"{first} {rl[1]}",
+            body,
+            ONE
+            if first in one_of("written hosted deployed located stored managed owned called named kept run led built")
+            else UNKNOWN,
+            q,
+        )
     if first in LASTING:
         return make("is", rest, MANY)
     if first in ("member", "a", "an") and who == "user":
@@ -543,23 +670,44 @@ def _wish(tokens: list[str], ls: list[str]) -> list[Frame]:
     """`Always run the tests first`, `Never push to main`, `Answer in French`."""
     negated = False
     i = 0
-    while i < len(ls) and (ls[i] in ("always", "never", "do", "not", "please", "ever")):
+    while i < len(ls) and (ls[i] in one_of("always never do not please ever")):
         negated = negated or ls[i] in ("never", "not")
         i += 1
     if i >= len(ls):
         return []
     verb = ls[i]
     rest, rl = tokens[i + 1 :], ls[i + 1 :]
-    if verb in ("answer", "reply", "respond", "speak", "talk", "write", "communicate") and "in" in rl:
+    if verb in one_of("answer reply respond speak talk write communicate") and "in" in rl:
         at = rl.index("in")
         from .words import LANGUAGES
 
         if any(w in LANGUAGES for w in rl[at + 1 :]):
-            lead = stems(w for w in rest[:at] if low(w) not in ("them", "to", "answers", "replies"))
-            return [Frame("assistant", "language " + " ".join(sorted(lead)), stems(rest[at + 1 :]), (), negated, ONE, False, " ".join(rest[at + 1 :]))]
+            lead = stems(w for w in rest[:at] if low(w) not in one_of("them to answers replies"))
+            return [
+                Frame(
+                    "assistant",
+                    "language " + " ".join(sorted(lead)),
+                    stems(rest[at + 1 :]),
+                    (),
+                    negated,
+                    ONE,
+                    False,
+                    " ".join(rest[at + 1 :]),
+                )
+            ]
     if verb in ("keep", "make") and rl and ("answers" in rl or "replies" in rl or "responses" in rl):
-        return [Frame("assistant", "answers", stems(w for w in rest if low(w) not in ("answers", "replies", "responses")), (), negated, ONE, False, " ".join(rest))]
-    head, quals = _cut(rest, rl)
+        return [
+            Frame(
+                "assistant",
+                "answers",
+                stems(w for w in rest if low(w) not in ("answers", "replies", "responses")),
+                (),
+                negated,
+                ONE,
+                False,
+                " ".join(rest),
+            )
+        ]
     return [Frame("assistant", f"do {verb}", stems(rest), (), negated, MANY, False, " ".join(rest))]
 
 

@@ -12,6 +12,7 @@ from .words import TROUBLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
 MOST = 8_000
@@ -25,7 +26,9 @@ _TICKS = pattern(r"`([^`\n]{1,60})`")
 _TAG = pattern(r"(?s)<(?:recollected|context|document|file|quote|email|system|tool|code|pre|blockquote)\b.*")
 _QUOTED = pattern(r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|(?<!\w)'([^\n]{2,120}?)(?<!\s)'(?!\w)")
 _SPLIT = pattern(r"(?<=[.!?…])[\"')\]]*\s+|\n+|;\s+|\s+[–—]\s+|\s+--?\s+(?=[a-zA-Z])|(?<=[)\]])\s+(?=[A-Z])")
-_ABBREVIATED = pattern(r"(?i)(?:^|\s)(?:dr|mr|mrs|ms|st|prof|vs|etc|e\.g|i\.e|approx|no|jr|sr|inc|ltd|co|dept|fig|ca|(?-i:[A-HJ-Z]))\.$")
+_ABBREVIATED = pattern(
+    r"(?i)(?:^|\s)(?:dr|mr|mrs|ms|st|prof|vs|etc|e\.g|i\.e|approx|no|jr|sr|inc|ltd|co|dept|fig|ca|(?-i:[A-HJ-Z]))\.$"
+)
 _CODE = pattern(
     r"^\s*(?:[{}\[\]();]|//|/\*|#!|#include|import \w|from \S+ import|def \w|class \w+[:({]|return\b|const \w|let \w+ =|var \w"
     r"|function\b|public |private |if \(|for \(|while \(|\$ |>>> |at \S+\(|File \"|Traceback|\w+Error:|SELECT |INSERT |UPDATE \w+ SET"
@@ -158,13 +161,12 @@ _FOREIGN = "\x00"
 """Stands where somebody else's words stood: a sentence that holds it is left alone."""
 
 
-def _unquote(match: object) -> str:
+def _unquote(match: re.Match[str]) -> str:
     """A quotation of a few words is a name ("Hey Jude"); a longer one, or one in the first person, is a voice."""
-    found = match.group(0)  # type: ignore[attr-defined]
-    whole: str = match.string  # type: ignore[attr-defined]
+    found, whole = match.group(0), match.string
     inside = found[1:-1].strip()
     words = inside.lower().split()
-    before = whole[max(0, match.start() - 40) : match.start()].lower().split()  # type: ignore[attr-defined]
+    before = whole[max(0, match.start() - 40) : match.start()].lower().split()
     if len(words) > 6 or not words or words[0] in _FIRST or any(w.strip(",:") in _SPEECH for w in before[-4:]):
         return _FOREIGN
     return inside

@@ -9,16 +9,36 @@ from __future__ import annotations
 
 from ..light import pattern
 from . import RULES, Candidate, Turn, danger
-from .clauses import DEICTIC, Clause, Found, capital, ing, close_down, low, open_up, read as read_clause, rewrite, rotate, say, split, words  # noqa: I001
+from .clauses import (
+    DEICTIC,
+    Clause,
+    Found,
+    capital,
+    close_down,
+    ing,
+    low,
+    open_up,
+    rewrite,
+    rotate,
+    say,
+    split,
+    words,
+)
+from .clauses import (
+    read as read_clause,
+)
+from .corrections import NOT_FIRST, SPELLED, WITH_LETTER, holds, mend
 from .dates import resolve
 from .frames import frames
 from .prose import Sentence, is_foreign, sentences
 from .statements import fact
-from .words import BASES, ING, KIN, PARTICIPLE, PAST, third
+from .wishes import CALL_ME, CALL_NOT, STANDING, STYLE_VERBS, wish
+from .words import BASES, KIN, PARTICIPLE, PAST, one_of, third
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
 IMPORTANCE = {
     "explicit": 0.9,  # "remember that ..."
@@ -48,7 +68,9 @@ _REMEMBER = pattern(
     r"|write down|memorize|memorise|save|store|do not forget|never forget|for the record|for future reference|please remember|fyi|know|record)"
     r"(?: for (?:me|later|next time|the future|future reference|the record))?(?: the fact)?(?:,? that\b|\s*[:,]|\s+)\s*(?:that )?(?P<what>.+)$"
 )
-_REMEMBER_SURE = pattern(r"(?i)(?:remember|in mind|forget|a note|note to self|memo|reminder|memori[sz]e)\b|(?:that|[:,])\s")
+_REMEMBER_SURE = pattern(
+    r"(?i)(?:remember|in mind|forget|a note|note to self|memo|reminder|memori[sz]e)\b|(?:that|[:,])\s"
+)
 _FORGET = pattern(
     r"(?i)^(?:(?:can|could|will|would) you )?(?:please |pls |kindly |just |you can |you may |you should |now |also |oh )*(?:i (?:want|need|would like) you to )?(?:please )?"
     r"(?:(?:forget|unlearn|un-remember)(?: (?:about|that|everything|anything|all|what (?:i|you)(?: have)? (?:said|told you|know|mentioned))*)*(?P<a>.*)"
@@ -67,13 +89,38 @@ _ABOUT = pattern(
     r"(?:what (?:you|i)(?:'ve| have)? (?:know|knew|said|told you|mentioned|remember(?:ed)?|saved|stored)\s*)?(?:that i (?:said|told you|mentioned)\s*)?(?:you (?:know|have|stored|saved|remember)\s*)?"
     r"(?:(?:that )?i(?:'ve| have)? (?:ever |just )?(?:said|told you|mentioned)\s*(?:anything |something |a word )?)?(?:earlier |before )?(?:about |on |of |regarding |concerning |that )*"
 )
-_FROM_MEMORY = pattern(r"(?i)\s*(?:,? (?:please|thanks|ok)|from (?:your|the) (?:memory|memories|notes|records|mind)|again)\s*$")
-_THAT = frozenset(("", "that", "it", "this", "that one", "what i just said", "the last thing", "what i said", "my last message", "the last message", "the last one", "my previous message", "last message", "just said", "last thing"))
-_REACH = pattern(r"(?i)^(?:you|people|clients|they) can (?:always |usually |best )?(?:reach|find|contact) me ((?:at|on|in|via|by|under) .+)$")
-_INDIRECT = pattern(r"(?i)^(?P<w>where|what|how much|how many|how old|how|who|when|which) (?:(?:i|we) (?P<v>.+)|(?:my|our) (?P<np>.+?) (?:is|are|was|lives?|works?))$")
+_FROM_MEMORY = pattern(
+    r"(?i)\s*(?:,? (?:please|thanks|ok)|from (?:your|the) (?:memory|memories|notes|records|mind)|again)\s*$"
+)
+_THAT = frozenset(
+    (
+        "",
+        "that",
+        "it",
+        "this",
+        "that one",
+        "what i just said",
+        "the last thing",
+        "what i said",
+        "my last message",
+        "the last message",
+        "the last one",
+        "my previous message",
+        "last message",
+        "just said",
+        "last thing",
+    )
+)
+_REACH = pattern(
+    r"(?i)^(?:you|people|clients|they) can (?:always |usually |best )?(?:reach|find|contact) me ((?:at|on|in|via|by|under) .+)$"
+)
+_INDIRECT = pattern(
+    r"(?i)^(?P<w>where|what|how much|how many|how old|how|who|when|which) (?:(?:i|we) (?P<v>.+)|(?:my|our) (?P<np>.+?) (?:is|are|was|lives?|works?))$"
+)
 _TODO = pattern(
     r"(?i)^(?:(?:new |add a |another )?(?:to-?do|to do|task|action item|reminder)(?: item| for me| list)?\s*[:\-–]\s*(?P<a>.+)"
     r"|to-?do (?P<a2>[a-z].+)"
+    r"|(?:(?:can|could|will|would) you )?(?:please )?(?:set|create|make|add) (?:me )?a reminder (?:for me )?(?:to|about) (?P<a3>.+)"
     r"|(?:(?:can|could|will|would) you )?(?:please |pls |also |and )*remind me (?:(?P<when>(?:at|on|in|by|tomorrow|tonight|today|next|this|before|after|later)\b[a-z0-9: ]{0,30}? ?)?to |about |that i (?:need|have) to )(?P<b>.+)"
     r"|(?:please )?(?:do not|never) (?:let me forget|forget) to (?P<c>.+)"
     r"|(?:please )?remember to (?P<d>.+)"
@@ -95,34 +142,22 @@ _INVERTED = frozenset("do does did is are was were can could would should shall 
 _MEND = pattern(
     r"(?i)^(?:(?:no|nope|nah|sorry|oops|whoops|wait|hold on|hang on|hmm|actually|correction|my bad|my mistake|pardon|ah|oh|well|ugh|er|erm|um|in fact|to be precise|apologies|mea culpa|i misspoke|i was wrong|i got that wrong|i made a mistake|i made a typo|typo|that is wrong|that is not right|that is not correct|that is incorrect|that was wrong|that was a typo|not quite|wrong|i said that wrong|i mistyped|i was mistaken|let me correct that|let me correct myself|correcting myself|strike that|scratch that|edit|rather|i mean|i meant(?: to say)?|make that|make it|should be|it should be|i should have said|i meant to write|that should (?:be|have been|read|say)|read that as)(?:\s*[,:;.!–—-]+\s*|\s+|$)(?:but |and |it is just that )?)+"
 )
-_MEND_SURE = pattern(r"(?i)\b(?:no|nope|sorry|oops|whoops|wait|correction|my bad|my mistake|misspoke|mistyped|wrong|typo|not right|not correct|incorrect|i mean|i meant|make that|make it|should be|should have said|not quite|let me correct|mistake|mistaken|strike that|scratch that|actually|rather|hold on|hang on)\b")
-_AFFIRM = pattern(r"(?i)^(?:yes|yeah|yep|yup|exactly|correct|right|that is right|that is correct|indeed|absolutely|true|precisely|you got it|yes exactly|spot on|sure|of course|please do|yes please|that's it|that's right|that's correct|[\s,.!])+$")
-_CALL_ME = pattern(
-    r"(?i)^(?:(?:can|could|will|would) you )?(?:please |just |do |simply |always |from now on,? )*(?:(?:i (?:would like|want|prefer|would prefer|like) (?:you )?to )|(?:you (?:can|may|should|could) (?:just |also |simply |always )?)|(?:(?:everyone|everybody|people|my friends|friends|most people|they|all) ))?"
-    r"(?:call(?:s)? me|be called|refer to me as|address me as|go by|name me)\s+(?P<name>[^,;.!?()]+)"
+_MEND_SURE = pattern(
+    r"(?i)\b(?:no|nope|sorry|oops|whoops|wait|correction|my bad|my mistake|misspoke|mistyped|wrong|typo|not right|not correct|incorrect|i mean|i meant|make that|make it|should be|should have said|not quite|let me correct|mistake|mistaken|strike that|scratch that|actually|rather|hold on|hang on)\b"
 )
-_CALL_NOT = frozenset("back later crazy tomorrow asap when if maybe a an the at on tonight today again once after before soon by in anytime any anything whatever stupid old-fashioned names out for now".split())
-_IMPERATIVE = pattern(
-    r"(?i)^(?:(?:can|could|will|would) you |i (?:want|need|would like|would love|expect|would prefer) (?:for )?you to |you (?:should|must|need to|have to|can|are to) |make sure (?:that )?(?:you |to )?|be sure to |try to |remember to |i would rather you |i would prefer (?:it )?(?:if|that) you |i prefer (?:it )?(?:if|when|that) you |i like it when you |i ask you to |it is important that you |let us )?"
-    r"(?:(?:please|pls|kindly|just|also|simply) )*(?P<body>.+)$"
+_AFFIRM = pattern(
+    r"(?i)^(?:yes|yeah|yep|yup|exactly|correct|right|that is right|that is correct|indeed|absolutely|true|precisely|you got it|yes exactly|spot on|sure|of course|please do|yes please|that's it|that's right|that's correct|[\s,.!])+$"
 )
-_STANDING = pattern(r"(?i)\b(?:from now on|from here on(?: out)?|going forward|in (?:the )?future|from today(?: on)?|as of now|by default|as a rule|every time|each time|whenever|at all times|until further notice|in all (?:your )?(?:answers|replies|responses)|as a general rule|for all future \w+|henceforth|in every (?:answer|reply|response|conversation))\b,?")
-_STYLE_VERBS = frozenset("answer reply respond write speak talk use keep be format explain address give show avoid stick default sign start end skip include prefer make put wrap add cite drop leave limit provide communicate quote tell present output refer treat spell round".split())
-_STYLE = pattern(
-    r"(?i)\b(?:(?:your |the |all |any )?(?:answers?|repl(?:y|ies)|responses?|explanations?|tone|emojis?|emoticons|bullet points?|bullets|markdown|metric|imperial|celsius|fahrenheit|units|jargon|small talk|disclaimers?|apologies|preamble|greetings?|headings|tables)|formal|informal|informally|formally|concise|concisely|brief|briefly|terse|polite|casual|casually|direct|blunt|friendly|to the point|step by step"
-    r"|(?:in|to me in|with me in) (?:(?:british|american|plain|simple|swiss|brazilian|mexican|easy) )?(?:english|german|french|spanish|italian|portuguese|dutch|polish|russian|ukrainian|czech|arabic|hindi|mandarin|chinese|japanese|korean|swedish|norwegian|danish|finnish|greek|turkish|hebrew|latin|romanian|hungarian|catalan)"
-    r"|first name|last name|pronouns?|24-?hour|12-?hour|iso dates?|type hints|docstrings?|comments in|comments)\b"
+_BREAKUP = pattern(
+    r"(?i)^(?P<name>[A-Z][\w-]+) and i (?:broke up|split up|split|separated|divorced|got divorced|are divorced|are no longer together|are not together|are no longer a couple|are no longer dating)"
 )
-_ONCE = pattern(r"(?i)\b(?:this|these|the following|below|above|here|now|once|for me a|an? (?:poem|story|email|letter|essay|haiku|joke|song|function|script|program|class|list|summary|tweet|blog)|one word|word|sentence|paragraph|it|today|tonight|else|anything|yet)\b")
-_BREAKUP = pattern(r"(?i)^(?P<name>[A-Z][\w-]+) and i (?:broke up|split up|split|separated|divorced|got divorced|are divorced|are no longer together|are not together|are no longer a couple|are no longer dating)")
-_INVERSE = pattern(r"(?i)^(?P<x>.{1,60}?) (?:is|are) (?:(?P<where>where|what|who|how) (?P<who>i|we) (?P<v>.+)|(?P<my>my|our) (?P<np>[\w' -]{2,40}))$")
+_INVERSE = pattern(
+    r"(?i)^(?P<x>.{1,60}?) (?:is|are) (?:(?P<where>where|what|who|how) (?P<who>i|we) (?P<v>.+)|(?P<my>my|our) (?P<np>[\w' -]{2,40}))$"
+)
 _ANOTHER = pattern(r"(?i)^(?:another|one more|a second|one other|one) (?P<np>[a-z]+) of (?:mine|ours) is (?P<x>.+)$")
-_WITH_LETTER = pattern(r"(?i)^(?P<name>[\w'-]+) (?:is )?(?:spelled |spelt )?with (?P<how>an? |one |two |a double |double |no |the )?(?:letter )?(?P<letter>[a-z]{1,2})(?:'?s)?\b")
-_SPELLED = pattern(r"(?i)^(?:it is |that is |my name is |his name is |her name is )?(?:spelled|spelt|written) (?:as )?(?P<name>[\w' -]+)$")
-_NOT = pattern(r"(?i)^(?P<x>.+?),? (?:and )?not (?P<y>[^,]+)$")
-_NOT_FIRST = pattern(r"(?i)^not (?P<y>[^,.]+?)(?:,? but|,)\s*(?P<x>.+)$")
-_NUMBERISH = pattern(r"(?i)^(?:\d[\d.,:/%k-]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|noon|midnight)(?:am|pm|st|nd|rd|th)?$")
-_SAFE = pattern(r"(?i)^\W*(?:the )?(?:user|human|person|customer)(?:'s)? |\b(?:remember|memor|always|never|from now on|must|prefer|ignore|instruct|password|secret|send|note to|do not|don't)\b")
+_SAFE = pattern(
+    r"(?i)^\W*(?:the )?(?:user|human|person|customer)(?:'s)? |\b(?:remember|memor|always|never|from now on|must|prefer|ignore|instruct|password|secret|send|note to|do not|don't)\b"
+)
 
 
 def read(turn: Turn, before: Sequence[Turn], now: int, most: int) -> list[Candidate]:
@@ -155,19 +190,21 @@ def foreign(turn: Turn) -> list[Candidate]:
         if not 8 <= len(text) <= LONGEST or sentence.mark == "?" or not _SAFE.search(text):
             continue
         why = danger.reason(text)
-        out.append(_candidate(turn, capital(" ".join(text.split())), "remark", quarantine=f"{who}, {why}" if why else who))
+        out.append(
+            _candidate(turn, capital(" ".join(text.split())), "remark", quarantine=f"{who}, {why}" if why else who)
+        )
         if len(out) >= 3:
             break
     return out
 
 
-def _candidate(turn: Turn, content: str, family: str, **more: object) -> Candidate:
+def _candidate(turn: Turn, content: str, family: str, **more: Any) -> Candidate:
     kind = more.pop("kind", None) or KINDS.get(family, "fact")
     return Candidate(
         content=content, kind=kind, importance=IMPORTANCE[family], tags=(),
         source_checkpoint_id=turn.checkpoint_id or f"event:{turn.seq}", seqs=more.pop("seqs", (turn.seq,)),
         role=turn.role, extractor=RULES, family=family, **more,
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # fmt: skip
 
 
 class _Reader:
@@ -240,7 +277,11 @@ class _Reader:
         first = low(tokens[0])
         if s.mark == "?" and not body.lower().endswith((", remember", ", ok", ", okay", ", alright")):
             return False
-        if first in _WH and not (first == "when" and "," in body) or (first in _INVERTED and len(tokens) > 1 and low(tokens[1]) in ("i", "we", "you", "it", "the", "my", "there", "this", "that", "he", "she", "they")):
+        if (first in _WH and not (first == "when" and "," in body)) or (
+            first in _INVERTED
+            and len(tokens) > 1
+            and low(tokens[1]) in one_of("i we you it the my there this that he she they")
+        ):
             return False
         m = _MEND.match(body)
         if m and _MEND_SURE.search(m.group(0)):
@@ -251,9 +292,9 @@ class _Reader:
                 return False
             tokens, more = open_up(rest.split())
             marks |= more | {"mend"}
-            if m.group(0).lower().strip(" ,:.!") not in ("actually", "well", "oh", "rather"):
+            if m.group(0).lower().strip(" ,:.!") not in one_of("actually well oh rather"):
                 marks.add("wrong")
-        elif mending or ("mend" in marks and low(tokens[0]) not in ("i", "we", "my", "our")):
+        elif mending or ("mend" in marks and low(tokens[0]) not in one_of("i we my our")):
             if self._mend(body, "", why):
                 return False
             marks.add("mend")
@@ -265,16 +306,20 @@ class _Reader:
     def _condition(self, tokens: list[str]) -> list[str]:
         """`When you review my code, be honest` -> `be honest when reviewing my code`: a wish with its occasion behind it."""
         first = low(tokens[0])
-        if first not in ("when", "whenever", "if", "every", "each") or self.asks:
+        if first not in one_of("when whenever if every each") or self.asks:
             return tokens
         at = next((i for i, t in enumerate(tokens) if t.endswith(",")), -1)
         start = 2 if first in ("every", "each") else 1
         if at < start + 1 or at + 2 > len(tokens) or low(tokens[start]) not in ("you", "i", "we"):
             return tokens
         tail = tokens[at + 1 :]
-        if low(tail[0]) in ("please", "then", "always", "just"):
+        if low(tail[0]) in one_of("please then always just"):
             tail = tail[1:] or tail
-        if low(tail[0]) not in BASES and low(tail[0]) not in _STYLE_VERBS and low(tail[0]) not in ("do", "never", "always"):
+        if (
+            low(tail[0]) not in BASES
+            and low(tail[0]) not in STYLE_VERBS
+            and low(tail[0]) not in ("do", "never", "always")
+        ):
             return tokens
         if low(tokens[start]) == "you" and len(tokens) > start + 1 and low(tokens[start + 1]) in BASES:
             occasion = ["when", ing(low(tokens[start + 1])), *tokens[start + 2 : at + 1]]
@@ -366,12 +411,16 @@ class _Reader:
         for _ in range(3):
             what = _FROM_MEMORY.sub("", what).strip(" ,:")
         tail = what.split(", ")
-        if len(tail) > 1 and (low(tail[1].split()[0]) in ("that", "it", "we", "i", "this", "because", "please", "thanks", "ok") if tail[1].split() else True):
+        if len(tail) > 1 and (
+            low(tail[1].split()[0]) in one_of("that it we i this because please thanks ok") if tail[1].split() else True
+        ):
             what = tail[0]
         if danger.reason(body):
             return True
         if low(what) in _THAT or not what:
-            if command.strip() in ("forget it", "just forget it", "oh forget it") or (lowered.strip() in ("forget it", "just forget it")):
+            if command.strip() in ("forget it", "just forget it", "oh forget it") or (
+                lowered.strip() in ("forget it", "just forget it")
+            ):
                 return True
             previous = self._previous()
             if previous is not None:
@@ -380,7 +429,16 @@ class _Reader:
                     return True
                 made = [c for c in self._last or [] if c.seqs == previous.seqs] or [previous]
                 for c in made:
-                    self.out.append(_candidate(self.turn, f"Forget: {c.content}", c.family, kind=c.kind, operation="retract", about=c.content))
+                    self.out.append(
+                        _candidate(
+                            self.turn,
+                            f"Forget: {c.content}",
+                            c.family,
+                            kind=c.kind,
+                            operation="retract",
+                            about=c.content,
+                        )
+                    )
             return True
         about = self._asked_about(what) or self._in_third(what)
         self.out.append(_candidate(self.turn, f"Forget: {about}", "explicit", operation="retract", about=about))
@@ -399,7 +457,11 @@ class _Reader:
         if base in ("am", "are"):
             return "Is years old" if m.group("w").lower() == "how old" else "Is"
         rest = " ".join(rewrite(verb[1:]))
-        prep = {"live": "in", "work": "at", "come": "from"}.get(base, "") if m.group("w").lower() == "where" and not rest else ""
+        prep = (
+            {"live": "in", "work": "at", "come": "from"}.get(base, "")
+            if m.group("w").lower() == "where" and not rest
+            else ""
+        )
         return capital(" ".join(x for x in (third(base) if base in BASES else base, rest, prep) if x))
 
     def _in_third(self, text: str) -> str:
@@ -426,10 +488,25 @@ class _Reader:
         if not _REMEMBER_SURE.search(head + " "):
             return False
         verb = head.lower()
-        if ("save" in verb or "store" in verb or "record" in verb or "know" in verb or "note" in verb.split()[-1:] or "write" in verb) and not ("that" in verb or ":" in head):
+        if (
+            "save" in verb
+            or "store" in verb
+            or "record" in verb
+            or "know" in verb
+            or "note" in verb.split()[-1:]
+            or "write" in verb
+        ) and not ("that" in verb or ":" in head):
             return False
         first = low(what.split()[0])
-        if first in ("when", "how", "to", "me", "the time", "if", "why", "who", "back") or low(what) in ("this", "that", "it", "me", "that for later", "this for later", "it for later"):
+        if first in ("when", "how", "to", "me", "the time", "if", "why", "who", "back") or low(what) in (
+            "this",
+            "that",
+            "it",
+            "me",
+            "that for later",
+            "this for later",
+            "it for later",
+        ):
             return first in ("me",)
         if s.mark == "?" and not body.lower().startswith(("can you", "could you", "will you", "would you", "please")):
             return False
@@ -452,14 +529,18 @@ class _Reader:
                 content = made.content
                 kind = made.kind or KINDS.get(made.family)
             else:
+                if clause is None and len(toks) > 2 and low(toks[0]) in ("i", "we") and low(toks[1]).isalpha():
+                    toks = [third(low(toks[1])), *toks[2:]]
                 content = say(clause) if clause is not None else capital(" ".join(rewrite(self._untitled(toks))))
                 kind = None
-                style = self._as_wish(" ".join(toks), sure=False)
+                style = wish(" ".join(toks), sure=False, asks=self.asks, count=self.count)
                 if style is not None:
                     content, kind = style, "preference"
             if kind == "todo":
                 kind = None
-            self._add(Found(content, "explicit", kind=kind, marks=frozenset(marks | more) - {"mend"}, future=False), why)
+            self._add(
+                Found(content, "explicit", kind=kind, marks=frozenset(marks | more) - {"mend"}, future=False), why
+            )
         return True
 
     @staticmethod
@@ -468,7 +549,7 @@ class _Reader:
 
     @staticmethod
     def _starts(tokens: list[str]) -> bool:
-        return bool(tokens) and low(tokens[0]) in ("i", "we", "my", "our")
+        return bool(tokens) and low(tokens[0]) in one_of("i we my our")
 
     # -- todos
 
@@ -490,7 +571,7 @@ class _Reader:
             items = what.split(" and to ")
         for item in items:
             tokens = words(item)
-            while tokens and low(tokens[0]) in ("please", "also", "pls", "that"):
+            while tokens and low(tokens[0]) in one_of("please also pls that"):
                 tokens = tokens[1:]
             bare, marks = close_down(" ".join(tokens))
             tokens = bare.split()
@@ -517,11 +598,13 @@ class _Reader:
         second = [low(w) for w in body.split()[:6]]
         if "to" not in second and "must" not in second and "better" not in second:
             return False
-        if not lowered or lowered[0] in _DUTY_NOT or lowered[0] in ("a", "an", "the", "to", "not", "some", "more", "no", "my", "your"):
+        if not lowered or lowered[0] in _DUTY_NOT or lowered[0] in one_of("a an the to not some more no my your"):
             return False
         if any(w in DEICTIC for w in lowered) or "how" in lowered or self.asks or len(lowered) > 25:
             return False
-        return not any(p in " " + what.lower() for p in (" every ", " each ", " daily", " all the time", " usually", " often"))
+        return not any(
+            p in " " + what.lower() for p in (" every ", " each ", " daily", " all the time", " usually", " often")
+        )
 
     # -- done
 
@@ -534,16 +617,43 @@ class _Reader:
                 what = body[at + len(start) : len(body) - len(end)]
                 break
         else:
-            for start in ("cross off ", "tick off ", "check off ", "done with ", "i am done with ", "we are done with ", "i finished with ", "finished with ", "all done with ", "strike off "):
+            for start in (
+                "cross off ",
+                "tick off ",
+                "check off ",
+                "done with ",
+                "i am done with ",
+                "we are done with ",
+                "i finished with ",
+                "finished with ",
+                "all done with ",
+                "strike off ",
+            ):
                 at = lowered.find(start)
                 if 0 <= at <= 12:
                     what = body[at + len(start) :]
                     break
-        if what is None and lowered in ("done", "all done", "that is done", "it is done", "finished", "i did it", "done and dusted", "did it", "i have done it", "i have done that", "i did that", "that one is done", "check"):
+        if what is None and lowered in (
+            "done",
+            "all done",
+            "that is done",
+            "it is done",
+            "finished",
+            "i did it",
+            "done and dusted",
+            "did it",
+            "i have done it",
+            "i have done that",
+            "i did that",
+            "that one is done",
+            "check",
+        ):
             previous = self._previous(("todo",))
             if previous is None:
                 return True
-            self.out.append(_candidate(self.turn, f"Done: {previous.content}", "todo", operation="done", about=previous.content))
+            self.out.append(
+                _candidate(self.turn, f"Done: {previous.content}", "todo", operation="done", about=previous.content)
+            )
             return True
         if not what:
             return False
@@ -555,12 +665,29 @@ class _Reader:
 
     def _call_me(self, body: str, why: str | None) -> bool:
         lowered = body.lower()
-        if lowered.startswith(("stop calling me ", "do not call me ", "please stop calling me ", "never call me ", "please do not call me ")):
+        if lowered.startswith(
+            (
+                "stop calling me ",
+                "do not call me ",
+                "please stop calling me ",
+                "never call me ",
+                "please do not call me ",
+            )
+        ):
             name = body[lowered.index("call") :].split(" ", 2)[-1].strip(" .!,")
             name, _ = close_down(name + " .")
-            self.out.append(_candidate(self.turn, f"Doesn't want to be called {name}", "identity", operation="retract", about=f"Prefers to be called {name}", kind="preference"))
+            self.out.append(
+                _candidate(
+                    self.turn,
+                    f"Doesn't want to be called {name}",
+                    "identity",
+                    operation="retract",
+                    about=f"Prefers to be called {name}",
+                    kind="preference",
+                )
+            )
             return True
-        m = _CALL_ME.match(body)
+        m = CALL_ME.match(body)
         if m is None:
             if lowered.startswith("i go by "):
                 name = body[8:]
@@ -572,113 +699,43 @@ class _Reader:
             name = m.group("name")
         name, marks = close_down(name.strip())
         parts = name.split()
-        for stop in ("instead", "not", "because", "for", "from", "and", "or", "as", "when", "if", "since", "but", "unless", "in", "at", "at"):
+        for stop in (
+            "instead",
+            "not",
+            "because",
+            "for",
+            "from",
+            "and",
+            "or",
+            "as",
+            "when",
+            "if",
+            "since",
+            "but",
+            "unless",
+            "in",
+            "at",
+            "at",
+        ):
             if stop in parts:
                 parts = parts[: parts.index(stop)]
-        if not parts or len(parts) > 3 or low(parts[0]) in _CALL_NOT:
+        if not parts or len(parts) > 3 or low(parts[0]) in CALL_NOT:
             return False
         if not parts[0][:1].isupper():
             parts = [p.capitalize() for p in parts]
-        self._add(Found(f"Prefers to be called {' '.join(parts)}", "identity", kind="preference", marks=frozenset(marks)), why)
+        self._add(
+            Found(f"Prefers to be called {' '.join(parts)}", "identity", kind="preference", marks=frozenset(marks)), why
+        )
         return True
 
     def _wish(self, body: str, s: Sentence, marks: set[str], why: str | None) -> bool:
-        sure = bool(_STANDING.search(body)) or "standing" in marks or self.sure
+        sure = bool(STANDING.search(body)) or "standing" in marks or self.sure
         self.sure = False
-        content = self._as_wish(body, sure=sure, question=s.mark == "?")
+        content = wish(body, sure=sure, question=s.mark == "?", asks=self.asks, count=self.count)
         if content is None:
             return False
         self._add(Found(content, "wish", marks=frozenset(marks) - {"mend"}), why)
         return True
-
-    def _as_wish(self, body: str, *, sure: bool, question: bool = False) -> str | None:
-        """A standing wish as an imperative without first and second person, or None."""
-        if sure:
-            body = _STANDING.sub("", body).strip(" ,:")
-            body = " ".join(body.split())
-        tokens, _ = open_up(body.split())
-        body = " ".join(tokens)
-        body, marks = close_down(body)
-        sure = sure or "standing" in marks
-        m = _IMPERATIVE.match(body)
-        if m is None:
-            return None
-        polite = m.start("body") > 0 and body[: m.start("body")].strip().lower() not in ("please", "pls", "just", "also")
-        asked = body[: m.start("body")].lower()
-        if question and not polite:
-            return None
-        text = m.group("body").strip()
-        tokens = text.split()
-        if len(tokens) < 2 or len(tokens) > 40:
-            return None
-        lowered = [low(t) for t in tokens]
-        if len(tokens) <= 6 and not polite and not question and (lowered[0] == "no" or lowered[-1] == "only") and _STYLE.search(text) and not _ONCE.search(text):
-            return capital(" ".join(rewrite([t for t in tokens if low(t) not in ("your", "please")])))
-        negative = False
-        if lowered[:2] == ["do", "not"]:
-            negative = True
-            tokens, lowered = tokens[2:], lowered[2:]
-            if lowered[:1] == ["ever"]:
-                sure = True
-                tokens, lowered = tokens[1:], lowered[1:]
-        elif lowered[0] == "not" and polite:
-            negative = True
-            tokens, lowered = tokens[1:], lowered[1:]
-        elif lowered[0] in ("always", "never"):
-            if lowered[1] in ("a", "an", "the", "mind", "been", "heard", "had", "thought", "knew", "seen", "was", "i", "again", "wanted", "said") or lowered[1] in PAST and lowered[1] not in BASES:
-                return None
-            sure = True
-            negative = lowered[0] == "never"
-            tokens, lowered = tokens[1:], lowered[1:]
-            if polite and not tokens:
-                return None
-            always = not negative
-            return self._imperative(tokens, negative, always=always, sure=True)
-        elif lowered[0] == "stop" and lowered[1] in ING:
-            negative = True
-            tokens = [ING[lowered[1]], *tokens[2:]]
-            lowered = [low(t) for t in tokens]
-            return self._imperative(tokens, True, always=False, sure=True, stop=True)
-        elif lowered[0] == "no" and lowered[1] == "more" and len(lowered) <= 6:
-            return capital(" ".join(rewrite([t for t in tokens if low(t) != "your"])))
-        if not tokens:
-            return None
-        if lowered[0] in ("i", "we", "my", "our", "the", "he", "she", "it", "they", "a", "an", "you", "this", "that", "there"):
-            return None
-        if lowered[0] in ("worry", "forget", "think", "know", "bother", "get", "you", "understand", "see", "mind", "need", "want", "remember", "believe", "have"):
-            return None
-        if lowered[0] not in BASES and lowered[0] not in _STYLE_VERBS:
-            return None
-        if "always" in lowered[:3]:
-            sure = True
-        if sure:
-            return self._imperative(tokens, negative, always=False, sure=True)
-        if asked.startswith(("i would rather you", "i prefer", "i would prefer", "i like it when")):
-            return self._imperative(tokens, negative, always=False, sure=True)
-        text = " ".join(tokens)
-        if lowered[0] in _STYLE_VERBS and _STYLE.search(text) and not _ONCE.search(text) and len(tokens) <= 16 and "?" not in text and ":" not in text:
-            return self._imperative(tokens, negative, always=False, sure=True)
-        if negative and not self.asks and self.count <= 2 and len(tokens) <= 12 and not _ONCE.search(text) and not question and lowered[0] in (
-            "push", "commit", "merge", "delete", "deploy", "touch", "edit", "modify", "use", "add", "write", "mention", "suggest", "schedule", "book", "commit", "force-push", "rebase", "send", "recommend", "rename", "install", "assume", "make", "be", "put", "include", "create", "change", "interrupt", "ask"):  # fmt: skip
-            return self._imperative(tokens, negative, always=False, sure=True)
-        return None
-
-    @staticmethod
-    def _imperative(tokens: list[str], negative: bool, *, always: bool, sure: bool, stop: bool = False) -> str:
-        out = []
-        for i, token in enumerate(tokens):
-            w = low(token)
-            if w == "your" or (w == "me" and i == 1 and low(tokens[0]) in ("answer", "address", "give", "show", "tell")):
-                continue
-            if w in ("please", "pls") or (w == "ever" and i == 0):
-                continue
-            out.append(token)
-        text = " ".join(rewrite(out)).strip(" ,")
-        if always:
-            return f"Always {text}"
-        if negative:
-            return f"{'Do not' if stop else 'Never'} {text}"
-        return capital(text)
 
     # -- corrections
 
@@ -686,26 +743,30 @@ class _Reader:
         """A correction without a "no" before it: "It's Mayer with a y", "I meant ..."."""
         body = close_down(body)[0]
         lowered = body.lower()
-        m = _NOT_FIRST.match(body)
+        m = NOT_FIRST.match(body)
         if m and len(body.split()) <= 8:
             previous = self._previous()
-            return previous is not None and _holds(previous.content, m.group("y")) and self._mend(body, "", why)
+            return previous is not None and holds(previous.content, m.group("y")) and self._mend(body, "", why)
         if not lowered.startswith(("it is ", "that is ", "it's ", "his name is ", "her name is ", "he is ", "she is ")):
             return False
-        rest = body.split(" ", 2)[2] if lowered.startswith(("it is", "that is", "he is", "she is")) and len(body.split()) > 2 else body
-        if not (_WITH_LETTER.match(rest) or _SPELLED.match(body) or lowered.endswith((" actually", ", actually"))):
+        rest = (
+            body.split(" ", 2)[2]
+            if lowered.startswith(("it is", "that is", "he is", "she is")) and len(body.split()) > 2
+            else body
+        )
+        if not (WITH_LETTER.match(rest) or SPELLED.match(body) or lowered.endswith((" actually", ", actually"))):
             if not (" actually " in f" {lowered} " and len(body.split()) <= 8):
                 return False
         return self._mend(body, "", why)
 
     def _mend(self, rest: str, lead: str, why: str | None) -> bool:
         """A correction that needs what was said before it; False when it stands on its own."""
-        rest, marks = close_down(rest)
+        rest = close_down(rest)[0]
         tokens = rest.split()
         lowered = [low(t) for t in tokens]
         if not tokens:
             return False
-        if lowered[0] in ("i", "we", "my", "our") and len(tokens) > 2:
+        if lowered[0] in one_of("i we my our") and len(tokens) > 2:
             return False
         if lowered[0] == "the" and len(tokens) > 4 and read_clause(tokens) is not None:
             return False
@@ -716,19 +777,36 @@ class _Reader:
             return False
         fragment = rest
         pronoun = False
-        for start in ("it is ", "that is ", "it was ", "he is ", "she is ", "they are ", "his name is ", "her name is ", "its name is ", "the name is ", "it should be ", "it has to be ", "his ", "it "):
+        for start in (
+            "it is ",
+            "that is ",
+            "it was ",
+            "he is ",
+            "she is ",
+            "they are ",
+            "his name is ",
+            "her name is ",
+            "its name is ",
+            "the name is ",
+            "it should be ",
+            "it has to be ",
+            "his ",
+            "it ",
+        ):
             if fragment.lower().startswith(start):
                 fragment = fragment[len(start) :]
                 pronoun = True
                 break
-        fragment, more = close_down(fragment)
+        fragment = close_down(fragment)[0]
         held = previous.content
         new = mend(held, fragment, sure=pronoun or bool(lead))
         if new is None:
             return False
         if new == held:
             # "No, Slovenia, not Slovakia" when Slovenia is what is held: said again.
-            self.out.append(_candidate(self.turn, held, previous.family, kind=previous.kind, seqs=(self.turn.seq, *previous.seqs)))
+            self.out.append(
+                _candidate(self.turn, held, previous.family, kind=previous.kind, seqs=(self.turn.seq, *previous.seqs))
+            )
             return True
         if previous in self.out:
             self.out.remove(previous)
@@ -760,11 +838,34 @@ class _Reader:
 
     def _statements(self, tokens: list[str], marks: frozenset[str], why: str | None) -> None:
         lowered = [low(t) for t in tokens]
-        if lowered and lowered[0] in ("if", "unless", "suppose", "maybe", "perhaps", "would", "imagine", "whether", "say", "though", "although", "once", "even", "as", "like", "while") and not (lowered[0] == "as" and lowered[1:2] == ["of"]):
-            if not (lowered[0] in ("once", "as", "while", "although", "though") and "," in " ".join(tokens)):
+        if (
+            lowered
+            and lowered[0]
+            in one_of(
+                "if unless suppose maybe perhaps would imagine whether say though although once even as like while"
+            )
+            and not (lowered[0] == "as" and lowered[1:2] == ["of"])
+        ):
+            if not (lowered[0] in one_of("once as while although though") and "," in " ".join(tokens)):
                 return
         body = " ".join(tokens)
-        if body.lower().startswith(("for example", "for instance", "e.g", "in this example", "in the example", "in that case", "in the story", "in my dream", "according to", "in theory", "in this scenario", "in the scenario", "as a user")):
+        if body.lower().startswith(
+            (
+                "for example",
+                "for instance",
+                "e.g",
+                "in this example",
+                "in the example",
+                "in that case",
+                "in the story",
+                "in my dream",
+                "according to",
+                "in theory",
+                "in this scenario",
+                "in the scenario",
+                "as a user",
+            )
+        ):
             return
         m = _BREAKUP.match(body)
         if m:
@@ -772,10 +873,17 @@ class _Reader:
             return
         if "if" in lowered or "whether" in lowered:
             at = next(i for i, w in enumerate(lowered) if w in ("if", "whether"))
-            if at < 3 or lowered[at - 1] in ("even", "as", "know", "sure", "wonder", "wondering", "see", "ask", "only"):
+            if at < 3 or lowered[at - 1] in one_of("even as know sure wonder wondering see ask only"):
                 return
             tokens = tokens[:at]
-            if lowered[0] in ("i", "we") and lowered[1:2] not in (["prefer"], ["like"], ["hate"], ["love"], ["never"], ["always"]):
+            if lowered[0] in ("i", "we") and lowered[1:2] not in (
+                ["prefer"],
+                ["like"],
+                ["hate"],
+                ["love"],
+                ["never"],
+                ["always"],
+            ):
                 return
         parts = self._contrast(split(rotate(tokens)))
         for n, part in enumerate(parts):
@@ -810,16 +918,27 @@ class _Reader:
         first = low(part[0])
         m = _ANOTHER.match(body)
         if m:
-            self._add(Found(f"{capital(m.group('np'))}: {' '.join(rewrite(m.group('x').split()))}", "habit", marks=marks | {"also"}), why)
+            self._add(
+                Found(
+                    f"{capital(m.group('np'))}: {' '.join(rewrite(m.group('x').split()))}",
+                    "habit",
+                    marks=marks | {"also"},
+                ),
+                why,
+            )
             return
-        if first not in ("i", "we", "my", "our"):
+        if first not in one_of("i we my our"):
             inverse = self._inverse(body)
             if inverse is not None:
                 part = inverse.split()
                 first = low(part[0])
-        if first in ("he", "she", "it", "they", "his", "her", "its", "their") and self.antecedent:
+        if first in one_of("he she it they his her its their") and self.antecedent:
             noun = self.antecedent
-            part = ["my", *noun.split(), *part[1:]] if first in ("he", "she", "it", "they") else ["my", *(noun + "'s").split(), *part[1:]]
+            part = (
+                ["my", *noun.split(), *part[1:]]
+                if first in one_of("he she it they")
+                else ["my", *(noun + "'s").split(), *part[1:]]
+            )
             if len(part) > 1 and low(part[len(noun.split()) + 1]) in ("have", "are") and first != "they":
                 return
         clause = read_clause(part, marks, self.names)
@@ -828,7 +947,12 @@ class _Reader:
             return
         if clause.marks & {"hedge"}:
             return
-        if clause.lower[:1] in (("it",), ("that",), ("them",)) and clause.subject == "" and "over" in clause.marks and self.object:
+        if (
+            clause.lower[:1] in (("it",), ("that",), ("them",))
+            and clause.subject == ""
+            and "over" in clause.marks
+            and self.object
+        ):
             clause = Clause(**{**clause.__dict__, "rest": (*self.object, *clause.rest[1:])})
         elif clause.subject == "":
             self.object = clause.rest[:4]
@@ -842,7 +966,13 @@ class _Reader:
             self._maybe_done(clause, part, why)
             return
         made = self._instead(made, body)
-        if clause.subject == "" and clause.verb == "be" and made.family == "identity" and "," in body and made.content.startswith("Name is"):
+        if (
+            clause.subject == ""
+            and clause.verb == "be"
+            and made.family == "identity"
+            and "," in body
+            and made.content.startswith("Name is")
+        ):
             tail = body.split(",", 1)[1].strip()
             if tail.lower().startswith(("a ", "an ")):
                 more = read_clause(["I", "am", *tail.split()])
@@ -882,7 +1012,7 @@ class _Reader:
                     if tail and tail[0] in ("called", "named") and i + 2 < len(rest):
                         self.antecedent = f"{w} {clause.rest[i + 2].strip(',.')}"
                     else:
-                        lead = [x for x in rest[:i] if x not in ("a", "an", "my", "the", "one", "new", "little", "lovely")]
+                        lead = [x for x in rest[:i] if x not in one_of("a an my the one new little lovely")]
                         self.antecedent = " ".join([*lead[-1:], w])
                     break
         found = {low(w) for w in clause.rest + tuple(clause.subject.split()) if w[:1].isupper() and len(w) > 2}
@@ -894,7 +1024,7 @@ class _Reader:
         if m is None:
             return None
         x = m.group("x")
-        if low(x.split()[0]) in ("this", "that", "it", "these", "here", "what", "which", "there", "the", "he", "she", "they", "one", "such", "something"):
+        if low(x.split()[0]) in one_of("this that it these here what which there the he she they one such something"):
             return None
         if m.group("my"):
             if not x[:1].isupper() and "favo" not in m.group("np"):
@@ -912,8 +1042,8 @@ class _Reader:
         """`Prefer tabs`, `Allergic to nuts`, `Passport renewed`, `Picked up the parcel`."""
         lowered = [low(w) for w in part]
         first = lowered[0]
-        if first in ("prefer", "allergic", "based", "vegetarian", "vegan", "love", "hate") and len(part) > 1 and not self.asks:
-            tokens = ["I", *(["am"] if first in ("allergic", "based", "vegetarian", "vegan") else []), *part]
+        if first in one_of("prefer allergic based vegetarian vegan love hate") and len(part) > 1 and not self.asks:
+            tokens = ["I", *(["am"] if first in one_of("allergic based vegetarian vegan") else []), *part]
             clause = read_clause(tokens, marks)
             made = self._fact(clause) if clause is not None else None
             if made is not None:
@@ -921,7 +1051,10 @@ class _Reader:
             return
         if self.asks:
             return
-        if first in ("moved", "switched", "joined", "started", "quit", "got", "bought", "adopted", "became", "left", "working", "living", "learning") and len(part) > 1:
+        if (
+            first in one_of("moved switched joined started quit got bought adopted became left working living learning")
+            and len(part) > 1
+        ):
             tokens = ["I", *(["am"] if first.endswith("ing") else []), *part]
             clause = read_clause(tokens, marks)
             fact_ = self._fact(clause) if clause is not None else None
@@ -929,16 +1062,20 @@ class _Reader:
                 self._add(fact_, why)
                 if fact_.operation != "assert":
                     return
-        start = next((i for i, w in enumerate(lowered[:3]) if w not in ("just", "finally", "already", "have", "has", "got")), 0)
-        if lowered[start] in PAST or (lowered[start] in PARTICIPLE) or (lowered[start].endswith("ed") and len(lowered[start]) > 4):
+        start = next((i for i, w in enumerate(lowered[:3]) if w not in one_of("just finally already have has got")), 0)
+        if (
+            lowered[start] in PAST
+            or (lowered[start] in PARTICIPLE)
+            or (lowered[start].endswith("ed") and len(lowered[start]) > 4)
+        ):
             from .words import base_of
 
             rest = part[start + 1 :]
-            if rest and low(rest[0]) not in ("by", "to", "that", "if"):
+            if rest and low(rest[0]) not in one_of("by to that if"):
                 self._finish(base_of(lowered[start]), rest)
             return
         last = len(lowered) - 1
-        while last > 0 and lowered[last] in ("finally", "already", "now", "today", "yesterday", "done"):
+        while last > 0 and lowered[last] in one_of("finally already now today yesterday done"):
             if lowered[last] == "done":
                 break
             last -= 1
@@ -956,13 +1093,17 @@ class _Reader:
                 return
             self._finish(clause.verb, clause.rest)
         elif clause.subject and clause.verb == "be" and clause.form in ("present", "perfect", "past") and clause.rest:
-            rest = [w for w in clause.lower if w not in ("now", "all", "finally", "already", "fully", "been")]
-            if rest and (rest[0] in PARTICIPLE or rest[0] in ("done", "ready", "in", "out", "live", "complete", "over", "behind")) and len(rest) <= 4:
+            rest = [w for w in clause.lower if w not in one_of("now all finally already fully been")]
+            if (
+                rest
+                and (rest[0] in PARTICIPLE or rest[0] in one_of("done ready in out live complete over behind"))
+                and len(rest) <= 4
+            ):
                 self._finish(PARTICIPLE.get(rest[0], "do"), clause.subject.split() + list(clause.rest[1:]))
 
     def _finish(self, verb: str, rest: Sequence[str]) -> None:
         about = " ".join(rewrite(rest)).strip(" ,.")
-        if not about or verb in ("be", "see", "think", "say", "know", "find", "want", "like", "hear", "tell", "get") and verb != "get":
+        if not about or (verb in one_of("be see think say know find want like hear tell get") and verb != "get"):
             return
         text = f"{verb} {about}"
         self.out.append(_candidate(self.turn, f"Done: {text}", "todo", operation="done", about=capital(text)))
@@ -978,150 +1119,29 @@ _SECOND_TO_FIRST = {"you": "I", "your": "my", "you're": "I am", "yours": "mine",
 
 def _purpose(text: str) -> str:
     """Without the consequence or reason that trails a statement: `, so no shrimp`, ` because it is fast`."""
-    for cut in (", so ", " because ", ", since ", ", which means ", ", hence ", ", therefore ", ", but ", " so please ", ", please ", ", not ", ", never ", ", nobody ", ", no ", ", if ", ", unless ", ", and no ", ", though ", ", whatever ", ", otherwise ", " so that you "):
+    for cut in (
+        ", so ",
+        " because ",
+        ", since ",
+        ", which means ",
+        ", hence ",
+        ", therefore ",
+        ", but ",
+        " so please ",
+        ", please ",
+        ", not ",
+        ", never ",
+        ", nobody ",
+        ", no ",
+        ", if ",
+        ", unless ",
+        ", and no ",
+        ", though ",
+        ", whatever ",
+        ", otherwise ",
+        " so that you ",
+    ):
         at = text.lower().find(cut)
         if at > 5:
             text = text[:at]
     return text
-
-
-def mend(held: str, fragment: str, *, sure: bool) -> str | None:
-    """A held statement with the part that the fragment corrects put right, or None when it is not clear which.
-
-    The held statement itself comes back when the fragment says what it says already."""
-    fragment = fragment.strip(" ,.!")
-    m = _NOT.match(fragment) or _NOT_FIRST.match(fragment)
-    if m:
-        x, y = m.group("x").strip(" ,"), m.group("y").strip(" ,.")
-        for start in ("it is ", "that is "):
-            if x.lower().startswith(start):
-                x = x[len(start) :]
-        found = _replace_words(held, y, x)
-        if found is not None:
-            return found
-        if _holds(held, x):
-            return held
-        fragment = x
-    m = _WITH_LETTER.match(fragment) or _SPELLED.match(fragment)
-    if m:
-        name = m.group("name").strip()
-        return _replace_alike(held, name) or (_replace_value(held, name) if sure else None)
-    parts = fragment.split()
-    if not parts or len(parts) > 8:
-        return None
-    if _holds(held, fragment):
-        return held
-    lowered = [low(p) for p in parts]
-    tokens = held.split()
-    hl = [low(t) for t in tokens]
-    # "at 4", "with Paula", "on Tuesday": the phrase with the same preposition.
-    if lowered[0] in ("at", "on", "in", "with", "from", "by", "for", "to", "near") and len(parts) > 1 and lowered[0] in hl:
-        at = len(hl) - 1 - hl[::-1].index(lowered[0])
-        end = _phrase_end(hl, at + 1)
-        if _same_sort(lowered[1:], hl[at + 1 : end]):
-            return " ".join([*tokens[:at], *parts, *tokens[end:]])
-        return None
-    head = parts[1:] if lowered[0] in ("the", "a", "an") and len(parts) > 1 else parts
-    hlow = [low(p) for p in head]
-    # A number for a number, a weekday for a weekday, a month for a month.
-    sort = _sort(hlow[0])
-    if sort != "word":
-        matches = [i for i, w in enumerate(hl) if _sort(w) == sort]
-        if len(head) > 1 and hlow[-1] in hl:
-            matches = [i for i in matches if hl[i + 1 : i + 2] == hlow[1:2]] or matches
-        if matches:
-            i = matches[-1]
-            span = 1
-            while span < len(head) and i + span < len(hl) and (hl[i + span] == hlow[span] or _sort(hl[i + span]) == _sort(hlow[span]) != "word"):
-                span += 1
-            keep = head[: max(span, 1)] if span < len(head) and _sort(hlow[span]) == "word" else head
-            return " ".join([*tokens[:i], *keep, *tokens[i + span :]])
-    # "the fourth floor", "two brothers": the same head noun.
-    if len(head) > 1 and hlow[-1] in hl:
-        i = hl.index(hlow[-1])
-        start = i - (len(head) - 1)
-        if start >= 0:
-            return " ".join([*tokens[:start], *head, *tokens[i + 1 :]])
-    if len(head) <= 3 and (head[0][:1].isupper() or sure):
-        return _replace_alike(held, " ".join(head)) or (_replace_value(held, " ".join(parts)) if sure else None)
-    return None
-
-
-def _sort(word: str) -> str:
-    if word[4:5] == "-" and word[:4].isdigit():
-        return "date"
-    from .words import MONTHS, WEEKDAYS
-
-    if word in WEEKDAYS or word.rstrip("s") in WEEKDAYS:
-        return "weekday"
-    if word in MONTHS:
-        return "month"
-    if _NUMBERISH.match(word):
-        return "number"
-    return "word"
-
-
-def _same_sort(a: list[str], b: list[str]) -> bool:
-    return bool(a) and bool(b) and (_sort(a[0]) == _sort(b[0]))
-
-
-def _phrase_end(lowered: list[str], start: int) -> int:
-    for i in range(start, len(lowered)):
-        if lowered[i] in ("at", "on", "in", "with", "from", "by", "for", "to", "and", "as", "since", "until", "near"):
-            return i
-    return len(lowered)
-
-
-def _holds(held: str, x: str) -> bool:
-    return f" {x.lower()} " in f" {held.lower()} "
-
-
-def _replace_words(held: str, old: str, new: str) -> str | None:
-    at = f" {held.lower()} ".find(f" {old.lower()} ")
-    if at < 0:
-        return None
-    return held[:at] + new + held[at + len(old) :]
-
-
-def _replace_alike(held: str, name: str) -> str | None:
-    """The word of the statement that is spelled most like the name, replaced by it."""
-    best, score = None, 0.6
-    for token in held.split():
-        bare = token.strip(".,")
-        if bare.lower() == name.lower():
-            return held if bare == name else held.replace(bare, name)
-        ratio = _ratio(bare.lower(), name.lower())
-        if ratio >= score and (bare[:1].isupper() or not name[:1].isupper()):
-            best, score = bare, ratio
-    return held.replace(best, name) if best is not None else None
-
-
-def _ratio(a: str, b: str) -> float:
-    """How much of two words is the same, 0..1: twice the longest common subsequence over both lengths."""
-    if len(a) > 40 or len(b) > 40:
-        return 0.0
-    row = [0] * (len(b) + 1)
-    for x in a:
-        diagonal = 0
-        for j, y in enumerate(b, 1):
-            diagonal, row[j] = row[j], diagonal + 1 if x == y else max(row[j], row[j - 1])
-    return 2 * row[-1] / (len(a) + len(b)) if a and b else 0.0
-
-
-def _replace_value(held: str, new: str) -> str | None:
-    """What follows the last "is", "called", "named", "at" ... of a statement, replaced."""
-    tokens = held.split()
-    lowered = [low(t) for t in tokens]
-    for at in range(len(tokens) - 2, -1, -1):
-        if lowered[at] in ("is", "called", "named", "are"):
-            rest = new.split()
-            if low(rest[0]) in ("a", "an", "the") or True:
-                end = _phrase_end(lowered, at + 1)
-                return " ".join([*tokens[: at + 1], *rest, *tokens[end:]])
-    for at in range(len(tokens) - 2, -1, -1):
-        if lowered[at] in ("in", "at", "with", "on", "for", "from", "prefers", "uses", "likes", "speaks", "plays", "drives", "owns", "lives", "works"):
-            end = _phrase_end(lowered, at + 1)
-            return " ".join([*tokens[: at + 1], *new.split(), *tokens[end:]])
-    return None
-
-

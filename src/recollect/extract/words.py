@@ -6,9 +6,16 @@ why a sentence was kept.
 
 from __future__ import annotations
 
+from functools import cache
 
-def _set(text: str) -> frozenset[str]:
+
+@cache
+def one_of(text: str) -> frozenset[str]:
+    """The words of a text, as a set to look one up in; made once."""
     return frozenset(text.split())
+
+
+_set = one_of
 
 
 IRREGULAR = {
@@ -123,7 +130,7 @@ REGULAR = (
     " contribute mentor supervise oversee head chair found run-by run manage present perform record compete exercise"
     " snore foster raise breed ferment brew roast garden journal blog podcast tweet post handle cover own point listen"
     " expose accept cache log back mirror sync generate compile render ship span belong help plan hope love admire"
-    " date marry divorce separate retire recover answer reply respond communicate format explain address cite rely lean swear earn replace swap trade"
+    " date marry divorce separate retire recover answer reply respond communicate format explain address cite rely lean swear earn replace swap trade pass die park sail"
 ).split()
 
 
@@ -147,7 +154,9 @@ def _forms(base: str) -> tuple[str, str, str, str]:
     return third, base + "ed", base + "ed", base + "ing"
 
 
-_DOUBLED = _set("jog plan stop drop ship chat hop shop rub hug pin tag log wrap trip slip program mop pet bet ban scan refer")
+_DOUBLED = _set(
+    "jog plan stop drop ship chat hop shop rub hug pin tag log wrap trip slip program mop pet bet ban scan refer"
+)
 
 THIRD: dict[str, str] = {}
 """Third person singular -> base."""
@@ -254,7 +263,9 @@ KIN_MANY = _set(
     teammate classmate client customer student parents grandparents godson goddaughter stepson stepdaughter stepbrother
     stepsister stepmother stepfather ex"""
 )
-PETS = _set("cat dog puppy kitten hamster rabbit parrot horse pony fish goldfish tortoise turtle pet bird guinea-pig snake")
+PETS = _set(
+    "cat dog puppy kitten hamster rabbit parrot horse pony fish goldfish tortoise turtle pet bird guinea-pig snake"
+)
 KIN = KIN_ONE | KIN_MANY | PETS
 
 # The head nouns of a project: "the staging server is ..." is a fact, "the answer is ..." is not.
@@ -282,7 +293,7 @@ TALK = _set(
 )
 TROUBLE = _set(
     """error errors exception exceptions traceback segfault segfaults crash crashes crashing crashed failing fails failed
-    broken stuck hangs hanging freezing frozen wrong undefined null nan 404 500 502 503 403 401 timeout warning warnings
+    broken stuck hangs hanging freezing frozen wrong undefined null nan timeout warning warnings
     slow empty weird strange confusing confused working"""
 )
 
