@@ -15,11 +15,14 @@ from ..light import dataclass
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from ..model import Event
 
 MOST = 8
 """Candidates of one turn, unless the setting `memory_max_candidates_per_turn` says otherwise."""
+SESSION, SESSION_WORDS = 10, 40
+"""Statements of a whole session, and words of each."""
 RULES = "rules"
 """`Candidate.extractor` of what the rules found in prose; `events` is what was derived from a structured event."""
 
@@ -105,11 +108,41 @@ def topic(content: str) -> str | None:
     return topic(content)
 
 
-def candidates(turn: Turn, *, before: Sequence[Turn] = (), now: int | None = None, most: int = MOST) -> list[Candidate]:
+def candidates(
+    turn: Turn,
+    *,
+    before: Sequence[Turn] = (),
+    now: int | None = None,
+    most: int = MOST,
+    model: Any = None,
+    timeout: float = 1.0,
+) -> list[Candidate]:
     """What a turn offers to memory, most important first when there are more than `most`, else in the order said.
 
     `before`: the few messages before it, oldest first ("yes, exactly" and "no, Anna with two n" need them); `now` is
-    when the extraction runs, `turn.created_at` unless said. Never raises on any text."""
+    when the extraction runs, `turn.created_at` unless said. `model`: a LangChain chat model or a callable that is asked as
+    well, for `timeout` seconds at most; what it finds comes on top of what the rules found. Never raises on any text."""
     from .rules import read
 
-    return read(turn, before, turn.created_at if now is None else now, most)
+    found = read(turn, before, turn.created_at if now is None else now, most)
+    if model is None or turn.kind != "message" or turn.role != "user" or not turn.own:
+        return found
+    from .asking import ask, merged
+
+    answered = ask([*before, turn], model, timeout=timeout, most=most)
+    # What came before was considered before: of the model's answer only this turn counts.
+    return merged(found, [c for c in answered if c.seqs == (turn.seq,)], most)
+
+
+def session(turns: Sequence[Turn], *, model: Any = None, timeout: float = 1.0) -> list[Candidate]:
+    """What a whole session offers: at most 10 statements of at most 40 words, the most important, in the order said."""
+    found: list[Candidate] = []
+    for i, turn in enumerate(turns):
+        found += candidates(turn, before=turns[max(0, i - 6) : i])
+    if model is not None:
+        from .asking import ask, merged
+
+        found = merged(found, ask(turns, model, timeout=timeout, most=SESSION), len(found) + SESSION)
+    found = [c for c in found if len(c.content.split()) <= SESSION_WORDS]
+    best = sorted(range(len(found)), key=lambda i: (-found[i].importance, -found[i].seqs[0]))[:SESSION]
+    return [found[i] for i in sorted(best)]

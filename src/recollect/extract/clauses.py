@@ -361,8 +361,8 @@ def _begins(lowered: list[str], j: int, comma: bool) -> bool:
     for k in range(j + 1, min(j + 6, len(lowered))):
         if lowered[k] in PREPOSITIONS or lowered[k] in _CONJUNCTIONS:
             return False
-            if lowered[k] in one_of("is are was were has") or (lowered[k] in THIRD and lowered[k] not in _NOUNLIKE):
-                return word in one_of("my our the his her") or k == j + 1 or (comma and k <= j + 2)
+        if lowered[k] in one_of("is are was were has") or (lowered[k] in THIRD and lowered[k] not in _NOUNLIKE):
+            return word in one_of("my our the his her") or k == j + 1 or (comma and k <= j + 2)
     return False
 
 
