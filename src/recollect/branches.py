@@ -124,6 +124,12 @@ def _owner(tx: Tx, found: Found, at: int) -> int:
     return int(row[0]) if row else found.active_branch
 
 
+def head(tx: Tx, found: Found, branch: int | None = None) -> int:
+    """The number of the newest event on a branch, the active one unless said; 0 when there is none."""
+    own = found.active_branch if branch is None else branch
+    return _head(tx, found.no, lineage(tx, found.no, own))[0]
+
+
 def _head(tx: Tx, conversation: int, own: Lineage) -> tuple[int, int, str]:
     """(number, time) of the newest event of a lineage and the text of the newest one to show, walking from its head."""
     seq, at, preview = 0, 0, ""

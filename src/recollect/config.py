@@ -34,6 +34,17 @@ _LOWEST = {
     "pool_max": 1,
     "connect_timeout_ms": 1,
     "statement_timeout_ms": 1,
+    "memory_low_importance_ttl_days": 1,
+    "memory_max_items_per_namespace": 1,
+    "memory_max_candidates_per_turn": 0,
+    "memory_neighbours": 1,
+    "retention_days": 0,
+    "retention_application_days": 0,
+}
+_BETWEEN = {
+    "memory_similarity_threshold": (0.0, 1.0),
+    "memory_low_importance_threshold": (0.0, 1.0),
+    "memory_extract_timeout": (0.001, 3600.0),
 }
 
 
@@ -79,6 +90,30 @@ class Settings:
     """Most memories in a context."""
     context_excerpts: int = 3
     """Most excerpts in a context; an excerpt quotes from one sitting of one conversation."""
+    memory_extract: bool = True
+    """Look for memories in what is said, in the background after turns. Off: only `remember()` and `consolidate()` make any."""
+    memory_extract_timeout: float = 1.0
+    """How many seconds a model may take for one turn before the rules are used instead."""
+    memory_max_candidates_per_turn: int = 8
+    """Most memories that one turn may offer."""
+    memory_neighbours: int = 10
+    """With how many of the nearest memories of its scope a new statement is compared."""
+    memory_similarity_threshold: float = 0.85
+    """From this likeness (0 to 1) on, two statements that say nothing else may be the same."""
+    memory_low_importance_threshold: float = 0.3
+    """Memories that were extracted and are less important than this expire."""
+    memory_low_importance_ttl_days: int = 14
+    """After so many days, unless they are said again."""
+    memory_max_items_per_namespace: int = 200
+    """Most active memories in one scope. The least important go, then the oldest; never what was pinned or written by hand."""
+    memory_promote: tuple[str, ...] = ()
+    """Roles besides the user (`assistant`, `tool`, `system`) whose statements become memories without anyone looking at them."""
+    retention_days: int = 90
+    """Conversations recorded by hooks or over HTTP expire after so many days without activity. 0: never."""
+    retention_application_days: int = 0
+    """The same for conversations of the application and LangGraph. 0: never."""
+    retention_workspaces: Mapping[str, str] = {}
+    """Other numbers of days for some workspaces: workspace -> days, for all its conversations. 0: never."""
     redact: bool = True
     """Replace secrets by markers before anything is written."""
     redact_off: tuple[str, ...] = ()
@@ -115,6 +150,13 @@ class Settings:
                     raise SettingsError(f"{name} must be a whole number, not {value!r}.")
                 if value < _LOWEST[name]:
                     raise SettingsError(f"{name} must be at least {_LOWEST[name]}, not {value}.")
+            elif isinstance(default, float):
+                if not isinstance(value, (int, float)) or isinstance(value, bool):
+                    raise SettingsError(f"{name} must be a number, not {value!r}.")
+                low, high = _BETWEEN[name]
+                if not low <= value <= high:
+                    raise SettingsError(f"{name} must be from {low:g} to {high:g}, not {value:g}.")
+                self.__dict__[name] = float(value)
             elif isinstance(default, tuple):
                 if isinstance(value, str) or not all(isinstance(item, str) for item in value):
                     raise SettingsError(f"{name} must be a list of texts, not {value!r}.")
@@ -124,6 +166,9 @@ class Settings:
                     raise SettingsError(f"{name} must be a table of texts, not {value!r}.")
             elif value is not None and not isinstance(value, str):
                 raise SettingsError(f"{name} must be text, not {value!r}.")
+        for workspace, days in self.retention_workspaces.items():
+            if not days.strip().isdigit():
+                raise SettingsError(f"retention_workspaces: {workspace!r} must have a number of days, not {days!r}.")
         if self.summary_keep_recent > self.summary_threshold:
             raise SettingsError(
                 f"summary_keep_recent ({self.summary_keep_recent}) must not be larger than "
@@ -188,6 +233,11 @@ def _parse(variable: str, text: str, default: Any) -> Any:
             return int(text)
         except ValueError:
             raise SettingsError(f"{variable} must be a whole number, not {text!r}.") from None
+    if isinstance(default, float):
+        try:
+            return float(text)
+        except ValueError:
+            raise SettingsError(f"{variable} must be a number, not {text!r}.") from None
     if isinstance(default, tuple):
         return tuple(item.strip() for item in text.split(",") if item.strip())
     if isinstance(default, dict):

@@ -60,7 +60,7 @@ def find(tx: Tx, conversation: str, *, lock: bool = False, deleted: bool = False
 
 _COLUMNS = (
     "select c.id, c.title, c.workspace, c.workflow_id, c.metadata, b.name, c.last_seq, c.created_at, c.updated_at,"
-    " c.deleted_at, c.activity from conversations c join branches b"
+    " c.deleted_at, coalesce(c.origin, 'application'), c.activity from conversations c join branches b"
     " on b.user_no = c.user_no and b.conversation_no = c.no and b.no = c.active_branch where c.user_no = :user"
 )
 
@@ -81,10 +81,10 @@ def load_metadata(conversation: str, stored: str) -> dict[str, Json]:
 
 
 def _conversation(row: Row) -> Conversation:
-    id, title, workspace, workflow_id, metadata, branch, last_seq, created_at, updated_at, deleted_at, activity = row
+    id, title, workspace, workflow_id, metadata, branch, last_seq, created_at, updated_at, deleted_at, origin, activity = row
     return Conversation(
         id, title, workspace, workflow_id, load_metadata(id, metadata), branch, last_seq, created_at, updated_at, deleted_at,
-        str(activity),
+        origin, str(activity),
     )  # fmt: skip
 
 
@@ -96,6 +96,7 @@ def create(
     workspace: str | None,
     workflow_id: str | None,
     metadata: str | None,
+    origin: str | None = None,
 ) -> Conversation:
     there = tx.one("select deleted_at from conversations where user_no = :user and id = :id", id=conversation)
     if there is not None:
@@ -103,10 +104,10 @@ def create(
         raise AlreadyExists(f"There already is a conversation {conversation!r}{where}.")
     now = ids.now()
     row = tx.one(
-        "insert into conversations (user_no, id, title, workspace, workflow_id, metadata, activity, created_at, updated_at)"
-        " values (:user, :id, :title, :workspace, :workflow, :metadata, :activity, :now, :now) returning no",
+        "insert into conversations (user_no, id, title, workspace, workflow_id, metadata, activity, created_at, updated_at,"
+        " origin) values (:user, :id, :title, :workspace, :workflow, :metadata, :activity, :now, :now, :origin) returning no",
         id=conversation, title=title, workspace=workspace, workflow=workflow_id, metadata=metadata or "{}",
-        activity=tx.ticks(1)[0], now=now,
+        activity=tx.ticks(1)[0], now=now, origin=origin,
     )  # fmt: skip
     assert row is not None
     tx.run(

@@ -8,6 +8,7 @@
     ├── NotFound                no such conversation, branch, event
     │   └── ConversationDeleted it is in the bin: restore it or erase it
     ├── AlreadyExists           that id or name is taken
+    ├── ScopeFull               no more memories fit, and none of those there may be let go
     ├── StoreClosed             the handle was closed
     └── StorageError            the database could not do it
         ├── StoreBusy           another process held the store for too long; nothing was written
@@ -68,6 +69,10 @@ class ConversationDeleted(NotFound):
 
 class AlreadyExists(RecollectError):
     """That id or name is taken."""
+
+
+class ScopeFull(RecollectError):
+    """A scope holds as many memories as `memory_max_items_per_namespace` allows, and each was pinned or written by hand."""
 
 
 class StoreClosed(RecollectError):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from . import jobs, log
+from . import ids, jobs, log, views
 from .branches import climb, newest_summary
 from .conversations import load_metadata
 from .errors import Damaged
 from .model import Problem, StatRow, Stats, Verification
+from .search.tokens import term_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,10 +38,36 @@ def stats(db: Database, user: str, by: str | None, since: int | None) -> Stats:
         return Stats(
             user=user, conversations=alive, deleted_conversations=deleted, events=events, messages=int(messages),
             branches=branches, first_at=first_at, last_at=last_at, jobs=jobs.counts(tx), job_errors=jobs.errors(tx),
-            bytes=size, schema=schema, rows=_rows(tx, by, after) if by else (),
+            bytes=size, schema=schema, memories=_memories(tx), rows=_rows(tx, by, after) if by else (),
         )  # fmt: skip
 
     return db.read(user, read)
+
+
+def _memories(tx: Tx) -> dict[str, int]:
+    """By state, and what somebody should look at."""
+    found = dict.fromkeys(("active", "duplicates", "stale", "never_recalled", "conflicts", "quarantined"), 0)
+    found |= dict(
+        tx.all(
+            "select state, count(*) from memories where user_no = :user and state <> 'hidden' group by state order by state"
+        )
+    )
+    stale, unused, conflicts = tx.all(
+        "select count(case when r.expires_at <= :now or (r.valid_to <= :now and r.kind <> 'todo') then 1 end),"
+        " count(case when m.uses = 0 then 1 end), count(case when r.flag is not null or r.conflicts_with is not null then 1"
+        " end) from memories m join memory_changes r on r.user_no = m.user_no and r.id = m.head"
+        " where m.user_no = :user and m.state = 'active'",
+        now=ids.now(),
+    )[0]
+    found["stale"], found["never_recalled"], found["conflicts"] = int(stale), int(unused), int(conflicts)
+    seen: dict[tuple[str, frozenset[str]], int] = {}
+    for namespace, content in tx.all(
+        "select namespace, content from memories where user_no = :user and state = 'active'"
+    ):
+        said = (namespace, frozenset(term_set(content)))
+        seen[said] = seen.get(said, 0) + 1
+    found["duplicates"] = sum(n - 1 for n in seen.values())
+    return found
 
 
 def _rows(tx: Tx, by: str, after: int) -> tuple[StatRow, ...]:
@@ -106,6 +133,8 @@ def verify(db: Database, user: str, progress: Progress | None) -> Verification:
         ),
     )
     problems += [Problem(f"conversation number {no}", "events without a conversation", _SALVAGE) for (no,) in orphans]
+    if not problems:
+        problems += db.read(user, _check_memories)
     if not problems:  # what the rows should be comes first
         from .search import reindex
 
@@ -116,6 +145,39 @@ def verify(db: Database, user: str, progress: Progress | None) -> Verification:
 
 
 _SALVAGE = "Restore a backup, or save what is readable: `recollect doctor --salvage OUT`."
+
+
+def _check_memories(tx: Tx) -> list[Problem]:
+    """Heads against changes: what is kept ready must be what the history says."""
+    problems: list[Problem] = []
+    view = views.View(tx)
+    after = 0
+    while page := tx.all(
+        "select id, memory_id, state, head, indexed_at from memories where user_no = :user and id > :after"
+        " order by id limit :page",
+        after=after, page=PAGE,
+    ):  # fmt: skip
+        known = views.of(tx, [row[0] for row in page])
+        for no, id, state, head, indexed_at in page:
+            changes = known.get(no, [])
+            standing = view.standing(changes)
+            if not changes:
+                problems.append(Problem(f"memory {id!r}", "nothing says where it came from", _SALVAGE))
+            elif (state, head) != (("hidden", None) if standing is None else (standing.state, standing.id)):
+                problems.append(Problem(f"memory {id!r}", "it does not stand as its history says", _REFRESH))
+            elif (indexed_at is not None) != views.may_be_active(changes):
+                problems.append(Problem(f"memory {id!r}", "it can be found and should not, or the reverse", _REFRESH))
+        after = page[-1][0]
+    lost = tx.all(
+        "select count(*) from memory_changes r where r.user_no = :user and not exists (select 1 from memories m"
+        " where m.user_no = r.user_no and m.id = r.memory)"
+    )[0][0]
+    if lost:
+        problems.append(Problem("the memories", f"{lost:,} changes are of no memory", _SALVAGE))
+    return problems
+
+
+_REFRESH = "Have it worked out anew: `recollect reindex`."
 
 
 def _conversation(tx: Tx, no: int, id: str) -> tuple[int, int, list[Problem]]:

@@ -28,7 +28,7 @@ LEASE_MS = 120_000
 MAX_ATTEMPTS = 6
 BACKOFF_MS = 1_000
 LONGEST_BACKOFF_MS = 3_600_000
-FOR_EVER = ("backup",)
+FOR_EVER = ("backup", "retain")
 """Kinds that come back by themselves: given up after a disk was full for two minutes, there would be no backup again."""
 POLL_SECONDS = 5.0
 
@@ -175,7 +175,11 @@ class Worker:
     """The thread of this process that does jobs. It starts when the first one is queued here, and looks every few
     seconds for what other processes left behind."""
 
-    def __init__(self, db: Database, handlers: Mapping[str, Handler], gate: Gate) -> None:
+    def __init__(
+        self, db: Database, handlers: Mapping[str, Handler], gate: Gate, chore: Callable[[], None] | None = None
+    ) -> None:
+        self._chore = chore
+        """What is done whenever it is awake: small things that are not worth a job."""
         self._db = db
         self._handlers = handlers
         self._gate = gate
@@ -215,6 +219,8 @@ class Worker:
             if wait > 0:
                 self._wake.wait(wait)
                 continue
+            if self._chore is not None:
+                self._chore()
             for user in list(self._users):
                 try:
                     run_due(self._db, user, self._handlers, self._gate)

@@ -407,6 +407,10 @@ def delete_event(tx: Tx, conversation: str, seq: int) -> None:
     if not isinstance(seq, int) or not 0 < seq <= found.last_seq:
         raise NotFound(f"Conversation {found.id!r} has events 1 to {found.last_seq}; there is no {seq!r}.")
     (row,) = remove(tx, found, [seq])
+    from . import memories
+
+    memories.forget_event(tx, found, seq)
+    tx.run("delete from pins where user_no = :user and conversation_no = :c and seq = :seq", c=found.no, seq=seq)
     if row[0] == "message" and found.title is not None and found.title == conversations.title_from(row[1]):
         conversations.untitle(tx, found)
 
@@ -489,6 +493,10 @@ def clear(tx: Tx, conversation: str) -> int:
     unindex(tx, found)
     rows = tx.all("delete from events where user_no = :user and conversation_no = :c returning seq", c=found.no)
     conversations.bury(tx, found, [row[0] for row in rows], ids.now())
+    from . import memories
+
+    memories.outlive(tx, found, keep_place=True)
+    tx.run("delete from pins where user_no = :user and conversation_no = :c", c=found.no)
     tx.run("delete from branches where user_no = :user and conversation_no = :c and no > 0", c=found.no)
     tx.run(
         "update branches set summary_seq = null where user_no = :user and conversation_no = :c",
@@ -507,14 +515,7 @@ def erase(tx: Tx, conversation: str) -> Receipt:
     from . import memories
 
     forgotten = memories.forget_of(tx, found)
-    counts = {
-        "memories": forgotten,
-        "events": tx.run("delete from events where user_no = :user and conversation_no = :c", c=found.no),
-        "tombstones": tx.run("delete from tombstones where user_no = :user and conversation_no = :c", c=found.no),
-        "branches": tx.run("delete from branches where user_no = :user and conversation_no = :c", c=found.no),
-        "jobs": conversations.drop_jobs(tx, found.no),
-        "conversations": tx.run("delete from conversations where user_no = :user and no = :c", c=found.no),
-    }
+    counts = {"memories": forgotten, **drop(tx, found)}
     import json
 
     receipt = Receipt(ids.new(), {"conversation": found.id}, counts, ids.now())
@@ -523,6 +524,18 @@ def erase(tx: Tx, conversation: str) -> Receipt:
         id=receipt.id, request=json.dumps(dict(receipt.request)), counts=json.dumps(counts), now=receipt.erased_at,
     )  # fmt: skip
     return receipt
+
+
+def drop(tx: Tx, found: Found) -> dict[str, int]:
+    """The rows of a conversation go; what indexes them has gone before. Returns how many, by table."""
+    tx.run("delete from pins where user_no = :user and conversation_no = :c", c=found.no)
+    return {
+        "events": tx.run("delete from events where user_no = :user and conversation_no = :c", c=found.no),
+        "tombstones": tx.run("delete from tombstones where user_no = :user and conversation_no = :c", c=found.no),
+        "branches": tx.run("delete from branches where user_no = :user and conversation_no = :c", c=found.no),
+        "jobs": conversations.drop_jobs(tx, found.no),
+        "conversations": tx.run("delete from conversations where user_no = :user and no = :c", c=found.no),
+    }
 
 
 # -- reading

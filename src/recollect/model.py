@@ -28,6 +28,8 @@ KINDS = (
 ROLES = ("user", "assistant", "system", "tool")
 MAIN = "main"
 MEMORY_KINDS = ("fact", "preference", "todo", "project_state")
+MEMORY_STATES = ("active", "replaced", "quarantined", "forgotten", "expired")
+ORIGINS = ("application", "langgraph", "import", "hook", "http")
 
 if TYPE_CHECKING:
     Json = Any
@@ -51,6 +53,7 @@ class Conversation:
     created_at: int  # when it was created
     updated_at: int  # when something was last appended
     deleted_at: int | None  # when it was put in the bin; None outside it
+    origin: str = "application"  # what records it: application, langgraph, import, hook or http; the last two expire
     cursor: str = ""
     """Where this conversation stands in the list by activity: pass it as `conversations(cursor=...)` for what follows."""
 
@@ -177,8 +180,20 @@ class Entry(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
+class Provenance:
+    """Where a memory came from."""
+
+    conversation_id: str | None  # the conversation it was said in; None: none, or one that has expired
+    branch: str | None  # the branch it was said on
+    seqs: tuple[int, ...]  # the numbers of the events it came from; () when it came from none
+    checkpoint_id: str | None  # the checkpoint of a graph it came with
+    role: str | None  # whose words: user, assistant, tool, system
+    extractor: str  # what took it from them: hand, rules, events, model:...
+
+
+@dataclass(frozen=True)
 class Memory:
-    """A short statement that outlives its conversation."""
+    """A short statement that outlives its conversation, as it stands from where one looks."""
 
     id: str  # stable for the same statement in the same scope
     kind: str  # fact, preference, todo, project_state
@@ -191,6 +206,78 @@ class Memory:
     pinned: bool  # whether it was pinned
     created_at: int  # when it was remembered
     updated_at: int  # when it was last said again or changed
+    state: str  # active, replaced, quarantined, forgotten, expired
+    by_hand: bool  # whether a person wrote or revised it: then no extraction changes it
+    provenance: Provenance  # where it came from
+    valid_from: int | None  # since when it is true
+    valid_to: int | None  # until when it is true, or when it is due
+    expires_at: int | None  # when it goes unless it is said again; None: never
+    replaced_by: str | None  # the id of the memory that took its place
+    conflicts_with: str | None  # the id of a memory that it contradicts and may not replace
+    flag: str | None  # why somebody should look at it
+    uses: int  # how often it was recalled
+    used_at: int | None  # when it was last recalled
+    made_room: tuple[str, ...] = ()  # from `remember` alone: ids of what had to go because the scope was full
+
+    uncompared = ("made_room",)
+
+    @property
+    def scope(self) -> str:
+        """Where it is seen: "user", "conversation" or "workspace"."""
+        return "conversation" if self.conversation_id else "workspace" if self.workspace else "user"
+
+
+@dataclass(frozen=True)
+class MemoryChange:
+    """One thing that happened to a memory: who did it, why, and how it stood before and after."""
+
+    action: str  # added, confirmed, revised, replaced, forgotten, expired, evicted, quarantined, promoted, pinned, ...
+    who: str  # user, or what made the change: an extractor, retention
+    why: str  # for a person to read
+    at: int  # when it was said, or done by hand
+    before: Memory | None  # how it stood before; None: it was not there
+    after: Memory  # how it stood afterwards
+    conversation_id: str | None  # the conversation it was changed in; None: everywhere
+    branch: str | None  # the branch it was changed on
+    seq: int | None  # the event it was changed at
+    undone_at: int | None  # when it was undone; None: it was not
+
+
+@dataclass(frozen=True)
+class Consolidation:
+    """What `consolidate` did: how much it considered, and what came of each candidate."""
+
+    conversation_id: str  # of which conversation
+    branch: str  # along which branch
+    turns: int  # events that had not been considered before
+    candidates: int  # statements that they offered
+    added: int  # became memories
+    updated: int  # took the place of others
+    deleted: int  # retired others
+    unchanged: int  # were known already, or could not be kept
+    conflicts: int  # contradict what a person wrote or pinned
+    quarantined: int  # wait for a person to look at them
+    decisions: tuple[tuple[str, str, str], ...]  # (action, statement, why) of each, in the order said
+
+
+@dataclass(frozen=True)
+class Expiry:
+    """One thing that retention lets go."""
+
+    type: str  # "conversation" or "memory"
+    id: str  # its id
+    title: str  # a conversation's title, a memory's statement
+    why: str  # for a person to read
+    events: int  # how many events go with it
+
+
+@dataclass(frozen=True)
+class Retention:
+    """What `retain` lets go, or would."""
+
+    expiries: tuple[Expiry, ...]  # what goes
+    kept: int  # events and memories that stay only because they are pinned
+    applied: bool  # whether it was done
 
 
 @dataclass(frozen=True)
@@ -259,6 +346,9 @@ class Stats:
     job_errors: tuple[str, ...]  # what went wrong with the newest ten that failed
     bytes: int  # the size of the whole database, all users
     schema: int  # the schema's number
+    memories: Mapping[str, int]
+    """Memories by state, and their health: `duplicates`, `stale` (true until a day that has passed), `never_recalled`,
+    `conflicts` (contradicted, or resting on what has changed); `quarantined` ones wait for somebody to look at them."""
     rows: tuple[StatRow, ...] = ()  # one for each group, when `by` was given
 
 

@@ -17,11 +17,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import branches, conversations, ids, log, memories
+from . import branches, conversations, ids, log, memories, views
 from .conversations import Found
 from .db.sqlite import SQLite
 from .errors import AlreadyExists, InvalidInput, NotFound
-from .model import KINDS, MAIN, MEMORY_KINDS, Salvage
+from .model import KINDS, MAIN, MEMORY_KINDS, MEMORY_STATES, Salvage
 from .search import index
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 TABLE_LEAF, INDEX_LEAF, INDEX_INTERIOR = 0x0D, 0x0A, 0x02
 BATCH = 1_000
-USER, CONVERSATION, BRANCH, EVENT = 4, 13, 8, 25  # how many columns each has
-MEMORY = -13  # as many as a conversation
+USER, CONVERSATION, BRANCH, EVENT = 4, 14, 8, 25  # how many columns each has; a conversation may be older than its last
+MEMORY, CHANGE = 15, 33
+PLAIN_MEMORY = -13  # of the schema before its changes were kept: as many as a conversation had then
 _WAL_MAGIC = (0x377F0682, 0x377F0683)
 
 
@@ -209,10 +210,27 @@ def _kind_of(r: Record) -> int:
         and v[3] in MEMORY_KINDS
         and _is(v[8], str, NONE)
     ):
-        return MEMORY if _is(v[4], str) and _is(v[5], int, float) and _is(v[7], int, NONE) else 0
+        return PLAIN_MEMORY if _is(v[4], str) and _is(v[5], int, float) and _is(v[7], int, NONE) else 0
+    if (
+        r.is_table
+        and len(v) == MEMORY
+        and _is(v[1], int)
+        and _is(v[2], str)
+        and _is(v[3], str)
+        and v[4] in MEMORY_KINDS
+    ):
+        return MEMORY if _is(v[6], int, NONE) and _is(v[7], str, NONE) and _is(v[14], int) else 0
+    if r.is_table and len(v) == CHANGE and all(_is(x, int) for x in v[1:4]) and v[5] in MEMORY_STATES:
+        return CHANGE if v[7] in MEMORY_KINDS and _is(v[8], int, float) and _is(v[31], int) else 0
     if r.is_table and len(v) == EVENT and v[5] in KINDS and all(_is(x, int) for x in v[1:5]) and _is(v[7], str):
         return EVENT
-    if r.is_table and len(v) == CONVERSATION and _is(v[1], int) and _is(v[2], str) and _is(v[7], int):
+    if (
+        r.is_table
+        and len(v) in (CONVERSATION - 1, CONVERSATION)
+        and _is(v[1], int)
+        and _is(v[2], str)
+        and _is(v[7], int)
+    ):
         return CONVERSATION
     if r.is_table and len(v) == USER and v[0] is None and _is(v[1], str) and _is(v[2], int) and _is(v[3], int):
         return USER
@@ -230,7 +248,10 @@ class _Plan:
         self.branches: dict[tuple[int, int], dict[int, list[Any]]] = {}
         self.seqs: dict[tuple[int, int], dict[int, int]] = {}
         """(user, conversation) -> event number -> branch."""
-        self.memories: dict[tuple[int, str], list[Any]] = {}
+        self.memories: dict[tuple[int, str], tuple[int, list[Any]]] = {}
+        """(user, id) -> number, row."""
+        self.changes: dict[tuple[int, int], dict[int, list[Any]]] = {}
+        """(user, memory's number) -> change's number -> row."""
         self.doubtful: set[tuple[int, int, int]] = set()
         """Events whose checksum does not fit, where no sound one has the number they claim."""
 
@@ -277,10 +298,24 @@ def _survey(pages: Pages, progress: Progress | None) -> _Plan:
             match _kind_of(r):
                 case 4:
                     plan.users[r.rowid] = (v[1], v[3])
-                case 13:
+                case 14:
                     plan.conversations[v[1], r.rowid] = v
                 case -13:
-                    plan.memories[v[1], v[2]] = v
+                    _, user, id, kind, content, importance, tags, c, workspace, source, pinned_at, created, updated = v
+                    plan.memories[user, id] = (
+                        r.rowid, [None, user, id, content, kind, tags, c, workspace, "", "", None, None, 0, None, created]
+                    )  # fmt: skip
+                    was: dict[str, Any] = dict.fromkeys(views.NAMES.split(", "))
+                    was |= {
+                        "user_no": user, "memory": r.rowid, "change": 0, "action": "added", "state": "active", "kind": kind,
+                        "importance": importance, "tags": tags, "pinned_at": pinned_at, "by_hand": created, "role": "user",
+                        "source": source, "extractor": "hand", "valid_from": created, "who": "user", "at": updated,
+                    }  # fmt: skip
+                    plan.changes.setdefault((user, r.rowid), {})[0] = [0, *list(was.values())[1:]]
+                case 15:
+                    plan.memories[v[1], v[2]] = r.rowid, v
+                case 33:
+                    plan.changes.setdefault((v[1], v[2]), {})[r.rowid] = [r.rowid, *v[1:]]
                 case 8:
                     plan.branches.setdefault((v[0], v[1]), {})[v[2]] = v
                 case 25 if _is_sound(v):
@@ -339,32 +374,72 @@ def _rebuild(pages: Pages, plan: _Plan, db: SQLite, out: Path, progress: Progres
     for user in list(waiting):
         flush(user)
     for (user, _), no in places.items():
-        db.write(names[user], lambda tx, no=no: branches.renew_summaries(tx, no))  # type: ignore[misc]
+        db.write(names[user], lambda tx, no=no: _settle(tx, no))  # type: ignore[misc]
     remembered = 0
     for user in everyone:
-        own = [m for m in plan.memories.values() if m[1] == user and (m[7] is None or (user, m[7]) in places)]
+        own = [m for m in plan.memories.values() if m[1][1] == user and (m[1][6] is None or (user, m[1][6]) in places)]
         if own:
-            db.write(names[user], lambda tx, own=own: _remember(tx, own, places))  # type: ignore[misc]
+            db.write(names[user], lambda tx, own=own: _remember(tx, own, plan, places))  # type: ignore[misc]
         remembered += len(own)
     if progress:
         progress("saving", pages.count, pages.count)
     return Salvage(out, len(names), len(places), saved, damaged, missing, remembered)
 
 
-def _remember(tx: Tx, rows: list[list[Any]], places: dict[tuple[int, int], int]) -> None:
-    for tick, v in zip(tx.ticks(len(rows)), rows, strict=True):
-        content, tags = str(v[4]).replace("\0", "�"), v[6] if _is(v[6], str) and _is_list(v[6]) else None
-        no = None if v[7] is None else places[v[1], v[7]]
-        row = (tick, v[3], content, tags, no, v[8], v[9] if _is(v[9], str) else None)
-        times = [at if _is(at, int) else 0 for at in v[11:13]]
+def _settle(tx: Tx, no: int) -> None:
+    """What was found is all there is: summaries point at it, and it was considered for memories once."""
+    branches.renew_summaries(tx, no)
+    last = tx.all("select last_seq from conversations where user_no = :user and no = :c", c=no)[0][0]
+    tx.many(
+        "insert into considered (user_no, conversation_no, branch_no, upto) values (:user_no, :c, :b, :upto)",
+        [(tx.user, no, branch, last) for branch in branches.tree(tx, no)],
+    )
+
+
+def _remember(tx: Tx, rows: list[tuple[int, list[Any]]], plan: _Plan, places: dict[tuple[int, int], int]) -> None:
+    """Memories with what is left of their history, in the order in which it happened. One whose history is lost is active."""
+    made: list[int] = []
+    for tick, (was, v) in zip(tx.ticks(len(rows)), rows, strict=True):
+        content, tags = str(v[3]).replace("\0", "�"), v[5] if _is(v[5], str) and _is_list(v[5]) else None
+        no = None if v[6] is None else places[v[1], v[6]]
+        created = v[14] if _is(v[14], int) else 0
         tx.run(
-            "insert into memories (id, user_no, memory_id, kind, content, importance, tags, conversation_no, workspace,"
-            " source, pinned_at, created_at, updated_at) values (:tick, :user, :id, :kind, :content, :importance, :tags,"
-            " :c, :workspace, :source, :pinned, :created, :updated)",
-            tick=row[0], id=v[2], kind=row[1], content=content, importance=min(max(float(v[5]), 0.0), 1.0), tags=tags, c=no,
-            workspace=row[5], source=row[6], pinned=v[10] if _is(v[10], int) else None, created=times[0], updated=times[1],
+            "insert into memories (id, user_no, memory_id, content, kind, tags, conversation_no, workspace, namespace, state,"
+            " uses, created_at) values (:tick, :user, :id, :content, :kind, :tags, :c, :workspace, :namespace, 'hidden', :uses,"
+            " :created)",
+            tick=tick, id=v[2], content=content, kind=v[4], tags=tags, c=no, workspace=v[7],
+            namespace=memories.namespace(no, v[7]), uses=v[12] if _is(v[12], int) else 0, created=created,
         )  # fmt: skip
-        index.add(tx, [memories.entry(row)])
+        history = [plan.changes[v[1], was][id] for id in sorted(plan.changes.get((v[1], was), ()))]
+        new = dict(zip(sorted(plan.changes.get((v[1], was), ())), tx.ticks(len(history)), strict=True))
+        found = [_change(tx, old, new, tick, places) for old in history]
+        if not found:
+            unknown: dict[str, Any] = dict.fromkeys(views.NAMES.split(", "))
+            unknown |= {
+                "id": tx.ticks(1)[0], "user_no": tx.user, "memory": tick, "change": tick, "action": "added", "state": "active",
+                "kind": v[4], "importance": 0.5, "tags": tags, "extractor": "salvage", "who": "salvage", "at": created,
+                "why": "its history was lost",
+            }  # fmt: skip
+            found = [views.Change(**unknown)]
+        tx.many(views.INSERT, [change.values for change in found])
+        made.append(tick)
+    memories.refresh(tx, made)
+
+
+def _change(tx: Tx, v: list[Any], new: dict[int, int], memory: int, places: dict[tuple[int, int], int]) -> views.Change:
+    was = views.Change(*v)
+    user = v[1]
+    ids_ = list(new.values())
+    at = new.get(was.id, ids_[0]) if was.id is not None else ids_[0]
+    place = places.get((user, was.conversation_no)) if was.conversation_no is not None else None
+    source = places.get((user, was.source_no)) if was.source_no is not None else None
+    here: dict[str, Any] = {} if place is not None else {"branch_no": None, "seq": None}
+    tags = was.tags if was.tags is not None and _is(was.tags, str) and _is_list(was.tags) else None
+    return was.but(
+        id=at, user_no=tx.user, memory=memory, change=at, conversation_no=place, source_no=source, tags=tags,
+        prior=new.get(was.prior) if was.prior is not None else None, importance=min(max(float(was.importance), 0.0), 1.0),
+        **here,
+    )  # fmt: skip
 
 
 def _is_list(text: str) -> bool:

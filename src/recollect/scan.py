@@ -218,21 +218,45 @@ def _replace(db: Database, user: str, no: int, clean: dict[str, Any], was: dict[
 
 
 def _memories(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]:
-    """Memories with a secret in them: its families, for each."""
+    """Memories with a secret in them, found or not, and what happened to them: its families, for each."""
     found: list[list[str]] = []
     after = 0
-    while page := db.read(user, lambda tx, after=after: memories.page(tx, after, PAGE)):  # type: ignore[misc]
+    while page := db.read(user, lambda tx, after=after: memories.stored(tx, after, PAGE)):  # type: ignore[misc]
         for row in page:
             own = gate.another()
             content, workspace = own.text(row[2]), own.optional(row[5])
             tags = [own.text(tag) for tag in json.loads(row[3] or "[]")]
-            source = None if row[6] is None else own.text(row[6])
             if own.families:
                 found.append(own.families)
                 stored = json.dumps(list(dict.fromkeys([*tags, log.SENSITIVE])), ensure_ascii=False)
-                clean = (row[0], row[1], content, stored, row[4], workspace, source)
+                clean = (row[0], row[1], content, stored, row[4], workspace)
                 if fix:
                     db.write(user, lambda tx, row=row, clean=clean: memories.replace(tx, row, clean))  # type: ignore[misc]
+        after = page[-1][0]
+    return found + _changes(db, user, gate, fix)
+
+
+def _changes(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]:
+    found: list[list[str]] = []
+    after = 0
+    while page := db.read(user, lambda tx, after=after: memories.told(tx, after, PAGE)):  # type: ignore[misc]
+        for row in page:
+            own = gate.another()
+            wording, source, flag, why, who, extractor = (own.optional(row[i]) for i in (1, 3, 4, 5, 6, 8))
+            checkpoint = None if row[7] is None else log.safe_key(row[7], own)
+            tags = [own.text(tag) for tag in json.loads(row[2] or "[]")]
+            if own.families:
+                found.append(own.families)
+                stored = json.dumps(list(dict.fromkeys([*tags, log.SENSITIVE])), ensure_ascii=False)
+                if fix:
+                    _run(
+                        db, user,
+                        "update memory_changes set wording = :wording, tags = :tags, source = :source, flag = :flag,"
+                        " why = :why, who = :who, checkpoint = :checkpoint, extractor = :extractor"
+                        " where user_no = :user and id = :id",
+                        id=row[0], wording=wording, tags=stored, source=source, flag=flag, why=why, who=who,
+                        checkpoint=checkpoint, extractor=extractor,
+                    )  # fmt: skip
         after = page[-1][0]
     return found
 

@@ -8,13 +8,14 @@ named after its noun.
 from __future__ import annotations
 
 import os
+import threading
 
 from . import branches, checks, config, conversations, ids, jobs, log
 from .config import Settings
 from .db import connect
 from .db.points import reach
-from .errors import InvalidInput, NotFound, StorageError
-from .model import KINDS, MAIN, MEMORY_KINDS, Conversation, Entry, Event
+from .errors import InvalidInput, NotFound, RecollectError, StorageError
+from .model import KINDS, MAIN, MEMORY_KINDS, MEMORY_STATES, ORIGINS, ROLES, Conversation, Entry, Event
 from .redact import Gate
 
 TYPE_CHECKING = False
@@ -23,16 +24,20 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar, Unpack
 
     from .db import Database, Tx
+    from .memories import Limits
     from .model import (
         Backup,
         Branch,
+        Consolidation,
         Context,
         Hit,
         LedgerEntry,
         Memory,
+        MemoryChange,
         Model,
         Progress,
         Receipt,
+        Retention,
         Scan,
         Stats,
         Verification,
@@ -46,6 +51,13 @@ if TYPE_CHECKING:
     PathLike = str | os.PathLike[str]
 
 EMBED_DELAY_MS = 300
+CONSOLIDATE_DELAY_MS = 2_000  # turns come in pairs: one job for both
+CONSOLIDATE_SECONDS = 30.0  # then other work has its turn: a lease is two minutes
+DAY_MS = 86_400_000
+LEARNED = frozenset(("message", "artifact", "approval", "tool_result", "ledger", "event", "note"))
+"""Kinds of events that memories are looked for in."""
+USES_MOST = 50
+_USES = threading.Lock()
 _SWITCHES = {"event": "events", "ledger": "ledger", "reasoning": "reasoning_traces"}
 
 
@@ -69,8 +81,10 @@ class Store:
             "backup": self._backup_job,
             "embed": self._embed_job,
             "index": self._index_job,
+            "consolidate": self._consolidate_job,
+            "retain": self._retain_job,
         }
-        self._worker = worker or jobs.Worker(db, self._handlers, self._gate)
+        self._worker = worker or jobs.Worker(db, self._handlers, self._gate, self._note_uses)
         if worker is None and settings.backup_every and db.dialect == "sqlite":
             self._schedule_backup()
 
@@ -152,19 +166,28 @@ class Store:
         workspace: str | None = None,
         workflow_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        origin: str = "application",
     ) -> Conversation:
-        """Start a conversation. Without an `id` it gets one; without a `title`, the first message gives it one."""
+        """Start a conversation. Without an `id` it gets one; without a `title`, the first message gives it one. `origin`
+        says what records it; those of a `hook` or `http` expire (`retention_days`)."""
+        if origin not in ORIGINS:
+            raise InvalidInput(f"origin={origin!r}: choose one of {', '.join(ORIGINS)}.")
         name = ids.new() if id is None else self._safe_id(id, "conversation id")
         title = None if title is None else self._title(title)
         workspace = None if workspace is None else self._workspace(workspace)
         workflow_id = None if workflow_id is None else self._safe_id(workflow_id, "workflow_id")
         checks.payload(metadata, "metadata")
         stored = checks.payload(self._gate.value(metadata), "metadata")
-        return self._write(
-            lambda tx: conversations.create(
-                tx, name, title=title, workspace=workspace, workflow_id=workflow_id, metadata=stored
+        expires = origin in ("hook", "http")
+
+        def write(tx: Tx) -> Conversation:
+            if expires:
+                jobs.enqueue(tx, "retain", "all", delay_ms=DAY_MS)
+            return conversations.create(
+                tx, name, title=title, workspace=workspace, workflow_id=workflow_id, metadata=stored, origin=origin
             )
-        )
+
+        return self._write(write)
 
     def get(self, conversation: ConversationLike) -> Conversation:
         """One conversation; NotFound if this user has none of that id."""
@@ -242,20 +265,23 @@ class Store:
             return [log.unstored(name, MAIN, d[0]) for d in drafts]
 
         embeds, outside = self._embeds(), self._settings.index_outside_workspace
+        extracts = self._settings.memory_extract and any(d[0].kind in LEARNED for d in wanted)
         answered = self._settings.summaries and any(d[0].role == "assistant" and d[0].kind == "message" for d in wanted)
 
         def write(tx: Tx) -> tuple[list[Event], bool]:
             found, b, events = log.append(tx, name, wanted, branch, outside=outside)
             if embeds:
                 jobs.enqueue(tx, "embed", "all", delay_ms=EMBED_DELAY_MS)
+            if extracts:
+                jobs.enqueue(tx, "consolidate", f"{found.no}:{b}", delay_ms=CONSOLIDATE_DELAY_MS)
             if answered and branches.has_more_than(tx, found.no, b, self._settings.summary_threshold):
                 jobs.enqueue(tx, "summarize", f"{found.no}:{b}")
                 return events, True
             return events, False
 
         events, queued = self._write(write)
-        if self._settings.background and (queued or embeds):
-            self._worker.wake(self._user, 0 if queued else EMBED_DELAY_MS)
+        if self._settings.background and (queued or embeds or extracts):
+            self._worker.wake(self._user, 0 if queued else EMBED_DELAY_MS if embeds else CONSOLIDATE_DELAY_MS)
         if len(wanted) == len(drafts):
             return events
         written = iter(events)
@@ -390,35 +416,260 @@ class Store:
         conversation: ConversationLike | None = None,
         workspace: str | None = None,
         source: str | None = None,
+        role: str = "user",
+        pinned: bool = False,
+        valid_from: int | None = None,
+        valid_to: int | None = None,
+        derived_from: Sequence[str] = (),
     ) -> Memory:
-        """Keep a statement beyond its conversation. The same statement in the same scope is one memory, however often it
-        is said. `conversation` or `workspace` limit it; `source` is the id of the event it came from."""
+        """Keep a statement beyond its conversation, by hand: no extraction will change it. The same statement in the same
+        scope is one memory, however often it is said. `conversation` or `workspace` limit it; `source` is the id of the
+        event it came from; `derived_from` names memories it rests on, so that it is flagged when one of them changes. In
+        another `role` than the user's it waits in quarantine, unless `memory_promote` says otherwise. When the scope is
+        full, the least important one goes (`made_room` says which); when none may go, ScopeFull is raised."""
         name = None if conversation is None else _id(conversation)
         workspace = None if workspace is None else self._workspace(workspace)
+        if role not in ROLES:
+            raise InvalidInput(f"There is no role {role!r}. The roles are: {', '.join(ROLES)}.")
         from . import memories
 
         draft = memories.Draft(
-            content, kind, importance, tags, workspace, checks.optional(source, "source"), self._gate.another()
-        )
+            self._gate.another(), content, kind, importance, tags, workspace, source, role=role, valid_from=valid_from,
+            valid_to=valid_to, roots=() if isinstance(derived_from, str) else tuple(derived_from),
+        )  # fmt: skip
+        if isinstance(derived_from, str):
+            raise InvalidInput("derived_from must be a list of memory ids, not one text.")
+        limits = self._limits()
+        return self._remembering(lambda tx: memories.remember(tx, draft, name, limits, pinned=bool(pinned)))
+
+    def _limits(self) -> Limits:
+        from .memories import Limits
+
+        s = self._settings
+        return Limits(
+            s.memory_max_items_per_namespace, s.memory_low_importance_threshold, s.memory_low_importance_ttl_days,
+            s.memory_promote,
+        )  # fmt: skip
+
+    def _remembering(self, fn: Callable[[Tx], T]) -> T:
+        """Write what can be found from now on, and have it embedded."""
         embeds = self._embeds()
 
-        def write(tx: Tx) -> Memory:
+        def write(tx: Tx) -> T:
             if embeds:
                 jobs.enqueue(tx, "embed", "all", delay_ms=EMBED_DELAY_MS)
-            return memories.remember(tx, draft, name)
+            return fn(tx)
 
-        memory = self._write(write)
+        done = self._write(write)
         if embeds and self._settings.background:
             self._worker.wake(self._user, EMBED_DELAY_MS)
-        return memory
+        return done
 
-    def forget(self, memory: str | Memory) -> None:
-        """Remove a memory for good."""
+    def memories(
+        self,
+        *,
+        conversation: ConversationLike | None = None,
+        branch: BranchLike = None,
+        workspace: str | None = None,
+        scope: str | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        state: str | None = "active",
+        as_of: int | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> list[Memory]:
+        """Memories, the newest first; for the next page pass the id of the last one as `cursor`. From a `conversation`, on
+        the active branch or on `branch`, its own and the user's are seen; without, all of them, each conversation's as its
+        active branch has it. `scope` is "user", "conversation" or "workspace"; `state` None lists every state. `as_of`
+        gives them as they stood: at an event, when a `conversation` is named and has that number, else at a time."""
         from . import memories
 
-        id = memory if isinstance(memory, str) else memory.id
-        self._write(lambda tx: memories.forget(tx, ids.check(id, "memory id")))
+        if scope not in (None, "user", "conversation", "workspace"):
+            raise InvalidInput(f"scope={scope!r}: choose user, conversation or workspace, or leave it out for all.")
+        if state is not None and state not in MEMORY_STATES:
+            raise InvalidInput(f"state={state!r}: choose one of {', '.join(MEMORY_STATES)}, or None for all.")
+        only, tagged = _several(kinds, "kinds"), _several(tags, "tags")
+        for kind in only or ():
+            memories.kind_of(kind)
+        tagged = None if tagged is None else tuple(map(self._gate.text, tagged))
+        name = None if conversation is None else _id(conversation)
+        if branch is not None and name is None:
+            raise InvalidInput("branch= needs conversation=: branches are a conversation's own.")
+        workspace = None if workspace is None else self._workspace(workspace)
+        as_of = None if as_of is None else checks.count(as_of, "as_of")
+        limit = checks.count(limit, "limit")
+        now = ids.now() if as_of is None else as_of
+
+        def read(tx: Tx) -> list[Memory]:
+            view, found = memories.view(tx, name, branch, as_of)
+            at = ids.now() if found is not None and as_of is not None and as_of <= found.last_seq else now
+            return memories.listing(
+                tx, view, near=name, scope=scope, workspace=workspace, kinds=only, tags=tagged, wanted=state, limit=limit,
+                cursor=None if cursor is None else ids.check(cursor, "cursor"), now=at,
+            )  # fmt: skip
+
+        return self._read(read)
+
+    def revise(
+        self,
+        memory: str | Memory,
+        *,
+        content: str | None = None,
+        kind: str | None = None,
+        importance: float | None = None,
+        tags: Sequence[str] | None = None,
+        promote: bool = False,
+    ) -> Memory:
+        """Correct a memory by hand. Another `content` is another memory, which takes the place of the old one. With
+        `promote` it is the user's from now on: out of quarantine, seen from everywhere, whatever branch it was said on.
+        Returns the memory that stands now."""
+        from . import memories
+
+        id = _memory_id(memory)
+        gate = self._gate.another()
+        changes: dict[str, Any] = {}
+        if kind is not None:
+            changes["kind"] = memories.kind_of(kind)
+        if importance is not None:
+            changes["importance"] = memories.importance_of(importance)
+        draft = None
+        if content is not None:
+            draft = memories.Draft(gate, content, tags=tags or ())
+        if tags is not None:
+            changes["tags"] = memories.tags_of(tags, gate)
+        if not changes and draft is None and not promote:
+            raise InvalidInput("There is nothing to revise: say content, kind, importance, tags or promote.")
+        limits = self._limits()
+        return self._remembering(lambda tx: memories.revise(tx, id, draft, changes, limits, promote=bool(promote)))
+
+    def pin(self, memory: str | Memory | Event) -> Memory | None:
+        """Keep a memory, or an event (by its id, `<conversation>:<number>`), whatever retention, caps and extraction say.
+        Returns the memory; None for an event."""
+        return self._pin(memory, True)
+
+    def unpin(self, memory: str | Memory | Event) -> Memory | None:
+        """Take a pin off again."""
+        return self._pin(memory, False)
+
+    def _pin(self, memory: str | Memory | Event, pinned: bool) -> Memory | None:
+        from . import memories, retention
+
+        if isinstance(memory, Event) or (isinstance(memory, str) and ":" in memory):
+            event = memory.id if isinstance(memory, Event) else ids.check(memory, "event id")
+            self._write(lambda tx: retention.pin(tx, event, pinned))
+            return None
+        id = _memory_id(memory)
+        return self._write(lambda tx: memories.pin(tx, id, pinned))
+
+    def undo(self, memory: str | Memory) -> Memory:
+        """Take back the newest change of a memory, and whatever was changed together with it: a replaced statement stands
+        again, its replacement does not. Once more goes one change further back. Returns the memory as it stands now."""
+        from . import memories
+
+        id = _memory_id(memory)
+        return self._remembering(lambda tx: memories.undo(tx, id))
+
+    def memory_history(self, memory: str | Memory) -> list[MemoryChange]:
+        """Everything that happened to a memory, oldest first: who, why, before and after, on every branch."""
+        from . import memories
+
+        id = _memory_id(memory)
+        return self._read(lambda tx: memories.history(tx, id))
+
+    def forget(
+        self,
+        memory: str | Memory | None = None,
+        *,
+        source: ConversationLike | Event | None = None,
+        erase: bool = False,
+    ) -> int:
+        """Forget a memory: it is not found any more, and `undo` brings it back. With `source`, an event or a conversation,
+        everything that came from there. With `erase` nothing is left of it. Returns how many were forgotten."""
+        from . import memories
+
+        if (memory is None) == (source is None):
+            raise InvalidInput("Say which memory to forget, or source= for everything that came from there.")
+        if memory is not None:
+            id = _memory_id(memory)
+            self._write(lambda tx: memories.forget(tx, id, erase=bool(erase)))
+            gone = 1
+        else:
+            name = source if isinstance(source, str) else getattr(source, "id", "")
+            name = ids.check(name, "source")
+            gone = len(self._write(lambda tx: memories.forget_source(tx, name, erase=bool(erase))))
         self._db.scrub()
+        return gone
+
+    def consolidate(self, conversation: ConversationLike, *, branch: BranchLike = None) -> Consolidation:
+        """Turn what was said since the last time into memories, now: extract, compare with what is held, apply. Happens by
+        itself in the background after turns, when `memory_extract` is on."""
+        return self._consolidate(_id(conversation), branch)[0]
+
+    def _consolidate(
+        self, conversation: str, branch: BranchLike | int, seconds: float | None = None
+    ) -> tuple[Consolidation, bool]:
+        from . import consolidate
+
+        run = consolidate.Run(self._db, self._user, self._settings, self._model, self._gate, self._semantic)
+        done = run.all(conversation, branch, self._limits(), seconds=seconds)
+        if done.added + done.updated:
+            self._remembering(lambda tx: jobs.enqueue(tx, "retain", "all", delay_ms=DAY_MS))
+        return done, run.is_done
+
+    def _consolidate_job(self, user: str, key: str) -> None:
+        handle = self if user == self._user else self.for_user(user)
+        conversation_no, branch = (int(n) for n in key.split(":"))
+        try:
+            name = handle._read(lambda tx: conversations.by_number(tx, conversation_no))
+            _, is_done = handle._consolidate(name, branch, CONSOLIDATE_SECONDS)
+        except NotFound:
+            return  # deleted or erased meanwhile: that wins
+        if not is_done:  # other jobs come in between
+            handle._write(lambda tx: jobs.enqueue(tx, "consolidate", key))
+
+    def retain(self, *, dry_run: bool = False) -> Retention:
+        """Let go of what has had its time: conversations of hooks and HTTP (`retention_days`), memories that were not
+        important enough, or are no longer true. Never what was pinned. With `dry_run`, says what would go. Happens by
+        itself once a day where there is anything to expire."""
+        from . import retention
+
+        plan = retention.retain(self._db, self._user, self._settings, apply=not dry_run)
+        if plan.expiries and not dry_run:
+            self._db.scrub()
+        return plan
+
+    def _retain_job(self, user: str, key: str) -> None:
+        from . import retention
+
+        handle = self if user == self._user else self.for_user(user)
+        handle.retain()
+        if handle._read(retention.has_any):
+            handle._write(lambda tx: jobs.enqueue(tx, "retain", "all", delay_ms=DAY_MS))
+
+    def _used(self, hits: Iterable[Hit]) -> None:
+        """Count what was recalled, later: a read does not wait for a write."""
+        with _USES:
+            counts: dict[str, int] = self._shared.setdefault("uses", {}).setdefault(self._user, {})
+            for hit in hits:
+                if hit.type == "memory":
+                    counts[hit.id] = counts.get(hit.id, 0) + 1
+            many = len(counts) >= USES_MOST
+        if many and self._settings.background:
+            self._worker.wake(self._user)
+
+    def _note_uses(self) -> None:
+        """Write down how often memories were recalled: in the background, when settling, and when closing."""
+        from . import memories
+
+        with _USES:
+            waiting: dict[str, dict[str, int]] = self._shared.get("uses", {})
+            taken = {user: waiting.pop(user) for user in list(waiting) if waiting[user]}
+        for user, counts in taken.items():
+            try:
+                self._db.write(user, lambda tx, counts=counts: memories.used(tx, counts, ids.now()))  # type: ignore[misc]
+            except RecollectError:
+                return  # a count is not worth an error: a full disk, a closed store
 
     def recall(
         self,
@@ -429,14 +680,18 @@ class Store:
         min_importance: float | None = None,
         since: int | None = None,
         conversation: ConversationLike | None = None,
+        branch: BranchLike = None,
         workspace: str | None = None,
         limit: int = 10,
     ) -> list[Hit]:
-        """The memories that answer a question, best first; the filters are inside the search."""
-        return self._search(
+        """The memories that answer a question, best first; the filters are inside the search. From a `conversation`, its
+        own and the user's are seen, as its active branch has them, or `branch`."""
+        hits = self._search(
             q, types="memories", kinds=_several(kinds, "kinds"), tags=_several(tags, "tags"), since=since,
-            min_importance=min_importance, conversation=conversation, workspace=workspace, limit=limit,
+            min_importance=min_importance, conversation=conversation, branch=branch, workspace=workspace, limit=limit,
         )  # fmt: skip
+        self._used(hits)
+        return hits
 
     def search(
         self,
@@ -537,10 +792,12 @@ class Store:
         if here is not None:
             shown = {m.seq for m in self.messages(here, limit=None)}
             hits = [h for h in hits if h.conversation_id != here.id or h.seq not in shown]
-        return context.build(
+        made = context.build(
             hits, budget=budget, max_memories=most[0], max_excerpts=most[1], sensitive=sensitive,
             count=count or context.estimate, why=why,
         )  # fmt: skip
+        self._used(item.hit for item in made.items)
+        return made
 
     def _embeds(self) -> bool:
         """Whether what is written will be embedded in this process or another that has the means."""
@@ -606,7 +863,20 @@ class Store:
         at = None if at is None else checks.count(at, "at")
         if name is not None and self._safe_id(name, "branch name") == branches.EVERY:
             raise InvalidInput("'*' stands for every branch and cannot be the name of one.")
-        return self._write(lambda tx: branches.fork(tx, c, at, branch, name, switch))
+
+        def write(tx: Tx) -> Branch:
+            made = branches.fork(tx, c, at, branch, name, switch)
+            if switch:
+                self._look_again(tx, c)
+            return made
+
+        return self._write(write)
+
+    def _look_again(self, tx: Tx, conversation: str) -> None:
+        """Another branch is the active one: what was learned on the others is not seen from outside any more."""
+        from . import memories
+
+        memories.refresh_of(tx, conversations.find(tx, conversation).no)
 
     def branches(self, conversation: ConversationLike) -> list[Branch]:
         """All branches of a conversation with parent, fork point, head, last activity and a preview, `main` first."""
@@ -619,6 +889,7 @@ class Store:
 
         def write(tx: Tx) -> Conversation:
             branches.set_active(tx, name, branch)
+            self._look_again(tx, name)
             return conversations.get(tx, name)
 
         return self._write(write)
@@ -651,7 +922,9 @@ class Store:
 
     def settle(self) -> int:
         """Finish queued background work now. Returns how many jobs were done; `stats()` shows what failed."""
-        return jobs.run_due(self._db, self._user, self._handlers, self._gate, hurry=("summarize", "embed", "index"))
+        self._note_uses()
+        hurry = ("consolidate", "summarize", "embed", "index")
+        return jobs.run_due(self._db, self._user, self._handlers, self._gate, hurry=hurry)
 
     def reindex(self) -> int:
         """Build the index of words anew from what is stored, when `verify` says that it is not what it should be. Returns
@@ -724,6 +997,7 @@ class Store:
 
     def close(self) -> None:
         """Close the store, for all handles made from it. Queued background work stays queued."""
+        self._note_uses()
         self._worker.stop()
         self._db.close()
 
@@ -773,6 +1047,10 @@ def _where(url: PathLike | None, settings: Settings) -> str | None:
 
 def _path(path: PathLike) -> str:
     return os.path.abspath(os.path.expanduser(path))
+
+
+def _memory_id(memory: str | Memory) -> str:
+    return ids.check(memory if isinstance(memory, str) else getattr(memory, "id", memory), "memory id")
 
 
 def _id(conversation: ConversationLike) -> str:

@@ -15,12 +15,15 @@ from talk import Open, Raw
 
 @pytest.fixture
 def open_store(url: str) -> Iterator[Open]:
-    """`recollect.open` on the test's database; everything it opened is closed at the end. By words alone unless said:
-    these tests count jobs, and embedding is one."""
+    """`recollect.open` on the test's database; everything it opened is closed at the end. By words alone unless said,
+    and without looking for memories: these tests count jobs, and each is one."""
     with ExitStack() as stack:
 
-        def opener(user: str = "alex", *, semantic: bool = False, **settings: Any) -> recollect.Store:
-            return stack.enter_context(recollect.open(url, user=user, semantic=semantic, **settings))
+        def opener(
+            user: str = "alex", *, semantic: bool = False, memory_extract: bool = False, **settings: Any
+        ) -> recollect.Store:
+            opened = recollect.open(url, user=user, semantic=semantic, memory_extract=memory_extract, **settings)
+            return stack.enter_context(opened)
 
         yield opener
 

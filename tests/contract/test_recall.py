@@ -88,8 +88,9 @@ def test_filters(words: recollect.Store, monkeypatch: pytest.MonkeyPatch, scope:
     assert sorted(h.text[-1] for h in words.recall("heron", **scope)) == sorted(found)
 
 
-def test_a_filter_is_inside_the_search(words: recollect.Store) -> None:
+def test_a_filter_is_inside_the_search(open_store: Open) -> None:
     """Not after it: what is wanted is found however much else matches better."""
+    words = open_store(background=False, memory_max_items_per_namespace=1_000)
     wanted = words.remember("heron " + "and so much more that it ranks low " * 10, tags=["rare"])
     for i in range(250):
         words.remember(f"heron heron{i}")

@@ -221,6 +221,7 @@ STORE: dict[str, Path_] = {
         lambda t, v: t.store.create(metadata={v: "a"}),
         lambda t, v: t.store.create(metadata={"a": [{"b": {v: [v, 1, None]}}]}),
     ),
+    "create.origin": refused(lambda t, v: t.store.create(origin=v)),
     "get.conversation": asked("get", "conversation"),
     "conversations.workspace": lost(lambda t, v: t.store.conversations(workspace=v)),
     "conversations.limit": refused(lambda t, v: t.store.conversations(limit=v)),
@@ -281,9 +282,29 @@ STORE: dict[str, Path_] = {
     "remember.conversation": lost(lambda t, v: t.store.remember("x", conversation=v)),
     "remember.workspace": kept(lambda t, v: t.store.remember("Likes tea", workspace=f"/a/{v}")),
     "remember.source": kept(lambda t, v: t.store.remember("Likes milk", source=v)),
+    "remember.role": refused(lambda t, v: t.store.remember("x", role=v)),
+    "remember.pinned": lost(lambda t, v: t.store.remember("Likes cake", pinned=v)),
+    "remember.valid_from": refused(lambda t, v: t.store.remember("x", valid_from=v)),
+    "remember.valid_to": refused(lambda t, v: t.store.remember("x", valid_to=v)),
+    "remember.derived_from": lost(lambda t, v: t.store.remember("x", derived_from=[v])),
     "forget.memory": lost(lambda t, v: t.store.forget(v)),
+    "forget.source": lost(lambda t, v: t.store.forget(source=v)),
+    "forget.erase": lost(lambda t, v: t.store.forget(t.store.remember("Likes bread"), erase=v)),
+    **{  # type: ignore[misc]
+        f"memories.{p}": lost(lambda t, v, p=p: t.store.memories(**{p: v}))
+        for p in ("conversation", "branch", "workspace", "scope", "kinds", "tags", "state", "as_of", "limit", "cursor")
+    },
+    "revise.memory": lost(lambda t, v: t.store.revise(v, importance=0.1)),
+    "revise.content": kept(lambda t, v: t.store.revise(t.store.remember("Likes rice"), content=f"The login is {v}")),
+    "revise.kind": refused(lambda t, v: t.store.revise(t.store.remember("Likes rice"), kind=v)),
+    "revise.importance": refused(lambda t, v: t.store.revise(t.store.remember("Likes rice"), importance=v)),
+    "revise.tags": kept(lambda t, v: t.store.revise(t.store.remember("Likes oats"), tags=["a", v])),
+    "revise.promote": lost(lambda t, v: t.store.revise(t.store.remember("Likes rye"), promote=v)),
+    **{f"{verb}.memory": lost(lambda t, v, verb=verb: getattr(t.store, verb)(v)) for verb in ("pin", "unpin", "undo", "memory_history")},  # type: ignore[misc]
+    **{f"consolidate.{p}": asked("consolidate", p) for p in ("conversation", "branch")},
+    "retain.dry_run": lost(lambda t, v: t.store.retain(dry_run=v)),
     "recall.q": lost(lambda t, v: t.store.recall(v)),
-    **{f"recall.{p}": lost(lambda t, v, p=p: t.store.recall("x", **{p: v})) for p in ("kinds", "tags", "min_importance", "since", "conversation", "workspace", "limit")},  # type: ignore[misc]
+    **{f"recall.{p}": lost(lambda t, v, p=p: t.store.recall("x", **{p: v})) for p in ("kinds", "tags", "min_importance", "since", "conversation", "branch", "workspace", "limit")},  # type: ignore[misc]
     "search.q": lost(lambda t, v: t.store.search(v)),
     **{  # type: ignore[misc]
         f"search.{p}": lost(lambda t, v, p=p: t.store.search("x", **{p: v}))

@@ -8,14 +8,15 @@ import pytest
 import recollect
 
 NAMES = """
-Admin AsyncStore Backup Branch Context ContextItem Conversation Entry Event Hit LedgerEntry Memory Reasoning Receipt
-RecollectError Salvage Scan SecretPlace Settings Stats Store Verification admin errors open open_async
+Admin AsyncStore Backup Branch Consolidation Context ContextItem Conversation Entry Event Expiry Hit LedgerEntry Memory
+MemoryChange Provenance Reasoning Receipt RecollectError Retention Salvage Scan SecretPlace Settings Stats Store Verification admin errors open open_async
 """.split()
 
 VERBS = """
-append append_many backup branches clear close compact context conversations create delete delete_event erase for_user
-forget fork formatted_history get ledger location messages open read reasoning recall record_workflow_event reindex remember
-rename restore scan search settings settle stats summarize switch user verify with_history
+append append_many backup branches clear close compact consolidate context conversations create delete delete_event erase for_user
+forget fork formatted_history get ledger location memories memory_history messages open pin read reasoning recall
+record_workflow_event reindex remember rename restore retain revise scan search settings settle stats summarize switch undo
+unpin user verify with_history
 """.split()
 
 
@@ -53,7 +54,7 @@ def test_every_verb_says_what_it_does() -> None:
 
 def test_optional_arguments_are_keywords() -> None:
     """Except the few that everyone passes by place."""
-    by_place = {"create": ["id"], "fork": ["at"], "formatted_history": ["max_messages"], "with_history": ["max_messages"], "open": ["url"]}  # fmt: skip
+    by_place = {"create": ["id"], "fork": ["at"], "formatted_history": ["max_messages"], "with_history": ["max_messages"], "open": ["url"], "forget": ["memory"]}  # fmt: skip
     for name in VERBS:
         verb = getattr(recollect.Store, name)
         if not callable(verb):

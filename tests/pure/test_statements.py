@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 import pytest
 
 import recollect
+import recollect.ids
+import recollect.store
 from recollect import jobs, memories, salvage
 from talk import Hashed, exchange
 
@@ -27,7 +29,7 @@ ROOT = Path(recollect.__file__).parent
 VERBS = ("all", "one", "run", "many")
 TENANT = re.compile(
     r"\b(?:from|join|into|update)\s+(conversations|branches|events|tombstones|jobs|receipts|memories|words|title_words"
-    r"|vectors|embeddings|statistics)\b",
+    r"|vectors|embeddings|statistics|memory_changes|memory_roots|considered|pins)\b",
     re.I,
 )
 ONE_OR_THE_OTHER = {"sqlite": {"_late", "_distance"}, "postgres": {"update"}}
@@ -168,6 +170,95 @@ def searches(store: recollect.Store, c: recollect.Conversation) -> None:
     assert store.verify().ok
 
 
+def lives(store: recollect.Store) -> None:
+    """What can happen to a memory."""
+    c = store.create("talk", workspace="/w", origin="hook")
+    store.append(c, role="user", text="I live in Porto.")
+    store.append(c, role="assistant", text="I prefer tabs.")
+    store.consolidate(c)
+    store.fork(c, 1, name="other")
+    store.append(c, role="user", text="I moved to Lisbon.", branch="other")
+    store.consolidate(c, branch="other")
+    store.append(c, role="user", text="I live in Porto.")
+    store.append(c, role="user", text="I live in Porto.")
+    store.consolidate(c)
+    store.append(c, role="user", text="I live in Porto.")
+    store.consolidate(c)
+    for branch in (None, "main", "other"):
+        store.memories(conversation=c, branch=branch)
+        store.recall("lives", conversation=c, branch=branch)
+    store.memories(conversation=c, as_of=1)
+    store.pin(store.memories(conversation=c, branch="other")[0])
+    store.memories(state=None, as_of=5, kinds=["fact"], tags=["x"], limit=1)
+    root = store.remember("Works at Acme", source="talk:1", pinned=True)
+    store.remember("Takes the train", derived_from=[root.id])
+    moved = store.revise(root, content="Works at Globex")
+    store.revise(moved, importance=0.9)
+    store.undo(moved)
+    store.undo(moved)
+    store.pin(root)
+    store.unpin(root)
+    store.memory_history(root)
+    store.memories(cursor=root.id)
+    quiet = store.remember("Likes tea", role="tool")
+    store.revise(quiet, promote=True)
+    store.revise(store.remember("Only here", conversation=c), promote=True)
+    store.remember("On holiday", valid_to=1)
+    store.pin("talk:1")
+    store.unpin("talk:1")
+    store.settle()
+    store.switch(c, "other")
+    store.forget(quiet)
+    with pytest.raises(recollect.errors.NotFound):
+        store.forget(source="nowhere:1")
+    store.forget(source="talk:1")
+    store.append(c, role="user", text="I like ships.")
+    store.consolidate(c)
+    store.forget(source=c)
+    store.forget(root, erase=True)
+    small = recollect.Store(
+        store._db, "alex", store.settings.but(memory_max_items_per_namespace=1, memory_promote=("tool",)), None, store._worker
+    )
+    small.remember("one", workspace="/small", role="tool")
+    small.remember("two", workspace="/small")
+    with pytest.raises(recollect.errors.ScopeFull):
+        small.remember("three", workspace="/small")
+    store.recall("two")
+    store.stats()
+    store.verify()
+    now = recollect.store.DAY_MS * 100 + recollect.ids.now()
+    real, recollect.ids.now = recollect.ids.now, lambda: now
+    try:
+        store._db.write("alex", lambda tx: jobs.enqueue(tx, "retain", "all"))
+        store.settle()
+        for keep in (True, False):
+            old = store.create(origin="hook")
+            store.append(old, role="user", text="I live in Bonn.")
+            store.consolidate(old)
+            store.fork(old, 0, name="b")
+            store.append(old, role="user", text="I live in Rome.", branch="b")
+            store.consolidate(old, branch="b")
+            store.remember("here", conversation=old)
+            if keep:
+                store.pin(f"{old.id}:1")
+        now += recollect.store.DAY_MS * 100
+        store.retain(dry_run=True)
+        store.retain()
+    finally:
+        recollect.ids.now = real
+    away = store.create("away")
+    store.append(away, role="user", text="I live in Oslo.")
+    store.append(away, role="user", text="I like fjords.")
+    store.consolidate(away)
+    store.delete_event(away, 2)
+    store.clear(away)
+    store.append(away, role="user", text="I live in Oslo.")
+    store.consolidate(away)
+    store.erase(conversation=away)
+    store.reindex()
+    assert store.verify().ok
+
+
 def salvage_something(store: recollect.Store, url: str) -> None:
     c = store.create()
     store.append_many(c, exchange(3))
@@ -183,6 +274,7 @@ def seen(url: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> Iterable[li
     with recollect.open(url, user="alex", background=False, summary_delete=True, backup_every=1) as store:
         record(type(store._db), monkeypatch, found)
         tour(store)
+        lives(store)
         if backend == "sqlite":
             salvage_something(store, url)
         yield found

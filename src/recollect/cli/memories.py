@@ -1,16 +1,20 @@
-"""Memories: remember, recall, forget."""
+"""Memories: remember, list, recall, correct, pin, forget, take back; consolidation and retention."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .. import memories
 from ..errors import InvalidInput, NotFound
-from ..model import MEMORY_KINDS, Memory
+from ..model import MEMORY_KINDS, MEMORY_STATES, Expiry, Memory, MemoryChange
 from . import output
 from .search import PANEL, Explain, Limit, Question, Since, nothing, question_of, show_hits, split
-from .session import SHORTEST_PREFIX, Session, Yes, command, complete_conversation, confirm
+from .session import SHORTEST_PREFIX, BranchName, ConversationId, Session, Yes, command, complete_conversation, confirm
 from .store import since_when
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 
 def complete_memory_kind(incomplete: str) -> list[str]:
@@ -30,11 +34,13 @@ def remember(
     ] = None,
     workspace: Annotated[str | None, typer.Option("--workspace", "-w", help="Limit it to this workspace.")] = None,
     source: Annotated[str | None, typer.Option("--source", metavar="EVENT", help="The id of the event it came from.")] = None,
+    pin: Annotated[bool, typer.Option("--pin", help="Never let it go.")] = False,
 ) -> None:  # fmt: skip
     """Keep a statement beyond its conversation. The same statement again is the same memory."""
     made = s.store.remember(
         question_of(content), kind=kind, importance=importance, tags=tag or (),
         conversation=None if conversation is None else s.find(conversation).id, workspace=workspace, source=source,
+        pinned=pin,
     )  # fmt: skip
     if s.settings.background:
         s.store.settle()  # this process ends before the background begins: have it found by meaning from now on
@@ -43,6 +49,11 @@ def remember(
         return
     again = made.updated_at > made.created_at
     output.line(f"{'Known already' if again else 'Remembered'}: {made.id}")
+    if made.made_room:
+        most = s.settings.memory_max_items_per_namespace
+        output.line(f"There is room for {most:,} here, so {output.count(len(made.made_room), 'other')} had to go:")
+        for id in made.made_room:
+            output.line(f"  {output.one_line(_find(s, id).content, 60)}   (back: {s.command('undo', id[:8])})")
 
 
 @command("recall", panel=PANEL)
@@ -80,27 +91,282 @@ def recall(
         nothing(s, asked, "recall", narrowed=narrowed)
 
 
+Which = Annotated[
+    str, typer.Argument(metavar="MEMORY", help="Its id, or an unambiguous beginning of it.", show_default=False)
+]
+
+
+def complete_state(incomplete: str) -> list[str]:
+    return [state for state in (*MEMORY_STATES, "all") if state.startswith(incomplete)]
+
+
+@command("memories", panel=PANEL)
+def listed(
+    s: Session,
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option("--kind", "-k", help="Only these kinds: with commas, or repeated.", autocompletion=complete_memory_kind),
+    ] = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="Only with this tag; repeated: with all of them.")] = None,
+    state: Annotated[str, typer.Option("--state", "-s", help=f"One of {', '.join(MEMORY_STATES)}, or all.", autocompletion=complete_state)] = "active",
+    scope: Annotated[str | None, typer.Option("--scope", metavar="user|conversation|workspace", help="Only what is limited like this.")] = None,
+    conversation: Annotated[
+        str | None,
+        typer.Option("--conversation", "-c", metavar="CONVERSATION", help="As seen from this conversation.", autocompletion=complete_conversation),
+    ] = None,
+    branch: BranchName = None,
+    workspace: Annotated[str | None, typer.Option("--workspace", "-w", help="Of what is limited to a workspace, only this one's.")] = None,
+    as_of: Annotated[str | None, typer.Option("--as-of", metavar="EVENT|WHEN", help="As they stood: at an event's number (with -c), 7d ago, or on a day.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="At most so many.")] = 50,
+    cursor: Annotated[str | None, typer.Option("--cursor", metavar="MEMORY", help="Go on behind this one: the id of a listed memory.")] = None,
+) -> None:  # fmt: skip
+    """List memories, the newest first: what is known, from where, and how it stands."""
+    at = (
+        int(as_of)
+        if as_of is not None and as_of.isdigit() and conversation is not None
+        else since_when(as_of, "--as-of")
+    )
+    found = s.store.memories(
+        kinds=split(kinds, MEMORY_KINDS), tags=split(tag), state=None if state == "all" else state, scope=scope,
+        conversation=None if conversation is None else s.find(conversation).id, branch=branch, workspace=workspace, as_of=at,
+        limit=limit, cursor=cursor,
+    )  # fmt: skip
+    if s.json:
+        output.emit(found)
+        return
+    if not found:
+        output.line("Nothing is remembered." if state == "active" else f"No memory is {state}.")
+        return
+    with_state = state == "all"
+    limited = any(m.conversation_id or m.workspace for m in found)
+    columns = [
+        "Id",
+        "Memory",
+        "Kind",
+        "Weight",
+        *(["State"] if with_state else []),
+        *(["Limited to"] if limited else []),
+        "From",
+        "Used",
+        "When",
+    ]
+    rows: list[list["str | Text"]] = []
+    for m in found:
+        says = output.styled(("📌 " if m.pinned else "") + m.content + (f"  ⚠ {m.flag}" if m.flag else ""))
+        rows.append([
+            m.id[:8], says, m.kind, f"{m.importance:.1f}", *([m.state] if with_state else []),
+            *([output.one_line(m.conversation_id or m.workspace or "", 24)] if limited else []),
+            _from(m), f"{m.uses:,}" if m.uses else "–", output.when(m.updated_at),
+        ])  # fmt: skip
+    output.show(output.table(*columns, rows=rows, right=["Weight", "Used"], wide=("Memory", "Limited to")))
+    if limit and len(found) == limit:
+        output.line("")
+        output.line(f"More: {s.command('memories', '--cursor', found[-1].id)}")
+
+
+def _from(m: Memory) -> str:
+    if m.by_hand:
+        return "you"
+    seqs = m.provenance.seqs
+    where = output.one_line(m.provenance.conversation_id or "", 16) + (f" #{seqs[0]}" if seqs else "")
+    return f"{m.provenance.role or m.provenance.extractor}{', ' + where if where else ''}"
+
+
+@command("memory", panel=PANEL)
+def memory(s: Session, memory: Which) -> None:
+    """Show one memory and everything that happened to it."""
+    found = _find(s, memory)
+    history = s.store.memory_history(found.id)
+    if s.json:
+        output.emit({"memory": output.plain(found), "history": [output.plain(change) for change in history]})
+        return
+    p = found.provenance
+    output.show(output.facts([
+        ("memory", found.id),
+        ("says", found.content),
+        ("kind", f"{found.kind}, importance {found.importance:g}" + (", pinned" if found.pinned else "")),
+        ("state", found.state + (f", by {found.replaced_by}" if found.replaced_by else "")),
+        ("scope", found.conversation_id or found.workspace or "you, everywhere"),
+        *([("tags", ", ".join(found.tags))] if found.tags else []),
+        ("said by", f"{p.role or 'nobody'}, taken by {p.extractor}"),
+        *([("said in", f"{p.conversation_id}, branch {p.branch}, event {', '.join(map(str, p.seqs))}")] if p.seqs else []),
+        *([("look at it", found.flag)] if found.flag else []),
+        *([("contradicts", found.conflicts_with)] if found.conflicts_with else []),
+        ("recalled", f"{output.count(found.uses, 'time')}" + (f", last {output.when(found.used_at)}" if found.used_at else "")),
+    ]))  # fmt: skip
+    output.line("")
+    output.show(output.table(
+        "When", "What", "Who", "Where", "Why", rows=[
+            [output.when(c.at), c.action + (" (undone)" if c.undone_at else ""), c.who, _where(c), c.why] for c in history
+        ], wide=("Why",),
+    ))  # fmt: skip
+
+
+def _where(change: MemoryChange) -> str:
+    if change.conversation_id is None:
+        return "everywhere"
+    return f"{output.one_line(change.conversation_id, 16)} {change.branch} #{change.seq}"
+
+
+@command("revise", panel=PANEL)
+def revise(
+    s: Session,
+    memory: Which,
+    content: Annotated[list[str] | None, typer.Argument(metavar="[STATEMENT]", help="What it should say instead; - reads it from standard input.", show_default=False)] = None,
+    kind: Annotated[str | None, typer.Option("--kind", "-k", help=f"One of {', '.join(MEMORY_KINDS)}.", autocompletion=complete_memory_kind)] = None,
+    importance: Annotated[float | None, typer.Option("--importance", "-i", min=0, max=1, help="From 0 to 1.")] = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="The tags it has from now on; may be repeated.")] = None,
+    promote: Annotated[bool, typer.Option("--promote", help="Make it the user's: out of quarantine, seen from everywhere.")] = False,
+) -> None:  # fmt: skip
+    """Correct a memory. The old statement is kept in its history; `undo` brings it back."""
+    found = _find(s, memory)
+    made = s.store.revise(
+        found.id, content=question_of(content) if content else None, kind=kind, importance=importance, tags=tag, promote=promote,
+    )  # fmt: skip
+    if s.json:
+        output.emit(made)
+        return
+    output.line(f"Revised: {output.one_line(made.content, 60)} ({made.id})")
+
+
+@command("pin", panel=PANEL)
+def pin(
+    s: Session,
+    memory: Annotated[str, typer.Argument(metavar="MEMORY|EVENT", help="A memory's id or its beginning, or an event's id (conversation:number).", show_default=False)],
+) -> None:  # fmt: skip
+    """Keep a memory or an event whatever retention, caps and extraction say."""
+    _pin(s, memory, True)
+
+
+@command("unpin", panel=PANEL)
+def unpin(
+    s: Session,
+    memory: Annotated[str, typer.Argument(metavar="MEMORY|EVENT", help="A memory's id or its beginning, or an event's id (conversation:number).", show_default=False)],
+) -> None:  # fmt: skip
+    """Take a pin off again."""
+    _pin(s, memory, False)
+
+
+def _pin(s: Session, ref: str, pinned: bool) -> None:
+    id = ref if ":" in ref else _find(s, ref).id
+    found = s.store.pin(id) if pinned else s.store.unpin(id)
+    if s.json:
+        output.emit({"id": id, "pinned": pinned})
+        return
+    output.line(f"{'Pinned' if pinned else 'No longer pinned'}: {output.one_line(found.content, 60) if found else id}")
+
+
+@command("undo", panel=PANEL)
+def undo(s: Session, memory: Which) -> None:
+    """Take back the newest change of a memory, with whatever was changed together with it."""
+    found = s.store.undo(_find(s, memory).id)
+    if s.json:
+        output.emit(found)
+        return
+    output.line(f"Undone. {output.one_line(found.content, 60)} is {found.state}.")
+
+
 @command("forget", panel=PANEL)
 def forget(
     s: Session,
-    memory: Annotated[str, typer.Argument(metavar="MEMORY", help="Its id, or an unambiguous beginning of it.", show_default=False)],
+    memory: Annotated[str | None, typer.Argument(metavar="[MEMORY]", help="Its id, or an unambiguous beginning of it.", show_default=False)] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="EVENT|CONVERSATION", help="Everything that came from this event or conversation.")] = None,
+    erase: Annotated[bool, typer.Option("--erase", help="For good: nothing is left of it, and undo does not bring it back.")] = False,
     yes: Yes = False,
 ) -> None:  # fmt: skip
-    """Remove a memory for good."""
+    """Forget a memory, or all that came from one place. `undo` brings it back, unless it is erased."""
+    for_good = " for good" if erase else ""
+    if memory is None or source is not None:
+        if memory is not None or source is None:
+            raise InvalidInput("Say which memory to forget, or --source for everything that came from there.")
+        confirm(f"Forget everything that came from {source}{for_good}?", yes)
+        gone = s.store.forget(source=source, erase=erase)
+        if s.json:
+            output.emit({"source": source, "forgotten": gone})
+            return
+        output.line(f"Forgotten: {output.count(gone, 'memory', 'memories')}.")
+        return
     found = _find(s, memory)
-    confirm(f"Forget “{output.one_line(found.content, 60)}” ({found.kind}) for good?", yes)
-    s.store.forget(found.id)
+    if found.state == "forgotten" and not erase:
+        raise NotFound(
+            f"Memory {found.id!r} was forgotten already. `{s.command('undo', found.id[:8])}` brings it back."
+        )
+    confirm(f"Forget “{output.one_line(found.content, 60)}” ({found.kind}){for_good}?", yes)
+    s.store.forget(found.id, erase=erase)
     if s.json:
         output.emit({"id": found.id, "forgotten": True})
         return
     output.line(f"Forgotten: {output.one_line(found.content, 60)}")
 
 
+@command("consolidate", panel=PANEL)
+def consolidate(s: Session, conversation: ConversationId, branch: BranchName = None) -> None:
+    """Turn what was said in a conversation since the last time into memories, now."""
+    done = s.store.consolidate(s.find(conversation).id, branch=branch)
+    if s.settings.background:
+        s.store.settle()
+    if s.json:
+        output.emit(done)
+        return
+    output.line(
+        f"{output.count(done.turns, 'turn')} considered: {done.added:,} added, {done.updated:,} updated, {done.deleted:,} taken"
+        f" back, {done.unchanged:,} unchanged, {done.conflicts:,} in conflict, {done.quarantined:,} in quarantine."
+    )
+    if done.decisions:
+        output.show(output.table(
+            "Decision", "Statement", "Why", rows=[[action, content, why] for action, content, why in done.decisions],
+            wide=("Statement", "Why"),
+        ))  # fmt: skip
+
+
+@command("retain", panel=PANEL)
+def retain(
+    s: Session,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    yes: Yes = False,
+) -> None:
+    """Let go of conversations and memories that have had their time."""
+    plan = s.store.retain(dry_run=True)
+    if plan.expiries and not dry_run:
+        if not s.json:
+            _show_plan(plan.expiries)
+        confirm(
+            f"Let go of {output.count(len(plan.expiries), 'conversation and memory', 'conversations and memories')}?",
+            yes,
+        )
+        plan = s.store.retain()
+    if s.json:
+        output.emit(plan)
+        return
+    if not plan.expiries:
+        output.line("Nothing has had its time." + (f" {plan.kept:,} pinned would have." if plan.kept else ""))
+        return
+    if dry_run:
+        _show_plan(plan.expiries)
+        output.line(
+            f"{len(plan.expiries):,} would go"
+            + (f", {plan.kept:,} stay because they are pinned." if plan.kept else ".")
+        )
+    else:
+        output.line(
+            f"{len(plan.expiries):,} gone" + (f", {plan.kept:,} stay because they are pinned." if plan.kept else ".")
+        )
+
+
+def _show_plan(expiries: Sequence[Expiry]) -> None:
+    output.show(output.table(
+        "What", "Id", "Says", "Events", "Why", right=["Events"], wide=("Says", "Why"), rows=[
+            [e.type, e.id[:8] if e.type == "memory" else output.one_line(e.id, 24), output.one_line(e.title, 60),
+             f"{e.events:,}" if e.events else "–", e.why] for e in expiries
+        ],
+    ))  # fmt: skip
+
+
 def _find(s: Session, ref: str) -> Memory:
     found = s.store._read(lambda tx: memories.beginning(tx, ref))
     if not found or (len(ref) < SHORTEST_PREFIX and found[0].id != ref):
         short = f"; the beginning of an id needs {SHORTEST_PREFIX} characters or more" if found else ""
-        raise NotFound(f"There is no memory {ref!r}{short}. `{s.command('recall', '...')}` finds them with their ids.")
+        raise NotFound(f"There is no memory {ref!r}{short}. `{s.command('memories')}` lists them with their ids.")
     if len(found) > 1:
         listed = "; ".join(f"{m.id} ({output.one_line(m.content, 40)})" for m in found[:8])
         raise InvalidInput(f"{ref!r} could be any of {listed}. Give more of the id.")

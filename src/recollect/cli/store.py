@@ -133,6 +133,7 @@ def _totals(s: Session, found: Stats, start: int | None) -> None:
         ("conversations", f"{found.conversations:,}" + (f" ({found.deleted_conversations:,} more in the bin)" if found.deleted_conversations else "")),
         ("events", f"{found.events:,}, {found.messages:,} of them messages" + (f", since {output.when(start)}" if start is not None else "")),
         ("branches", f"{found.branches:,}"),
+        ("memories", _memories(found)),
         ("first", output.when(found.first_at)),
         ("newest", output.when(found.last_at)),
         ("size", output.size(found.bytes)),
@@ -143,6 +144,12 @@ def _totals(s: Session, found: Stats, start: int | None) -> None:
 
 
 # -- schema
+
+
+def _memories(found: Stats) -> str:
+    """How many there are, and what somebody should look at."""
+    health = {name.replace("_", " "): n for name, n in found.memories.items() if n and name != "active"}
+    return f"{found.memories['active']:,} active" + "".join(f", {n:,} {name}" for name, n in health.items())
 
 
 def _version(s: Session) -> int:

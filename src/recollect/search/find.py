@@ -11,6 +11,7 @@ from .. import branches, log, memories
 from ..conversations import Found, find
 from ..errors import InvalidInput
 from ..model import Hit
+from ..views import View
 from . import fence, index, statistics, times
 from .fusion import Doc, Ranker, Statistics, speakers, understand
 from .tokens import terms
@@ -51,6 +52,7 @@ class Request:
         since: int | None = None,
         until: int | None = None,
         near: str | None = None,
+        near_branch: Any = None,
         outside: bool = False,
     ) -> None:
         self.text, self.limit, self.now = text, limit, now
@@ -59,6 +61,8 @@ class Request:
         self.min_importance, self.since, self.until = min_importance, since, until
         self.near = conversation if near is None else near
         """The conversation that asks: what is remembered for it alone is seen, without the search being limited to it."""
+        self.near_branch = near_branch
+        """On which of its branches; the active one unless said."""
         self.outside = outside
         """Whether events that name a path outside their workspace are shown."""
 
@@ -106,6 +110,7 @@ class _Search:
         self._lineages: dict[int, dict[int, int] | None] = {}
         self._found: Found | None = None
         self._branch: int | None = None
+        self._view: View | None = None
         if request.conversation is not None:
             self._found = find(tx, request.conversation)
             if request.branch not in (None, branches.EVERY):
@@ -258,13 +263,21 @@ class _Search:
                 taken = {row[0] for row in rows}
                 part = [id for id in part if id not in taken]
             if self._request.types != "events" and part:
-                rows = self._tx.all(
-                    f"select {memories.COLUMNS}{memories.FROM} where m.user_no = :user and m.id{self._tx.among}",
-                    ids=self._tx.some(part),
-                )
+                rows = memories.rows(self._tx, part, self._seen_from())
                 self._read.update([row[11] for row in rows])
                 docs += [self._memory(row) for row in rows if self._is_memory_wanted(row)]
         return docs
+
+    def _seen_from(self) -> View:
+        """Where memories are looked at from: the conversation that asks, on the branch it asks about."""
+        if self._view is None:
+            r = self._request
+            near = self._found if r.near is None or r.near == r.conversation else find(self._tx, r.near)
+            branch = self._branch
+            if branch is None and near is not None and r.near_branch is not None:
+                branch = branches.number(self._tx, near, r.near_branch)
+            self._view = View(self._tx, near, branch)
+        return self._view
 
     def _event(self, row: Row) -> Doc:
         number, seq, kind, role, text, name, tool, path, agent, tags, _, created_at, no = row
@@ -317,6 +330,8 @@ class _Search:
 
     def _is_memory_wanted(self, row: Row) -> bool:
         r = self._request
+        if memories.state(row, r.now) != memories.ACTIVE:
+            return False
         if row[12] is not None and (row[5] is None or row[5] != r.near):
             return False
         if row[6] is not None and (r.workspace is not None or r.workspaces):
@@ -391,7 +406,7 @@ class _Search:
     def _hit(self, ranked: Ranked, asked: Sequence[str]) -> Hit:
         type, row = self._rows[ranked.doc.id]
         if type == "memory":
-            row = memories.load(row)  # only now: a search looks at a hundred and shows ten
+            row = memories.load(row, self._request.now)  # only now: a search looks at a hundred and shows ten
             return Hit(
                 "memory", row.kind, row.id, row.conversation_id, None, row.content, snippet(row.content, asked),
                 ranked.score, ranked.parts, row.created_at, None, None, log.SENSITIVE in row.tags,

@@ -25,6 +25,7 @@ def reindex(db: Database, user: str, outside: bool) -> int:
     """Put into the index what is stored and not there yet. Returns how many events and memories were looked at.
     `outside`: also events that name a path outside their workspace."""
     _pages(db, user, _titles)
+    _pages(db, user, _heads)
     events = _pages(db, user, lambda tx, after: _events(tx, after, outside))
     return events + _pages(db, user, _memories)
 
@@ -60,6 +61,15 @@ def _events(tx: Tx, after: int, outside: bool) -> tuple[int, int]:
 def _place(tx: Tx, no: int) -> Found | None:
     row = tx.one("select title, workspace from conversations where user_no = :user and no = :c", c=no)
     return None if row is None else Found(no, "", 0, 0, row[0], row[1])
+
+
+def _heads(tx: Tx, after: int) -> tuple[int, int]:
+    """How memories stand, worked out from their changes; before what can be found of them is indexed."""
+    rows = tx.all(
+        "select id from memories where user_no = :user and id > :after order by id limit :page", after=after, page=PAGE
+    )
+    memories.refresh(tx, [row[0] for row in rows])
+    return (rows[-1][0], len(rows)) if rows else (after, 0)
 
 
 def _memories(tx: Tx, after: int) -> tuple[int, int]:

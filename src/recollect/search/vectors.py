@@ -211,7 +211,8 @@ class Semantic:
             cap=CAP, upto=upto, high=tx.high_id(), n=BATCH,
         )  # fmt: skip
         memories = tx.all(
-            "select id, 0, substr(content, 1, :cap) from memories where user_no = :user and id > :upto order by id limit :n",
+            "select id, 0, case when indexed_at is null then '' else substr(content, 1, :cap) end from memories"
+            " where user_no = :user and id > :upto order by id limit :n",
             cap=CAP, upto=upto, n=BATCH,
         )  # fmt: skip
         return sorted([*events, *memories])[:BATCH]
@@ -224,7 +225,7 @@ class Semantic:
             " and v.id is null and e.kind not in ('reasoning', 'summary') and e.text <> ''"
             " union all select m.id, 0, substr(m.content, 1, :cap) from memories m left join vectors v"
             " on v.user_no = m.user_no and v.id = m.id where m.user_no = :user and m.id > :first and m.id <= :upto"
-            " and v.id is null order by 1 limit :n",
+            " and v.id is null and m.indexed_at is not null order by 1 limit :n",
             cap=CAP, first=upto - LATE, upto=upto, n=BATCH,
         )  # fmt: skip
 
@@ -238,7 +239,7 @@ class Semantic:
                 row[0]
                 for row in tx.all(
                     f"select id from events{tx.by_id} where user_no = :user and id{tx.among}"
-                    f" union all select id from memories where user_no = :user and id{tx.among}",
+                    f" union all select id from memories where user_no = :user and id{tx.among} and indexed_at is not null",
                     ids=ids,
                 )
             }  # what was erased meanwhile stays so

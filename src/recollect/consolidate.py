@@ -1,0 +1,482 @@
+"""Consolidation: what was said since the last time becomes memories.
+
+Three steps, a few turns at a time. What has not been considered is read; candidates are taken from it outside any
+transaction, since a model may be asked; then, in one transaction, each candidate is compared with its neighbours, and what
+is decided is written down together with the mark that says how far a branch has been considered. So a turn is considered
+once, whoever does it and however often it is tried. Everything is looked at again inside that transaction: if the history
+was cleared, erased or forgotten meanwhile, in this process or another, that wins.
+
+A change is made where its turn stands, on the turn's branch, and compared with what is seen from there.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from math import log as ln
+
+from . import branches, conversations, ids, log, memories, views
+from .db.points import reach
+from .decide import Decision, Neighbour, Policy, decide
+from .errors import EmbeddingFailed, NotFound
+from .extract import Turn, candidates, topic
+from .model import Consolidation
+from .search import fence
+from .search.tokens import term_set
+from .views import View
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from .config import Settings
+    from .conversations import Found
+    from .db import Database, Tx
+    from .extract import Candidate
+    from .memories import Limits
+    from .model import Event, Model
+    from .redact import Gate
+    from .search.vectors import Semantic
+    from .views import Change
+
+CHUNK = 25  # turns in one transaction: what others wait for is short
+BEFORE = 6  # messages before a turn that its candidates may refer to
+LEARNED = ("message", "artifact", "approval", "tool_result", "ledger", "event", "note")
+PROTECTED = "a person wrote or pinned what it contradicts"
+
+
+class _Plan:
+    """Turns of one conversation that have not been considered."""
+
+    def __init__(self, found: Found, marks: dict[int, int]) -> None:
+        self.found = found
+        self.marks = marks
+        """How far each branch of the lineage had been considered."""
+        self.after: dict[int, int] = {}
+        """How far it will have been."""
+        self.turns: list[tuple[int, Event]] = []
+        """(branch, event), oldest first."""
+        self.before: list[Event] = []
+        """Messages just before the first of them."""
+
+
+class _Held:
+    """An active memory as it stands where a turn was said."""
+
+    __slots__ = ("change", "content", "cosine", "id", "no")
+
+    def __init__(self, no: int, id: str, content: str, change: Change) -> None:
+        self.no, self.id, self.content, self.change = no, id, content, change
+        self.cosine: float | None = None
+
+    @property
+    def text(self) -> str:
+        return self.content
+
+
+class Run:
+    """One round of consolidation."""
+
+    def __init__(
+        self,
+        db: Database,
+        user: str,
+        settings: Settings,
+        model: Model | None,
+        gate: Gate,
+        semantic: Callable[[], Semantic | None],
+    ) -> None:
+        self._db, self._user, self._settings, self._model, self._gate = db, user, settings, model, gate
+        self._find_semantic = semantic
+        self._semantic: Semantic | None = None
+        self._policy = Policy(settings.memory_similarity_threshold, settings.memory_promote)
+        self.is_done = True
+        """Whether everything was considered, or time ran out before."""
+
+    def all(self, conversation: str, branch: Any, limits: Limits, *, seconds: float | None = None) -> Consolidation:
+        """Consider all turns along a branch that have not been considered; for `seconds` at most."""
+        started = time.monotonic()
+        name = self._db.read(self._user, lambda tx: _branch_name(tx, conversation, branch))
+        total = _Total()
+        while True:
+            plan = self._db.read(self._user, lambda tx: self._plan(tx, conversation, branch))
+            if plan is None:
+                break
+            offers = self._extract(plan)
+            vectors = self._embed([c for _, _, found in offers for c in found])
+            reach("memories extracted")
+            part = self._db.write(self._user, lambda tx: self._apply(tx, plan, offers, vectors, limits))  # noqa: B023
+            if part is not None:
+                total.add(part)
+            if seconds is not None and time.monotonic() - started > seconds:
+                self.is_done = False
+                break
+        return total.value(conversation, name)
+
+    # -- what is to be considered
+
+    def _plan(self, tx: Tx, conversation: str, branch: Any) -> _Plan | None:
+        found = conversations.find(tx, conversation)
+        b = branch if isinstance(branch, int) else branches.number(tx, found, branch)
+        if b and b not in branches.tree(tx, found.no):
+            return None  # cleared meanwhile
+        own = branches.lineage(tx, found.no, b)
+        plan = _Plan(found, _marks(tx, found.no))
+        for no, high in reversed(own):
+            mark = plan.marks.get(no, 0)
+            upto = min(high, found.last_seq)
+            if mark >= upto:
+                continue
+            left = CHUNK - len(plan.turns)
+            if left == 0:
+                break
+            events = log.walk(tx, found, [(no, high)], after=mark, kinds=LEARNED, limit=left)
+            plan.turns += [(no, event) for event in events]
+            plan.after[no] = upto if len(events) < left else events[-1].seq
+        if not plan.after:
+            return None
+        plan.turns.sort(key=lambda turn: turn[1].seq)
+        if plan.turns:
+            first = plan.turns[0]
+            before = branches.lineage(tx, found.no, first[0], first[1].seq - 1)
+            plan.before = log.walk(tx, found, before, kinds=("message",), limit=BEFORE, newest=True)
+        return plan
+
+    def _extract(self, plan: _Plan) -> list[tuple[int, Turn, list[Candidate]]]:
+        said = [_turn(event) for event in plan.before]
+        offers: list[tuple[int, Turn, list[Candidate]]] = []
+        most = self._settings.memory_max_candidates_per_turn
+        for branch, event in plan.turns:
+            turn = _turn(event)
+            found = self._candidates(turn, said[-BEFORE:], most)
+            offers.append((branch, turn, found[:most]))
+            if event.kind == "message":
+                said.append(turn)
+        return offers
+
+    def _candidates(self, turn: Turn, before: Sequence[Turn], most: int) -> list[Candidate]:
+        return candidates(turn, before=before, most=most)
+
+    def _embed(self, offered: Sequence[Candidate]) -> dict[str, Any]:
+        """The vectors of what the candidates ask for, made before the transaction: an embedder may be far away."""
+        self._semantic = self._find_semantic() if offered else None
+        if self._semantic is None:
+            return {}
+        asked = list(dict.fromkeys(c.query for c in offered))
+        try:
+            return dict(zip(asked, self._semantic.embed(asked), strict=True))
+        except EmbeddingFailed:
+            return {}
+
+    # -- what comes of it
+
+    def _apply(
+        self, tx: Tx, plan: _Plan, offers: list[tuple[int, Turn, list[Candidate]]], vectors: dict[str, Any], limits: Limits
+    ) -> _Total | None:  # fmt: skip
+        """Decide and write, if nothing has happened meanwhile that would make it wrong; else None."""
+        found = conversations.find(tx, plan.found.id, lock=True)
+        marks = _marks(tx, found.no)
+        if found.no != plan.found.no or any(marks.get(b, 0) != plan.marks.get(b, 0) for b in plan.after):
+            return None  # considered by another, cleared, or forgotten: look again
+        total = _Total(turns=len(offers))
+        for branch, turn, offered in offers:
+            if offered and _is_there(tx, found.no, branch, turn.seq):
+                for candidate in offered:
+                    self._consider(tx, found, branch, turn, candidate, vectors, limits, total)
+        for branch, upto in plan.after.items():
+            if branch in marks:
+                tx.run(
+                    "update considered set upto = :upto where user_no = :user and conversation_no = :c and branch_no = :b",
+                    c=found.no, b=branch, upto=upto,
+                )  # fmt: skip
+            else:
+                tx.run(
+                    "insert into considered (user_no, conversation_no, branch_no, upto) values (:user, :c, :b, :upto)",
+                    c=found.no, b=branch, upto=upto,
+                )  # fmt: skip
+        return total
+
+    def _consider(
+        self, tx: Tx, found: Found, branch: int, turn: Turn, candidate: Candidate, vectors: dict[str, Any], limits: Limits,
+        total: _Total,
+    ) -> None:  # fmt: skip
+        view = View(tx, found, branch)
+        workspace = found.workspace if candidate.kind == "project_state" else None
+        scope = memories.namespace(None, workspace)
+        gate = self._gate.another()
+        draft = memories.Draft(
+            gate, candidate.content, candidate.kind, candidate.importance, candidate.tags, workspace, role=candidate.role,
+            extractor=candidate.extractor, valid_from=candidate.valid_from, valid_to=candidate.valid_to,
+            seqs=candidate.seqs, checkpoint=candidate.source_checkpoint_id,
+        )  # fmt: skip
+        id = memories.id_of(draft.content, None, workspace)
+        edit = memories.Edit(
+            tx, view, who=candidate.extractor, place=(found.no, branch, turn.seq), at=turn.created_at
+        )  # fmt: skip
+        doing = _Doing(tx, view, edit, draft, id, limits, turn)
+        trusted = candidate.role == "user" or candidate.role in limits.promote
+        if candidate.quarantine is not None and not (trusted and candidate.role != "user"):
+            action, why = doing.quarantine(candidate)
+        elif candidate.operation in ("retract", "done") and not trusted:
+            action, why = "noop", "only the user takes a memory back"
+        else:
+            held = _held(tx, view, scope)
+            near = self._neighbours(tx, candidate, held, vectors)
+            decision = decide(candidate, [_neighbour(h) for h in near], self._policy)
+            action, why = doing.apply(decision, held)
+        edit.finish()
+        total.note(action, draft.content, why)
+
+    def _neighbours(self, tx: Tx, candidate: Candidate, held: list[_Held], vectors: dict[str, Any]) -> list[_Held]:
+        """The nearest of the same scope: those about the same thing first, then by words and meaning together."""
+        most = self._settings.memory_neighbours
+        for h in held:
+            h.cosine = None
+        topics = set(candidate.topics)
+        same = [h for h in held if topics and _topic(h.content) in topics]
+        asked = _terms(candidate.query)
+        counts: dict[str, int] = {}
+        shared: list[tuple[_Held, frozenset[str]]] = []
+        for h in held:
+            common = asked & _terms(h.content)
+            if common:
+                shared.append((h, common))
+                for term in common:
+                    counts[term] = counts.get(term, 0) + 1
+        rarity = {term: ln(1 + len(held) / n) for term, n in counts.items()}
+        whole = sum(rarity.get(term, ln(1 + len(held))) for term in asked) or 1.0
+        words = {h.no: sum(rarity[t] for t in common) / whole for h, common in shared}
+        chosen = {h.no: h for h in [*same, *(h for h, _ in sorted(shared, key=lambda s: -words[s[0].no])[: 4 * most])]}
+        vector = vectors.get(candidate.query)
+        if vector is not None and self._semantic is not None:
+            by_no = {h.no: h for h in held}
+            for no in self._semantic.nearest(tx, vector, 4 * most, [0]):
+                if no in by_no:
+                    chosen[no] = by_no[no]
+            self._semantic.set_cosines(tx, vector, chosen.values(), {h.no: h.id for h in chosen.values()})  # type: ignore[arg-type]
+        about = {h.no for h in same}
+        ranked = sorted(
+            chosen.values(),
+            key=lambda h: (h.no not in about, -(words.get(h.no, 0.0) + max(0.0, h.cosine or 0.0)), h.no),
+        )
+        return ranked[: max(most, len(about))]
+
+
+class _Doing:
+    """One candidate's change."""
+
+    def __init__(
+        self, tx: Tx, view: View, edit: memories.Edit, draft: memories.Draft, id: str, limits: Limits, turn: Turn
+    ) -> None:
+        self._tx, self._view, self._edit, self._draft = tx, view, edit, draft
+        self._id, self._limits, self._turn = id, limits, turn
+        self._conversation = None if view.found is None else view.found.no
+        self._own = self._there()
+
+    def _there(self) -> tuple[int, Change | None] | None:
+        """The same statement, if it was ever held: its number, and how it stands here."""
+        row = self._tx.one("select id from memories where user_no = :user and memory_id = :id", id=self._id)
+        return None if row is None else (row[0], self._view.among([row[0]]).get(row[0]))
+
+    def quarantine(self, candidate: Candidate) -> tuple[str, str]:
+        """Somebody has to look at it first. It touches nothing that is held."""
+        why = candidate.quarantine or ""
+        if candidate.operation not in ("assert", "correct"):
+            return "noop", why
+        if self._own is not None and self._own[1] is not None and self._own[1].state != "expired":
+            return "noop", "it is there already"
+        self._edit.add(self._draft, None, self._id, "quarantined", why, self._limits)
+        return "quarantined", why
+
+    def apply(self, decision: Decision, held: list[_Held]) -> tuple[str, str]:
+        by_id = {h.id: h for h in held}
+        hit = [by_id[id] for id in dict.fromkeys((decision.id, *decision.others)) if id in by_id]
+        action = decision.action
+        if action in ("update", "delete"):
+            if any(_is_protected(h) for h in hit):
+                hit, action = [h for h in hit if _is_protected(h)], "conflict"
+                decision = Decision(
+                    "conflict", hit[0].id, f"{decision.why}; {PROTECTED}", (), decision.action == "update"
+                )
+            elif any(self._is_newer(h) for h in hit):
+                # An older turn that is considered late does not change what was said after it.
+                return "noop", "something newer was said about it"
+        if action == "noop":
+            if hit and not self._is_newer(hit[0]):
+                self._edit.confirm(hit[0].no, hit[0].change, decision.why or "said again", self._limits, self._draft)
+            return "noop", decision.why
+        if action == "delete":
+            for h in hit:
+                self._edit.put(
+                    h.no, h.change, "forgotten", decision.why, state="forgotten", valid_to=self._turn.created_at
+                )
+            return ("delete" if hit else "noop"), decision.why
+        if action == "conflict":
+            return self._conflict(decision, hit)
+        return self._add(decision, hit, held)
+
+    def _is_newer(self, h: _Held) -> bool:
+        """Whether a memory was said after the turn, elsewhere: within a conversation, turns are considered in order."""
+        return h.change.at > self._turn.created_at and h.change.conversation_no != self._conversation
+
+    def _is_forgotten_since(self) -> bool:
+        """A person forgot the very statement after this was said: that wins over a late consolidation."""
+        if self._own is None or self._own[1] is None:
+            return False
+        change = self._own[1]
+        return change.state == "forgotten" and change.who == "user" and change.at > self._turn.created_at
+
+    def _conflict(self, decision: Decision, hit: list[_Held]) -> tuple[str, str]:
+        for h in hit:
+            if h.change.flag is None:
+                self._edit.put(
+                    h.no, h.change, "flagged", decision.why, flag=f"Contradicted: {self._draft.content}"
+                )  # fmt: skip
+        if decision.store and not self._is_forgotten_since():
+            if self._own is None or self._own[1] is None or self._own[1].state in ("expired", "forgotten"):
+                self._edit.add(
+                    self._draft, None, self._id, "quarantined", decision.why, self._limits,
+                    conflicts_with=hit[0].id if hit else decision.id,
+                )  # fmt: skip
+        return "conflict", decision.why
+
+    def _add(self, decision: Decision, hit: list[_Held], held: list[_Held]) -> tuple[str, str]:
+        if self._is_forgotten_since():
+            return "noop", "it was forgotten since"
+        own = self._own[1] if self._own is not None else None
+        if own is not None and own.state == "active" and not memories.is_over(own, ids.now()) and self._own is not None:
+            hit = [h for h in hit if h.id != self._id]
+            self._edit.confirm(self._own[0], own, "said again", self._limits, self._draft)
+        else:
+            reason = self._room(held, len(hit))
+            if reason is not None:
+                return "noop", reason
+            self._edit.add(self._draft, None, self._id, "active", decision.why, self._limits)
+        for h in hit:
+            self._edit.put(
+                h.no, h.change, "replaced", decision.why, state="replaced", replaced_by=self._id,
+                valid_to=self._turn.created_at,
+            )  # fmt: skip
+        return ("update" if hit else decision.action if decision.action == "add" else "add"), decision.why
+
+    def _room(self, held: list[_Held], leaving: int) -> str | None:
+        """Let go of the least important, then the oldest, when the scope is full; why not, if the new one would be it."""
+        over = len(held) - leaving + 1 - self._limits.most
+        if over <= 0:
+            return None
+        may_go = sorted(
+            (h for h in held if not _is_protected(h)), key=lambda h: (h.change.importance, h.change.at, h.no)
+        )[:over]
+        if len(may_go) < over or may_go[-1].change.importance > self._draft.importance:
+            return "the scope is full of what is more important"
+        for h in may_go:
+            self._edit.put(h.no, h.change, "evicted", f"made room for {self._id}", state="expired")
+        return None
+
+
+class _Total:
+    def __init__(self, turns: int = 0) -> None:
+        self.turns = turns
+        self.decisions: list[tuple[str, str, str]] = []
+
+    def note(self, action: str, content: str, why: str) -> None:
+        self.decisions.append((action, content, why))
+
+    def add(self, other: _Total) -> None:
+        self.turns += other.turns
+        self.decisions += other.decisions
+
+    def value(self, conversation: str, branch: str) -> Consolidation:
+        n = [action for action, _, _ in self.decisions]
+        return Consolidation(
+            conversation, branch, self.turns, len(n), n.count("add"), n.count("update"), n.count("delete"), n.count("noop"),
+            n.count("conflict"), n.count("quarantined"), tuple(self.decisions),
+        )  # fmt: skip
+
+
+def _branch_name(tx: Tx, conversation: str, branch: Any) -> str:
+    found = conversations.find(tx, conversation)
+    b = branch if isinstance(branch, int) else branches.number(tx, found, branch)
+    tree = branches.tree(tx, found.no)
+    if b not in tree:
+        raise NotFound(f"Conversation {found.id!r} has no such branch any more.")
+    return tree[b][0]
+
+
+def _marks(tx: Tx, conversation: int) -> dict[int, int]:
+    rows = tx.all(
+        "select branch_no, upto from considered where user_no = :user and conversation_no = :c", c=conversation
+    )
+    return dict(rows)
+
+
+def _is_there(tx: Tx, conversation: int, branch: int, seq: int) -> bool:
+    row = tx.one(
+        "select 1 from events where user_no = :user and conversation_no = :c and branch_no = :b and seq = :seq",
+        c=conversation, b=branch, seq=seq,
+    )  # fmt: skip
+    return row is not None
+
+
+def _turn(event: Event) -> Turn:
+    """What the person said, without what was put there for a model to read; a graph's or an agent's words are not theirs."""
+    own = event.agent is None and event.payload.get("own") is not False
+    turn = Turn.of(event, own=own)
+    clean = fence.without(turn.text)
+    return turn if clean == turn.text else Turn(**{**turn.__dict__, "text": clean})
+
+
+def _held(tx: Tx, view: View, scope: str) -> list[_Held]:
+    """Active memories of a scope as they stand in a view."""
+    names = ", ".join(f"r.{name}" for name in views.NAMES.split(", "))
+    now = ids.now()
+    if view.is_plain:
+        rows = tx.all(
+            f"select m.memory_id, coalesce(r.wording, m.content), {names} from memories m join memory_changes r"
+            " on r.user_no = m.user_no and r.id = m.head"
+            " where m.user_no = :user and m.namespace = :n and m.state = 'active'",
+            n=scope,
+        )
+        found = [_Held(row[4], row[0], row[1], views.Change(*row[2:])) for row in rows]
+    else:
+        stored = tx.all(
+            "select id, memory_id, content from memories where user_no = :user and namespace = :n and indexed_at is not null",
+            n=scope,
+        )
+        standing = view.among([row[0] for row in stored])
+        found = [
+            _Held(no, id, standing[no].wording or content, standing[no])
+            for no, id, content in stored
+            if no in standing and standing[no].state == "active"
+        ]
+    return [h for h in found if not memories.is_over(h.change, now)]
+
+
+def _is_protected(h: _Held) -> bool:
+    return h.change.pinned_at is not None or h.change.by_hand is not None
+
+
+def _neighbour(h: _Held) -> Neighbour:
+    c = h.change
+    return Neighbour(
+        h.id,
+        h.content,
+        c.kind,
+        c.importance,
+        c.pinned_at is not None,
+        c.by_hand is not None,
+        c.state,
+        c.valid_from,
+        h.cosine,
+    )
+
+
+@lru_cache(maxsize=8192)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(term_set(text))
+
+
+@lru_cache(maxsize=8192)
+def _topic(content: str) -> str | None:
+    return topic(content)

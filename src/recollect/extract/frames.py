@@ -1,0 +1,749 @@
+"""A statement read into frames: about whom, which attribute, which value, and how many values that attribute has.
+
+"Lives in Lisbon", "Is based in Lisbon" and "User moved to Lisbon" are the same frame: (user, home, lisbon), one at a time.
+"Speaks Polish" is (user, speak, polish), one of many. Two statements contradict each other only where their frames say
+so; what cannot be read has no frame, and is compared by its words alone.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ..light import dataclass
+from ..search.tokens import stem
+from .clauses import low, words
+from .words import (
+    BASES,
+    DIETS,
+    HABIT,
+    ING,
+    JOB_HEADS,
+    KIN,
+    KIN_MANY,
+    LASTING,
+    LIKES,
+    MARITAL,
+    NUMBERS,
+    PARTICIPLE,
+    PAST,
+    PETS,
+    STOP,
+    THIRD,
+    TOOL_NOUNS,
+    one_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+ONE, MANY, UNKNOWN = "one", "many", "?"
+_PREPS = frozenset(
+    "in at for with on as from to by near since until till during over than about under into via through within before after without".split()
+)
+_TIME = frozenset("since until till during before after".split())
+_AT = {"for": "at", "by": "at", "with": "with"}
+_ZONES = frozenset("timezone time-zone".split())
+_SYNONYM = {
+    "favorite": "favourite", "color": "colour", "mom": "mother", "mum": "mother", "mama": "mother", "dad": "father",
+    "papa": "father", "kids": "child", "kid": "child", "children": "child", "prod": "production", "db": "database",
+    "repository": "repo", "employer": "employer", "favour": "favourite", "movies": "films", "movie": "film",
+    "apartment": "flat", "weight": "weigh", "cellphone": "phone", "mobile": "phone", "colors": "colours", "spouse": "partner",
+}  # fmt: skip
+_ANTONYM = {"dark": "mode", "light": "mode", "tabs": "indent", "spaces": "indent", "tea": "", "coffee": "", "formal": "formality",
+            "informal": "formality", "short": "length", "long": "length", "brief": "length", "detailed": "length", "concise": "length",
+            "verbose": "length", "metric": "units", "imperial": "units"}  # fmt: skip
+_FILLER = frozenset(
+    "also too really just still already currently now actually again mostly always usually often generally very please anymore".split()
+)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a statement says."""
+
+    subject: str  # "user", "sister ana", "api"
+    attribute: str  # "home", "employer", "like", "name", "deploy with"
+    value: frozenset[str]  # the stems of the value
+    qualifiers: tuple[tuple[str, frozenset[str]], ...]  # by preposition: ("for", {"script"})
+    negated: bool  # whether it is denied
+    cardinality: str  # ONE, MANY or UNKNOWN
+    past: bool = False  # what was so, not what is
+    text: str = ""  # the value in its own words
+
+    @property
+    def key(self) -> str:
+        """Subject and attribute as one word."""
+        return f"{self.subject}/{self.attribute}"
+
+
+@lru_cache(maxsize=8192)
+def content_words(text: str) -> frozenset[str]:
+    """`stems` of a whole text, kept: the same memories are compared again and again."""
+    return stems(text.split())
+
+
+def stems(tokens: Iterable[str]) -> frozenset[str]:
+    """The content words of a text as stems, numbers in figures."""
+    out = set()
+    for token in tokens:
+        w = low(token).removesuffix("'s").strip("-")
+        if not w or w in STOP:
+            continue
+        w = _SYNONYM.get(w, w)
+        out.add(str(NUMBERS[w]) if w in NUMBERS and w != "zero" else stem(w) if w.isalpha() else w)
+    return frozenset(out)
+
+
+@lru_cache(maxsize=8192)
+def frames(content: str) -> tuple[Frame, ...]:
+    """What a statement says, the main thing first; nothing when it is not understood."""
+    text = " ".join(content.split())
+    lowered = text.lower()
+    own = False
+    for start in ("the user's ", "user's ", "the user ", "user ", "i ", "we ", "my ", "our ", "their "):
+        if lowered.startswith(start):
+            text = text[len(start) :]
+            own = start in ("the user ", "user ", "i ", "we ")
+            break
+    tokens = words(text)
+    if tokens and low(tokens[0]) in ("i", "we"):
+        tokens = tokens[1:]
+        own = True
+    if not tokens:
+        return ()
+    return tuple(_read(tokens, own))
+
+
+def _read(tokens: list[str], own: bool) -> list[Frame]:
+    ls = [low(t) for t in tokens]
+    if (
+        ls[0] in ("always", "never", "do")
+        and not own
+        and len(ls) > 1
+        and (ls[1] in BASES or ls[:2] == ["do", "not"])
+        and ls[1] not in THIRD
+    ):
+        return _wish(tokens, ls)
+    if ls[0] in BASES and ls[0] not in THIRD and not own and not one_of("is are was has were") & set(ls[1:7]):
+        return _wish(tokens, ls)
+    at = _verb(ls, own)
+    if at is None:
+        if ls[0] in BASES:
+            return _wish(tokens, ls)
+        return []
+    subject = tokens[:at]
+    while subject and low(subject[-1]) in HABIT | _FILLER:
+        subject = subject[:-1]
+    i = at
+    negated = past = False
+    adverbs = {w for w in ls[:at] if w in ("never", "rarely", "seldom")}
+    aux = ""
+    verb = ""
+    while i < len(ls):
+        w = ls[i]
+        if w in ("does", "do", "did") and i + 1 < len(ls):
+            past = past or w == "did"
+        elif w == "not":
+            negated = True
+        elif w in ("never",):
+            adverbs.add(w)
+        elif w in HABIT or w in _FILLER:
+            pass
+        elif w == "no" and ls[i + 1 : i + 2] == ["longer"]:
+            negated = True
+            i += 1
+        elif w in one_of("can will would should must could"):
+            aux = w
+        elif w == "used" and ls[i + 1 : i + 2] == ["to"]:
+            past = True
+            i += 1
+        elif w in one_of("is are am was were been be"):
+            verb = "be"
+            past = past or w in ("was", "were")
+            j = i + 1
+            while j < len(ls) and (ls[j] in _FILLER or ls[j] == "not" or ls[j] in HABIT):
+                negated = negated or ls[j] == "not"
+                j += 1
+            i = j - 1
+        elif w in ("has", "have", "had") and verb == "" and i + 1 < len(ls):
+            j = i + 1
+            while j < len(ls) and ls[j] in _FILLER:
+                j += 1
+            if (
+                j < len(ls)
+                and (ls[j] in PARTICIPLE or ls[j] == "been")
+                and ls[j] not in one_of("read run set cut")
+                and ls[j] != "got"
+            ):
+                aux = "have"
+                i = j - 1
+                if ls[j] == "not":
+                    negated = True
+            else:
+                verb = "have"
+                past = past or w == "had"
+                if j < len(ls) and ls[j] == "got":
+                    i = j
+        else:
+            found = THIRD.get(w) or (w if w in BASES else None)
+            if verb == "":
+                if found is None and w in PAST:
+                    found = PAST[w]
+                    past = past or (aux != "have" and not (aux and found))
+                elif found is None and w in PARTICIPLE:
+                    found = PARTICIPLE[w]
+                elif w in PAST and w not in BASES and aux == "":
+                    found, past = PAST[w], True
+                if found is None:
+                    return []
+                verb = found
+            else:
+                break
+        if verb and not (verb == "be" and i + 1 < len(ls) and ls[i + 1] in ("not",)):
+            i += 1
+            break
+        i += 1
+    while i < len(ls) and (ls[i] in _FILLER):
+        i += 1
+    if not verb:
+        return []
+    negated = negated != ("never" in adverbs)
+    who = _subject(subject)
+    if who in ("team", "company", "startup", "dev team", "whole team") and verb != "be":
+        who = "user"  # "our team uses Linear" and "we use Linear" are one statement
+    rest, rl = tokens[i:], ls[i:]
+    if verb == "be" and rl and (rl[0] in ING) and rl[0] not in ("interesting",):
+        verb, rest, rl = ING[rl[0]], rest[1:], rl[1:]
+        going = True
+    else:
+        going = False
+    return _frames(who, verb, rest, rl, negated, past, aux, going)
+
+
+def _verb(ls: list[str], own: bool) -> int | None:
+    """Where the verb group begins: at the start when the user is the subject."""
+    first = ls[0]
+    if own or first in one_of("is are was has does can will would used did isn't had am have") or first in THIRD:
+        return 0
+    if first in HABIT and len(ls) > 1 and (ls[1] in THIRD or ls[1] in ("is", "has")):
+        return 0
+    if first in ("no",) and ls[1:2] == ["longer"]:
+        return 0
+    if first in PAST and first not in BASES:
+        return 0
+    if first in ("do",):
+        return None
+    for i in range(1, min(len(ls), 9)):
+        w = ls[i]
+        if w in one_of("is are was were has does will can had used"):
+            return i
+        if w in THIRD and not (
+            w in one_of("works logs tests builds releases jobs") and i + 1 < len(ls) and ls[i + 1] in ("is", "are")
+        ):
+            return i
+        if (
+            w in one_of("have live work like love hate run use speak meet do deploy come")
+            and ls[i - 1].endswith(("s", "n"))
+            and first not in BASES
+        ):
+            return i
+        if w in PAST and w not in PARTICIPLE:
+            return i
+        if w in one_of("lived worked moved joined started retired died turned got") and first not in BASES:
+            return i
+    return None
+
+
+def _subject(tokens: list[str]) -> str:
+    out = []
+    for token in tokens:
+        w = low(token)
+        if w in one_of("the a an their my our user his her other also"):
+            continue
+        w = _SYNONYM.get(w, w)
+        out.append(w)
+    if out[-2:] in (["mother", "tongue"], ["first", "language"]):
+        return "native language"
+    return " ".join(out) or "user"
+
+
+def _cut(rest: list[str], rl: list[str]) -> tuple[list[str], list[tuple[str, frozenset[str]]]]:
+    """The object, and the phrases that follow it by preposition."""
+    head: list[str] = []
+    quals: list[tuple[str, frozenset[str]]] = []
+    prep = ""
+    part: list[str] = []
+    for token, w in zip(rest, rl, strict=True):
+        if w in _PREPS and (head or prep):
+            if prep:
+                quals.append((prep, stems(part)))
+            prep, part = w, []
+        elif prep:
+            part.append(token)
+        else:
+            head.append(token)
+    if prep:
+        quals.append((prep, stems(part)))
+    return head, quals
+
+
+def _frames(
+    who: str, verb: str, rest: list[str], rl: list[str], negated: bool, past: bool, aux: str, going: bool
+) -> list[Frame]:
+    def make(
+        attribute: str, value: Iterable[str], quals: Iterable[tuple[str, frozenset[str]]], many: str, subject: str = who
+    ) -> Frame:
+        value = list(value)
+        return Frame(
+            subject,
+            attribute,
+            stems(value),
+            tuple(sorted(quals, key=lambda q: (q[0], sorted(q[1])))),
+            negated,
+            many,
+            past,
+            " ".join(value),
+        )
+
+    first = rl[0] if rl else ""
+    owner, _, thing = who.rpartition("'s ")
+    if verb == "be" and owner:
+        # "wife's name is Ingrid"
+        subject = " ".join(owner.split())
+        if thing == "name":
+            return [_named(subject, rest, negated, past)]
+        head, quals = _cut(rest, rl)
+        return [make(thing, head, quals, ONE, subject)]
+    if verb in ("live", "reside", "stay") or (verb == "be" and first in ("based", "located")):
+        body, bl = (rest[1:], rl[1:]) if verb == "be" else (rest, rl)
+        if bl and bl[0] in ("in", "near", "at"):
+            head, quals = _cut(body[1:], bl[1:])
+            return [make("home", head, quals, ONE)]
+        prep = bl[0] if bl else ""
+        head, quals = _cut(body[1:], bl[1:])
+        return [make(f"live {prep}".strip(), head, quals, MANY if prep == "with" else ONE)]
+    if verb in ("move", "relocate") and first == "to" and not going and aux not in ("will", "would"):
+        head, quals = _cut(rest[1:], rl[1:])
+        return [Frame(who, "home", stems(head), tuple(quals), negated, ONE, False, " ".join(head))]
+    if going and verb in one_of("move relocate switch migrate join leave start get go"):
+        head, quals = _cut(rest, rl)
+        return [make(f"plan {verb}", rest, (), MANY)]
+    if aux in ("will", "would"):
+        return [make(f"plan {verb}", rest, (), MANY)]
+    if verb == "work" or (verb == "be" and first in ("employed",)):
+        body, bl = (rest[1:], rl[1:]) if verb == "be" else (rest, rl)
+        out: list[Frame] = []
+        head, quals = _cut(["x", *body], ["x", *bl])
+        other = [q for q in quals if q[0] not in one_of("at for as by")]
+        for prep, attribute in (("as", "job"), ("at", "employer"), ("for", "employer"), ("by", "employer")):
+            found = _phrase(body, bl, prep)
+            if found and not (
+                attribute == "employer"
+                and set(map(low, found)) & one_of("years year months home night living decades weekends noon")
+            ):
+                out.append(make(attribute, found, other if not out else (), ONE))
+        if not out:
+            prep = bl[0] if bl and bl[0] in _PREPS else ""
+            head, quals = _cut(body[1:] if prep else body, bl[1:] if prep else bl)
+            out.append(
+                make(f"work {prep}".strip(), head, quals, MANY if prep in one_of("on with from in") else UNKNOWN)
+            )
+        return out
+    if verb == "join" or (verb == "start" and first == "at"):
+        body, bl = (rest[1:], rl[1:]) if first in ("at", "as") else (rest, rl)
+        head, quals = _cut(body, bl)
+        if head and head[0][:1].isupper():
+            return [Frame(who, "employer", stems(head), tuple(quals), negated, ONE, False, " ".join(head))]
+    if verb == "be" and first in one_of("called named known nicknamed"):
+        return [_named(who, rest[1:] if first != "known" else rest[2:], negated, past)]
+    if verb in ("prefer", "go") and rl[:3] == ["to", "be", "called"]:
+        return [make("called", rest[3:], (), ONE)]
+    if verb == "prefer" or (verb == "would" and first == "rather"):
+        return [_prefers(who, rest, rl, negated, past)]
+    if verb in LIKES or (aux == "can" and negated and verb in ("stand", "bear")) or (verb == "be" and _liking(rl)):
+        sign = LIKES.get(verb, 1)
+        body, bl = rest, rl
+        if verb in ("stand", "bear"):
+            sign, negated = -1, False
+        if verb == "be":
+            n = _liking(rl)
+            body, bl = rest[n:], rl[n:]
+            if rl[0] in ("afraid", "scared", "terrified"):
+                return [make("fear", body, (), MANY)]
+        if bl and bl[0] == "to" and len(bl) > 1:
+            body, bl = body[1:], bl[1:]
+        return [Frame(who, "like", stems(body), (), negated != (sign < 0), MANY, past, " ".join(body))]
+    if (verb == "be" and first in ("from",)) or (verb == "come" and first == "from"):
+        head, quals = _cut(rest[1:], rl[1:])
+        return [make("origin", head, quals, ONE)]
+    if verb in ("bear", "be") and first == "born":
+        body, bl = rest[1:], rl[1:]
+        where = (
+            "birthplace"
+            if bl and bl[0] == "in" and len(bl) > 1 and not bl[1][:1].isdigit() and bl[1] not in _MONTH_WORDS
+            else "birth"
+        )
+        if len(bl) == 2 and bl[1].isdigit() and len(bl[1]) == 4:
+            where = "birth year"
+        return [Frame(who, where, stems(body[1:]), (), negated, ONE, False, " ".join(body[1:]))]
+    if verb == "grow" and first == "up":
+        head, quals = _cut(rest[2:], rl[2:])
+        return [Frame(who, "grew up", stems(head), tuple(quals), negated, ONE, False, " ".join(head))]
+    if verb == "have":
+        return _has(who, rest, rl, negated, past)
+    if verb == "be":
+        return _is(who, rest, rl, negated, past)
+    if verb == "eat" and first in ("meat",) and len(rl) <= 2:
+        return [Frame(who, "diet", frozenset({"meat"}), (), negated, ONE, past, "meat"), make("eat", rest, (), MANY)]
+    if verb == "own":
+        return _has(who, rest, rl, negated, past)
+    if verb in ("use", "employ") or (going and verb == "use"):
+        head, quals = _cut(rest, rl)
+        return [make("use", head, quals, MANY)]
+    if (verb in ("host", "run") and first in ("everything", "all")) or verb == "host":
+        pairs = [(t, w) for t, w in zip(rest, rl, strict=True) if w not in one_of("everything all our their")]
+        at = next((k for k, (_, w) in enumerate(pairs) if w in one_of("on at with in")), None)
+        if at is not None:
+            thing_ = [t for t, _ in pairs[:at]]
+            return [make("host " + " ".join(sorted(stems(thing_))), [t for t, _ in pairs[at + 1 :]], (), ONE)]
+    # Anything else: the verb with its preposition is the attribute, its object the value.
+    prep = first if first in _PREPS else ""
+    head, quals = _cut(rest[1:], rl[1:]) if prep else _cut(rest, rl)
+    attribute = f"{verb} {prep}".strip()
+    if prep:
+        return [
+            make(
+                attribute,
+                head,
+                quals,
+                ONE if verb in _SINGLE and prep in one_of("with on to via at in") else UNKNOWN,
+            )
+        ]
+    return [make(attribute, head, quals, ONE if verb in _SINGLE_OBJECT else MANY if verb in _SETS else UNKNOWN)]
+
+
+_MONTH_WORDS = frozenset(
+    "january february march april may june july august september october november december".split()
+)
+_SINGLE = frozenset(
+    "deploy host listen report ship store track release weigh run meet end start begin expire leave land arrive".split()
+)
+_SINGLE_OBJECT = frozenset("weigh target drive cost".split())
+_SETS = frozenset(
+    """speak know play own study teach drink follow support collect wear use take read watch cook bake learn practise
+    practice celebrate attend include own avoid eat enjoy write build manage lead maintain coach sell rent handle train
+    visit date""".split()
+)
+
+
+def _phrase(rest: list[str], rl: list[str], prep: str) -> list[str]:
+    if prep not in rl:
+        return []
+    at = rl.index(prep)
+    out = []
+    for token, w in zip(rest[at + 1 :], rl[at + 1 :], strict=True):
+        if w in _PREPS or w in ("and", "but"):
+            break
+        out.append(token)
+        if token.endswith((",", ".")):
+            break
+    return [t for t in out if low(t) not in ("a", "an", "the")]
+
+
+_TITLES = frozenset("dr mr mrs ms st prof".split())
+
+
+def _named(who: str, rest: list[str], negated: bool, past: bool) -> Frame:
+    name = []
+    for token in rest:
+        if low(token) in one_of("and but with who from after in at for"):
+            break
+        name.append(token)
+        if token.endswith((",", ".")) and low(token) not in _TITLES:
+            break
+    head = who.split()[-1] if who != "user" else "user"
+    many = MANY if head in KIN_MANY or head in PETS or head in one_of("project team company app") else ONE
+    value = frozenset(low(t) for t in name if low(t))
+    return Frame(who, "name", value, (), negated, many, past, " ".join(name))
+
+
+def _liking(rl: list[str]) -> int:
+    """How many words of `a big fan of`, `really into`, `keen on` stand before what is liked; 0 for something else."""
+    for i, w in enumerate(rl[:6]):
+        if w in ("into",):
+            return i + 1
+        if w in one_of("fan fond lover enthusiast") and rl[i + 1 : i + 2] == ["of"]:
+            return i + 2
+        if (
+            w in one_of("keen interested passionate obsessed crazy")
+            and i + 1 < len(rl)
+            and rl[i + 1] in one_of("on in about with")
+        ):
+            return i + 2
+        if w in ("afraid", "scared", "terrified") and rl[i + 1 : i + 2] == ["of"]:
+            return i + 2
+    return 0
+
+
+def _prefers(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> Frame:
+    """What is preferred; `over` and `to` name what it is preferred to."""
+    head, quals = _cut(rest, rl)
+    return Frame(
+        who, "prefer", stems(head), tuple(sorted(quals, key=lambda q: q[0])), negated, UNKNOWN, past, " ".join(head)
+    )
+
+
+def _has(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> list[Frame]:
+    if not rest:
+        return []
+    i = 0
+    number = ""
+    for k, w in enumerate(rl[:5]):
+        if w in one_of("a an one my their the got another second new"):
+            continue
+        if w in NUMBERS or w.isdigit():
+            number = str(NUMBERS.get(w, w))
+            continue
+        i = k
+        break
+    noun_at = None
+    for k in range(i, min(i + 4, len(rl))):
+        w = _SYNONYM.get(rl[k], rl[k])
+        if w in KIN or w.removesuffix("s") in KIN or w.removesuffix("ies") + "y" in KIN:
+            noun_at = k
+            break
+    if noun_at is not None:
+        noun = _SYNONYM.get(rl[noun_at], rl[noun_at])
+        single = noun if noun in KIN else noun.removesuffix("s")
+        after = rl[noun_at + 1 : noun_at + 2]
+        if after in (["called"], ["named"]):
+            return [
+                Frame(
+                    single,
+                    "name",
+                    frozenset(low(t) for t in rest[noun_at + 2 : noun_at + 4] if t[:1].isupper()),
+                    (),
+                    negated,
+                    MANY if single in KIN_MANY | PETS else ONE,
+                    past,
+                    " ".join(rest[noun_at + 2 :]),
+                )
+            ]
+        if number and single != "":
+            return [Frame(who, f"number of {single}", frozenset({number}), (), negated, ONE, past, number)]
+    head, quals = _cut(rest, rl)
+    if low(head[-1]) in ("allergy", "intolerance") and len(head) > 1:
+        return [
+            Frame(
+                who,
+                "allergic",
+                stems(t for t in head[:-1] if low(t) not in one_of("severe bad mild food")),
+                (),
+                negated,
+                MANY,
+                past,
+                " ".join(head),
+            )
+        ]
+    return [Frame(who, "have", stems(head), tuple(quals), negated, MANY, past, " ".join(head))]
+
+
+def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> list[Frame]:
+    if not rl:
+        return []
+    first = rl[0]
+    head, quals = _cut(rest, rl)
+
+    def make(
+        attribute: str, value: Iterable[str], many: str, q: Iterable[tuple[str, frozenset[str]]] = ()
+    ) -> list[Frame]:
+        value = list(value)
+        return [Frame(who, attribute, stems(value), tuple(q), negated, many, past, " ".join(value))]
+
+    near = [w for w in rl[:3] if w not in ("a", "an", "the")]
+    last = who.split()[-1]
+    if who == "birthday":
+        return [
+            Frame(
+                "user",
+                "birth",
+                stems(w for w in rest if low(w) not in ("on", "the")),
+                (),
+                negated,
+                ONE,
+                past,
+                " ".join(rest),
+            )
+        ]
+    if who == "name" or (last in ("name",) and len(who.split()) <= 2):
+        subject = "user" if who in ("name", "first name", "full name") else who
+        return [
+            Frame(
+                subject,
+                "name" if subject == "user" else "value",
+                frozenset(low(t) for t in rest),
+                (),
+                negated,
+                ONE,
+                past,
+                " ".join(rest),
+            )
+        ]
+    if near and near[0] in DIETS:
+        return [Frame(who, "diet", frozenset({DIETS[near[0]]}), (), negated, ONE, past, near[0])]
+    if first in MARITAL:
+        return [Frame(who, "marital", frozenset({first}), (), negated, ONE, past, first)]
+    if first.isdigit() and (len(rl) == 1 or rl[1] in ("years", "year", "now")):
+        return [Frame(who, "age", frozenset({first}), (), negated, ONE, past, first)]
+    if last in ("timezone", "zone"):
+        return [Frame("user", "timezone", stems(rest), (), negated, ONE, past, " ".join(rest))]
+    if last in ("home", "residence") and first == "in":
+        return [Frame("user", "home", stems(rest[1:]), (), negated, ONE, past, " ".join(rest[1:]))]
+    if last in ("employer", "company") and who in ("employer", "company"):
+        return [Frame("user", "employer", stems(rest), (), negated, ONE, past, " ".join(rest))]
+    if who in ("job", "profession", "occupation", "job title") and first == "to":
+        return make("duty", rest[1:], MANY)
+    if who in ("job", "profession", "occupation", "job title"):
+        return [Frame("user", "job", stems(rest), (), negated, ONE, past, " ".join(rest))]
+    if first in ("in", "at", "on") and who in ("infrastructure", "stack") and len(rl) > 1:
+        return make("is on", rest[1:], ONE)
+    if who in TOOL_NOUNS or (who.split()[0] in ("main", "primary", "default") and last in TOOL_NOUNS):
+        return [Frame("user", last, stems(head), (), negated, ONE, past, " ".join(head))]
+    if (any(w in JOB_HEADS for w in rl[:6]) and first in one_of("a an the student")) or first in (
+        "student",
+        "retired",
+        "unemployed",
+    ):
+        at = _phrase(rest, rl, "at")
+        until = next((k for k, w in enumerate(rl) if w in _PREPS), len(rl))
+        out = make(
+            "job",
+            [t for t in rest[:until] if low(t) not in ("a", "an", "the")],
+            ONE,
+            [q for q in quals if q[0] not in ("at", "for")],
+        )
+        if at:
+            out += make("employer", at, ONE)
+        return out
+    if first == "allergic" and "to" in rl:
+        return make("allergic", rest[rl.index("to") + 1 :], MANY)
+    if who == "car":
+        return [Frame("user", "drive", stems(rest), (), negated, ONE, past, " ".join(rest))]
+    if who == "age":
+        return [Frame("user", "age", stems(rest[:1]), (), negated, ONE, past, rest[0])]
+    if first == "fluent" and rl[1:2] == ["in"]:
+        return make("speak", rest[2:], MANY)
+    if first == "at" and who == "user" and len(rest) > 1 and rest[1][:1].isupper():
+        return make("employer", head[1:] if low(head[0]) == "at" else rest[1:], ONE)
+    if first in ("in", "at", "on") and len(rl) > 1:
+        return make(f"is {first}", rest[1:], ONE if who != "user" else UNKNOWN)
+    if first in PARTICIPLE and len(rl) > 1 and rl[1] in _PREPS:
+        body, q = _cut(rest[2:], rl[2:])
+        return make(
+            f"{first} {rl[1]}",
+            body,
+            ONE
+            if first in one_of("written hosted deployed located stored managed owned called named kept run led built")
+            else UNKNOWN,
+            q,
+        )
+    if first in LASTING:
+        return make("is", rest, MANY)
+    if first in ("member", "a", "an") and who == "user":
+        return make("is a", rest, MANY)
+    if who == "user":
+        return make("is", rest, MANY)
+    kin = [w for w in who.split() if w in KIN]
+    if kin:
+        # "manager is Omar": who holds the role. "sister is a doctor": what she is.
+        if rest[0][:1].isupper() and rl[0] not in LASTING and first not in ("a", "an", "the"):
+            return [_named(who, rest, negated, past)]
+        if first in ("a", "an"):
+            return make("is a", rest, MANY)
+        return make("is", rest, MANY)
+    plural = last.endswith("s") and not last.endswith("ss") and last not in ("pronouns", "address")
+    return make("value", rest, MANY if plural else ONE)
+
+
+def _wish(tokens: list[str], ls: list[str]) -> list[Frame]:
+    """`Always run the tests first`, `Never push to main`, `Answer in French`."""
+    negated = False
+    i = 0
+    while i < len(ls) and (ls[i] in one_of("always never do not please ever")):
+        negated = negated or ls[i] in ("never", "not")
+        i += 1
+    if i >= len(ls):
+        return []
+    verb = ls[i]
+    rest, rl = tokens[i + 1 :], ls[i + 1 :]
+    if verb in one_of("answer reply respond speak talk write communicate") and "in" in rl:
+        at = rl.index("in")
+        from .words import LANGUAGES
+
+        if any(w in LANGUAGES for w in rl[at + 1 :]):
+            lead = stems(w for w in rest[:at] if low(w) not in one_of("them to answers replies"))
+            return [
+                Frame(
+                    "assistant",
+                    "language " + " ".join(sorted(lead)),
+                    stems(rest[at + 1 :]),
+                    (),
+                    negated,
+                    ONE,
+                    False,
+                    " ".join(rest[at + 1 :]),
+                )
+            ]
+    if verb in ("keep", "make") and rl and ("answers" in rl or "replies" in rl or "responses" in rl):
+        return [
+            Frame(
+                "assistant",
+                "answers",
+                stems(w for w in rest if low(w) not in ("answers", "replies", "responses")),
+                (),
+                negated,
+                ONE,
+                False,
+                " ".join(rest),
+            )
+        ]
+    return [Frame("assistant", f"do {verb}", stems(rest), (), negated, MANY, False, " ".join(rest))]
+
+
+NOUNS = {
+    "address": ("home",), "home address": ("home",), "city": ("home",), "residence": ("home",), "location": ("home",), "home": ("home",),
+    "job": ("job", "employer"), "work": ("job", "employer"), "profession": ("job",), "employer": ("employer",), "workplace": ("employer",),
+    "company": ("employer",), "name": ("name", "called"), "nickname": ("called",), "age": ("age",), "birthday": ("birth",),
+    "date of birth": ("birth",), "diet": ("diet",), "timezone": ("timezone",), "time zone": ("timezone",), "nationality": ("origin",),
+    "hometown": ("origin",), "allergies": ("allergic",), "allergy": ("allergic",), "car": ("drive",), "weight": ("weigh",),
+    "salary": ("earn",), "marital status": ("marital",),
+}  # fmt: skip
+"""What a bare noun stands for: "forget my address" means where the user lives."""
+
+
+def topic(content: str) -> str | None:
+    """See `extract.topic`."""
+    if content.lower() in NOUNS:
+        first = NOUNS[content.lower()][0]
+        return "user/" + {"job": "work", "employer": "work", "called": "name"}.get(first, first)
+    found = frames(content)
+    if not found:
+        return None
+    f = found[0]
+    attribute = {"job": "work", "employer": "work", "called": "name", "eat": "diet"}.get(f.attribute, f.attribute)
+    if f.cardinality == MANY and f.subject == "user" and attribute not in ("work", "name"):
+        head = min(f.value, default="", key=lambda w: (len(w), w)) if len(f.value) == 1 else " ".join(sorted(f.value))
+        return f"{f.subject}/{attribute}/{head}"[:80]
+    return f"{f.subject}/{attribute}"[:80]
+
+
+def query(content: str, about: str | None) -> str:
+    """See `Candidate.query`."""
+    parts = [content]
+    for word in (about or content).lower().split():
+        if word in _SYNONYM:
+            parts.append(_SYNONYM[word])
+    if about and about.lower() not in content.lower():
+        parts.append(about)
+    return " ".join(parts)

@@ -1,0 +1,165 @@
+"""Retention: what has had its time goes. A plan is made first; applying it is a dull second step, and a dry run is the
+plan alone.
+
+Conversations that were recorded by hooks or over HTTP go when nothing happened in them for `retention_days`; those of the
+application and of LangGraph stay unless a setting says otherwise. What was learned from them stays: a memory outlives its
+conversation. Memories go when they were not important enough to be kept without being said again, or when the day until
+which they were true has passed. What is pinned stays, and so does the conversation that it stands in.
+"""
+
+from __future__ import annotations
+
+from . import branches, conversations, ids, log, memories
+from .errors import NotFound
+from .model import Expiry, Retention
+from .search import index
+from .views import View
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .config import Settings
+    from .db import Database, Row, Tx
+
+DAY_MS = 86_400_000
+RECORDED = ("hook", "http")
+"""Origins of conversations that expire by default."""
+
+
+def pin(tx: Tx, event: str, pinned: bool) -> None:
+    """Keep an event, or no longer."""
+    name, _, tail = event.rpartition(":")
+    if not name or not tail.isdigit():
+        raise NotFound(f"{event!r} is no event: its id is the conversation's, a colon and its number.")
+    found, seq = conversations.find(tx, name, lock=True), int(tail[:18])
+    if pinned:
+        there = any(
+            tx.one(
+                "select 1 from events where user_no = :user and conversation_no = :c and branch_no = :b and seq = :seq",
+                c=found.no, b=branch, seq=seq,
+            )
+            for branch in branches.tree(tx, found.no)
+        )  # fmt: skip
+        if not there:
+            raise NotFound(f"Conversation {found.id!r} has no event {seq}: it was deleted, or never written.")
+        tx.run(
+            "insert into pins (user_no, conversation_no, seq, pinned_at) values (:user, :c, :seq, :now) on conflict do nothing",
+            c=found.no, seq=seq, now=ids.now(),
+        )  # fmt: skip
+    else:
+        tx.run("delete from pins where user_no = :user and conversation_no = :c and seq = :seq", c=found.no, seq=seq)
+
+
+def has_any(tx: Tx) -> bool:
+    """Whether there is anything that will expire some day."""
+    return (
+        tx.one(
+            "select 1 from conversations where user_no = :user and origin in ('hook', 'http') and last_seq > 0 limit 1"
+        )
+        is not None
+        or tx.one(
+            "select 1 from memories m join memory_changes r on r.user_no = m.user_no and r.id = m.head"
+            " where m.user_no = :user and m.state = 'active' and (r.expires_at is not null or r.valid_to is not null) limit 1"
+        )
+        is not None
+    )
+
+
+def retain(db: Database, user: str, settings: Settings, *, apply: bool) -> Retention:
+    now = ids.now()
+    expiries: list[Expiry] = []
+    kept = 0
+    due = db.read(user, lambda tx: [(row, days) for row in _recorded(tx) if (days := _due(row, settings, now))])
+    for row, days in due:
+        why = f"nothing happened in it for {days:,} days"
+        # Read and applied under one lock: what is said meanwhile keeps the conversation.
+        run = db.write if apply else db.read
+        expiry, pinned = run(user, lambda tx, row=row, why=why: _expire(tx, row[1], row[5], why, apply))  # type: ignore[misc]
+        kept += pinned
+        if expiry is not None:
+            expiries.append(expiry)
+    run = db.write if apply else db.read
+    gone, pinned = run(user, lambda tx: _memories(tx, now, apply))
+    return Retention((*expiries, *gone), kept + pinned, apply)
+
+
+def _recorded(tx: Tx) -> list[Row]:
+    return tx.all(
+        "select no, id, workspace, coalesce(origin, 'application'), updated_at, activity from conversations"
+        " where user_no = :user and last_seq > 0 order by activity"
+    )
+
+
+def _due(row: Row, settings: Settings, now: int) -> int:
+    """After how many days a conversation has expired; 0: it has not."""
+    _, _, workspace, origin, updated_at, _ = row
+    if workspace is not None and workspace in settings.retention_workspaces:
+        days = int(settings.retention_workspaces[workspace])
+    else:
+        days = settings.retention_days if origin in RECORDED else settings.retention_application_days
+    return days if days and updated_at <= now - days * DAY_MS else 0
+
+
+def _expire(tx: Tx, id: str, activity: int, why: str, apply: bool) -> tuple[Expiry | None, int]:
+    """(what goes, how much stays because it is pinned). Nothing goes if something was said since it was looked at."""
+    try:
+        found = conversations.find(tx, id, lock=apply, deleted=True)
+    except NotFound:
+        return None, 0
+    if tx.all("select activity from conversations where user_no = :user and no = :c", c=found.no) != [(activity,)]:
+        return None, 0
+    pins = {row[0] for row in tx.all("select seq from pins where user_no = :user and conversation_no = :c", c=found.no)}
+    limited = tx.all(
+        "select count(*) from memories m join memory_changes r on r.user_no = m.user_no and r.id = m.head"
+        " where m.user_no = :user and m.conversation_no = :c and r.pinned_at is not null",
+        c=found.no,
+    )[0][0]
+    seqs = [
+        row[0]
+        for row in tx.all(
+            "select seq from events where user_no = :user and conversation_no = :c order by seq", c=found.no
+        )
+        if row[0] not in pins
+    ]
+    if not seqs and (pins or limited):
+        return None, len(pins) + limited
+    expiry = Expiry("conversation", found.id, found.title or "", why, len(seqs))
+    if apply and (pins or limited):
+        said = log.remove(tx, found, seqs)
+        if found.title in {conversations.title_from(text) for kind, text in said if kind == "message"}:
+            conversations.untitle(tx, found)
+        conversations.drop_jobs(tx, found.no)
+    elif apply:
+        memories.outlive(tx, found, keep_place=False)
+        log.unindex(tx, found)
+        index.retitle(tx, found.no, found.workspace, found.title, None)
+        log.drop(tx, found)
+    return expiry, len(pins) + limited
+
+
+def _memories(tx: Tx, now: int, apply: bool) -> tuple[list[Expiry], int]:
+    rows = tx.all(
+        "select m.id, m.memory_id, coalesce(r.wording, m.content), r.expires_at, r.valid_to, r.kind, r.pinned_at, r.by_hand"
+        " from memories m join memory_changes r on r.user_no = m.user_no and r.id = m.head"
+        " where m.user_no = :user and m.state = 'active' and (r.expires_at <= :now or r.valid_to <= :now) order by m.id",
+        now=now,
+    )
+    gone: list[Expiry] = []
+    kept = 0
+    edit = memories.Edit(tx, View(tx), who="retention") if apply and rows else None
+    standing = View(tx).among([row[0] for row in rows]) if apply else {}
+    for no, id, content, expires_at, valid_to, kind, pinned_at, by_hand in rows:
+        if expires_at is not None and expires_at <= now and by_hand is None:
+            why = "not important enough to be kept without being said again"
+        elif valid_to is not None and valid_to <= now and kind != "todo":  # what is overdue is still to be done
+            why = "no longer true"
+        else:
+            continue
+        if pinned_at is not None:
+            kept += 1
+            continue
+        gone.append(Expiry("memory", id, content, why, 0))
+        if edit is not None:
+            edit.put(no, standing[no], "expired", why, state="expired")
+    if edit is not None:
+        edit.finish()
+    return gone, kept
