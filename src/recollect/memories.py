@@ -52,13 +52,21 @@ class Draft:
         self.terms = index.memory_terms(self.kind, self.content, self.tags)
 
 
-def remember(tx: Tx, draft: Draft, conversation: str | None) -> Memory:
+def remember(tx: Tx, draft: Draft, conversation: str | None, id: str | None = None) -> Memory:
+    """With an `id` of the caller's, that memory and no other: it is never one with another of the same words."""
     from hashlib import blake2b
 
     no = conversations.find(tx, conversation).no if conversation is not None else None
-    scope = f"{conversation or ''}\0{draft.workspace or ''}\0{draft.content.casefold()}"
-    id = blake2b(scope.encode(), digest_size=16).hexdigest()
     now = ids.now()
+    created = now
+    if id is None:
+        scope = f"{conversation or ''}\0{draft.workspace or ''}\0{draft.content.casefold()}"
+        id = blake2b(scope.encode(), digest_size=16).hexdigest()
+    else:
+        before = tx.one("select created_at from memories where user_no = :user and memory_id = :id", id=id)
+        if before is not None:
+            created = before[0]
+            forget(tx, id)
     there = tx.one("select id from memories where user_no = :user and memory_id = :id", id=id)
     if there is not None:
         tx.run("update memories set updated_at = :now where user_no = :user and memory_id = :id", id=id, now=now)
@@ -67,9 +75,9 @@ def remember(tx: Tx, draft: Draft, conversation: str | None) -> Memory:
     tx.run(
         "insert into memories (id, user_no, memory_id, kind, content, importance, tags, conversation_no, workspace, source,"
         " created_at, updated_at) values (:tick, :user, :id, :kind, :content, :importance, :tags, :c, :workspace, :source,"
-        " :now, :now)",
+        " :created, :now)",
         tick=tick, id=id, kind=draft.kind, content=draft.content, importance=draft.importance, tags=draft.tags, c=no,
-        workspace=draft.workspace, source=draft.source, now=now,
+        workspace=draft.workspace, source=draft.source, created=created, now=now,
     )  # fmt: skip
     index.add(tx, [index.entry(tick, no, draft.workspace, draft.terms)])
     return get(tx, id)

@@ -27,10 +27,10 @@ ROOT = Path(recollect.__file__).parent
 VERBS = ("all", "one", "run", "many")
 TENANT = re.compile(
     r"\b(?:from|join|into|update)\s+(conversations|branches|events|tombstones|jobs|receipts|memories|words|title_words"
-    r"|vectors|embeddings|statistics)\b",
+    r"|vectors|embeddings|statistics|items|item_texts)\b",
     re.I,
 )
-ONE_OR_THE_OTHER = {"sqlite": {"_late"}, "postgres": {"update"}}
+ONE_OR_THE_OTHER = {"sqlite": {"_late"}, "postgres": {"_new"}}
 """Functions of vectors.py that only the other database needs; and `nearest` asks each in its own way."""
 
 

@@ -1,0 +1,336 @@
+"""Which items answer a question: candidates by words and by meaning, one score.
+
+An item has one text or several; its score is that of its best. The score is the cosine of question and text, raised by
+the words they share: `1 - (1 - cosine) * (1 - words)`, where `words` is the share of the question's weight that stands
+in the text (`fusion` reads and weighs it). So it is the plain cosine where no word is shared, and the plain share of
+words where there is no vector; it never goes down for a word more, and 1 is reached by the very text or by all the
+words. What nothing speaks for comes last, without a score, the newest first: who asks for ten gets ten.
+"""
+
+from __future__ import annotations
+
+import threading
+from hashlib import blake2b
+
+from .. import items
+from ..errors import EmbeddingFailed
+from .fusion import Doc, Ranker, Statistics, understand
+from .tokens import term_set, terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from ..db import Database, Row, Tx
+    from ..items import Filter, Scope, Text
+    from .vectors import Semantic
+
+MOST = (200, 2_000, 20_000, 200_000)  # as many texts are looked at until filters leave enough
+CLOSE = 128  # dimensions below which signatures are too coarse to choose 200 by
+BATCH = 256
+USERS = 64  # whose signatures are kept in memory
+
+
+class Found:
+    """An item that was found: its row as `items.COLUMNS` has it, its value, its score."""
+
+    __slots__ = ("row", "score", "value")
+
+    def __init__(self, row: Row, value: dict[str, Any], score: float | None) -> None:
+        self.row, self.value, self.score = row, value, score
+
+
+class Texts:
+    """Searches items, with a model where there is one. One for all handles of a store in a process."""
+
+    def __init__(self, semantic: Callable[[], Semantic | None], distance: str = "cosine") -> None:
+        self._semantic = semantic
+        self._distance = distance
+        self._signatures: dict[int, Any] = {}
+        self._lock = threading.Lock()
+
+    # -- embedding
+
+    def embed(self, texts: Sequence[Text]) -> None:
+        """Give each text its vector. Where the model does not answer they are stored without: a search asks again."""
+        semantic = self._semantic() if texts else None
+        if semantic is None:
+            return
+        try:
+            made = semantic.embed([t.text for t in texts])
+        except EmbeddingFailed:
+            return
+        import numpy as np
+
+        from .vectors import _bits
+
+        name = _model(semantic)
+        for text, vector in zip(texts, made, strict=True):
+            text.model = name
+            text.signature = _bits(vector) if semantic._dialect == "postgres" else np.packbits(vector > 0).tobytes()
+            text.vector = vector.astype(np.float16).tobytes()
+
+    def catch_up(self, db: Database, user: str, semantic: Semantic, most: int = BATCH) -> int:
+        """Embed texts that have no vector of this model. Returns how many were."""
+        model = _model(semantic)
+
+        def waiting(tx: Tx) -> list[Row]:
+            return tx.all(  # three ranges of an index, where "<>" would read all of it for every search
+                "select id, item, text from item_texts where user_no = :user"
+                " and (model is null or model < :model or model > :model) limit :most",
+                model=model, most=most,
+            )  # fmt: skip
+
+        rows = db.read(user, waiting)
+        if not rows:
+            return 0
+        made = [items.Text(row[2]) for row in rows]
+        self.embed(made)
+        if made[0].model is None:
+            return 0
+        changes = list(zip(rows, made, strict=True))
+        db.write(user, lambda tx: _put_again(tx, changes))
+        return len(rows)
+
+    # -- searching
+
+    def search(
+        self, db: Database, user: str, scope: Scope, query: str | None, filter: Filter | None, limit: int, offset: int,
+        now: int,
+    ) -> list[Found]:  # fmt: skip
+        passes = items.judge(filter)
+        if not query or not query.strip():
+            return db.read(user, lambda tx: _unranked(tx, scope, passes, bool(filter), limit, offset, now))
+        semantic = self._semantic()
+        vector = None
+        if semantic is not None:
+            vector = semantic.question(query)
+            if vector is not None:
+                self.catch_up(db, user, semantic)
+        return db.read(
+            user,
+            lambda tx: _Search(tx, self, semantic if vector is not None else None, scope, query, passes, now).found(
+                vector, limit, offset
+            ),
+        )
+
+    def nearest(self, tx: Tx, semantic: Semantic, vector: Any, scope: Scope, most: int, now: int) -> list[int]:
+        """The ids of the texts of a scope that mean nearly the same, by signature."""
+        model = _model(semantic)
+        if tx.for_update:  # Postgres counts the bits itself
+            from .vectors import _bits
+
+            rows = tx.all(
+                "select t.id from item_texts t join items i on i.user_no = t.user_no and i.id = t.item"
+                f" where t.user_no = :user and t.model = :model{scope.where}"
+                " order by bit_count(t.signature # cast(:bits as bit varying)), t.id limit :most",
+                model=model, bits=_bits(vector), most=most, **scope.params,
+            )  # fmt: skip
+            return [row[0] for row in rows]
+        within = [_place(n) for n in items.namespaces(tx, scope, now)] if scope.low else None
+        if within == []:
+            return []
+        row = tx.one(
+            "select max(id) from item_texts where user_no = :user and id > :low and id <= :high and model = :model",
+            low=tx.low_id(), high=tx.high_id(), model=model,
+        )  # fmt: skip
+        if row is None or row[0] is None:
+            return []
+        with self._lock:
+            known = self._signatures.get(tx.user)
+            if known is None or known.model != model:
+                while len(self._signatures) >= USERS:
+                    del self._signatures[next(iter(self._signatures))]
+                known = self._signatures[tx.user] = _signatures(model, semantic.embedder.dimension)
+            known.update(tx, int(row[0]))
+            while True:
+                found: list[int] = known.nearest(vector, most, within)
+                listed = ",".join(map(str, found))
+                there = tx.all(f"select id from item_texts{tx.by_id} where user_no = :user and id in ({listed})")
+                if len(there) == len(found):
+                    return found
+                known.drop(set(found).difference(row[0] for row in there))  # put again or deleted since
+
+    def score(self, cosine: float | None, words: float) -> float:
+        """On the scale that was asked for: the cosine, or the negative distance of unit vectors."""
+        words = min(1.0, max(0.0, words))
+        raised = words if cosine is None else 1 - (1 - cosine) * (1 - words)
+        return -(max(0.0, 2 - 2 * raised) ** 0.5) if self._distance == "l2" else raised
+
+
+def _model(semantic: Semantic) -> str:
+    return f"{semantic.embedder.name}/{semantic.embedder.dimension}"
+
+
+def _place(namespace: str) -> int:
+    """A namespace as a number beside its vectors. Two may share one: the rows are compared again."""
+    return int.from_bytes(blake2b(namespace.encode(), digest_size=8).digest()) >> 1
+
+
+def _signatures(model: str, dimension: int) -> Any:
+    from .vectors import _Signatures
+
+    class OfItems(_Signatures):
+        def _new(self, tx: Tx, after: int, upto: int) -> list[Row]:
+            rows = tx.all(
+                "select t.id, i.namespace, t.signature from item_texts t join items i on i.user_no = t.user_no and"
+                " i.id = t.item where t.user_no = :user and t.model = :model and t.id > :after and t.id <= :upto"
+                " order by t.id",
+                model=self.model, after=after, upto=upto,
+            )  # fmt: skip
+            places: dict[str, int] = {}
+            for row in rows:
+                if row[1] not in places:
+                    places[row[1]] = _place(row[1])
+            return [(row[0], places[row[1]], row[2]) for row in rows]
+
+    return OfItems(model, dimension)
+
+
+def _put_again(tx: Tx, changes: Sequence[tuple[Row, Text]]) -> None:
+    """Texts with their new vectors, under new ids: who keeps vectors in memory looks for what is new."""
+    for (id, item, text), made in changes:
+        row = tx.one(
+            "select i.namespace from item_texts t join items i on i.user_no = t.user_no and i.id = t.item"
+            " where t.user_no = :user and t.id = :id",
+            id=id,
+        )
+        if row is None:
+            continue  # put again or deleted meanwhile
+        tx.unindex_words("item_words", [items.entry(row[0], (id, text))])
+        tx.run("delete from item_texts where user_no = :user and id = :id", id=id)
+        items._add_texts(tx, item, row[0], [made], tx.ticks(1))
+
+
+def _unranked(
+    tx: Tx, scope: Scope, passes: Callable[[Row], dict[str, Any] | None], is_filtered: bool, limit: int, offset: int,
+    now: int,
+) -> list[Found]:  # fmt: skip
+    if not is_filtered:
+        return [Found(row, items.load(row), None) for row in items.newest(tx, scope, now, limit, offset)]
+    found: list[Found] = []
+    for row in items.walk(tx, scope, now):
+        if len(found) >= limit:
+            break
+        value = passes(row)
+        if value is not None:
+            offset -= 1
+            if offset < 0:
+                found.append(Found(row, value, None))
+    return found
+
+
+class _Search:
+    """One search, on one snapshot."""
+
+    def __init__(
+        self, tx: Tx, texts: Texts, semantic: Semantic | None, scope: Scope, query: str,
+        passes: Callable[[Row], dict[str, Any] | None], now: int,
+    ) -> None:  # fmt: skip
+        self._tx, self._texts, self._semantic, self._scope, self._now = tx, texts, semantic, scope, now
+        self._passes = passes
+        self._question = understand(query)
+        self._asked = list(dict.fromkeys(terms(query)))[:64]
+        self._values: dict[int, tuple[Row, dict[str, Any] | None]] = {}
+
+    def found(self, vector: Any, limit: int, offset: int) -> list[Found]:
+        docs = self._candidates(vector, offset + limit)
+        if vector is not None and self._semantic is not None:
+            _set_cosines(self._semantic, vector, docs)
+        ranker = Ranker(self._question, self._statistics(docs), now=self._now)
+        ranker.add([doc for doc, _, _ in docs])
+        item_of = {doc.id: row for doc, row, _ in docs}
+        best: dict[int, float] = {}
+        for ranked in ranker.best():
+            item, score = item_of[ranked.doc.id][0], self._texts.score(ranked.doc.cosine, ranked.parts.get("words", 0.0))
+            best[item] = max(score, best.get(item, score))
+        ordered = sorted(best.items(), key=lambda pair: (-pair[1], -self._values[pair[0]][0][9]))
+        hits = [self._hit(id, score) for id, score in ordered[offset : offset + limit]]
+        if len(hits) < limit:
+            hits += self._rest(set(best), limit - len(hits), max(0, offset - len(best)))
+        return hits
+
+    def _hit(self, id: int, score: float) -> Found:
+        row, value = self._values[id]
+        assert value is not None
+        return Found(row, value, score)
+
+    def _candidates(self, vector: Any, wanted: int) -> list[tuple[Doc, Row, Row]]:
+        """(doc, its item, its text) for what words or meaning propose and the filter lets pass."""
+        docs: list[tuple[Doc, Row, Row]] = []
+        seen: set[int] = set()
+        steps = MOST
+        if self._semantic is not None and self._semantic.embedder.dimension < CLOSE:
+            steps = MOST[1:]
+        for most in steps:
+            by_words = self._by_words(most)
+            by_meaning = (
+                self._texts.nearest(self._tx, self._semantic, vector, self._scope, most, self._now)
+                if self._semantic is not None and vector is not None
+                else []
+            )
+            new = [id for id in dict.fromkeys([*by_words, *by_meaning]) if id not in seen]
+            seen.update(new)
+            docs += self._docs(new)
+            if (len(by_words) < most and len(by_meaning) < most) or len({row[0] for _, row, _ in docs}) >= wanted:
+                break
+        return docs
+
+    def _by_words(self, most: int) -> list[int]:
+        if not self._asked:
+            return []
+        return self._tx.find_words("item_words", dict.fromkeys(self._asked, 1), self._scope.tokens, most)
+
+    def _docs(self, ids: Sequence[int]) -> list[tuple[Doc, Row, Row]]:
+        docs: list[tuple[Doc, Row, Row]] = []
+        for start in range(0, len(ids), items.PAGE):
+            listed = ",".join(map(str, ids[start : start + items.PAGE]))
+            rows = self._tx.all(
+                f"select t.id, t.text, t.model, t.vector, {items.COLUMNS} from item_texts t{self._tx.by_id} join items i on"
+                f" i.user_no = t.user_no and i.id = t.item where t.user_no = :user and t.id in ({listed})"
+                f" and (i.expires_at is null or i.expires_at > :now){self._scope.where}",
+                now=self._now, **self._scope.params,
+            )  # fmt: skip
+            for row in rows:
+                text, item = row[:4], row[4:]
+                if item[0] not in self._values:
+                    self._values[item[0]] = (item, self._passes(item))
+                if self._values[item[0]][1] is not None:
+                    docs.append((Doc(id=str(text[0]), text=text[1], created_at=item[5]), item, text))
+        return docs
+
+    def _statistics(self, docs: Sequence[tuple[Doc, Row, Row]]) -> Statistics:
+        """How rare a term is among the candidates: nobody else's items have a say in it."""
+        asked = set(self._asked)
+        counts: dict[str, int] = {}
+        for doc, _, _ in docs:
+            for term in asked & term_set(doc.text):
+                counts[term] = counts.get(term, 0) + 1
+        return Statistics(len(docs), counts)
+
+    def _rest(self, ranked: set[int], limit: int, offset: int) -> list[Found]:
+        """What nothing speaks for."""
+        rest: list[Found] = []
+        for row in items.walk(self._tx, self._scope, self._now):
+            if len(rest) >= limit:
+                break
+            if row[0] in ranked:
+                continue
+            value = self._passes(row)
+            if value is not None:
+                offset -= 1
+                if offset < 0:
+                    rest.append(Found(row, value, None))
+        return rest
+
+
+def _set_cosines(semantic: Semantic, vector: Any, docs: Sequence[tuple[Doc, Row, Row]]) -> None:
+    import numpy as np
+
+    model = _model(semantic)
+    those = [(doc, text) for doc, _, text in docs if text[2] == model]
+    if those:
+        matrix = np.frombuffer(b"".join([text[3] for _, text in those]), dtype=np.float16).reshape(len(those), -1)
+        for (doc, _), cosine in zip(those, (matrix.astype(np.float32) @ vector).tolist(), strict=True):
+            doc.cosine = cosine
