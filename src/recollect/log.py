@@ -497,11 +497,12 @@ def erase(tx: Tx, conversation: str) -> Receipt:
     found = find(tx, conversation, lock=True, deleted=True)
     unindex(tx, found)
     index.retitle(tx, found.no, found.workspace, found.title, None)
-    from . import memories
+    from . import items, memories
 
     forgotten = memories.forget_of(tx, found)
     counts = {
         "memories": forgotten,
+        "items": items.erase_thread(tx, found.id),
         "events": tx.run("delete from events where user_no = :user and conversation_no = :c", c=found.no),
         "tombstones": tx.run("delete from tombstones where user_no = :user and conversation_no = :c", c=found.no),
         "branches": tx.run("delete from branches where user_no = :user and conversation_no = :c", c=found.no),

@@ -69,6 +69,8 @@ class Store:
             "backup": self._backup_job,
             "embed": self._embed_job,
             "index": self._index_job,
+            "mirror": self._mirror_job,
+            "expire": self._expire_job,
         }
         self._worker = worker or jobs.Worker(db, self._handlers, self._gate)
         if worker is None and settings.backup_every and db.dialect == "sqlite":
@@ -592,6 +594,19 @@ class Store:
         from .search import reindex
 
         reindex.reindex(self._db, user, self._settings.index_outside_workspace)
+
+    def _mirror_job(self, user: str, key: str) -> None:
+        """An item was put and its process died before the memory that it also is had followed."""
+        from . import mirror
+
+        mirror.follow(self._db, user, int(key), self._gate, self._embeds())
+
+    def _expire_job(self, user: str, key: str) -> None:
+        from . import mirror
+
+        wait = mirror.sweep_job(self._db, user)
+        if wait is not None:
+            self._db.write(user, lambda tx: jobs.enqueue(tx, "expire", "items", delay_ms=wait))
 
     # -- branches
 
