@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import jobs, log
+from . import items, jobs, log
 from .branches import climb, newest_summary
 from .conversations import load_metadata
 from .errors import Damaged
@@ -106,6 +106,7 @@ def verify(db: Database, user: str, progress: Progress | None) -> Verification:
         ),
     )
     problems += [Problem(f"conversation number {no}", "events without a conversation", _SALVAGE) for (no,) in orphans]
+    problems += _items(db, user)
     if not problems:  # what the rows should be comes first
         from .search import reindex
 
@@ -113,6 +114,19 @@ def verify(db: Database, user: str, progress: Progress | None) -> Verification:
     if progress:
         progress("conversations", len(conversations), len(conversations))
     return Verification(len(conversations), events, tombstones, tuple(problems))
+
+
+def _items(db: Database, user: str) -> list[Problem]:
+    """Items whose content is not what was put."""
+    problems: list[Problem] = []
+    after = 0
+    while page := db.read(user, lambda tx, after=after: items.page(tx, after, PAGE)):  # type: ignore[misc]
+        for row in page:
+            if items.checksum(row[1], row[2], row[3]) != row[-1]:
+                where = f"item {row[2]!r} in {items.labels(row[1])!r}"
+                problems.append(Problem(where, "its value is not what was put", "Put it again, or restore a backup."))
+        after = page[-1][0]
+    return problems
 
 
 _SALVAGE = "Restore a backup, or save what is readable: `recollect doctor --salvage OUT`."

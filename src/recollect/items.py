@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     Labels = tuple[str, ...]
     Filter = Mapping[str, Any]
 
-COLUMNS = "i.id, i.namespace, i.key, i.value, i.created_at, i.updated_at, i.ttl_ms, i.source, i.memory, i.tick, i.expires_at"
+COLUMNS = (
+    "i.id, i.namespace, i.key, i.value, i.created_at, i.updated_at, i.ttl_ms, i.source, i.memory, i.tick, i.expires_at"
+)
 OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte")
 PAGE = 500
 FOREVER = 1 << 62
@@ -164,7 +166,7 @@ def judge(filter: Filter | None) -> Callable[[Row], dict[str, Any] | None]:
 
     def passes(row: Row) -> dict[str, Any] | None:
         stored = row[3]
-        if not all([needle in stored for needle in needles]):
+        if not all(needle in stored for needle in needles):
             return None
         value = load(row)
         return value if all(_holds(find(value), condition) for find, condition in wanted) else None
@@ -473,18 +475,30 @@ def count(tx: Tx) -> int:
 def page(tx: Tx, after: int, most: int) -> list[Row]:
     """Stored items by id, as `COLUMNS` has them, then the checksum."""
     return tx.all(
-        f"select {COLUMNS}, i.checksum from items i where i.user_no = :user and i.id > :after order by i.id limit :most",
-        after=after, most=most,
+        f"select {COLUMNS}, i.checksum from items i{tx.by_id} where i.user_no = :user and i.id > :after and i.id <= :high"
+        " order by i.id limit :most",
+        after=max(after, tx.low_id()), high=tx.high_id(), most=most,
     )  # fmt: skip
 
 
 def texts(tx: Tx, after: int, most: int) -> list[Row]:
-    """Stored texts by id: (id, text, namespace), the last null where the item is gone."""
+    """Stored texts by id, locked: (id, text, namespace)."""
     return tx.all(
-        "select t.id, t.text, i.namespace from item_texts t left join items i on i.user_no = t.user_no and i.id = t.item"
-        " where t.user_no = :user and t.id > :after order by t.id limit :most",
-        after=after, most=most,
+        f"select t.id, t.text, i.namespace from item_texts t{tx.by_id} join items i on i.user_no = t.user_no and i.id = t.item"
+        " where t.user_no = :user and t.id > :after and t.id <= :high order by t.id limit :most"
+        + (tx.for_update and " for update of t"),
+        after=max(after, tx.low_id()), high=tx.high_id(), most=most,
     )  # fmt: skip
+
+
+def text_ids(tx: Tx, after: int, most: int) -> list[tuple[int, bool]]:
+    """(id, whether its item is there) of stored texts, by id."""
+    rows = tx.all(
+        f"select t.id, i.id from item_texts t{tx.by_id} left join items i on i.user_no = t.user_no and i.id = t.item"
+        " where t.user_no = :user and t.id > :after and t.id <= :high order by t.id limit :most",
+        after=max(after, tx.low_id()), high=tx.high_id(), most=most,
+    )  # fmt: skip
+    return [(row[0], row[1] is not None) for row in rows]
 
 
 def texts_of(tx: Tx, id: int) -> list[str]:

@@ -54,7 +54,9 @@ def user_of(namespace: items.Labels) -> str | None:
     return namespace[1]
 
 
-def wanted(namespace: items.Labels, key: str, value: Mapping[str, Any], source: str | None, gate: Gate) -> Wanted | None:
+def wanted(
+    namespace: items.Labels, key: str, value: Mapping[str, Any], source: str | None, gate: Gate
+) -> Wanted | None:
     """The memory that this item is, None if it is none. `source` is what the item remembers of the run that put it."""
     user, content = user_of(namespace), value.get("content")
     if user is None or not isinstance(content, str) or not content.strip() or "\0" in content:
@@ -65,7 +67,7 @@ def wanted(namespace: items.Labels, key: str, value: Mapping[str, Any], source: 
         draft = memories.Draft(
             content,
             kind if kind in MEMORY_KINDS else "fact",
-            importance if _is_share(importance) else 0.5,
+            _share(importance),
             [t for t in tags if isinstance(t, str) and t] if isinstance(tags, list) else (),
             None,
             said if isinstance(said, str) and said and "\0" not in said else None,
@@ -76,8 +78,9 @@ def wanted(namespace: items.Labels, key: str, value: Mapping[str, Any], source: 
     return Wanted(user, namespace[2] if len(namespace) == 3 else None, key, draft, _run_of(source))
 
 
-def _is_share(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+def _share(value: Any) -> float:
+    is_one = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(value) if is_one else 0.5
 
 
 def keep(tx: Tx, wish: Wanted, now_id: str | None, owner: str, item: int) -> str | None:

@@ -327,14 +327,14 @@ class MemoryStore(BaseStore):
                     if kept != was:
                         items.set_memory(tx, id, kept)
             if lives:
-                jobs.enqueue(tx, "sweep", "items", delay_ms=min(lives) + items.GRACE_MS)
+                jobs.enqueue(tx, "expire", "items", delay_ms=min(lives) + items.GRACE_MS)
             if remembers and embeds:
                 jobs.enqueue(tx, "embed", "all")
             return behind
 
         for id in self._write(write):
             mirror.follow(db, user, id, store._gate, embeds)
-            self._write(lambda tx, id=id: jobs.drop(tx, mirror.KIND, str(id)))
+            self._write(functools.partial(jobs.drop, kind=mirror.KIND, key=str(id)))
         if store.settings.background and (lives or any(w.wish is not None for w in writes)):
             store._worker.wake(user, min(lives) + items.GRACE_MS if lives else 0)
 
@@ -480,7 +480,9 @@ def _label(label: str) -> str:
     try:
         label.encode()
     except UnicodeEncodeError:
-        raise InvalidNamespaceError("A label of the namespace holds half of a surrogate pair: no valid Unicode.") from None
+        raise InvalidNamespaceError(
+            "A label of the namespace holds half of a surrogate pair: no valid Unicode."
+        ) from None
     return label
 
 

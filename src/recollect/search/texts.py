@@ -243,7 +243,10 @@ class _Search:
         item_of = {doc.id: row for doc, row, _ in docs}
         best: dict[int, float] = {}
         for ranked in ranker.best():
-            item, score = item_of[ranked.doc.id][0], self._texts.score(ranked.doc.cosine, ranked.parts.get("words", 0.0))
+            item, score = (
+                item_of[ranked.doc.id][0],
+                self._texts.score(ranked.doc.cosine, ranked.parts.get("words", 0.0)),
+            )
             best[item] = max(score, best.get(item, score))
         ordered = sorted(best.items(), key=lambda pair: (-pair[1], -self._values[pair[0]][0][9]))
         hits = [self._hit(id, score) for id, score in ordered[offset : offset + limit]]
@@ -260,10 +263,8 @@ class _Search:
         """(doc, its item, its text) for what words or meaning propose and the filter lets pass."""
         docs: list[tuple[Doc, Row, Row]] = []
         seen: set[int] = set()
-        steps = MOST
-        if self._semantic is not None and self._semantic.embedder.dimension < CLOSE:
-            steps = MOST[1:]
-        for most in steps:
+        is_coarse = self._semantic is not None and self._semantic.embedder.dimension < CLOSE
+        for most in MOST[1:] if is_coarse else MOST:
             by_words = self._by_words(most)
             by_meaning = (
                 self._texts.nearest(self._tx, self._semantic, vector, self._scope, most, self._now)
