@@ -43,6 +43,8 @@ class Settings:
 
     database: str | None = None
     """Where the store is: an absolute path, or a `postgresql://` address. Unset: `chat.db` in `data_dir`."""
+    backend: str | None = None
+    """`sqlite` or `postgres`, in any case: what `database` must then be. Unset: what `database` says."""
     user: str = "local"
     """The person whose conversations a handle sees, unless `open(user=...)` says otherwise."""
     data_dir: str | None = None
@@ -87,6 +89,8 @@ class Settings:
     """Values that are no secrets: each a literal, or a pattern that matches the whole value."""
     redact_patterns: Mapping[str, str] = {}
     """Secrets of your own: name -> pattern (RE2 syntax); its first group, or all of it, is replaced."""
+    graph_store: bool = True
+    """Off: `recollect.langgraph.persistence` gives graphs a checkpointer and no store."""
     background: bool = True
     """Do queued work in a background thread. Off: it waits for `settle()`."""
     backup_every: int = 0
@@ -124,6 +128,10 @@ class Settings:
                     raise SettingsError(f"{name} must be a table of texts, not {value!r}.")
             elif value is not None and not isinstance(value, str):
                 raise SettingsError(f"{name} must be text, not {value!r}.")
+        if self.backend is not None:
+            self.__dict__["backend"] = self.backend.strip().casefold()
+            if self.backend not in ("sqlite", "postgres"):
+                raise SettingsError(f"backend = {self.backend!r}: choose sqlite or postgres.")
         if self.summary_keep_recent > self.summary_threshold:
             raise SettingsError(
                 f"summary_keep_recent ({self.summary_keep_recent}) must not be larger than "
@@ -253,6 +261,10 @@ def database(settings: Settings) -> str:
     A path in settings is read by programs started from anywhere, so only an absolute one means the same file to all of
     them. A path handed to `recollect.open()` does not come here: that is the caller's explicit choice.
     """
+    if settings.backend == "postgres" and not is_postgres(settings.database or ""):
+        raise SettingsError("backend = 'postgres' needs `database` to be an address: postgresql://user:password@host/name")
+    if settings.backend == "sqlite" and is_postgres(settings.database or ""):
+        raise SettingsError("backend = 'sqlite' and `database` is an address of Postgres: change one of them.")
     if settings.database is None:
         folder = data_dir(settings)
         path = os.path.join(folder, "chat.db")
