@@ -15,6 +15,7 @@ from .errors import RecollectError
 from .model import (
     Backup,
     Branch,
+    Checkpoint,
     Context,
     ContextItem,
     Conversation,
@@ -49,6 +50,7 @@ __all__ = [
     "AsyncStore",
     "Backup",
     "Branch",
+    "Checkpoint",
     "Context",
     "ContextItem",
     "Conversation",

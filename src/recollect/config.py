@@ -30,6 +30,8 @@ _LOWEST = {
     "busy_timeout_ms": 0,
     "context_memories": 0,
     "context_excerpts": 0,
+    "checkpoint_keep": 0,
+    "checkpoint_days": 0,
     "pool_min": 0,
     "pool_max": 1,
     "connect_timeout_ms": 1,
@@ -89,6 +91,16 @@ class Settings:
     """Values that are no secrets: each a literal, or a pattern that matches the whole value."""
     redact_patterns: Mapping[str, str] = {}
     """Secrets of your own: name -> pattern (RE2 syntax); its first group, or all of it, is replaced."""
+    redact_state: str = "messages"
+    """What of a graph's state is redacted: the text of its `messages`, `all` of its texts, or `none`. The log always is."""
+    message_channels: tuple[str, ...] = ("messages",)
+    """The channels of a graph's state whose messages come into the log."""
+    log_encrypted_state: bool = False
+    """Let the messages of a graph reach the log, in the clear, although its state is encrypted by its serializer."""
+    checkpoint_keep: int = 0
+    """Keep so many of the newest checkpoints of each branch; older ones go in the background. 0: all of them."""
+    checkpoint_days: int = 0
+    """Keep checkpoints for so many days; with `checkpoint_keep`, whichever keeps more. 0: for ever."""
     graph_store: bool = True
     """Off: `recollect.langgraph.persistence` gives graphs a checkpointer and no store."""
     background: bool = True
@@ -128,6 +140,8 @@ class Settings:
                     raise SettingsError(f"{name} must be a table of texts, not {value!r}.")
             elif value is not None and not isinstance(value, str):
                 raise SettingsError(f"{name} must be text, not {value!r}.")
+        if self.redact_state not in ("messages", "all", "none"):
+            raise SettingsError(f"redact_state must be messages, all or none, not {self.redact_state!r}.")
         if self.backend is not None:
             self.__dict__["backend"] = self.backend.strip().casefold()
             if self.backend not in ("sqlite", "postgres"):

@@ -388,6 +388,50 @@ def _insert(
     )  # fmt: skip
 
 
+def replacing(draft: Draft, seq: int) -> Draft:
+    """The same event in the place of another: `messages` shows it where that one stood."""
+    columns = (*draft.columns[:9], seq, *draft.columns[10:])
+    twin = Draft(columns, draft.crc, {**draft.values, "message": seq})
+    twin.trace = draft.trace
+    return twin
+
+
+def copy(tx: Tx, found: Found, target: str) -> int:
+    """A conversation once more, under another id: every event, branch and tombstone. Returns its number."""
+    made = tx.one("select title, workspace, workflow_id, metadata from conversations where user_no = :user and no = :c", c=found.no)
+    assert made is not None
+    conversations.create(tx, target, title=made[0], workspace=made[1], workflow_id=made[2], metadata=made[3])
+    new = find(tx, target, lock=True)
+    tx.run("delete from branches where user_no = :user and conversation_no = :c", c=new.no)
+    for table, columns in (
+        ("branches", "no, name, parent, fork_seq, summary_seq, created_at"),
+        ("tombstones", "first_seq, last_seq, deleted_at"),
+    ):
+        tx.run(
+            f"insert into {table} (user_no, conversation_no, {columns})"
+            f" select user_no, cast(:target as bigint), {columns} from {table}"
+            " where user_no = :user and conversation_no = :c",
+            c=found.no, target=new.no,
+        )  # fmt: skip
+    for rows in _all(tx, found.no):
+        ticks = tx.ticks(len(rows))
+        again = []
+        for tick, row in zip(ticks, rows, strict=True):
+            seq, columns, branch = row[1], (*row[2:20], row[21]), row[20]
+            crc = checksum(content_crc(columns), new.no, branch, seq, columns[9])
+            again.append((tick, tx.user, new.no, branch, seq, *columns, crc))
+        tx.many(INSERT, again)
+        first, last = min(row[0] for row in rows), max(row[0] for row in rows)
+        there = set(tx.indexed_words("words", first - 1, last - first + 1))
+        indexed = [(tick, *row[1:]) for tick, row in zip(ticks, rows, strict=True) if row[0] in there]
+        index.add(tx, entries(new, indexed))
+    tx.run(
+        "update conversations set last_seq = :seq, active_branch = :b where user_no = :user and no = :c",
+        c=new.no, seq=found.last_seq, b=found.active_branch,
+    )  # fmt: skip
+    return new.no
+
+
 def unstored(conversation: str, branch: str, draft: Draft) -> Event:
     """What `append` answers for a kind that is switched off: the event, without a number."""
     return draft.event(conversation, branch, 0)
@@ -489,6 +533,7 @@ def clear(tx: Tx, conversation: str) -> int:
     )
     tx.run("update conversations set active_branch = 0 where user_no = :user and no = :c", c=found.no)
     conversations.drop_jobs(tx, found.no)
+    conversations.drop_state(tx, found.no)
     return len(rows)
 
 
@@ -507,6 +552,7 @@ def erase(tx: Tx, conversation: str) -> Receipt:
         "tombstones": tx.run("delete from tombstones where user_no = :user and conversation_no = :c", c=found.no),
         "branches": tx.run("delete from branches where user_no = :user and conversation_no = :c", c=found.no),
         "jobs": conversations.drop_jobs(tx, found.no),
+        **conversations.drop_state(tx, found.no),
         "conversations": tx.run("delete from conversations where user_no = :user and no = :c", c=found.no),
     }
     import json
@@ -576,11 +622,15 @@ def walk(
     names: Sequence[str] | None = None,
     limit: int | None = None,
     newest: bool = False,
+    replacing: bool | None = None,
 ) -> list[Event]:
-    """Events of a lineage in order of their numbers; with `newest`, the last `limit` of them."""
+    """Events of a lineage in order of their numbers; with `newest`, the last `limit` of them. `replacing` says whether only
+    those are meant that stand in another's place, or only the others."""
     if limit == 0 or kinds == () or names == ():
         return []
     clause, params = _where(kinds, names)
+    if replacing is not None:
+        clause += " and message is not null" if replacing else " and message is null"
     rows: list[Row] = []
     every = len(own) > 1 and own[1][1] == NO_LIMIT
     for b, high in own if newest else reversed(own):
@@ -611,7 +661,10 @@ def messages(
     own = branches.lineage(tx, found.no, b)
     summary = standing_summary(tx, found, b)
     through = 0 if summary is None else summary.message or 0
-    live = walk(tx, found, own, after=through, kinds=("message",), limit=limit, newest=True)
+    live = walk(tx, found, own, after=through, kinds=("message",), limit=limit, newest=True, replacing=False)
+    if live and live[0].seq < found.last_seq:
+        changed = {e.message: e for e in walk(tx, found, own, after=live[0].seq, kinds=("message",), replacing=True)}
+        live = [changed.get(e.seq, e) for e in live]
     if include_reasoning and live:
         traces: dict[int, list[Event]] = {}
         for trace in walk(tx, found, own, after=live[0].seq, kinds=("reasoning",)):

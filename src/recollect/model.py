@@ -51,6 +51,7 @@ class Conversation:
     created_at: int  # when it was created
     updated_at: int  # when something was last appended
     deleted_at: int | None  # when it was put in the bin; None outside it
+    checkpoint: str | None = None  # the id of its newest checkpoint, if a graph keeps its state here
     cursor: str = ""
     """Where this conversation stands in the list by activity: pass it as `conversations(cursor=...)` for what follows."""
 
@@ -73,7 +74,7 @@ class Event:
     status: str | None  # the state of a ledger entry, an approval or a tool's result
     task_id: str | None  # for a ledger snapshot: its task
     message: int | None
-    """For reasoning: the number of the message it led to."""
+    """For reasoning: the number of the message it led to. For a message: the number of the one whose place it takes."""
     tags: tuple[str, ...]  # free words to find it by
     payload: Mapping[str, Json]  # whatever else belongs to it, a JSON object
     model: str | None  # the model that answered
@@ -122,6 +123,22 @@ class Branch:
     def id(self) -> str:
         """The same as `name`."""
         return self.name
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A graph's state at one moment: where to travel back to. Its values are the graph's own; LangGraph reads them."""
+
+    id: str  # LangGraph's checkpoint_id; sorts by time
+    conversation_id: str  # the conversation (LangGraph's thread_id)
+    parent: str | None  # the checkpoint it came from
+    branch: str  # the branch of the log it belongs to
+    seq: int  # the number of the newest event when it was taken; 0 before the first
+    source: str | None  # what made it: input, loop, update or fork
+    step: int | None  # the graph's own counter; -1 is the first input
+    node: str | None  # which node had just run; several are joined by commas
+    created_at: int  # when it was stored
+    preview: str  # the beginning of the newest thing said, in one line
 
 
 @dataclass(frozen=True)

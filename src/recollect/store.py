@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .model import (
         Backup,
         Branch,
+        Checkpoint,
         Context,
         Hit,
         LedgerEntry,
@@ -71,6 +72,7 @@ class Store:
             "index": self._index_job,
             "mirror": self._mirror_job,
             "expire": self._expire_job,
+            "sweep": self._sweep_job,
         }
         self._worker = worker or jobs.Worker(db, self._handlers, self._gate)
         if worker is None and settings.backup_every and db.dialect == "sqlite":
@@ -243,25 +245,30 @@ class Store:
             self.get(name)  # an unknown conversation is an error whatever is switched off
             return [log.unstored(name, MAIN, d) for d in drafts]
 
-        embeds, outside = self._embeds(), self._settings.index_outside_workspace
-        answered = self._settings.summaries and any(d.kind == "message" and d.columns[1] == "assistant" for d in wanted)
-
-        def write(tx: Tx) -> tuple[list[Event], bool]:
-            found, b, events = log.append(tx, name, wanted, branch, outside=outside)
-            if embeds:
-                jobs.enqueue(tx, "embed", "all", delay_ms=EMBED_DELAY_MS)
-            if answered and branches.has_more_than(tx, found.no, b, self._settings.summary_threshold):
-                jobs.enqueue(tx, "summarize", f"{found.no}:{b}")
-                return events, True
-            return events, False
-
-        events, queued = self._write(write)
-        if self._settings.background and (queued or embeds):
-            self._worker.wake(self._user, 0 if queued else EMBED_DELAY_MS)
+        events, queued = self._write(lambda tx: self._append(tx, name, wanted, branch))
+        self._appended(queued)
         if len(wanted) == len(drafts):
             return events
         written = iter(events)
         return [next(written) if self._is_on(d.kind) else log.unstored(name, events[0].branch, d) for d in drafts]
+
+    def _append(
+        self, tx: Tx, conversation: str, drafts: Sequence[log.Draft], branch: BranchLike
+    ) -> tuple[list[Event], bool]:
+        """Events and the work they cause, in a transaction. Says whether something is to be summarized."""
+        found, b, events = log.append(tx, conversation, drafts, branch, outside=self._settings.index_outside_workspace)
+        if self._embeds():
+            jobs.enqueue(tx, "embed", "all", delay_ms=EMBED_DELAY_MS)
+        answered = self._settings.summaries and any(d.kind == "message" and d.columns[1] == "assistant" for d in drafts)
+        if answered and branches.has_more_than(tx, found.no, b, self._settings.summary_threshold):
+            jobs.enqueue(tx, "summarize", f"{found.no}:{b}")
+            return events, True
+        return events, False
+
+    def _appended(self, queued: bool) -> None:
+        """After the commit: there is work."""
+        if self._settings.background and (queued or self._embeds()):
+            self._worker.wake(self._user, 0 if queued else EMBED_DELAY_MS)
 
     def _is_on(self, kind: str) -> bool:
         switch = _SWITCHES.get(kind)
@@ -642,6 +649,31 @@ class Store:
 
         return self._write(write)
 
+    def checkpoints(
+        self,
+        conversation: ConversationLike,
+        *,
+        limit: int = 20,
+        before: str | Checkpoint | None = None,
+        branch: BranchLike = None,
+    ) -> list[Checkpoint]:
+        """Where a graph can travel back to, newest first, of every branch unless one is said. For the next page pass the
+        last one as `before`. A graph that is compiled with `recollect.langgraph.Saver` writes them."""
+        from . import checkpoints
+
+        name, limit = _id(conversation), checks.count(limit, "limit")
+        last = None if before is None else before if isinstance(before, str) else before.id
+        if last is not None:
+            checks.text(last, "before")
+        return self._read(lambda tx: checkpoints.listing(tx, name, limit=limit, before=last, branch=branch))
+
+    def _sweep_job(self, user: str, key: str) -> None:
+        from . import checkpoints
+
+        no = int(key.split(":")[0])
+        if self._db.write(user, lambda tx: checkpoints.sweep(tx, no)):
+            self._db.scrub()
+
     # -- summaries and background work
 
     def summarize(self, conversation: ConversationLike, *, branch: BranchLike = None) -> Event | None:
@@ -670,7 +702,7 @@ class Store:
 
     def settle(self) -> int:
         """Finish queued background work now. Returns how many jobs were done; `stats()` shows what failed."""
-        return jobs.run_due(self._db, self._user, self._handlers, self._gate, hurry=("summarize", "embed", "index"))
+        return jobs.run_due(self._db, self._user, self._handlers, self._gate, hurry=("summarize", "embed", "index", "sweep"))
 
     def reindex(self) -> int:
         """Build the index of words anew from what is stored, when `verify` says that it is not what it should be. Returns
