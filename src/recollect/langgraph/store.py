@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -52,8 +53,9 @@ _META = ("langgraph_node", "langgraph_step", "run_id")
 
 
 class MemoryStore(BaseStore):
-    """A `BaseStore` for `builder.compile(store=...)`: `MemoryStore(recollect.open("chat.db"))`, or `from_conn_string`.
+    """A `BaseStore` for `builder.compile(store=...)`.
 
+    `store` is an open `recollect.Store`, or what `recollect.open` takes: then it is opened here, and closed by `close`.
     `index` is LangGraph's: `embed` (a model or a function), `dims`, `fields`. Without one, the field `content` is found by
     words, and by meaning where the extra `semantic` is installed. `ttl` is LangGraph's too; expired items are gone at once,
     not only when they are swept. With `memories=False` no item becomes a memory.
@@ -63,17 +65,33 @@ class MemoryStore(BaseStore):
 
     def __init__(
         self,
-        store: Store | AsyncStore,
+        store: Store | AsyncStore | str | os.PathLike[str] | None = None,
         *,
         index: IndexConfig | Mapping[str, Any] | None = None,
         ttl: TTLConfig | None = None,
+        user: str | None = None,
         memories: bool = True,
+        **settings: Any,
     ) -> None:
         super().__init__()
-        self._store = store._store if isinstance(store, AsyncStore) else store
+        if isinstance(store, AsyncStore):
+            store = store._store
+        self._owns = not isinstance(store, Store)
+        if isinstance(store, Store) and settings:
+            raise InvalidInput(f"The store is open already: {sorted(settings)[0]} is said where it is opened.")
+        self._store = store if isinstance(store, Store) else Store.open(store, user=user, **settings)
+        if user is not None and user != self._store.user:
+            self._store = self._store.for_user(user)
+        try:
+            self._begin(index, ttl, memories)
+        except BaseException:
+            if self._owns:
+                self._store.close()
+            raise
+
+    def _begin(self, index: IndexConfig | Mapping[str, Any] | None, ttl: TTLConfig | None, memories: bool) -> None:
         self._async = AsyncStore(self._store)
         self._memories = memories
-        self._owns = False
         self._sweeper: tuple[threading.Thread, threading.Event] | None = None
         self.ttl_config = None if ttl is None else TTLConfig(**ttl)
         self.index_config: dict[str, Any] | None = None if index is None else dict(index)
@@ -113,17 +131,11 @@ class MemoryStore(BaseStore):
             if pool_config and pool_config.get(name) is not None:
                 overrides.setdefault(setting, pool_config[name])
 
-        def opening() -> MemoryStore:
-            opened = Store.open(conn_string, user=user, settings=settings, **overrides)
-            try:
-                made = cls(opened, index=index, ttl=ttl, memories=memories)
-            except BaseException:
-                opened.close()
-                raise
-            made._owns = True
-            return made
-
-        return _Opening(opening)
+        return _Opening(
+            functools.partial(
+                cls, conn_string, index=index, ttl=ttl, user=user, memories=memories, settings=settings, **overrides
+            )
+        )
 
     def for_user(self, user: str) -> MemoryStore:
         """The same database for another person: nothing of this one is in reach."""
