@@ -419,30 +419,53 @@ def _branch(tx: Tx, found: Found, d: Draft, parent: Row | None) -> int:
         row = _row(tx, found.no, "", root) if isinstance(root, str) else None
         return int(row[3]) if row is not None else found.active_branch
     meant = branches.number(tx, found, d.branch)
-    if parent is None:
+    again = _row(tx, found.no, "", d.id)
+    if again is not None and again[2] == d.parent:
+        return int(again[3])  # stored once more
+    model = _original(tx, found.no, d) if d.source == "fork" else None
+    if model is not None:
+        branch = _fork(tx, found, model)
+    elif parent is None:
         return meant
-    own = int(parent[3])
-    if meant != own and _latest(tx, found.no, "", branches.lineage(tx, found.no, meant)) == parent[1]:
+    elif meant != parent[3] and _latest(tx, found.no, "", branches.lineage(tx, found.no, meant)) == parent[1]:
         branch = meant  # forked in the log: this is where it goes on
-    elif tx.one(
-        "select 1 from checkpoints where user_no = :user and conversation_no = :c and namespace = '' and parent_id = :id"
-        " and checkpoint_id <> :self",
-        c=found.no, id=parent[1], self=d.id,
-    ):  # fmt: skip
-        there = _row(tx, found.no, "", d.id)
-        if there is not None and there[2] == d.parent:
-            return int(there[3])  # stored again
-        name = branches.tree(tx, found.no)[own][0] if own else MAIN
-        made = branches.fork(tx, found.id, int(parent[4]), name, None, False)
-        branch = branches.number(tx, found, made)
+    elif _children(tx, found.no, parent[1]):
+        branch = _fork(tx, found, parent)
     else:
-        branch = own
+        branch = int(parent[3])
     if d.branch is None and branch != found.active_branch:
         tx.run(
             "update conversations set active_branch = :b where user_no = :user and no = :c", c=found.no, b=branch
         )
         found.active_branch = branch
     return branch
+
+
+def _fork(tx: Tx, found: Found, at: Row) -> int:
+    """A new branch at the stamp of a checkpoint."""
+    name = branches.tree(tx, found.no)[at[3]][0] if at[3] else MAIN
+    return branches.number(tx, found, branches.fork(tx, found.id, int(at[4]), name, None, False))
+
+
+def _children(tx: Tx, no: int, parent: str | None) -> list[Row]:
+    if parent is None:
+        return tx.all(
+            f"select {COLUMNS} from checkpoints where user_no = :user and conversation_no = :c and namespace = ''"
+            " and parent_id is null",
+            c=no,
+        )
+    return tx.all(
+        f"select {COLUMNS} from checkpoints where user_no = :user and conversation_no = :c and namespace = ''"
+        " and parent_id = :id",
+        c=no, id=parent,
+    )  # fmt: skip
+
+
+def _original(tx: Tx, no: int, d: Draft) -> Row | None:
+    """The checkpoint of which this one is a clone: LangGraph gives a clone the parent of what it was cloned from."""
+    versions = d.head.get("channel_versions")
+    twins = [row for row in _children(tx, no, d.parent) if _state(row)["head"].get("channel_versions") == versions]
+    return max(twins, key=lambda row: str(row[1])) if twins else None
 
 
 def _latest(tx: Tx, no: int, namespace: str, own: Lineage) -> str | None:

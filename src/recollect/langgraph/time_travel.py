@@ -1,0 +1,69 @@
+"""Time travel: go back to a checkpoint, change something, run on. Nothing of what happened is lost.
+
+`store.checkpoints(conversation)` says where one can go. `fork` makes a branch there without running anything; `resume` runs
+a graph on. A branch that was forked in the log (`store.fork(c, at=7)`) is resumed the same way: it starts from its newest
+checkpoint at or before that event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.pregel.protocol import PregelProtocol
+
+from ..errors import InvalidInput
+from ..model import Branch, Checkpoint
+
+COPY = "__copy__"
+"""LangGraph's name for "as it is": an update by this node is a clone."""
+
+Where = Checkpoint | Branch | RunnableConfig
+
+
+def config_of(where: Where) -> RunnableConfig:
+    """A config of LangGraph's for a checkpoint or a branch of ours; a config is taken as it is."""
+    if isinstance(where, Checkpoint):
+        found = {"thread_id": where.conversation_id, "checkpoint_ns": "", "checkpoint_id": where.id}
+        return {"configurable": found}
+    if isinstance(where, Branch):
+        return {"configurable": {"thread_id": where.conversation_id, "branch": where.name}}
+    if not isinstance(where, Mapping) or not isinstance(where.get("configurable"), Mapping):
+        raise InvalidInput("Say where: a checkpoint of store.checkpoints(), a branch of store.branches(), or a config.")
+    return where
+
+
+def fork(graph: PregelProtocol, checkpoint: Where, values: Any = None, *, as_node: str | None = None) -> RunnableConfig:
+    """Start a branch at a checkpoint, without running anything; with `values`, its state is updated first, as if `as_node`
+    had written them. Returns the config from which to `resume`."""
+    made = graph.update_state(config_of(checkpoint), None, as_node=COPY)
+    return made if values is None else graph.update_state(made, values, as_node=as_node)
+
+
+def resume(graph: PregelProtocol, config: Where, input: Any = None, **kwargs: Any) -> Any:
+    """Run a graph on from a checkpoint or at the end of a branch. `input` may be a new input, or a `Command` that answers an
+    interrupt. Further keywords go to `graph.invoke`."""
+    return graph.invoke(input, _merged(config, kwargs), **kwargs)
+
+
+async def afork(
+    graph: PregelProtocol, checkpoint: Where, values: Any = None, *, as_node: str | None = None
+) -> RunnableConfig:
+    """`fork` for async code."""
+    made = await graph.aupdate_state(config_of(checkpoint), None, as_node=COPY)
+    return made if values is None else await graph.aupdate_state(made, values, as_node=as_node)
+
+
+async def aresume(graph: PregelProtocol, config: Where, input: Any = None, **kwargs: Any) -> Any:
+    """`resume` for async code."""
+    return await graph.ainvoke(input, _merged(config, kwargs), **kwargs)
+
+
+def _merged(where: Where, kwargs: dict[str, Any]) -> RunnableConfig:
+    """The config, with what the caller gave besides (callbacks, a user) in `configurable=`."""
+    found = config_of(where)
+    extra = kwargs.pop("configurable", None)
+    if not extra:
+        return found
+    return cast(RunnableConfig, {**found, "configurable": {**found["configurable"], **extra}})
