@@ -1,10 +1,10 @@
 """Which items answer a question: candidates by words and by meaning, one score.
 
 An item has one text or several; its score is that of its best. The score is the cosine of question and text, raised by
-the words they share: `1 - (1 - cosine) * (1 - words)`, where `words` is the share of the question's weight that stands
-in the text (`fusion` reads and weighs it). So it is the plain cosine where no word is shared, and the plain share of
-words where there is no vector; it never goes down for a word more, and 1 is reached by the very text or by all the
-words. What nothing speaks for comes last, without a score, the newest first: who asks for ten gets ten.
+the words they share: `1 - (1 - cosine) * (1 - 0.7 * words)`, where `words` is the share of the question's weight that
+stands in the text (`fusion` reads and weighs it). So it is the plain cosine where no word is shared, and the plain share
+of words where there is no vector; it never goes down for a word more. What nothing speaks for comes last, without a
+score, the newest first: who asks for ten gets ten.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MOST = (200, 2_000, 20_000, 200_000)  # as many texts are looked at until filters leave enough
 CLOSE = 128  # dimensions below which signatures are too coarse to choose 200 by
 BATCH = 256
+SHARE = 0.7  # of the way to 1 that all the words of the question lead; the rest is the cosine's, or ten items would tie
 USERS = 64  # whose signatures are kept in memory
 
 
@@ -155,7 +156,7 @@ class Texts:
     def score(self, cosine: float | None, words: float) -> float:
         """On the scale that was asked for: the cosine, or the negative distance of unit vectors."""
         words = min(1.0, max(0.0, words))
-        raised = words if cosine is None else 1 - (1 - cosine) * (1 - words)
+        raised = words if cosine is None else 1 - (1 - cosine) * (1 - SHARE * words)
         return -(max(0.0, 2 - 2 * raised) ** 0.5) if self._distance == "l2" else raised
 
 
@@ -235,48 +236,56 @@ class _Search:
         self._values: dict[int, tuple[Row, dict[str, Any] | None]] = {}
 
     def found(self, vector: Any, limit: int, offset: int) -> list[Found]:
-        docs = self._candidates(vector, offset + limit)
-        if vector is not None and self._semantic is not None:
-            _set_cosines(self._semantic, vector, docs)
-        ranker = Ranker(self._question, self._statistics(docs), now=self._now)
-        ranker.add([doc for doc, _, _ in docs])
-        item_of = {doc.id: row for doc, row, _ in docs}
-        best: dict[int, float] = {}
-        for ranked in ranker.best():
-            item, score = (
-                item_of[ranked.doc.id][0],
-                self._texts.score(ranked.doc.cosine, ranked.parts.get("words", 0.0)),
-            )
-            best[item] = max(score, best.get(item, score))
-        ordered = sorted(best.items(), key=lambda pair: (-pair[1], -self._values[pair[0]][0][9]))
+        """A page of all that is in scope, in one order. The best are looked for among the first few hundred candidates; what
+        more candidates add comes behind those, so that a later page never changes an earlier one."""
+        ordered: list[tuple[int, float]] = []
+        seen: set[int] = set()
+        statistics: Statistics | None = None
+        is_coarse = self._semantic is not None and self._semantic.embedder.dimension < CLOSE
+        for most in MOST[1:] if is_coarse else MOST:
+            proposed, is_all = self._proposed(vector, most)
+            docs = self._docs([id for id in proposed if id not in seen])
+            seen.update(proposed)
+            if vector is not None and self._semantic is not None:
+                _set_cosines(self._semantic, vector, docs)
+            statistics = statistics or self._statistics(docs)
+            ordered += self._ranked(docs, statistics, ordered)
+            if is_all or len(ordered) >= offset + limit:
+                break
         hits = [self._hit(id, score) for id, score in ordered[offset : offset + limit]]
         if len(hits) < limit:
-            hits += self._rest(set(best), limit - len(hits), max(0, offset - len(best)))
+            hits += self._rest({id for id, _ in ordered}, limit - len(hits), max(0, offset - len(ordered)))
         return hits
+
+    def _ranked(
+        self, docs: Sequence[tuple[Doc, Row, Row]], statistics: Statistics, before: Sequence[tuple[int, float]]
+    ) -> list[tuple[int, float]]:
+        """(item, score), best first, of those that are not ranked yet."""
+        ranker = Ranker(self._question, statistics, now=self._now)
+        ranker.add([doc for doc, _, _ in docs])
+        item_of = {doc.id: row[0] for doc, row, _ in docs}
+        done = {id for id, _ in before}
+        best: dict[int, float] = {}
+        for ranked in ranker.best():
+            item = item_of[ranked.doc.id]
+            if item not in done:
+                score = self._texts.score(ranked.doc.cosine, ranked.parts.get("words", 0.0))
+                best[item] = max(score, best.get(item, score))
+        ordered = sorted(best.items(), key=lambda pair: (-pair[1], -self._values[pair[0]][0][9]))
+        return [(id, min(score, before[-1][1])) for id, score in ordered] if before else ordered
 
     def _hit(self, id: int, score: float) -> Found:
         row, value = self._values[id]
         assert value is not None
         return Found(row, value, score)
 
-    def _candidates(self, vector: Any, wanted: int) -> list[tuple[Doc, Row, Row]]:
-        """(doc, its item, its text) for what words or meaning propose and the filter lets pass."""
-        docs: list[tuple[Doc, Row, Row]] = []
-        seen: set[int] = set()
-        is_coarse = self._semantic is not None and self._semantic.embedder.dimension < CLOSE
-        for most in MOST[1:] if is_coarse else MOST:
-            by_words = self._by_words(most)
-            by_meaning = (
-                self._texts.nearest(self._tx, self._semantic, vector, self._scope, most, self._now)
-                if self._semantic is not None and vector is not None
-                else []
-            )
-            new = [id for id in dict.fromkeys([*by_words, *by_meaning]) if id not in seen]
-            seen.update(new)
-            docs += self._docs(new)
-            if (len(by_words) < most and len(by_meaning) < most) or len({row[0] for _, row, _ in docs}) >= wanted:
-                break
-        return docs
+    def _proposed(self, vector: Any, most: int) -> tuple[list[int], bool]:
+        """The ids of texts that words or meaning propose, and whether that is all there are."""
+        by_words = self._by_words(most)
+        by_meaning: list[int] = []
+        if self._semantic is not None and vector is not None:
+            by_meaning = self._texts.nearest(self._tx, self._semantic, vector, self._scope, most, self._now)
+        return list(dict.fromkeys([*by_words, *by_meaning])), len(by_words) < most and len(by_meaning) < most
 
     def _by_words(self, most: int) -> list[int]:
         if not self._asked:
