@@ -150,7 +150,14 @@ def test_one_bad_operation_refuses_the_whole_batch(memory: MemoryStore) -> None:
 
 
 def test_namespaces_are_listed_by_prefix_suffix_wildcard_and_depth(memory: MemoryStore) -> None:
-    for namespace in [("a", "b", "c"), ("a", "b", "d", "e"), ("a", "b", "d", "i"), ("a", "c", "f"), ("ab", "b"), ("z",)]:
+    for namespace in [
+        ("a", "b", "c"),
+        ("a", "b", "d", "e"),
+        ("a", "b", "d", "i"),
+        ("a", "c", "f"),
+        ("ab", "b"),
+        ("z",),
+    ]:
         memory.put(namespace, "k", {"v": 1})
     assert memory.list_namespaces(prefix=("a", "b"), max_depth=3) == [("a", "b", "c"), ("a", "b", "d")]
     assert memory.list_namespaces(prefix=("a",), suffix=("f",)) == [("a", "c", "f")]
@@ -226,7 +233,8 @@ def test_filters(memory: MemoryStore, filter: dict[str, Any], found: set[str]) -
 
 
 @pytest.mark.parametrize(
-    "filter", [{"x') or 1=1 --": 1}, {'"': 1}, {"": 1}, {"x": {"$regex": "."}}, {"x": {"y": {"$where": 1}}}, {"nul\0": 1}]
+    "filter",
+    [{"x') or 1=1 --": 1}, {'"': 1}, {"": 1}, {"x": {"$regex": "."}}, {"x": {"y": {"$where": 1}}}, {"nul\0": 1}],
 )
 def test_a_filter_that_is_none_is_refused(memory: MemoryStore, filter: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="Invalid filter key|Unsupported operator"):
@@ -254,7 +262,9 @@ def test_a_batch_reads_first_and_writes_all_or_nothing(memory: MemoryStore) -> N
 
 
 def test_the_last_write_of_a_key_in_a_batch_counts(memory: MemoryStore) -> None:
-    memory.batch([PutOp(("n",), "k", {"v": 1}), PutOp(("n",), "k", {"v": 2}), PutOp(("n",), "j", {}), PutOp(("n",), "j", None)])
+    memory.batch(
+        [PutOp(("n",), "k", {"v": 1}), PutOp(("n",), "k", {"v": 2}), PutOp(("n",), "j", {}), PutOp(("n",), "j", None)]
+    )
     assert [item.value for item in memory.search(("n",))] == [{"v": 2}]
 
 

@@ -121,7 +121,12 @@ def test_a_plain_function_may_embed(opener: Opener, made: str) -> None:
 
 def test_fields_are_the_stores_unless_a_put_says_otherwise(opener: Opener) -> None:
     memory = opener(semantic=False, index={"fields": ["title", "meta.by", "parts[*].text"]})
-    value = {"title": "alpha", "meta": {"by": "beta"}, "parts": [{"text": "gamma"}, {"text": "delta"}], "body": "epsilon"}
+    value = {
+        "title": "alpha",
+        "meta": {"by": "beta"},
+        "parts": [{"text": "gamma"}, {"text": "delta"}],
+        "body": "epsilon",
+    }
     memory.put(("f",), "default", value)
     memory.put(("f",), "body", value, index=["body"])
     memory.put(("f",), "unindexed", value, index=False)
@@ -227,7 +232,17 @@ def test_a_wrong_dimension_and_a_model_elsewhere_are_refused(opener: Opener) -> 
 def test_any_text_is_a_safe_question(opener: Opener) -> None:
     memory = opener(semantic=False)
     memory.put(("f",), "k", {"content": "plain"})
-    for query in ('"', "'; drop table items; --", "a AND OR NOT (", "*", "\0", "half \ud800", " ", "é" * 5000, "scope : n"):
+    for query in (
+        '"',
+        "'; drop table items; --",
+        "a AND OR NOT (",
+        "*",
+        "\0",
+        "half \ud800",
+        " ",
+        "é" * 5000,
+        "scope : n",
+    ):
         assert len(memory.search(("f",), query=query)) == 1
 
 
