@@ -483,12 +483,6 @@ def _latest(tx: Tx, no: int, namespace: str, own: Lineage) -> str | None:
 
 def latest(tx: Tx, found: Found, namespace: str, branch: str | Branch | None) -> str | None:
     """The checkpoint that is meant when none is named: the newest of the branch, which is the active one unless said."""
-    if namespace and branch is None:
-        row = tx.one(
-            "select max(checkpoint_id) from checkpoints where user_no = :user and conversation_no = :c and namespace = :ns",
-            c=found.no, ns=namespace,
-        )  # fmt: skip
-        return None if row is None or row[0] is None else str(row[0])
     return _latest(tx, found.no, namespace, branches.lineage(tx, found.no, branches.number(tx, found, branch)))
 
 
@@ -645,12 +639,16 @@ def get(
     found = there(tx, conversation)
     if found is None:
         return None
+    named = id
     if id is None:
         id = latest(tx, found, namespace, branch)
     row = None if id is None else _row(tx, found.no, namespace, id)
     if row is None:
         return None
     loaded = Loaded(tx, found, row, have)
+    if named is None and not namespace and row[3] != branches.number(tx, found, branch):
+        # Forked in the log: what was written since belongs to the branch that went on from here.
+        loaded.writes = [] if _children(tx, found.no, id) else loaded.writes
     collect(tx, found.no, loaded.wanted(), have)
     return loaded
 
@@ -763,9 +761,14 @@ def listing(
     ]  # fmt: skip
 
 
-def resolve(tx: Tx, conversation: str, branch: str | Branch) -> str | None:
-    """The checkpoint from which a branch goes on."""
-    return latest(tx, conversations.find(tx, conversation), "", branch)
+def start(tx: Tx, conversation: str, branch: str | Branch | None) -> str | None:
+    """The checkpoint from which a branch starts, if it was forked in the log and no graph has run on it yet."""
+    found = there(tx, conversation)
+    if found is None:
+        return None
+    id = latest(tx, found, "", branch)
+    row = None if id is None else _row(tx, found.no, "", id)
+    return None if row is None or row[3] == branches.number(tx, found, branch) else id
 
 
 # -- deleting, copying

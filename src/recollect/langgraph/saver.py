@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import copy
 import json
+import logging
 import os
 import random
 import sys
 import threading
 from base64 import b64decode, b64encode
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
@@ -320,24 +321,30 @@ class Saver(BaseCheckpointSaver[str]):
                     value = self._inner.loads_typed(plain)
                 except Exception as e:
                     raise Damaged(f"A value of the state cannot be read ({_first_line(e)}).") from e
-            if not refused:
+            if not refused or not self._allow(refused):
                 return value
-            self._allow(refused)
         return value
 
-    def _allow(self, refused: list[tuple[str, str]]) -> None:
-        """Types that are not on the serializer's list: let plain data of the program's own through, and nothing else."""
+    def _allow(self, refused: Sequence[tuple[str, str]]) -> bool:
+        """Types that are not on the serializer's list: let plain data of the program's own through, and nothing else. Says
+        whether there is anything to load again."""
+        wanted = []
         for module, name in refused:
+            known = sys.modules.get(module)
+            if not self._strict and known is not None and not hasattr(known, name):
+                continue  # of a function's own: there is nothing to construct, and its data is what it comes back as
             if self._strict or not _is_data(module, name):
                 raise NotAllowed(
                     f"The state holds a {module}.{name}, which is not on the allow-list. If it is yours: "
                     f"Saver(..., serde=JsonPlusSerializer(allowed_msgpack_modules=[({module!r}, {name!r})]))."
                 )
+            wanted.append((module, name))
         inner = self._inner
-        if not isinstance(inner, JsonPlusSerializer):
-            return
-        wider = inner.with_msgpack_allowlist(refused)
+        if not wanted or not isinstance(inner, JsonPlusSerializer):
+            return False
+        wider = inner.with_msgpack_allowlist(wanted)
         self.serde = EncryptedSerializer(self.serde.cipher, wider) if isinstance(self.serde, EncryptedSerializer) else wider
+        return wider is not inner
 
     def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> Saver:
         """A copy whose serializer lets more types through; LangGraph calls it in its strict mode."""
@@ -487,6 +494,10 @@ class Saver(BaseCheckpointSaver[str]):
                 new = list(range(len(said)))
                 if packed is not None and len(packed.parts) == len(said) and previous is not None:
                     new = checkpoints.news(packed, previous.tops.get(channel, frozenset()))
+                    if not all(m.id for m in said):  # what is said twice has one key: its place tells
+                        often = Counter(packed.parts)
+                        twice = {i for i, m in enumerate(said) if not m.id and often[packed.parts[i]] > 1}
+                        new = sorted({*new, *twice})
             else:
                 said = self._written(place, d.parent, channel)
                 new = list(range(len(said)))
@@ -761,6 +772,17 @@ class Saver(BaseCheckpointSaver[str]):
             n = int(current.split(".")[0])
         return f"{n + 1:010}.{random.getrandbits(32):08x}"
 
+    def starting(self, config: RunnableConfig) -> RunnableConfig:
+        """The same config; of a branch that was forked in the log, and on which nothing has run yet, with the checkpoint it
+        starts from. LangGraph then runs on from there without touching what the other branch wrote."""
+        place = self._place(config)
+        if place.checkpoint is not None or place.namespace:
+            return config
+        found = place.store._read(lambda tx: checkpoints.start(tx, place.thread, place.branch))
+        if found is None:
+            return config
+        return {**config, "configurable": {**place.given, "checkpoint_ns": "", "checkpoint_id": found}}
+
     # -- whole threads, for the handle's user
 
     def delete_thread(self, thread_id: str) -> None:
@@ -912,6 +934,14 @@ def _hear(event: SerdeEvent) -> None:
 
 
 register_serde_event_listener(_hear)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """What is refused becomes an error, or is let through: to warn of it as well would only confuse."""
+    return getattr(_heard, "found", None) is None or not str(record.msg).startswith("Blocked deserialization")
+
+
+logging.getLogger("langgraph.checkpoint.serde.jsonplus").addFilter(_is_news)
 
 
 @contextmanager

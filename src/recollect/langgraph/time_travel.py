@@ -8,13 +8,16 @@ checkpoint at or before that event.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.pregel.protocol import PregelProtocol
+from langgraph.types import Command
 
 from ..errors import InvalidInput
 from ..model import Branch, Checkpoint
+from .saver import Saver
 
 COPY = "__copy__"
 """LangGraph's name for "as it is": an update by this node is a clone."""
@@ -44,7 +47,11 @@ def fork(graph: PregelProtocol, checkpoint: Where, values: Any = None, *, as_nod
 def resume(graph: PregelProtocol, config: Where, input: Any = None, **kwargs: Any) -> Any:
     """Run a graph on from a checkpoint or at the end of a branch. `input` may be a new input, or a `Command` that answers an
     interrupt. Further keywords go to `graph.invoke`."""
-    return graph.invoke(input, _merged(config, kwargs), **kwargs)
+    where = _merged(config, kwargs)
+    saver = getattr(graph, "checkpointer", None)
+    if isinstance(saver, Saver) and _runs_on(input):
+        where = saver.starting(where)
+    return graph.invoke(input, where, **kwargs)
 
 
 async def afork(
@@ -57,7 +64,16 @@ async def afork(
 
 async def aresume(graph: PregelProtocol, config: Where, input: Any = None, **kwargs: Any) -> Any:
     """`resume` for async code."""
-    return await graph.ainvoke(input, _merged(config, kwargs), **kwargs)
+    where = _merged(config, kwargs)
+    saver = getattr(graph, "checkpointer", None)
+    if isinstance(saver, Saver) and _runs_on(input):
+        where = await saver._go(partial(saver.starting, where))
+    return await graph.ainvoke(input, where, **kwargs)
+
+
+def _runs_on(input: Any) -> bool:
+    """Whether what is run are the tasks that a checkpoint left open; a new input starts with a checkpoint of its own."""
+    return input is None or isinstance(input, Command)
 
 
 def _merged(where: Where, kwargs: dict[str, Any]) -> RunnableConfig:
