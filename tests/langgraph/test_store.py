@@ -237,7 +237,7 @@ def test_filters(memory: MemoryStore, filter: dict[str, Any], found: set[str]) -
     [{"x') or 1=1 --": 1}, {'"': 1}, {"": 1}, {"x": {"$regex": "."}}, {"x": {"y": {"$where": 1}}}, {"nul\0": 1}],
 )
 def test_a_filter_that_is_none_is_refused(memory: MemoryStore, filter: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="Invalid filter key|Unsupported operator"):
+    with pytest.raises(ValueError, match=r"Invalid filter key|Unsupported operator"):
         memory.search(("f",), filter=filter)
 
 

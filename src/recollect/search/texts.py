@@ -342,5 +342,10 @@ def _set_cosines(semantic: Semantic, vector: Any, docs: Sequence[tuple[Doc, Row,
     those = [(doc, text) for doc, _, text in docs if text[2] == model]
     if those:
         matrix = np.frombuffer(b"".join([text[3] for _, text in those]), dtype=np.float16).reshape(len(those), -1)
-        for (doc, _), cosine in zip(those, (matrix.astype(np.float32) @ vector).tolist(), strict=True):
+        stored = matrix.astype(np.float32)
+        lengths = np.linalg.norm(
+            stored, axis=1
+        )  # 1 but for the rounding, which a distance would show: 0.004 for the same text
+        cosines = np.minimum((stored @ vector) / np.where(lengths == 0, 1, lengths), 1)
+        for (doc, _), cosine in zip(those, cosines.tolist(), strict=True):
             doc.cosine = cosine
