@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .persistence import Persistence as Persistence
-    from .persistence import compile_graph as compile_graph
-    from .persistence import create_checkpointer as create_checkpointer
-    from .persistence import create_graph_store as create_graph_store
-    from .persistence import persistence as persistence
+    from .backend import Persistence as Persistence
+    from .backend import compile_graph as compile_graph
+    from .backend import create_checkpointer as create_checkpointer
+    from .backend import create_graph_store as create_graph_store
+    from .backend import persistence as persistence
     from .saver import Saver as Saver
     from .store import MemoryStore as MemoryStore
     from .time_travel import afork as afork
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "MemoryStore": "store",
-    "Persistence": "persistence",
+    "Persistence": "backend",
     "Saver": "saver",
     "afork": "time_travel",
     "aresume": "time_travel",
-    "compile_graph": "persistence",
-    "create_checkpointer": "persistence",
-    "create_graph_store": "persistence",
+    "compile_graph": "backend",
+    "create_checkpointer": "backend",
+    "create_graph_store": "backend",
     "fork": "time_travel",
-    "persistence": "persistence",
+    "persistence": "backend",
     "resume": "time_travel",
 }
 
@@ -66,6 +66,4 @@ def __getattr__(name: str) -> Any:
         if (e.name or "").split(".")[0] in ("langgraph", "langchain_core"):
             raise Refused("LangGraph needs the extra `langgraph`: pip install 'recollect[langgraph]'") from e
         raise
-    # Importing a module puts it here under its own name, and one of them has the name of its function.
-    globals().update({called: getattr(module, called) for called, where in _WHERE.items() if where == _WHERE[name]})
-    return globals()[name]
+    return getattr(module, name)
