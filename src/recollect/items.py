@@ -64,7 +64,14 @@ class Scope:
 
     @property
     def where(self) -> str:
-        return " and i.namespace = :low" if self.exact else " and i.namespace >= :low and i.namespace < :high"
+        return self.on("i")
+
+    def on(self, table: str) -> str:
+        return (
+            f" and {table}.namespace = :low"
+            if self.exact
+            else f" and {table}.namespace >= :low and {table}.namespace < :high"
+        )
 
     @property
     def params(self) -> dict[str, str]:
@@ -150,28 +157,57 @@ def checksum(namespace: str, key: str, value: str) -> int:
 # -- filters
 
 
-def judge(filter: Filter | None) -> Callable[[Row], dict[str, Any] | None]:
-    """From a filter to a function that gives the value of a row that passes, and None for any other."""
-    if not filter:
-        return load
+class Judge:
+    """A filter, read: what it asks of a value."""
+
+    def __init__(self, filter: Filter | None) -> None:
+        self._wanted = [(_field(key), condition) for key, condition in (filter or {}).items()]
+        for _, condition in self._wanted:
+            _check_operators(condition)
+        self.needles = [needle for key, condition in (filter or {}).items() for needle in _needle(key, condition)]
+        """Texts that stand in every value that passes. To look for them is cheap; to read JSON is not."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether everything passes."""
+        return not self._wanted
+
+    def value(self, row: Row) -> dict[str, Any] | None:
+        """The value of a row that passes, None for any other."""
+        value = load(row)
+        return value if all(_holds(find(value), condition) for find, condition in self._wanted) else None
+
+    def where(self, tx: Tx) -> str:
+        """What a statement can tell beforehand: parameters, one for each needle, and nothing of the caller's in it."""
+        has = "strpos" if tx.for_update else "instr"
+        return "".join(f" and {has}(i.value, :needle{i}) > 0" for i in range(len(self.needles)))
+
+    @property
+    def params(self) -> dict[str, str]:
+        return {f"needle{i}": needle for i, needle in enumerate(self.needles)}
+
+
+def _needle(key: str, condition: Any) -> list[str]:
+    """What a value that passes certainly has in its JSON, as `dump` writes it: `"color": "red"`. Nothing where equal values
+    can be written in two ways."""
     import json
 
-    wanted = [(_field(key), condition) for key, condition in filter.items()]
-    for _, condition in wanted:
-        _check_operators(condition)
-    # Reading JSON is most of the work: a row that does not even have the text that is asked for is passed over unread.
-    needles = [
-        json.dumps(c) for c in filter.values() if isinstance(c, str) and c.isascii() and c.isprintable() and len(c) > 1
-    ]
-
-    def passes(row: Row) -> dict[str, Any] | None:
-        stored = row[3]
-        if not all(needle in stored for needle in needles):
-            return None
-        value = load(row)
-        return value if all(_holds(find(value), condition) for find, condition in wanted) else None
-
-    return passes
+    if _is_operators(condition):
+        return _needle(key, condition["$eq"]) if "$eq" in condition else []
+    if isinstance(condition, str):
+        if not condition.isascii() or not condition.isprintable():
+            return []
+        written = json.dumps(condition)
+    elif isinstance(condition, bool):
+        written = json.dumps(condition)
+    elif isinstance(condition, (int, float)) and abs(condition) < 1e15:  # 7 is 7.0, which begins like it
+        written = str(int(condition)) if condition == int(condition) else repr(float(condition))
+        written = "" if written in ("0", "-0") else written  # -0.0
+    else:
+        return []
+    if "." in key:
+        return [written] if isinstance(condition, str) else []
+    return [f"{json.dumps(key)}: {written}"] if key.isascii() and key.isprintable() else []
 
 
 def _field(key: Any) -> Callable[[dict[str, Any]], Any]:
@@ -314,10 +350,10 @@ def _add_texts(tx: Tx, item: int, namespace: str, texts: Sequence[Text], ticks: 
     if not texts:
         return
     tx.many(
-        "insert into item_texts (id, user_no, item, text, model, signature, vector) values (:id, :user_no, :item, :text,"
-        " :model, " + ("cast(:signature as bit varying)" if tx.for_update else ":signature") + ", :vector)",
+        "insert into item_texts (id, user_no, item, namespace, text, model, signature, vector) values (:id, :user_no, :item,"
+        " :namespace, :text, :model, " + ("cast(:signature as bit varying)" if tx.for_update else ":signature") + ", :vector)",
         [
-            (tick, tx.user, item, t.text, t.model, t.signature, t.vector)
+            (tick, tx.user, item, namespace, t.text, t.model, t.signature, t.vector)
             for tick, t in zip(ticks, texts, strict=True)
         ],
     )  # fmt: skip
@@ -440,14 +476,14 @@ def some(tx: Tx, numbers: Sequence[int]) -> list[Row]:
     return [rows[n] for n in numbers if n in rows]
 
 
-def walk(tx: Tx, scope: Scope, now: int) -> Iterator[Row]:
-    """Every item of a scope, the one that was put last first, a page at a time."""
+def walk(tx: Tx, scope: Scope, now: int, judge: Judge) -> Iterator[Row]:
+    """Every item of a scope that may pass, the one that was put last first, a page at a time."""
     before = FOREVER
     while True:
         rows = tx.all(
             f"select {COLUMNS} from items i where i.user_no = :user and (i.expires_at is null or i.expires_at > :now)"
-            f"{scope.where} and i.tick < :before order by i.tick desc limit :page",
-            now=now, before=before, page=PAGE, **scope.params,
+            f"{scope.where}{judge.where(tx)} and i.tick < :before order by i.tick desc limit :page",
+            now=now, before=before, page=PAGE, **scope.params, **judge.params,
         )  # fmt: skip
         yield from rows
         if len(rows) < PAGE:

@@ -15,19 +15,19 @@ from hashlib import blake2b
 from .. import items
 from ..errors import EmbeddingFailed
 from .fusion import Doc, Ranker, Statistics, understand
-from .tokens import term_set, terms
+from .tokens import terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import Any
 
     from ..db import Database, Row, Tx
-    from ..items import Filter, Scope, Text
+    from ..items import Filter, Judge, Scope, Text
     from .vectors import Semantic
 
-MOST = (200, 2_000, 20_000, 200_000)  # as many texts are looked at until filters leave enough
-CLOSE = 128  # dimensions below which signatures are too coarse to choose 200 by
+MOST = (100, 1_000, 10_000, 100_000, 1_000_000)  # as many texts are looked at until filters leave enough
+CLOSE = 128  # dimensions below which signatures are too coarse to choose 100 by
 BATCH = 256
 SHARE = 0.7  # of the way to 1 that all the words of the question lead; the rest is the cosine's, or ten items would tie
 USERS = 64  # whose signatures are kept in memory
@@ -100,9 +100,9 @@ class Texts:
         self, db: Database, user: str, scope: Scope, query: str | None, filter: Filter | None, limit: int, offset: int,
         now: int,
     ) -> list[Found]:  # fmt: skip
-        passes = items.judge(filter)
+        judge = items.Judge(filter)
         if not query or not query.strip():
-            return db.read(user, lambda tx: _unranked(tx, scope, passes, bool(filter), limit, offset, now))
+            return db.read(user, lambda tx: _unranked(tx, scope, judge, limit, offset, now))
         semantic = self._semantic()
         vector = None
         if semantic is not None:
@@ -111,7 +111,7 @@ class Texts:
                 self.catch_up(db, user, semantic)
         return db.read(
             user,
-            lambda tx: _Search(tx, self, semantic if vector is not None else None, scope, query, passes, now).found(
+            lambda tx: _Search(tx, self, semantic if vector is not None else None, scope, query, judge, now).found(
                 vector, limit, offset
             ),
         )
@@ -123,8 +123,7 @@ class Texts:
             from .vectors import _bits
 
             rows = tx.all(
-                "select t.id from item_texts t join items i on i.user_no = t.user_no and i.id = t.item"
-                f" where t.user_no = :user and t.model = :model{scope.where}"
+                f"select t.id from item_texts t where t.user_no = :user and t.model = :model{scope.on('t')}"
                 " order by bit_count(t.signature # cast(:bits as bit varying)), t.id limit :most",
                 model=model, bits=_bits(vector), most=most, **scope.params,
             )  # fmt: skip
@@ -175,9 +174,8 @@ def _signatures(model: str, dimension: int) -> Any:
     class OfItems(_Signatures):
         def _new(self, tx: Tx, after: int, upto: int) -> list[Row]:
             rows = tx.all(
-                "select t.id, i.namespace, t.signature from item_texts t join items i on i.user_no = t.user_no and"
-                " i.id = t.item where t.user_no = :user and t.model = :model and t.id > :after and t.id <= :upto"
-                " order by t.id",
+                "select id, namespace, signature from item_texts where user_no = :user and model = :model and id > :after"
+                " and id <= :upto order by id",
                 model=self.model, after=after, upto=upto,
             )  # fmt: skip
             places: dict[str, int] = {}
@@ -204,17 +202,23 @@ def _put_again(tx: Tx, changes: Sequence[tuple[Row, Text]]) -> None:
         items._add_texts(tx, item, row[0], [made], tx.ticks(1))
 
 
-def _unranked(
-    tx: Tx, scope: Scope, passes: Callable[[Row], dict[str, Any] | None], is_filtered: bool, limit: int, offset: int,
-    now: int,
-) -> list[Found]:  # fmt: skip
-    if not is_filtered:
+def _unranked(tx: Tx, scope: Scope, judge: Judge, limit: int, offset: int, now: int) -> list[Found]:
+    if judge.is_open:
         return [Found(row, items.load(row), None) for row in items.newest(tx, scope, now, limit, offset)]
+    return _passing(tx, scope, judge, limit, offset, now, ())
+
+
+def _passing(
+    tx: Tx, scope: Scope, judge: Judge, limit: int, offset: int, now: int, but: Collection[int]
+) -> list[Found]:
+    """A page of what passes, the newest first."""
     found: list[Found] = []
-    for row in items.walk(tx, scope, now):
+    for row in items.walk(tx, scope, now, judge):
         if len(found) >= limit:
             break
-        value = passes(row)
+        if row[0] in but:
+            continue
+        value = judge.value(row)
         if value is not None:
             offset -= 1
             if offset < 0:
@@ -226,14 +230,15 @@ class _Search:
     """One search, on one snapshot."""
 
     def __init__(
-        self, tx: Tx, texts: Texts, semantic: Semantic | None, scope: Scope, query: str,
-        passes: Callable[[Row], dict[str, Any] | None], now: int,
+        self, tx: Tx, texts: Texts, semantic: Semantic | None, scope: Scope, query: str, judge: Judge, now: int,
     ) -> None:  # fmt: skip
         self._tx, self._texts, self._semantic, self._scope, self._now = tx, texts, semantic, scope, now
-        self._passes = passes
+        self._judge = judge
         self._question = understand(query)
         self._asked = list(dict.fromkeys(terms(query)))[:64]
-        self._values: dict[int, tuple[Row, dict[str, Any] | None]] = {}
+        self._rows: dict[int, Row] = {}
+        self._values: dict[int, dict[str, Any] | None] = {}
+        """Only with a filter: else a value is read when it is shown."""
 
     def found(self, vector: Any, limit: int, offset: int) -> list[Found]:
         """A page of all that is in scope, in one order. The best are looked for among the first few hundred candidates; what
@@ -271,13 +276,12 @@ class _Search:
             if item not in done:
                 score = self._texts.score(ranked.doc.cosine, ranked.parts.get("words", 0.0))
                 best[item] = max(score, best.get(item, score))
-        ordered = sorted(best.items(), key=lambda pair: (-pair[1], -self._values[pair[0]][0][9]))
+        ordered = sorted(best.items(), key=lambda pair: (-pair[1], -self._rows[pair[0]][9]))
         return [(id, min(score, before[-1][1])) for id, score in ordered] if before else ordered
 
     def _hit(self, id: int, score: float) -> Found:
-        row, value = self._values[id]
-        assert value is not None
-        return Found(row, value, score)
+        row = self._rows[id]
+        return Found(row, self._values.get(id) or items.load(row), score)
 
     def _proposed(self, vector: Any, most: int) -> tuple[list[int], bool]:
         """The ids of texts that words or meaning propose, and whether that is all there are."""
@@ -304,35 +308,23 @@ class _Search:
             )  # fmt: skip
             for row in rows:
                 text, item = row[:4], row[4:]
-                if item[0] not in self._values:
-                    self._values[item[0]] = (item, self._passes(item))
-                if self._values[item[0]][1] is not None:
+                if item[0] not in self._rows:
+                    self._rows[item[0]] = item
+                    if not self._judge.is_open:
+                        self._values[item[0]] = self._judge.value(item)
+                if self._judge.is_open or self._values[item[0]] is not None:
                     docs.append((Doc(id=str(text[0]), text=text[1], created_at=item[5]), item, text))
         return docs
 
     def _statistics(self, docs: Sequence[tuple[Doc, Row, Row]]) -> Statistics:
         """How rare a term is among the candidates: nobody else's items have a say in it."""
-        asked = set(self._asked)
-        counts: dict[str, int] = {}
-        for doc, _, _ in docs:
-            for term in asked & term_set(doc.text):
-                counts[term] = counts.get(term, 0) + 1
-        return Statistics(len(docs), counts)
+        # A term is mostly a beginning of its words: that it stands in a text is told without taking the text apart.
+        lower = [doc.text.lower() for doc, _, _ in docs]
+        return Statistics(len(docs), {term: sum([term in text for text in lower]) for term in self._asked})
 
     def _rest(self, ranked: set[int], limit: int, offset: int) -> list[Found]:
         """What nothing speaks for."""
-        rest: list[Found] = []
-        for row in items.walk(self._tx, self._scope, self._now):
-            if len(rest) >= limit:
-                break
-            if row[0] in ranked:
-                continue
-            value = self._passes(row)
-            if value is not None:
-                offset -= 1
-                if offset < 0:
-                    rest.append(Found(row, value, None))
-        return rest
+        return _passing(self._tx, self._scope, self._judge, limit, offset, self._now, ranked)
 
 
 def _set_cosines(semantic: Semantic, vector: Any, docs: Sequence[tuple[Doc, Row, Row]]) -> None:

@@ -24,6 +24,7 @@ create table item_texts (
   id bigint not null,
   user_no bigint not null,
   item bigint not null,
+  namespace text collate "C" not null,
   text text not null,
   model text,
   signature bit varying,

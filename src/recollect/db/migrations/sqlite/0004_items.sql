@@ -26,6 +26,7 @@ create table item_texts (
   id integer primary key, -- drawn from the same counter; new whenever the text is
   user_no integer not null, -- whose it is
   item integer not null, -- the id of the item
+  namespace text not null, -- the item's, so that a search by meaning need not look it up
   text text not null, -- what is indexed and embedded of it
   model text, -- of which model the vector is, and its dimension; null: there is none yet
   signature blob, -- one bit a dimension
