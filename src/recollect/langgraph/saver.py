@@ -8,6 +8,7 @@ its allow-list.
 
 from __future__ import annotations
 
+import builtins
 import copy
 import json
 import logging
@@ -21,7 +22,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Generator, Iter
 from contextlib import contextmanager
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar, cast
 
 from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
@@ -115,6 +116,7 @@ class _Shared:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.handles: OrderedDict[str, Store] = OrderedDict()
+        self.names: OrderedDict[str, bool] = OrderedDict()
         self.recent: OrderedDict[tuple[str, str, str, str], Recent] = OrderedDict()
         self.secrets: OrderedDict[tuple[str, str], Secret] = OrderedDict()
         self.passed: dict[bytes, None] = {}
@@ -224,7 +226,10 @@ class Saver(BaseCheckpointSaver[str]):
         )  # fmt: skip
 
     def _thread(self, thread_id: Any) -> str:
-        return self._store._safe_id(str(thread_id), "thread_id")
+        name = str(thread_id)
+        if name not in self._shared.names:
+            self._shared.keep(self._shared.names, self._store._safe_id(name, "thread_id"), True)
+        return name
 
     def _handle(self, user: Any) -> Store:
         if user is None or user == self._store.user:
@@ -240,7 +245,7 @@ class Saver(BaseCheckpointSaver[str]):
     @property
     def _inner(self) -> SerializerProtocol:
         """The serializer itself, below the encryption."""
-        return self.serde.serde if isinstance(self.serde, EncryptedSerializer) else self.serde
+        return self.serde.serde if _encrypts(self.serde) else self.serde
 
     def _dump(self, value: Any, channel: str) -> Stored:
         try:
@@ -257,14 +262,14 @@ class Saver(BaseCheckpointSaver[str]):
         return type, bytes(data)
 
     def _seal(self, plain: Stored) -> Stored:
-        if isinstance(self.serde, EncryptedSerializer):
+        if _encrypts(self.serde):
             name, data = self.serde.cipher.encrypt(plain[1])
             return f"{plain[0]}+{name}", data
         return plain
 
     def _unseal(self, stored: Stored) -> Stored:
         type, data = stored
-        if isinstance(self.serde, EncryptedSerializer) and "+" in type:
+        if _encrypts(self.serde) and "+" in type:
             type, name = type.split("+", 1)
             try:
                 data = self.serde.cipher.decrypt(name, data)
@@ -277,33 +282,35 @@ class Saver(BaseCheckpointSaver[str]):
     def _pack(self, value: Any, channel: str, secret: bytes, gate: Gate | None) -> Value:
         spoken = channel in self._channels
         if type(value) is list and len(value) > 0:
-            elements = self._elements(value, channel, secret, gate, spoken)
-            if sum(len(stored[1]) for _, stored in elements) >= SMALL * len(elements):
-                return checkpoints.many(secret, elements)
+            keys, elements = self._elements(value, channel, secret, gate, spoken)
+            if sum(len(data) for _, data in elements) >= SMALL * len(elements):
+                chunks = isinstance(self._inner, JsonPlusSerializer) and {type for type, _ in elements} == {"msgpack"}
+                return checkpoints.many(secret, keys, elements, self._seal, chunks=chunks)
         if gate is not None:
             value = messages.clean(value, gate, self._store.settings.redact_state, spoken=spoken)
         plain = self._dump(value, channel)
         return checkpoints.one(secret, *plain, self._seal(plain))
 
     def _elements(
-        self, values: list[Any], channel: str, secret: bytes, gate: Gate | None, spoken: bool
-    ) -> list[tuple[bytes, Stored]]:
-        found = []
-        passed = self._shared.passed
-        mode = self._store.settings.redact_state
+        self, values: Sequence[Any], channel: str, secret: bytes, gate: Gate | None, spoken: bool
+    ) -> tuple[builtins.list[bytes], builtins.list[Stored]]:
+        keys, found = [], []
+        passed, mode = self._shared.passed, self._store.settings.redact_state
+        digest, dump = checkpoints.digest, self._dump
         for value in values:
-            plain = self._dump(value, channel)
-            key = checkpoints.digest(secret, *plain)
+            plain = dump(value, channel)
+            key = digest(secret, *plain)
             if gate is not None and key not in passed:
                 safe = messages.clean(value, gate, mode, spoken=spoken)
                 if safe is not value:
-                    plain = self._dump(safe, channel)
-                    key = checkpoints.digest(secret, *plain)
+                    plain = dump(safe, channel)
+                    key = digest(secret, *plain)
                 if len(passed) >= PASSED:
                     passed.clear()
                 passed[key] = None
-            found.append((key, self._seal(plain)))
-        return found
+            keys.append(key)
+            found.append(plain)
+        return keys, found
 
     def _load(self, stored: Stored, secret: bytes | None = None, key: bytes | None = None) -> Any:
         """A value from what is stored; with a key, only if it is what was written under it."""
@@ -343,7 +350,7 @@ class Saver(BaseCheckpointSaver[str]):
         if not wanted or not isinstance(inner, JsonPlusSerializer):
             return False
         wider = inner.with_msgpack_allowlist(wanted)
-        self.serde = EncryptedSerializer(self.serde.cipher, wider) if isinstance(self.serde, EncryptedSerializer) else wider
+        self.serde = EncryptedSerializer(self.serde.cipher, wider) if _encrypts(self.serde) else wider
         return wider is not inner
 
     def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> Saver:
@@ -467,16 +474,16 @@ class Saver(BaseCheckpointSaver[str]):
             except Exception:
                 found = messages.clean(found, store._gate.another(), "all")
         try:
-            if json.loads(text := json.dumps(found, allow_nan=False)) == json.loads(json.dumps(_listed(found))):
-                return json.loads(text)
+            plain = _listed(found)
+            json.dumps(plain, allow_nan=False)
+            return plain
         except (TypeError, ValueError):
-            pass
-        return {"=": _encoded(self._seal(self._dump(found, "metadata")))}
+            return {"=": _encoded(self._seal(self._dump(found, "metadata")))}
 
     # -- the log
 
     def _logs(self) -> bool:
-        return not isinstance(self.serde, EncryptedSerializer) or self._store.settings.log_encrypted_state
+        return not _encrypts(self.serde) or self._store.settings.log_encrypted_state
 
     def _say(
         self, d: Draft, place: Place, values: Mapping[str, Any], new_versions: ChannelVersions, previous: Recent | None,
@@ -638,7 +645,32 @@ class Saver(BaseCheckpointSaver[str]):
             parts = checkpoints.flat(have, key)
         else:
             parts = [p for top in checkpoints.keys_in(stored[1]) for p in checkpoints.flat(have, top)]
-        return [self._load(have[part], secret, part) for part in parts]
+        return self._list([have[part] for part in parts], secret, parts)
+
+    def _list(self, stored: Sequence[Stored], secret: bytes, keys: Sequence[bytes]) -> Any:
+        """The elements of a list. What LangGraph's own serializer wrote one by one is read at once, as the array that it
+        would have been."""
+        if _encrypts(self.serde):
+            stored = [self._unseal(one) for one in stored]
+        digest = checkpoints.digest
+        count, parts, kinds = 0, [], {type for type, _ in stored}
+        for key, (type, data) in zip(keys, stored, strict=True):
+            if type == checkpoints.CHUNK:
+                n, data = checkpoints.unchunked(key, data)
+                count += n
+            elif digest(secret, type, data) == key:
+                count += 1
+            else:
+                raise Damaged("A value of the state is not what was written. Run `recollect doctor`.")
+            parts.append(data)
+        if kinds <= {"msgpack", checkpoints.CHUNK} and isinstance(self._inner, JsonPlusSerializer):
+            found = self._loads(("msgpack", b"\xdd" + count.to_bytes(4) + b"".join(parts)))
+            if isinstance(found, builtins.list) and len(found) == count:
+                return found
+            raise Damaged("A list of the state is not what was written. Run `recollect doctor`.")
+        if checkpoints.CHUNK in kinds:
+            raise Damaged("The state was written by another serializer: open it with the one it was written with.")
+        return [self._loads(plain) for plain in stored]
 
     def _tuple(self, place: Place, loaded: Loaded, secret: bytes, config: RunnableConfig | None = None) -> CheckpointTuple:
         head = dict(loaded.head)
@@ -965,6 +997,17 @@ def _is_data(module: str, name: str) -> bool:
         or (issubclass(found, tuple) and hasattr(found, "_fields"))
         or hasattr(found, "__fields__")
     )
+
+
+_kinds: dict[type, bool] = {}
+
+
+def _encrypts(serde: SerializerProtocol) -> TypeGuard[EncryptedSerializer]:
+    """`isinstance`, remembered: of a protocol's subclass it takes 4 us, and a state has thousands of elements."""
+    kind = type(serde)
+    if kind not in _kinds:
+        _kinds[kind] = issubclass(kind, EncryptedSerializer)
+    return _kinds[kind]
 
 
 def _encoded(stored: Stored) -> Sequence[str]:
