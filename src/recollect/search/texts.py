@@ -74,16 +74,7 @@ class Texts:
 
     def catch_up(self, db: Database, user: str, semantic: Semantic, most: int = BATCH) -> int:
         """Embed texts that have no vector of this model. Returns how many were."""
-        model = _model(semantic)
-
-        def waiting(tx: Tx) -> list[Row]:
-            return tx.all(  # three ranges of an index, where "<>" would read all of it for every search
-                "select id, item, text from item_texts where user_no = :user"
-                " and (model is null or model < :model or model > :model) limit :most",
-                model=model, most=most,
-            )  # fmt: skip
-
-        rows = db.read(user, waiting)
+        rows = db.read(user, lambda tx: _waiting(tx, _model(semantic), most))
         if not rows:
             return 0
         made = [items.Text(row[2]) for row in rows]
@@ -104,17 +95,21 @@ class Texts:
         if not query or not query.strip():
             return db.read(user, lambda tx: _unranked(tx, scope, judge, limit, offset, now))
         semantic = self._semantic()
-        vector = None
-        if semantic is not None:
-            vector = semantic.question(query)
-            if vector is not None:
-                self.catch_up(db, user, semantic)
-        return db.read(
-            user,
-            lambda tx: _Search(tx, self, semantic if vector is not None else None, scope, query, judge, now).found(
-                vector, limit, offset
-            ),
-        )
+        vector = semantic.question(query) if semantic is not None else None
+
+        def read(tx: Tx) -> list[Found] | None:
+            if semantic is not None and vector is not None and must_wait and _waiting(tx, _model(semantic), 1):
+                return None
+            one = _Search(tx, self, semantic if vector is not None else None, scope, query, judge, now)
+            return one.found(vector, limit, offset)
+
+        must_wait = True  # one batch is caught up with; the rest is found by words until the next search
+        found = db.read(user, read)
+        if found is None and semantic is not None:
+            self.catch_up(db, user, semantic)
+            must_wait = False
+            found = db.read(user, read)
+        return found or []
 
     def nearest(self, tx: Tx, semantic: Semantic, vector: Any, scope: Scope, most: int, now: int) -> list[int]:
         """The ids of the texts of a scope that mean nearly the same, by signature."""
@@ -157,6 +152,15 @@ class Texts:
         words = min(1.0, max(0.0, words))
         raised = words if cosine is None else 1 - (1 - cosine) * (1 - SHARE * words)
         return -(max(0.0, 2 - 2 * raised) ** 0.5) if self._distance == "l2" else raised
+
+
+def _waiting(tx: Tx, model: str, most: int) -> list[Row]:
+    """Texts without a vector of this model: three ranges of an index, where "<>" would read all of it at every search."""
+    return tx.all(
+        "select id, item, text from item_texts where user_no = :user"
+        " and (model is null or model < :model or model > :model) limit :most",
+        model=model, most=most,
+    )  # fmt: skip
 
 
 def _model(semantic: Semantic) -> str:
@@ -257,7 +261,10 @@ class _Search:
             ordered += self._ranked(docs, statistics, ordered)
             if is_all or len(ordered) >= offset + limit:
                 break
-        hits = [self._hit(id, score) for id, score in ordered[offset : offset + limit]]
+        shown = ordered[offset : offset + limit]
+        if self._judge.is_open:
+            self._rows.update({row[0]: row for row in items.some(self._tx, [id for id, _ in shown])})
+        hits = [self._hit(id, score) for id, score in shown]
         if len(hits) < limit:
             hits += self._rest({id for id, _ in ordered}, limit - len(hits), max(0, offset - len(ordered)))
         return hits
@@ -300,8 +307,10 @@ class _Search:
         docs: list[tuple[Doc, Row, Row]] = []
         for start in range(0, len(ids), items.PAGE):
             listed = ",".join(map(str, ids[start : start + items.PAGE]))
+            # Without a filter a value is read only of what is shown: a hundred of them may be long.
+            columns = items.COLUMNS.replace("i.value", "null") if self._judge.is_open else items.COLUMNS
             rows = self._tx.all(
-                f"select t.id, t.text, t.model, t.vector, {items.COLUMNS} from item_texts t{self._tx.by_id} join items i on"
+                f"select t.id, t.text, t.model, t.vector, {columns} from item_texts t{self._tx.by_id} join items i on"
                 f" i.user_no = t.user_no and i.id = t.item where t.user_no = :user and t.id in ({listed})"
                 f" and (i.expires_at is null or i.expires_at > :now){self._scope.where}",
                 now=self._now, **self._scope.params,
