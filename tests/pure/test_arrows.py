@@ -17,7 +17,7 @@ LAYERS = [
     {"db"},
     {
         "conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
-        "search", "memories", "context",
+        "search", "memories", "context", "items", "mirror",
     },
     {"store"},
 ]  # fmt: skip
