@@ -54,6 +54,7 @@ INLINE = 100
 AT_ONCE = (8, 64, 500)
 PAGE = 20
 SWEEP_DELAY_MS = 2_000
+PRUNE_DELAY_MS = 60_000
 _DAMAGED = "Run `recollect doctor`; a backup from before has it whole."
 
 
@@ -244,6 +245,8 @@ class Draft:
         self.needs_parent = False
         """Whether the draft was made with what the parent is known to hold."""
         self.secret: Stored = ("", b"")
+        self.limited = False
+        """Whether old checkpoints are to go."""
         self.known_as = 0
         """The number of the conversation whose secret the keys were made with; 0: not known to have one."""
 
@@ -360,6 +363,8 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, str, list[log.Draft], str], list
         c=found.no, ns=row[0], id=row[1], parent=row[2], b=row[3], seq=row[4], source=row[5], step=row[6], node=row[7],
         run=row[8], now=row[9], state=row[10], crc=_crc(row),
     )  # fmt: skip
+    if d.limited:
+        jobs.enqueue(tx, "prune", f"{found.no}:0", delay_ms=PRUNE_DELAY_MS)
     return Placed(found, branch, seq)
 
 
@@ -541,12 +546,14 @@ def _original(tx: Tx, no: int, d: Draft) -> Row | None:
 
 
 def _latest(tx: Tx, no: int, namespace: str, own: Lineage) -> str | None:
-    """The newest checkpoint of a lineage."""
+    """The newest checkpoint of a lineage. Where it is cut off by a fork, an input is not meant: what was put in there comes
+    into the log one step later."""
     for branch, high in own:
         row = tx.one(
             "select checkpoint_id from checkpoints where user_no = :user and conversation_no = :c and namespace = :ns"
-            " and branch_no = :b and seq <= :high order by checkpoint_id desc limit 1",
-            c=no, ns=namespace, b=branch, high=high,
+            " and branch_no = :b and seq <= :high and (:high = :all or source is null or source <> 'input')"
+            " order by checkpoint_id desc limit 1",
+            c=no, ns=namespace, b=branch, high=high, all=NO_LIMIT,
         )  # fmt: skip
         if row is not None:
             return str(row[0])
@@ -720,8 +727,7 @@ def get(
         return None
     loaded = Loaded(tx, found, row, have)
     if named is None and not namespace and row[3] != branches.number(tx, found, branch):
-        # Forked in the log: what was written since belongs to the branch that went on from here.
-        loaded.writes = [] if _children(tx, found.no, id) else loaded.writes
+        loaded.writes = []  # forked in the log: what was written since belongs to the branch that went on from here
     collect(tx, found.no, loaded.wanted(), have)
     return loaded
 

@@ -73,6 +73,7 @@ class Store:
             "mirror": self._mirror_job,
             "expire": self._expire_job,
             "sweep": self._sweep_job,
+            "prune": self._prune_job,
         }
         self._worker = worker or jobs.Worker(db, self._handlers, self._gate)
         if worker is None and settings.backup_every and db.dialect == "sqlite":
@@ -667,6 +668,19 @@ class Store:
             checks.text(last, "before")
         return self._read(lambda tx: checkpoints.listing(tx, name, limit=limit, before=last, branch=branch))
 
+    def _prune_job(self, user: str, key: str) -> None:
+        from . import checkpoints
+
+        keep, days = self._settings.checkpoint_keep, self._settings.checkpoint_days
+        before = ids.now() - days * 86_400_000 if days else None
+        no = int(key.split(":")[0])
+        try:
+            name = self._db.read(user, lambda tx: conversations.by_number(tx, no))
+        except NotFound:
+            return  # deleted or erased meanwhile: that wins
+        if keep or days:
+            self._db.write(user, lambda tx: checkpoints.prune(tx, name, keep=max(1, keep), before=before))
+
     def _sweep_job(self, user: str, key: str) -> None:
         from . import checkpoints
 
@@ -702,7 +716,7 @@ class Store:
 
     def settle(self) -> int:
         """Finish queued background work now. Returns how many jobs were done; `stats()` shows what failed."""
-        return jobs.run_due(self._db, self._user, self._handlers, self._gate, hurry=("summarize", "embed", "index", "sweep"))
+        return jobs.run_due(self._db, self._user, self._handlers, self._gate, hurry=("summarize", "embed", "index", "prune", "sweep"))
 
     def reindex(self) -> int:
         """Build the index of words anew from what is stored, when `verify` says that it is not what it should be. Returns

@@ -17,7 +17,7 @@ LAYERS = [
     {"db"},
     {
         "conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
-        "search", "memories", "context", "items", "mirror",
+        "search", "memories", "context", "items", "mirror", "checkpoints",
     },
     {"store"},
 ]  # fmt: skip

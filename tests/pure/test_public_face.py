@@ -8,12 +8,12 @@ import pytest
 import recollect
 
 NAMES = """
-Admin AsyncStore Backup Branch Context ContextItem Conversation Entry Event Hit LedgerEntry Memory Reasoning Receipt
+Admin AsyncStore Backup Branch Checkpoint Context ContextItem Conversation Entry Event Hit LedgerEntry Memory Reasoning Receipt
 RecollectError Salvage Scan SecretPlace Settings Stats Store Verification admin errors open open_async
 """.split()
 
 VERBS = """
-append append_many backup branches clear close compact context conversations create delete delete_event erase for_user
+append append_many backup branches checkpoints clear close compact context conversations create delete delete_event erase for_user
 forget fork formatted_history get ledger location messages open read reasoning recall record_workflow_event reindex remember
 rename restore scan search settings settle stats summarize switch user verify with_history
 """.split()

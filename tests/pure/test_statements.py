@@ -27,7 +27,7 @@ ROOT = Path(recollect.__file__).parent
 VERBS = ("all", "one", "run", "many")
 TENANT = re.compile(
     r"\b(?:from|join|into|update)\s+(conversations|branches|events|tombstones|jobs|receipts|memories|words|title_words"
-    r"|vectors|embeddings|statistics|items|item_texts)\b",
+    r"|vectors|embeddings|statistics|items|item_texts|checkpoints|checkpoint_writes|checkpoint_pieces|checkpoint_messages)\b",
     re.I,
 )
 ONE_OR_THE_OTHER = {"sqlite": {"_late"}, "postgres": {"_new"}}
@@ -251,6 +251,7 @@ def seen(url: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> Iterable[li
     with recollect.open(url, user="alex", background=False, summary_delete=True, backup_every=1) as store:
         record(type(store._db), monkeypatch, found)
         tour(store)
+        graphs(store)
         if backend == "sqlite":
             salvage_something(store, url)
         yield found

@@ -46,7 +46,7 @@ from pydantic import BaseModel
 from .. import checkpoints, jobs, log
 from ..aio import AsyncStore
 from ..checkpoints import Draft, Loaded, Unexpected, Value, Write
-from ..errors import Damaged, InvalidInput, NotAllowed, NotFound, NotSerializable, RecollectError
+from ..errors import AlreadyExists, Damaged, InvalidInput, NotAllowed, NotFound, NotSerializable, RecollectError
 from ..model import Entry
 from ..redact import Gate
 from ..store import Store
@@ -403,6 +403,9 @@ class Saver(BaseCheckpointSaver[str]):
             try:
                 placed = store._write(lambda tx, draft=draft: checkpoints.put(tx, draft, append))  # type: ignore[misc]
                 break
+            except AlreadyExists:
+                if attempt == TRIES - 1:  # on Postgres, another write may be making the conversation at this moment
+                    raise
             except Unexpected as e:
                 secret = self._learn(place, e.no, e.secret)
                 previous = None
@@ -423,6 +426,7 @@ class Saver(BaseCheckpointSaver[str]):
         gate = self._state_gate()
         d = Draft(place.thread, place.namespace, checkpoint["id"], place.checkpoint)
         d.branch, d.secret, d.known_as = place.branch, secret.sealed, secret.no
+        d.limited = bool(self._store.settings.checkpoint_keep or self._store.settings.checkpoint_days)
         d.source, d.step = metadata.get("source"), metadata.get("step")
         if not isinstance(d.step, int):
             d.step = None
@@ -606,6 +610,9 @@ class Saver(BaseCheckpointSaver[str]):
                     )
                 )
                 break
+            except AlreadyExists:
+                if attempt == TRIES - 1:
+                    raise
             except Unexpected as e:
                 secret = self._learn(place, e.no, e.secret)
                 if attempt == TRIES - 1:
