@@ -37,7 +37,7 @@ def stats(db: Database, user: str, by: str | None, since: int | None) -> Stats:
         return Stats(
             user=user, conversations=alive, deleted_conversations=deleted, events=events, messages=int(messages),
             branches=branches, first_at=first_at, last_at=last_at, jobs=jobs.counts(tx), job_errors=jobs.errors(tx),
-            bytes=size, schema=schema, rows=_rows(tx, by, after) if by else (),
+            bytes=size, schema=schema, rows=_rows(tx, by, after) if by else (), items=items.count(tx),
         )  # fmt: skip
 
     return db.read(user, read)

@@ -269,6 +269,7 @@ def test_verify_finds_a_changed_value_and_a_lost_index(url: str, raw: Raw, backe
         memory.batch([PutOp(("n",), str(i), {"content": f"the walrus number {i}"}) for i in range(20)])
     with recollect.open(url, user="alex", semantic=False, background=False) as store:
         assert store.verify().ok
+        assert store.stats().items == 20
         raw("delete from item_texts where text = 'the walrus number 3'")
         (problem,) = store.verify().problems
         assert "of no item" in problem.what
