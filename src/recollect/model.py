@@ -277,6 +277,7 @@ class Stats:
     bytes: int  # the size of the whole database, all users
     schema: int  # the schema's number
     rows: tuple[StatRow, ...] = ()  # one for each group, when `by` was given
+    items: int = 0  # kept by a graph's store (recollect.langgraph.MemoryStore)
 
 
 @dataclass(frozen=True)
