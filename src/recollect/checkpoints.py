@@ -72,7 +72,9 @@ class Value:
 
     __slots__ = ("inline", "inside", "key", "parts", "pieces", "tops")
 
-    def __init__(self, key: bytes | None, inline: Stored | None, pieces: dict[bytes, Stored | Callable[[], Stored]]) -> None:
+    def __init__(
+        self, key: bytes | None, inline: Stored | None, pieces: dict[bytes, Stored | Callable[[], Stored]]
+    ) -> None:
         self.key = key
         self.inline = inline
         self.pieces = pieces
@@ -269,9 +271,7 @@ class Placed:
         self.seq = seq
 
 
-COLUMNS = (
-    "namespace, checkpoint_id, parent_id, branch_no, seq, source, step, node, run_id, created_at, state, checksum"
-)
+COLUMNS = "namespace, checkpoint_id, parent_id, branch_no, seq, source, step, node, run_id, created_at, state, checksum"
 _CHECKPOINT = (
     "insert into checkpoints (user_no, conversation_no, namespace, checkpoint_id, parent_id, branch_no, seq, source, step,"
     " node, run_id, created_at, state, checksum) values (:user, :c, :ns, :id, :parent, :b, :seq, :source, :step, :node,"
@@ -511,9 +511,7 @@ def _branch(tx: Tx, found: Found, d: Draft, again: Row | None, parent: Row | Non
     else:
         branch = int(parent[3])
     if d.branch is None and branch != found.active_branch:
-        tx.run(
-            "update conversations set active_branch = :b where user_no = :user and no = :c", c=found.no, b=branch
-        )
+        tx.run("update conversations set active_branch = :b where user_no = :user and no = :c", c=found.no, b=branch)
         found.active_branch = branch
     return branch
 
@@ -781,7 +779,9 @@ def load(tx: Tx, places: Sequence[tuple[int, str, str]], have: dict[int, Have]) 
     owners: dict[int, Found] = {}
     for no, namespace, id in places:
         if no not in owners:
-            row = tx.one("select id, last_seq, active_branch from conversations where user_no = :user and no = :c", c=no)
+            row = tx.one(
+                "select id, last_seq, active_branch from conversations where user_no = :user and no = :c", c=no
+            )
             if row is None:
                 continue
             owners[no] = conversations.Found(no, *row)
@@ -853,12 +853,14 @@ def start(tx: Tx, conversation: str, branch: str | Branch | None) -> str | None:
 # -- deleting, copying
 
 
-def drop_run(tx: Tx, run: str) -> None:
-    rows = tx.all(
-        "delete from checkpoints where user_no = :user and run_id = :run returning conversation_no, namespace, checkpoint_id",
-        run=run,
-    )
-    _forget(tx, rows)
+def drop_runs(tx: Tx, runs: Iterable[str]) -> None:
+    for run in runs:
+        rows = tx.all(
+            "delete from checkpoints where user_no = :user and run_id = :run"
+            " returning conversation_no, namespace, checkpoint_id",
+            run=run,
+        )
+        _forget(tx, rows)
 
 
 def _forget(tx: Tx, places: Sequence[Row]) -> None:
@@ -959,6 +961,51 @@ def sweep(tx: Tx, no: int) -> int:
         [(tx.user, no, key) for key in gone],
     )
     return len(gone)
+
+
+def check(tx: Tx, no: int) -> list[str]:
+    """What is wrong with the state of a conversation. Encrypted values are not looked into."""
+    wrong: list[str] = []
+    asked: dict[bytes, str] = {}
+    sealed = secret(tx, no)
+    for row in tx.all(f"select {COLUMNS} from checkpoints where user_no = :user and conversation_no = :c", c=no):
+        try:
+            state = _state(row)
+            asked |= {bytes.fromhex(v): row[1] for v in state["values"].values() if isinstance(v, str)}
+            for task, _, type, data in _writes(tx, no, row[0], row[1]):
+                asked |= dict.fromkeys(keys_in(data) if type == LIST else (), f"{row[1]}, task {task}")
+        except Damaged:
+            wrong.append(f"checkpoint {row[1]} or what was written since is not what was written")
+    if asked and sealed is None:
+        return [*wrong, "the key of its graph's state is missing"]
+    there: set[bytes] = set()
+    after = b""
+    while page := tx.all(
+        "select key, type, data from checkpoint_pieces where user_no = :user and conversation_no = :c and key > :after"
+        " order by key limit :page",
+        c=no, after=after, page=500,
+    ):  # fmt: skip
+        for key, type, data in page:
+            key = bytes(key)
+            there.add(key)
+            if not _is_sound(sealed, key, type, data):
+                wrong.append(f"a value of its graph's state ({key.hex()}) is not what was written")
+            elif type in (LIST, GROUP):
+                asked |= dict.fromkeys(keys_in(data), key.hex())
+        after = bytes(page[-1][0])
+    wrong += [f"a value of its graph's state is missing ({asked[key]})" for key in asked if key not in there]
+    return wrong
+
+
+def _is_sound(sealed: Stored | None, key: bytes, type: str, data: bytes) -> bool:
+    if sealed is None or sealed[0] != "bytes" or "+" in type:
+        return True
+    try:
+        if type == CHUNK:
+            return unchunked(key, data)[0] > 0
+        return digest(sealed[1], type, data) == key
+    except Damaged:
+        return False
 
 
 def copy(tx: Tx, source: str, target: str) -> None:

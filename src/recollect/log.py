@@ -398,7 +398,10 @@ def replacing(draft: Draft, seq: int) -> Draft:
 
 def copy(tx: Tx, found: Found, target: str) -> int:
     """A conversation once more, under another id: every event, branch and tombstone. Returns its number."""
-    made = tx.one("select title, workspace, workflow_id, metadata from conversations where user_no = :user and no = :c", c=found.no)
+    made = tx.one(
+        "select title, workspace, workflow_id, metadata from conversations where user_no = :user and no = :c",
+        c=found.no,
+    )
     assert made is not None
     conversations.create(tx, target, title=made[0], workspace=made[1], workflow_id=made[2], metadata=made[3])
     new = find(tx, target, lock=True)
@@ -417,9 +420,9 @@ def copy(tx: Tx, found: Found, target: str) -> int:
         ticks = tx.ticks(len(rows))
         again = []
         for tick, row in zip(ticks, rows, strict=True):
-            seq, columns, branch = row[1], (*row[2:20], row[21]), row[20]
-            crc = checksum(content_crc(columns), new.no, branch, seq, columns[9])
-            again.append((tick, tx.user, new.no, branch, seq, *columns, crc))
+            seq, said, branch = row[1], (*row[2:20], row[21]), row[20]
+            crc = checksum(content_crc(said), new.no, branch, seq, said[9])
+            again.append((tick, tx.user, new.no, branch, seq, *said, crc))
         tx.many(INSERT, again)
         first, last = min(row[0] for row in rows), max(row[0] for row in rows)
         there = set(tx.indexed_words("words", first - 1, last - first + 1))

@@ -70,6 +70,9 @@ class Deltas(TypedDict):
 def deltas(saver: Any) -> Any:
     """Its messages are stored as changes."""
     builder = StateGraph(Deltas)
-    builder.add_node("answer", lambda state: {"messages": [AIMessage(f"answer {len(state['messages'])}", id=f"a{len(state['messages'])}")]})
+    builder.add_node(
+        "answer",
+        lambda state: {"messages": [AIMessage(f"answer {len(state['messages'])}", id=f"a{len(state['messages'])}")]},
+    )
     builder.add_edge(START, "answer")
     return builder.compile(checkpointer=saver)

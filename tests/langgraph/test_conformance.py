@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from graphs import deltas, say, thread
 from langgraph.checkpoint.conformance import checkpointer_test, validate
 
-from graphs import deltas, say, thread
 from recollect.langgraph import Saver
 
 

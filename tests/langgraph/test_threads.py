@@ -6,11 +6,11 @@ import copy
 from typing import Any
 
 import pytest
+from graphs import asking, chat, deltas, say, thread, two_steps
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.base import empty_checkpoint
 
-from graphs import asking, chat, deltas, say, thread, two_steps
 from recollect.errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
 from recollect.langgraph import Saver
 from recollect.langgraph.saver import RECENT
@@ -36,7 +36,7 @@ def test_the_same_thread_id_of_two_users_never_meets(saver: Saver) -> None:
     graph.invoke(say("kim again"), thread("1", user_id="kim"))
     assert contents(graph.get_state(thread("1")).values) == ["alex speaking", "you said: alex speaking"]
     assert len(graph.get_state(thread("1", user_id="kim")).values["messages"]) == 4
-    assert [e.text for e in saver.store.for_user("kim").messages("1")][0] == "kim speaking"
+    assert saver.store.for_user("kim").messages("1")[0].text == "kim speaking"
     assert {t.config["configurable"]["thread_id"] for t in saver.list(None)} == {"1"}
     assert len(list(saver.list(None))) == 3
     assert len(list(saver.for_user("kim").list(None))) == 6
@@ -144,7 +144,9 @@ def test_copy_thread_copies_log_and_state(saver: Saver) -> None:
     saver.copy_thread("t", "u")
     store = saver.store
     for branch in ("main", "branch-1"):
-        assert [e.text for e in store.messages("u", branch=branch)] == [e.text for e in store.messages("t", branch=branch)]
+        assert [e.text for e in store.messages("u", branch=branch)] == [
+            e.text for e in store.messages("t", branch=branch)
+        ]
     assert contents(graph.get_state(thread("u")).values) == contents(graph.get_state(thread()).values)
     graph.invoke(say("only there"), thread("u"))
     assert len(store.messages("t", limit=None)) == 4
@@ -184,7 +186,7 @@ def test_prune_keeps_every_branch_resumable_and_sweeps(saver: Saver, raw: Any) -
     assert {name: graph.get_state(thread(branch=name)).values for name in names} == before
     assert rows(raw)["checkpoints"] == 3
     assert rows(raw)["checkpoint_pieces"] < many["checkpoint_pieces"]
-    assert len(saver.store.messages("t", limit=None, branch="main")) == 40
+    assert len(saver.store.read("t", kinds=["message"], branch="main")) == 40
     assert saver.store.verify().ok
     for name in names:
         graph.invoke(say("on"), thread(branch=name))

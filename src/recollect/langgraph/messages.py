@@ -300,7 +300,7 @@ class Logger:
 def calls_in(messages: Iterable[BaseMessage]) -> dict[str, str]:
     """Which tool a call was of."""
     return {
-        call["id"]: call["name"]
+        str(call["id"]): call["name"]
         for message in messages
         if isinstance(message, AIMessage)
         for call in message.tool_calls
@@ -328,11 +328,11 @@ def _costs(message: AIMessage) -> Entry:
     model = message.response_metadata.get("model_name") or message.response_metadata.get("model")
     if isinstance(model, str) and model:
         found["model"] = model
-    usage = message.usage_metadata or {}
+    usage: Mapping[str, Any] = dict(message.usage_metadata or {})
     for name in ("input_tokens", "output_tokens"):
         count = usage.get(name)
         if isinstance(count, int) and count >= 0:
-            found[name] = count  # type: ignore[literal-required]
+            found[name] = count
     return found
 
 

@@ -43,7 +43,7 @@ from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_ev
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import BaseModel
 
-from .. import checkpoints, jobs, log
+from .. import checkpoints, checks, jobs, log
 from ..aio import AsyncStore
 from ..checkpoints import Draft, Loaded, Unexpected, Value, Write
 from ..errors import AlreadyExists, Damaged, InvalidInput, NotAllowed, NotFound, NotSerializable, RecollectError
@@ -221,8 +221,9 @@ class Saver(BaseCheckpointSaver[str]):
         if branch is not None and not isinstance(branch, str):
             raise InvalidInput("configurable.branch is the name of a branch.")
         return Place(
-            self._handle(given.get("user_id")), self._thread(given["thread_id"]), str(given.get("checkpoint_ns") or ""),
-            str(checkpoint) if checkpoint else None, branch or None, given,
+            self._handle(given.get("user_id")), self._thread(given["thread_id"]),
+            checks.text(str(given.get("checkpoint_ns") or ""), "checkpoint_ns"),
+            checks.text(str(checkpoint), "checkpoint_id") if checkpoint else None, branch or None, given,
         )  # fmt: skip
 
     def _thread(self, thread_id: Any) -> str:
@@ -258,7 +259,9 @@ class Saver(BaseCheckpointSaver[str]):
                 "Keep plain data in the state: messages, dicts, pydantic models, dataclasses."
             ) from e
         if type == "pickle":
-            raise NotSerializable(f"The channel {channel!r} would be pickled, which is never done: keep plain data in it.")
+            raise NotSerializable(
+                f"The channel {channel!r} would be pickled, which is never done: keep plain data in it."
+            )
         return type, bytes(data)
 
     def _seal(self, plain: Stored) -> Stored:
@@ -381,7 +384,11 @@ class Saver(BaseCheckpointSaver[str]):
     # -- writing
 
     def put(
-        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Store a checkpoint, and in the same transaction what its messages say for the first time."""
         place = self._place(config)
@@ -410,7 +417,9 @@ class Saver(BaseCheckpointSaver[str]):
                 secret = self._learn(place, e.no, e.secret)
                 previous = None
                 if attempt == TRIES - 1:
-                    raise Damaged(f"The state of conversation {place.thread!r} changes faster than it is written.") from e
+                    raise Damaged(
+                        f"The state of conversation {place.thread!r} changes faster than it is written."
+                    ) from e
         shared = self._shared
         shared.keep(shared.secrets, (store.user, place.thread), secret._replace(no=placed.found.no))
         shared.keep(shared.recent, place.key(checkpoint["id"]), recent)
@@ -596,6 +605,9 @@ class Saver(BaseCheckpointSaver[str]):
         if place.checkpoint is None:
             raise InvalidInput("Writes belong to a checkpoint: the config needs a checkpoint_id.")
         checkpoint = place.checkpoint
+        task_id, task_path = checks.text(task_id, "task_id"), checks.text(task_path, "task_path")
+        for channel, _ in writes:
+            checks.text(channel, "channel")
         gate = self._state_gate()
         secret = self._secret(place)
         for attempt in range(TRIES):
@@ -606,7 +618,15 @@ class Saver(BaseCheckpointSaver[str]):
             try:
                 no = place.store._write(
                     lambda tx, packed=packed, secret=secret: checkpoints.put_writes(  # type: ignore[misc]
-                        tx, place.thread, place.namespace, checkpoint, task_id, task_path, packed, secret.sealed, secret.no
+                        tx,
+                        place.thread,
+                        place.namespace,
+                        checkpoint,
+                        task_id,
+                        task_path,
+                        packed,
+                        secret.sealed,
+                        secret.no,
                     )
                 )
                 break
@@ -616,7 +636,9 @@ class Saver(BaseCheckpointSaver[str]):
             except Unexpected as e:
                 secret = self._learn(place, e.no, e.secret)
                 if attempt == TRIES - 1:
-                    raise Damaged(f"The state of conversation {place.thread!r} changes faster than it is written.") from e
+                    raise Damaged(
+                        f"The state of conversation {place.thread!r} changes faster than it is written."
+                    ) from e
         shared = self._shared
         shared.keep(shared.secrets, (place.store.user, place.thread), secret._replace(no=no))
 
@@ -679,7 +701,9 @@ class Saver(BaseCheckpointSaver[str]):
             raise Damaged("The state was written by another serializer: open it with the one it was written with.")
         return [self._loads(plain) for plain in stored]
 
-    def _tuple(self, place: Place, loaded: Loaded, secret: bytes, config: RunnableConfig | None = None) -> CheckpointTuple:
+    def _tuple(
+        self, place: Place, loaded: Loaded, secret: bytes, config: RunnableConfig | None = None
+    ) -> CheckpointTuple:
         head = dict(loaded.head)
         rest = head.pop("rest", None)
         found: dict[str, Any] = {**head, "id": loaded.id}
@@ -731,14 +755,14 @@ class Saver(BaseCheckpointSaver[str]):
         last = (before.get("configurable") or {}).get("checkpoint_id") if before is not None else None
         wanted = dict(filter or {})
         source, step = wanted.get("source"), wanted.get("step")
-        columns = {
-            "source": source if isinstance(source, str) and "\0" not in source else None,
-            "step": step if type(step) is int and -(1 << 62) < step < 1 << 62 else None,
-        }
+        only_source = source if isinstance(source, str) and "\0" not in source else None
+        only_step = step if type(step) is int and -(1 << 62) < step < 1 << 62 else None
+        if any("\0" in str(name) for name in (namespace, checkpoint, last)):
+            return  # no database keeps that: nothing is called so
         places = store._read(
             lambda tx: checkpoints.find(
                 tx, thread, None if namespace is None else str(namespace), None if not checkpoint else str(checkpoint),
-                None if not last else str(last), columns["source"], columns["step"], None if wanted else limit,
+                None if not last else str(last), only_source, only_step, None if wanted else limit,
             )
         )  # fmt: skip
         have: dict[int, checkpoints.Have] = {}
@@ -762,11 +786,15 @@ class Saver(BaseCheckpointSaver[str]):
         secrets = {no: self._unseal(s)[1] for no, s in sealed.items() if s is not None}
         for one in loaded:
             if one.no not in secrets:
-                raise Damaged(f"The state of conversation {one.conversation!r} has lost its key. Run `recollect doctor`.")
+                raise Damaged(
+                    f"The state of conversation {one.conversation!r} has lost its key. Run `recollect doctor`."
+                )
             metadata = self._metadata_of(one)
             if all(metadata.get(name) == value for name, value in wanted.items()):
                 known = {"thread_id": one.conversation, **({"user_id": given["user_id"]} if "user_id" in given else {})}
-                yield self._tuple(Place(store, one.conversation, one.namespace, None, None, known), one, secrets[one.no])
+                yield self._tuple(
+                    Place(store, one.conversation, one.namespace, None, None, known), one, secrets[one.no]
+                )
 
     def get_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
@@ -835,7 +863,7 @@ class Saver(BaseCheckpointSaver[str]):
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete the checkpoints that these runs made. The log stays: it is what happened."""
-        self._store._write(lambda tx: [checkpoints.drop_run(tx, str(run)) for run in run_ids])
+        self._store._write(lambda tx: checkpoints.drop_runs(tx, [str(run) for run in run_ids]))
         self._swept()
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
@@ -869,7 +897,10 @@ class Saver(BaseCheckpointSaver[str]):
             thread = self._thread(thread_id)
             self._store._write(
                 lambda tx, thread=thread: checkpoints.prune(  # type: ignore[misc]
-                    tx, thread, keep=0 if strategy == "delete" else keep, before=None if strategy == "delete" else before
+                    tx,
+                    thread,
+                    keep=0 if strategy == "delete" else keep,
+                    before=None if strategy == "delete" else before,
                 )
             )
             self._shared.forget(self._store.user, thread)
@@ -885,7 +916,11 @@ class Saver(BaseCheckpointSaver[str]):
         return await self._async._run(call)
 
     async def aput(
-        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
     ) -> RunnableConfig:
         return await self._go(partial(self.put, config, checkpoint, metadata, new_versions))
 
@@ -985,7 +1020,8 @@ logging.getLogger("langgraph.checkpoint.serde.jsonplus").addFilter(_is_news)
 
 @contextmanager
 def _listening() -> Iterator[list[tuple[str, str]]]:
-    _heard.found = found = []
+    found: list[tuple[str, str]] = []
+    _heard.found = found
     try:
         yield found
     finally:

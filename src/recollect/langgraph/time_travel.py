@@ -22,6 +22,7 @@ from .saver import Saver
 COPY = "__copy__"
 """LangGraph's name for "as it is": an update by this node is a clone."""
 
+Graph = PregelProtocol[Any, Any, Any, Any]
 Where = Checkpoint | Branch | RunnableConfig
 
 
@@ -37,14 +38,14 @@ def config_of(where: Where) -> RunnableConfig:
     return where
 
 
-def fork(graph: PregelProtocol, checkpoint: Where, values: Any = None, *, as_node: str | None = None) -> RunnableConfig:
+def fork(graph: Graph, checkpoint: Where, values: Any = None, *, as_node: str | None = None) -> RunnableConfig:
     """Start a branch at a checkpoint, without running anything; with `values`, its state is updated first, as if `as_node`
     had written them. Returns the config from which to `resume`."""
     made = graph.update_state(config_of(checkpoint), None, as_node=COPY)
     return made if values is None else graph.update_state(made, values, as_node=as_node)
 
 
-def resume(graph: PregelProtocol, config: Where, input: Any = None, **kwargs: Any) -> Any:
+def resume(graph: Graph, config: Where, input: Any = None, **kwargs: Any) -> Any:
     """Run a graph on from a checkpoint or at the end of a branch. `input` may be a new input, or a `Command` that answers an
     interrupt. Further keywords go to `graph.invoke`."""
     where = _merged(config, kwargs)
@@ -54,15 +55,13 @@ def resume(graph: PregelProtocol, config: Where, input: Any = None, **kwargs: An
     return graph.invoke(input, where, **kwargs)
 
 
-async def afork(
-    graph: PregelProtocol, checkpoint: Where, values: Any = None, *, as_node: str | None = None
-) -> RunnableConfig:
+async def afork(graph: Graph, checkpoint: Where, values: Any = None, *, as_node: str | None = None) -> RunnableConfig:
     """`fork` for async code."""
     made = await graph.aupdate_state(config_of(checkpoint), None, as_node=COPY)
     return made if values is None else await graph.aupdate_state(made, values, as_node=as_node)
 
 
-async def aresume(graph: PregelProtocol, config: Where, input: Any = None, **kwargs: Any) -> Any:
+async def aresume(graph: Graph, config: Where, input: Any = None, **kwargs: Any) -> Any:
     """`resume` for async code."""
     where = _merged(config, kwargs)
     saver = getattr(graph, "checkpointer", None)
