@@ -15,7 +15,7 @@ from hashlib import blake2b
 from .. import items
 from ..errors import EmbeddingFailed
 from .fusion import Doc, Ranker, Statistics, understand
-from .tokens import terms
+from .tokens import term_set, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 MOST = (100, 1_000, 10_000, 100_000, 1_000_000)  # as many texts are looked at until filters leave enough
 CLOSE = 128  # dimensions below which signatures are too coarse to choose 100 by
 BATCH = 256
+CAP = 2_000  # characters of a text that count in the sample
 SHARE = 0.7  # of the way to 1 that all the words of the question lead; the rest is the cosine's, or ten items would tie
+SAMPLE = 2_000  # of the newest texts tell which words are common; with fewer, all words are looked for
+COMMON = 0.05  # a word in more of them than this finds much and decides nothing
+FRESH = 200  # searches until the sample is drawn anew
 USERS = 64  # whose signatures are kept in memory
 
 
@@ -49,6 +53,9 @@ class Texts:
         self._semantic = semantic
         self._distance = distance
         self._signatures: dict[int, Any] = {}
+        self._complete: set[int] = set()
+        """Users all of whose texts had vectors when that was last looked at; a candidate without one says that it is over."""
+        self._common: dict[int, tuple[int, frozenset[str]]] = {}
         self._lock = threading.Lock()
 
     # -- embedding
@@ -98,10 +105,15 @@ class Texts:
         vector = semantic.question(query) if semantic is not None else None
 
         def read(tx: Tx) -> list[Found] | None:
-            if semantic is not None and vector is not None and must_wait and _waiting(tx, _model(semantic), 1):
-                return None
+            if semantic is not None and vector is not None and must_wait and tx.user not in self._complete:
+                if _waiting(tx, _model(semantic), 1):
+                    return None
+                self._complete.add(tx.user)
             one = _Search(tx, self, semantic if vector is not None else None, scope, query, judge, now)
-            return one.found(vector, limit, offset)
+            found = one.found(vector, limit, offset)
+            if one.met_another_model:
+                self._complete.discard(tx.user)
+            return found
 
         must_wait = True  # one batch is caught up with; the rest is found by words until the next search
         found = db.read(user, read)
@@ -111,7 +123,7 @@ class Texts:
             found = db.read(user, read)
         return found or []
 
-    def nearest(self, tx: Tx, semantic: Semantic, vector: Any, scope: Scope, most: int, now: int) -> list[int]:
+    def nearest(self, tx: Tx, semantic: Semantic, vector: Any, scope: Scope, most: int) -> list[int]:
         """The ids of the texts of a scope that mean nearly the same, by signature."""
         model = _model(semantic)
         if tx.for_update:  # Postgres counts the bits itself
@@ -123,7 +135,7 @@ class Texts:
                 model=model, bits=_bits(vector), most=most, **scope.params,
             )  # fmt: skip
             return [row[0] for row in rows]
-        within = [_place(n) for n in items.namespaces(tx, scope, now)] if scope.low else None
+        within = [_place(n) for n in items.places(tx, scope)] if scope.low else None
         if within == []:
             return []
         row = tx.one(
@@ -146,6 +158,26 @@ class Texts:
                 if len(there) == len(found):
                     return found
                 known.drop(set(found).difference(row[0] for row in there))  # put again or deleted since
+
+    def common(self, tx: Tx) -> frozenset[str]:
+        """Words that are in too many of a user's texts to look for, where there are others."""
+        left, found = self._common.get(tx.user, (0, frozenset()))
+        if left <= 0:
+            rows = tx.all(
+                f"select text from item_texts{tx.by_id} where user_no = :user and id > :low and id <= :high"
+                " order by id desc limit :sample",
+                low=tx.low_id(), high=tx.high_id(), sample=SAMPLE,
+            )  # fmt: skip
+            counts: dict[str, int] = {}
+            if len(rows) == SAMPLE:
+                for (text,) in rows:
+                    for term in term_set(text[:CAP]):
+                        counts[term] = counts.get(term, 0) + 1
+            left, found = FRESH, frozenset(term for term, n in counts.items() if n > COMMON * SAMPLE)
+            while len(self._common) >= USERS:
+                del self._common[next(iter(self._common))]
+        self._common[tx.user] = (left - 1, found)
+        return found
 
     def score(self, cosine: float | None, words: float) -> float:
         """On the scale that was asked for: the cosine, or the negative distance of unit vectors."""
@@ -243,6 +275,7 @@ class _Search:
         self._rows: dict[int, Row] = {}
         self._values: dict[int, dict[str, Any] | None] = {}
         """Only with a filter: else a value is read when it is shown."""
+        self.met_another_model = False
 
     def found(self, vector: Any, limit: int, offset: int) -> list[Found]:
         """A page of all that is in scope, in one order. The best are looked for among the first few hundred candidates; what
@@ -257,6 +290,7 @@ class _Search:
             seen.update(proposed)
             if vector is not None and self._semantic is not None:
                 _set_cosines(self._semantic, vector, docs)
+                self.met_another_model |= any(doc.cosine is None for doc, _, _ in docs)
             statistics = statistics or self._statistics(docs)
             ordered += self._ranked(docs, statistics, ordered)
             if is_all or len(ordered) >= offset + limit:
@@ -295,33 +329,41 @@ class _Search:
         by_words = self._by_words(most)
         by_meaning: list[int] = []
         if self._semantic is not None and vector is not None:
-            by_meaning = self._texts.nearest(self._tx, self._semantic, vector, self._scope, most, self._now)
+            by_meaning = self._texts.nearest(self._tx, self._semantic, vector, self._scope, most)
         return list(dict.fromkeys([*by_words, *by_meaning])), len(by_words) < most and len(by_meaning) < most
 
     def _by_words(self, most: int) -> list[int]:
         if not self._asked:
             return []
-        return self._tx.find_words("item_words", dict.fromkeys(self._asked, 1), self._scope.tokens, most)
+        common = self._texts.common(self._tx)
+        asked = [term for term in self._asked if term not in common] or self._asked
+        return self._tx.find_words("item_words", dict.fromkeys(asked, 1), self._scope.tokens, most)
 
     def _docs(self, ids: Sequence[int]) -> list[tuple[Doc, Row, Row]]:
         docs: list[tuple[Doc, Row, Row]] = []
+        # Without a filter a value is read only of what is shown: a hundred of them may be long.
+        columns = items.COLUMNS.replace("i.value", "null") if self._judge.is_open else items.COLUMNS
         for start in range(0, len(ids), items.PAGE):
+            # Two questions by number: one that joins made Postgres, which knows no statistics of a new table, read all rows.
             listed = ",".join(map(str, ids[start : start + items.PAGE]))
-            # Without a filter a value is read only of what is shown: a hundred of them may be long.
-            columns = items.COLUMNS.replace("i.value", "null") if self._judge.is_open else items.COLUMNS
+            texts = self._tx.all(
+                f"select id, text, model, vector, item from item_texts{self._tx.by_id}"
+                f" where user_no = :user and id in ({listed})"
+            )
+            wanted = {text[4] for text in texts}.difference(self._rows)
+            listed = ",".join(map(str, sorted(wanted))) or "0"
             rows = self._tx.all(
-                f"select t.id, t.text, t.model, t.vector, {columns} from item_texts t{self._tx.by_id} join items i on"
-                f" i.user_no = t.user_no and i.id = t.item where t.user_no = :user and t.id in ({listed})"
+                f"select {columns} from items i{self._tx.by_id} where i.user_no = :user and i.id in ({listed})"
                 f" and (i.expires_at is null or i.expires_at > :now){self._scope.where}",
                 now=self._now, **self._scope.params,
             )  # fmt: skip
             for row in rows:
-                text, item = row[:4], row[4:]
-                if item[0] not in self._rows:
-                    self._rows[item[0]] = item
-                    if not self._judge.is_open:
-                        self._values[item[0]] = self._judge.value(item)
-                if self._judge.is_open or self._values[item[0]] is not None:
+                self._rows[row[0]] = row
+                if not self._judge.is_open:
+                    self._values[row[0]] = self._judge.value(row)
+            for text in texts:
+                item = self._rows.get(text[4])
+                if item is not None and (self._judge.is_open or self._values[item[0]] is not None):
                     docs.append((Doc(id=str(text[0]), text=text[1], created_at=item[5]), item, text))
         return docs
 
