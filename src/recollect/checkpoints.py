@@ -247,6 +247,8 @@ class Draft:
         self.needs_parent = False
         """Whether the draft was made with what the parent is known to hold."""
         self.secret: Stored = ("", b"")
+        self.created_at: int | None = None
+        """When it was made, if not now."""
         self.limited = False
         """Whether old checkpoints are to go."""
         self.known_as = 0
@@ -356,7 +358,7 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, str, list[log.Draft], str], list
         seq = _head(tx, found.no, branch)
     state = _pack({"head": d.head, "values": values, "metadata": d.metadata})
     row = (
-        d.namespace, d.id, d.parent, branch, seq, d.source, d.step, _nodes(was, d.head), d.run_id, ids.now(), state,
+        d.namespace, d.id, d.parent, branch, seq, d.source, d.step, _nodes(was, d.head), d.run_id, d.created_at or ids.now(), state,
     )  # fmt: skip
     tx.run(
         _CHECKPOINT,

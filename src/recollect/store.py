@@ -716,7 +716,9 @@ class Store:
 
     def settle(self) -> int:
         """Finish queued background work now. Returns how many jobs were done; `stats()` shows what failed."""
-        return jobs.run_due(self._db, self._user, self._handlers, self._gate, hurry=("summarize", "embed", "index", "prune", "sweep"))
+        return jobs.run_due(
+            self._db, self._user, self._handlers, self._gate, hurry=("summarize", "embed", "index", "prune", "sweep")
+        )
 
     def reindex(self) -> int:
         """Build the index of words anew from what is stored, when `verify` says that it is not what it should be. Returns

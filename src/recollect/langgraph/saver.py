@@ -20,6 +20,7 @@ from base64 import b64decode, b64encode
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar, cast
@@ -165,6 +166,8 @@ class Saver(BaseCheckpointSaver[str]):
             if user is not None and user != store.user:
                 self._store = store.for_user(user)
         self._strict = strict
+        self._historic = False
+        """Whether what is put happened when its checkpoint says: it is being brought in from elsewhere."""
         self._channels = tuple(self._store.settings.message_channels)
         self._shared = _Shared()
         self._async = AsyncStore(self._store)
@@ -435,6 +438,7 @@ class Saver(BaseCheckpointSaver[str]):
         gate = self._state_gate()
         d = Draft(place.thread, place.namespace, checkpoint["id"], place.checkpoint)
         d.branch, d.secret, d.known_as = place.branch, secret.sealed, secret.no
+        d.created_at = _moment(checkpoint.get("ts")) if self._historic else None
         d.limited = bool(self._store.settings.checkpoint_keep or self._store.settings.checkpoint_days)
         d.source, d.step = metadata.get("source"), metadata.get("step")
         if not isinstance(d.step, int):
@@ -530,7 +534,12 @@ class Saver(BaseCheckpointSaver[str]):
     ) -> None:  # fmt: skip
         store = place.store
         gate = store._gate.another()
-        prepare: Callable[[Entry], log.Draft] = lambda entry: store._prepare(d.conversation, entry)  # noqa: E731
+
+        def prepare(entry: Entry) -> log.Draft:
+            if d.created_at is not None:
+                entry["created_at"] = d.created_at
+            return store._prepare(d.conversation, entry)
+
         logger = messages.Logger(secret, d.namespace, gate, prepare)
         tools = messages.calls_in(said) if any(m.type == "tool" and not m.name for m in (said[i] for i in new)) else {}
         # A run that stores only its end has the input of the person at the beginning of what is new.
@@ -604,17 +613,20 @@ class Saver(BaseCheckpointSaver[str]):
         place = self._place(config)
         if place.checkpoint is None:
             raise InvalidInput("Writes belong to a checkpoint: the config needs a checkpoint_id.")
-        checkpoint = place.checkpoint
+        self._keep(config, [(WRITES_IDX_MAP.get(c, i), c, v) for i, (c, v) in enumerate(writes)], task_id, task_path)
+
+    def _keep(
+        self, config: RunnableConfig, writes: Sequence[tuple[int, str, Any]], task_id: str, task_path: str
+    ) -> None:
+        place = self._place(config)
+        checkpoint = place.checkpoint or ""
         task_id, task_path = checks.text(task_id, "task_id"), checks.text(task_path, "task_path")
-        for channel, _ in writes:
+        for _, channel, _ in writes:
             checks.text(channel, "channel")
         gate = self._state_gate()
         secret = self._secret(place)
         for attempt in range(TRIES):
-            packed = [
-                Write(WRITES_IDX_MAP.get(channel, i), channel, self._pack(value, channel, secret.plain, gate))
-                for i, (channel, value) in enumerate(writes)
-            ]
+            packed = [Write(i, c, self._pack(value, c, secret.plain, gate)) for i, c, value in writes]
             try:
                 no = place.store._write(
                     lambda tx, packed=packed, secret=secret: checkpoints.put_writes(  # type: ignore[misc]
@@ -1072,6 +1084,14 @@ def _listed(value: Any) -> Any:
     if value is not None and type(value) not in (str, int, float, bool):
         raise TypeError(type(value).__name__)
     return value
+
+
+def _moment(ts: object) -> int | None:
+    """A checkpoint's own time, in milliseconds UTC."""
+    try:
+        return int(datetime.fromisoformat(str(ts)).timestamp() * 1000)
+    except ValueError:
+        return None
 
 
 def _first_line(error: BaseException) -> str:
