@@ -15,6 +15,7 @@ from .errors import RecollectError
 from .model import (
     Backup,
     Branch,
+    Checkpoint,
     Consolidation,
     Context,
     ContextItem,
@@ -54,6 +55,7 @@ __all__ = [
     "AsyncStore",
     "Backup",
     "Branch",
+    "Checkpoint",
     "Consolidation",
     "Context",
     "ContextItem",

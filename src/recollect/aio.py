@@ -148,6 +148,7 @@ class AsyncStore:
     context = _Mirror(Store.context)
     fork = _Mirror(Store.fork)
     branches = _Mirror(Store.branches)
+    checkpoints = _Mirror(Store.checkpoints)
     switch = _Mirror(Store.switch)
     summarize = _Mirror(Store.summarize)
     settle = _Mirror(Store.settle)

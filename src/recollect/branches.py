@@ -149,6 +149,11 @@ def _head(tx: Tx, conversation: int, own: Lineage) -> tuple[int, int, str]:
     return seq, at, preview
 
 
+def preview(tx: Tx, conversation: int, own: Lineage) -> str:
+    """The beginning of the newest thing said on a lineage, in one line."""
+    return " ".join(_head(tx, conversation, own)[2].split())[:80]
+
+
 def newest_summary(tx: Tx, conversation: int, own: Lineage) -> int | None:
     """The newest summary of a lineage: one that says what it covers. (A caller may append events of that kind too.)"""
     for branch, high in own:

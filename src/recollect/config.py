@@ -30,6 +30,8 @@ _LOWEST = {
     "busy_timeout_ms": 0,
     "context_memories": 0,
     "context_excerpts": 0,
+    "checkpoint_keep": 0,
+    "checkpoint_days": 0,
     "pool_min": 0,
     "pool_max": 1,
     "connect_timeout_ms": 1,
@@ -54,6 +56,8 @@ class Settings:
 
     database: str | None = None
     """Where the store is: an absolute path, or a `postgresql://` address. Unset: `chat.db` in `data_dir`."""
+    backend: str | None = None
+    """`sqlite` or `postgres`, in any case: what `database` must then be. Unset: what `database` says."""
     user: str = "local"
     """The person whose conversations a handle sees, unless `open(user=...)` says otherwise."""
     data_dir: str | None = None
@@ -122,6 +126,18 @@ class Settings:
     """Values that are no secrets: each a literal, or a pattern that matches the whole value."""
     redact_patterns: Mapping[str, str] = {}
     """Secrets of your own: name -> pattern (RE2 syntax); its first group, or all of it, is replaced."""
+    redact_state: str = "messages"
+    """What of a graph's state is redacted: the text of its `messages`, `all` of its texts, or `none`. The log always is."""
+    message_channels: tuple[str, ...] = ("messages",)
+    """The channels of a graph's state whose messages come into the log."""
+    log_encrypted_state: bool = False
+    """Let the messages of a graph reach the log, in the clear, although its state is encrypted by its serializer."""
+    checkpoint_keep: int = 0
+    """Keep so many of the newest checkpoints of each branch; older ones go in the background. 0: all of them."""
+    checkpoint_days: int = 0
+    """Keep checkpoints for so many days; with `checkpoint_keep`, whichever keeps more. 0: for ever."""
+    graph_store: bool = True
+    """Off: `recollect.langgraph.persistence` gives graphs a checkpointer and no store."""
     background: bool = True
     """Do queued work in a background thread. Off: it waits for `settle()`."""
     backup_every: int = 0
@@ -169,6 +185,12 @@ class Settings:
         for workspace, days in self.retention_workspaces.items():
             if not days.strip().isdigit():
                 raise SettingsError(f"retention_workspaces: {workspace!r} must have a number of days, not {days!r}.")
+        if self.redact_state not in ("messages", "all", "none"):
+            raise SettingsError(f"redact_state must be messages, all or none, not {self.redact_state!r}.")
+        if self.backend is not None:
+            self.__dict__["backend"] = self.backend.strip().casefold()
+            if self.backend not in ("sqlite", "postgres"):
+                raise SettingsError(f"backend = {self.backend!r}: choose sqlite or postgres.")
         if self.summary_keep_recent > self.summary_threshold:
             raise SettingsError(
                 f"summary_keep_recent ({self.summary_keep_recent}) must not be larger than "
@@ -303,6 +325,12 @@ def database(settings: Settings) -> str:
     A path in settings is read by programs started from anywhere, so only an absolute one means the same file to all of
     them. A path handed to `recollect.open()` does not come here: that is the caller's explicit choice.
     """
+    if settings.backend == "postgres" and not is_postgres(settings.database or ""):
+        raise SettingsError(
+            "backend = 'postgres' needs `database` to be an address: postgresql://user:password@host/name"
+        )
+    if settings.backend == "sqlite" and is_postgres(settings.database or ""):
+        raise SettingsError("backend = 'sqlite' and `database` is an address of Postgres: change one of them.")
     if settings.database is None:
         folder = data_dir(settings)
         path = os.path.join(folder, "chat.db")

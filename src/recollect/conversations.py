@@ -60,7 +60,9 @@ def find(tx: Tx, conversation: str, *, lock: bool = False, deleted: bool = False
 
 _COLUMNS = (
     "select c.id, c.title, c.workspace, c.workflow_id, c.metadata, b.name, c.last_seq, c.created_at, c.updated_at,"
-    " c.deleted_at, coalesce(c.origin, 'application'), c.activity from conversations c join branches b"
+    " c.deleted_at, coalesce(c.origin, 'application'), (select max(k.checkpoint_id) from checkpoints k"
+    " where k.user_no = c.user_no and k.conversation_no = c.no and k.namespace = ''), c.activity from conversations c"
+    " join branches b"
     " on b.user_no = c.user_no and b.conversation_no = c.no and b.no = c.active_branch where c.user_no = :user"
 )
 
@@ -81,10 +83,11 @@ def load_metadata(conversation: str, stored: str) -> dict[str, Json]:
 
 
 def _conversation(row: Row) -> Conversation:
-    id, title, workspace, workflow_id, metadata, branch, last_seq, created_at, updated_at, deleted_at, origin, activity = row
+    id, title, workspace, workflow_id, metadata, branch, last_seq, created_at, updated_at, deleted_at, *rest = row
+    origin, checkpoint, activity = rest
     return Conversation(
         id, title, workspace, workflow_id, load_metadata(id, metadata), branch, last_seq, created_at, updated_at, deleted_at,
-        origin, str(activity),
+        origin, checkpoint, str(activity),
     )  # fmt: skip
 
 
@@ -201,6 +204,17 @@ def drop_jobs(tx: Tx, conversation: int) -> int:
         for id, key in rows
         if key.split(":")[0] == str(conversation)
     )
+
+
+STATE = ("checkpoints", "checkpoint_writes", "checkpoint_pieces", "checkpoint_messages")
+
+
+def drop_state(tx: Tx, conversation: int) -> dict[str, int]:
+    """The state that graphs keep beside the log: all of it. Returns how many rows went, by table."""
+    return {
+        table: tx.run(f"delete from {table} where user_no = :user and conversation_no = :c", c=conversation)
+        for table in STATE
+    }
 
 
 def title_from(text: str) -> str | None:

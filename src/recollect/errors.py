@@ -2,6 +2,7 @@
 
     RecollectError
     ├── InvalidInput            what was passed in cannot be stored or asked; nothing was written
+    │   └── NotSerializable     a graph's state holds something that cannot be stored; nothing was written
     ├── SettingsError           a setting is unknown or has a value that cannot be used
     │   └── HostNotAllowed      something would have gone to a host that the settings do not allow; nothing did
     ├── EmbeddingFailed         the embedder did not answer, or not with vectors
@@ -16,6 +17,7 @@
         ├── Unavailable         the server cannot be reached; nothing was written
         ├── OutcomeUnknown      the commit was sent and no answer came back: look before you repeat
         ├── Damaged             the file or a row in it is not what was written
+        │   └── NotAllowed      a graph's state holds a type that is not on the allow-list; nothing was constructed
         └── Refused             this file or machine is not safe to write on; it was left untouched
             ├── NewerSchema     written by a newer Recollect
             ├── NotARecollectFile
@@ -45,6 +47,10 @@ class RecollectError(Exception):
 
 class InvalidInput(RecollectError, ValueError):
     """What was passed in cannot be stored or asked; nothing was written."""
+
+
+class NotSerializable(InvalidInput, TypeError):
+    """A channel of a graph's state holds something that its serializer cannot write; nothing was written."""
 
 
 class SettingsError(RecollectError, ValueError):
@@ -101,6 +107,10 @@ class OutcomeUnknown(StorageError):
 
 class Damaged(StorageError):
     """The file, or a row in it, is not what was written."""
+
+
+class NotAllowed(Damaged):
+    """A graph's state holds a type that is not on the allow-list; nothing of it was constructed."""
 
 
 class Refused(StorageError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import ids, jobs, log, views
+from . import checkpoints, ids, items, jobs, log, views
 from .branches import climb, newest_summary
 from .conversations import load_metadata
 from .errors import Damaged
@@ -39,6 +39,7 @@ def stats(db: Database, user: str, by: str | None, since: int | None) -> Stats:
             user=user, conversations=alive, deleted_conversations=deleted, events=events, messages=int(messages),
             branches=branches, first_at=first_at, last_at=last_at, jobs=jobs.counts(tx), job_errors=jobs.errors(tx),
             bytes=size, schema=schema, memories=_memories(tx), rows=_rows(tx, by, after) if by else (),
+            items=items.count(tx),
         )  # fmt: skip
 
     return db.read(user, read)
@@ -133,6 +134,7 @@ def verify(db: Database, user: str, progress: Progress | None) -> Verification:
         ),
     )
     problems += [Problem(f"conversation number {no}", "events without a conversation", _SALVAGE) for (no,) in orphans]
+    problems += _items(db, user)
     if not problems:
         problems += db.read(user, _check_memories)
     if not problems:  # what the rows should be comes first
@@ -142,6 +144,19 @@ def verify(db: Database, user: str, progress: Progress | None) -> Verification:
     if progress:
         progress("conversations", len(conversations), len(conversations))
     return Verification(len(conversations), events, tombstones, tuple(problems))
+
+
+def _items(db: Database, user: str) -> list[Problem]:
+    """Items whose content is not what was put."""
+    problems: list[Problem] = []
+    after = 0
+    while page := db.read(user, lambda tx, after=after: items.page(tx, after, PAGE)):  # type: ignore[misc]
+        for row in page:
+            if items.checksum(row[1], row[2], row[3]) != row[-1]:
+                where = f"item {row[2]!r} in {items.labels(row[1])!r}"
+                problems.append(Problem(where, "its value is not what was put", "Put it again, or restore a backup."))
+        after = page[-1][0]
+    return problems
 
 
 _SALVAGE = "Restore a backup, or save what is readable: `recollect doctor --salvage OUT`."
@@ -232,6 +247,7 @@ def _conversation(tx: Tx, no: int, id: str) -> tuple[int, int, list[Problem]]:
     beyond = [seq for seq in taken if not 1 <= seq <= last_seq]
     if beyond:
         problems.append(Problem(where, f"the counter stands at {last_seq}, event {max(beyond)} is beyond it", _SALVAGE))
+    problems += [Problem(where, what, _SALVAGE) for what in checkpoints.check(tx, no)]
     if not problems:  # otherwise there may be no tree to climb
         tree = {b: (name, parent, fork_seq) for b, name, parent, fork_seq, _ in branches}
         for b, name, _, _, summary in branches:

@@ -394,6 +394,55 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
     )  # fmt: skip
 
 
+def replacing(draft: Draft, seq: int) -> Draft:
+    """The same event in the place of another: `messages` shows it where that one stood."""
+    event, crc, found_by, columns, trace = draft
+    assert columns is not None, "made by `prepare`"
+    twin = _frozen({**event.__dict__, "message": seq})
+    return twin, crc, found_by, (*columns[:9], seq, *columns[10:]), trace
+
+
+def copy(tx: Tx, found: Found, target: str) -> int:
+    """A conversation once more, under another id: every event, branch and tombstone. Returns its number."""
+    made = tx.one(
+        "select title, workspace, workflow_id, metadata, origin from conversations where user_no = :user and no = :c",
+        c=found.no,
+    )
+    assert made is not None
+    conversations.create(
+        tx, target, title=made[0], workspace=made[1], workflow_id=made[2], metadata=made[3], origin=made[4]
+    )
+    new = find(tx, target, lock=True)
+    tx.run("delete from branches where user_no = :user and conversation_no = :c", c=new.no)
+    for table, columns in (
+        ("branches", "no, name, parent, fork_seq, summary_seq, created_at"),
+        ("tombstones", "first_seq, last_seq, deleted_at"),
+    ):
+        tx.run(
+            f"insert into {table} (user_no, conversation_no, {columns})"
+            f" select user_no, cast(:target as bigint), {columns} from {table}"
+            " where user_no = :user and conversation_no = :c",
+            c=found.no, target=new.no,
+        )  # fmt: skip
+    for rows in _all(tx, found.no):
+        ticks = tx.ticks(len(rows))
+        again = []
+        for tick, row in zip(ticks, rows, strict=True):
+            seq, said, branch = row[1], (*row[2:20], row[21]), row[20]
+            crc = checksum(content_crc(said), new.no, branch, seq, said[9])
+            again.append((tick, tx.user, new.no, branch, seq, *said, crc))
+        tx.many(INSERT, again)
+        first, last = min(row[0] for row in rows), max(row[0] for row in rows)
+        there = set(tx.indexed_words("words", first - 1, last - first + 1))
+        indexed = [(tick, *row[1:]) for tick, row in zip(ticks, rows, strict=True) if row[0] in there]
+        index.add(tx, entries(new, indexed))
+    tx.run(
+        "update conversations set last_seq = :seq, active_branch = :b where user_no = :user and no = :c",
+        c=new.no, seq=found.last_seq, b=found.active_branch,
+    )  # fmt: skip
+    return new.no
+
+
 def unstored(conversation: str, branch: str, event: Event) -> Event:
     """What `append` answers for a kind that is switched off: the event, without a number."""
     event.__dict__.update(conversation_id=conversation, branch=branch, seq=0)
@@ -504,6 +553,7 @@ def clear(tx: Tx, conversation: str) -> int:
     )
     tx.run("update conversations set active_branch = 0 where user_no = :user and no = :c", c=found.no)
     conversations.drop_jobs(tx, found.no)
+    conversations.drop_state(tx, found.no)
     return len(rows)
 
 
@@ -528,12 +578,16 @@ def erase(tx: Tx, conversation: str) -> Receipt:
 
 def drop(tx: Tx, found: Found) -> dict[str, int]:
     """The rows of a conversation go; what indexes them has gone before. Returns how many, by table."""
+    from . import items
+
     tx.run("delete from pins where user_no = :user and conversation_no = :c", c=found.no)
     return {
+        "items": items.erase_thread(tx, found.id),
         "events": tx.run("delete from events where user_no = :user and conversation_no = :c", c=found.no),
         "tombstones": tx.run("delete from tombstones where user_no = :user and conversation_no = :c", c=found.no),
         "branches": tx.run("delete from branches where user_no = :user and conversation_no = :c", c=found.no),
         "jobs": conversations.drop_jobs(tx, found.no),
+        **conversations.drop_state(tx, found.no),
         "conversations": tx.run("delete from conversations where user_no = :user and no = :c", c=found.no),
     }
 
@@ -595,11 +649,15 @@ def walk(
     names: Sequence[str] | None = None,
     limit: int | None = None,
     newest: bool = False,
+    replacing: bool | None = None,
 ) -> list[Event]:
-    """Events of a lineage in order of their numbers; with `newest`, the last `limit` of them."""
+    """Events of a lineage in order of their numbers; with `newest`, the last `limit` of them. `replacing` says whether only
+    those are meant that stand in another's place, or only the others."""
     if limit == 0 or kinds == () or names == ():
         return []
     clause, params = _where(kinds, names)
+    if replacing is not None:
+        clause += " and message is not null" if replacing else " and message is null"
     rows: list[Row] = []
     every = len(own) > 1 and own[1][1] == NO_LIMIT
     for b, high in own if newest else reversed(own):
@@ -630,7 +688,10 @@ def messages(
     own = branches.lineage(tx, found.no, b)
     summary = standing_summary(tx, found, b)
     through = 0 if summary is None else summary.message or 0
-    live = walk(tx, found, own, after=through, kinds=("message",), limit=limit, newest=True)
+    live = walk(tx, found, own, after=through, kinds=("message",), limit=limit, newest=True, replacing=False)
+    if live and live[0].seq < found.last_seq:
+        changed = {e.message: e for e in walk(tx, found, own, after=live[0].seq, kinds=("message",), replacing=True)}
+        live = [changed.get(e.seq, e) for e in live]
     if include_reasoning and live:
         traces: dict[int, list[Event]] = {}
         for trace in walk(tx, found, own, after=live[0].seq, kinds=("reasoning",)):

@@ -360,6 +360,23 @@ def remember(tx: Tx, draft: Draft, conversation: str | None, limits: Limits, *, 
     return memory
 
 
+def keep(tx: Tx, draft: Draft, conversation: str | None, id: str) -> Memory:
+    """A statement under an id of the caller's, in the place of what it said before. It is never one with another of the
+    same words, there is no limit to them, and it is seen wherever its scope is: a program keeps these, by key."""
+    found = None if conversation is None else conversations.find(tx, conversation)
+    there = tx.one(
+        "select id, created_at from memories where user_no = :user and memory_id = :id" + tx.for_update, id=id
+    )
+    if there is not None:
+        remove(tx, [there[0]])
+    edit = Edit(tx, View(tx), who="user")
+    made = edit.add(draft, found, id, ACTIVE, "kept by a program", Limits(1 << 62, 0.0, 0, ()))
+    if there is not None:
+        tx.run("update memories set created_at = :at where user_no = :user and id = :m", at=there[1], m=made)
+    edit.finish()
+    return get(tx, id)
+
+
 def _source(tx: Tx, draft: Draft) -> Place | None:
     """The place of the event that a draft names as its source, if it is one of this user's."""
     if draft.source is None:

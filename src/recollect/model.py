@@ -54,6 +54,7 @@ class Conversation:
     updated_at: int  # when something was last appended
     deleted_at: int | None  # when it was put in the bin; None outside it
     origin: str = "application"  # what records it: application, langgraph, import, hook or http; the last two expire
+    checkpoint: str | None = None  # the id of its newest checkpoint, if a graph keeps its state here
     cursor: str = ""
     """Where this conversation stands in the list by activity: pass it as `conversations(cursor=...)` for what follows."""
 
@@ -76,7 +77,7 @@ class Event:
     status: str | None  # the state of a ledger entry, an approval or a tool's result
     task_id: str | None  # for a ledger snapshot: its task
     message: int | None
-    """For reasoning: the number of the message it led to."""
+    """For reasoning: the number of the message it led to. For a message: the number of the one whose place it takes."""
     tags: tuple[str, ...]  # free words to find it by
     payload: Mapping[str, Json]  # whatever else belongs to it, a JSON object
     model: str | None  # the model that answered
@@ -125,6 +126,22 @@ class Branch:
     def id(self) -> str:
         """The same as `name`."""
         return self.name
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A graph's state at one moment: where to travel back to. Its values are the graph's own; LangGraph reads them."""
+
+    id: str  # LangGraph's checkpoint_id; sorts by time
+    conversation_id: str  # the conversation (LangGraph's thread_id)
+    parent: str | None  # the checkpoint it came from
+    branch: str  # the branch of the log it belongs to
+    seq: int  # the number of the newest event when it was taken; 0 before the first
+    source: str | None  # what made it: input, loop, update or fork
+    step: int | None  # the graph's own counter; -1 is the first input
+    node: str | None  # which node had just run; several are joined by commas
+    created_at: int  # when it was stored
+    preview: str  # the beginning of the newest thing said, in one line
 
 
 @dataclass(frozen=True)
@@ -350,6 +367,7 @@ class Stats:
     """Memories by state, and their health: `duplicates`, `stale` (true until a day that has passed), `never_recalled`,
     `conflicts` (contradicted, or resting on what has changed); `quarantined` ones wait for somebody to look at them."""
     rows: tuple[StatRow, ...] = ()  # one for each group, when `by` was given
+    items: int = 0  # kept by a graph's store (recollect.langgraph.MemoryStore)
 
 
 @dataclass(frozen=True)

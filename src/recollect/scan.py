@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 
-from . import log, memories
+from . import items, log, memories
 from .conversations import Found, load_metadata, title_from
 from .errors import Damaged
 from .model import Scan, SecretPlace
@@ -70,6 +70,8 @@ def scan(db: Database, user: str, gate: Gate, fix: bool, progress: Progress | No
     for no, _, _, _ in conversations:
         found[no, 0] = _conversation(db, user, gate, no, known[no], fix) + _branches(db, user, gate, no, fix)
     for families in _memories(db, user, gate, fix):
+        found[-1, 0] = found.get((-1, 0), []) + families
+    for families in _items(db, user, gate, fix):
         found[-1, 0] = found.get((-1, 0), []) + families
     for no, families in _jobs(db, user, gate, fix):
         found[no, 0] = found.get((no, 0), []) + families
@@ -259,6 +261,31 @@ def _changes(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]:
                     )  # fmt: skip
         after = page[-1][0]
     return found
+
+
+def _items(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]:
+    """Items with a secret in their value, key, namespace or texts: its families, for each."""
+    found: list[list[str]] = []
+    after = 0
+    while page := db.read(user, lambda tx, after=after: items.page(tx, after, PAGE)):  # type: ignore[misc]
+        for row in page:
+            own = gate.another()
+            value = own.value(items.load(row))
+            key = log.safe_key(row[2], own)
+            namespace = items.path([log.safe_key(label, own) for label in items.labels(row[1])])
+            texts = db.read(user, lambda tx, id=row[0]: items.texts_of(tx, id))  # type: ignore[misc]
+            clean = [own.text(text) for text in texts]
+            if own.families:
+                found.append(own.families)
+                if fix:
+                    _replace_item(db, user, row, namespace, key, items.dump(value), clean)
+        after = page[-1][0]
+    return found
+
+
+def _replace_item(db: Database, user: str, row: Row, namespace: str, key: str, value: str, texts: list[str]) -> None:
+    made = [items.Text(text) for text in texts]
+    db.write(user, lambda tx: items.replace(tx, row, namespace, key, value, made, row[7]))
 
 
 def _branches(db: Database, user: str, gate: Gate, no: int, fix: bool) -> list[str]:

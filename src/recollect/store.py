@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .model import (
         Backup,
         Branch,
+        Checkpoint,
         Consolidation,
         Context,
         Hit,
@@ -83,6 +84,10 @@ class Store:
             "index": self._index_job,
             "consolidate": self._consolidate_job,
             "retain": self._retain_job,
+            "mirror": self._mirror_job,
+            "expire": self._expire_job,
+            "sweep": self._sweep_job,
+            "prune": self._prune_job,
         }
         self._worker = worker or jobs.Worker(db, self._handlers, self._gate, self._note_uses)
         if worker is None and settings.backup_every and db.dialect == "sqlite":
@@ -264,28 +269,33 @@ class Store:
             self.get(name)  # an unknown conversation is an error whatever is switched off
             return [log.unstored(name, MAIN, d[0]) for d in drafts]
 
-        embeds, outside = self._embeds(), self._settings.index_outside_workspace
-        extracts = self._settings.memory_extract and any(d[0].kind in LEARNED for d in wanted)
-        answered = self._settings.summaries and any(d[0].role == "assistant" and d[0].kind == "message" for d in wanted)
-
-        def write(tx: Tx) -> tuple[list[Event], bool]:
-            found, b, events = log.append(tx, name, wanted, branch, outside=outside)
-            if embeds:
-                jobs.enqueue(tx, "embed", "all", delay_ms=EMBED_DELAY_MS)
-            if extracts:
-                jobs.enqueue(tx, "consolidate", f"{found.no}:{b}", delay_ms=CONSOLIDATE_DELAY_MS)
-            if answered and branches.has_more_than(tx, found.no, b, self._settings.summary_threshold):
-                jobs.enqueue(tx, "summarize", f"{found.no}:{b}")
-                return events, True
-            return events, False
-
-        events, queued = self._write(write)
-        if self._settings.background and (queued or embeds or extracts):
-            self._worker.wake(self._user, 0 if queued else EMBED_DELAY_MS if embeds else CONSOLIDATE_DELAY_MS)
+        events, queued = self._write(lambda tx: self._append(tx, name, wanted, branch))
+        self._appended(queued)
         if len(wanted) == len(drafts):
             return events
         written = iter(events)
         return [next(written) if self._is_on(d[0].kind) else log.unstored(name, events[0].branch, d[0]) for d in drafts]
+
+    def _append(
+        self, tx: Tx, conversation: str, drafts: Sequence[log.Draft], branch: BranchLike
+    ) -> tuple[list[Event], bool]:
+        """Events and the work they cause, in a transaction. Says whether something is to be summarized."""
+        found, b, events = log.append(tx, conversation, drafts, branch, outside=self._settings.index_outside_workspace)
+        if self._embeds():
+            jobs.enqueue(tx, "embed", "all", delay_ms=EMBED_DELAY_MS)
+        if self._settings.memory_extract and any(d[0].kind in LEARNED for d in drafts):
+            jobs.enqueue(tx, "consolidate", f"{found.no}:{b}", delay_ms=CONSOLIDATE_DELAY_MS)
+        answered = self._settings.summaries and any(d[0].role == "assistant" and d[0].kind == "message" for d in drafts)
+        if answered and branches.has_more_than(tx, found.no, b, self._settings.summary_threshold):
+            jobs.enqueue(tx, "summarize", f"{found.no}:{b}")
+            return events, True
+        return events, False
+
+    def _appended(self, queued: bool) -> None:
+        """After the commit: there is work."""
+        embeds = self._embeds()
+        if self._settings.background and (queued or embeds or self._settings.memory_extract):
+            self._worker.wake(self._user, 0 if queued else EMBED_DELAY_MS if embeds else CONSOLIDATE_DELAY_MS)
 
     def _is_on(self, kind: str) -> bool:
         switch = _SWITCHES.get(kind)
@@ -846,6 +856,19 @@ class Store:
 
         reindex.reindex(self._db, user, self._settings.index_outside_workspace)
 
+    def _mirror_job(self, user: str, key: str) -> None:
+        """An item was put and its process died before the memory that it also is had followed."""
+        from . import mirror
+
+        mirror.follow(self._db, user, int(key), self._gate, self._embeds())
+
+    def _expire_job(self, user: str, key: str) -> None:
+        from . import mirror
+
+        wait = mirror.sweep_job(self._db, user)
+        if wait is not None:
+            self._db.write(user, lambda tx: jobs.enqueue(tx, "expire", "items", delay_ms=wait))
+
     # -- branches
 
     def fork(
@@ -894,6 +917,44 @@ class Store:
 
         return self._write(write)
 
+    def checkpoints(
+        self,
+        conversation: ConversationLike,
+        *,
+        limit: int = 20,
+        before: str | Checkpoint | None = None,
+        branch: BranchLike = None,
+    ) -> list[Checkpoint]:
+        """Where a graph can travel back to, newest first, of every branch unless one is said. For the next page pass the
+        last one as `before`. A graph that is compiled with `recollect.langgraph.Saver` writes them."""
+        from . import checkpoints
+
+        name, limit = _id(conversation), checks.count(limit, "limit")
+        last = None if before is None else before if isinstance(before, str) else before.id
+        if last is not None:
+            checks.text(last, "before")
+        return self._read(lambda tx: checkpoints.listing(tx, name, limit=limit, before=last, branch=branch))
+
+    def _prune_job(self, user: str, key: str) -> None:
+        from . import checkpoints
+
+        keep, days = self._settings.checkpoint_keep, self._settings.checkpoint_days
+        before = ids.now() - days * 86_400_000 if days else None
+        no = int(key.split(":")[0])
+        try:
+            name = self._db.read(user, lambda tx: conversations.by_number(tx, no))
+        except NotFound:
+            return  # deleted or erased meanwhile: that wins
+        if keep or days:
+            self._db.write(user, lambda tx: checkpoints.prune(tx, name, keep=max(1, keep), before=before))
+
+    def _sweep_job(self, user: str, key: str) -> None:
+        from . import checkpoints
+
+        no = int(key.split(":")[0])
+        if self._db.write(user, lambda tx: checkpoints.sweep(tx, no)):
+            self._db.scrub()
+
     # -- summaries and background work
 
     def summarize(self, conversation: ConversationLike, *, branch: BranchLike = None) -> Event | None:
@@ -923,7 +984,7 @@ class Store:
     def settle(self) -> int:
         """Finish queued background work now. Returns how many jobs were done; `stats()` shows what failed."""
         self._note_uses()
-        hurry = ("consolidate", "summarize", "embed", "index")
+        hurry = ("consolidate", "summarize", "embed", "index", "prune", "sweep")
         return jobs.run_due(self._db, self._user, self._handlers, self._gate, hurry=hurry)
 
     def reindex(self) -> int:

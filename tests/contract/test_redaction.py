@@ -271,6 +271,10 @@ STORE: dict[str, Path_] = {
     "fork.name": refused(lambda t, v: t.store.fork(t.c, name=v)),
     **{f"fork.{p}": asked("fork", p) for p in ("conversation", "at", "branch", "switch")},
     "branches.conversation": asked("branches", "conversation"),
+    "checkpoints.conversation": asked("checkpoints", "conversation"),
+    "checkpoints.before": asked("checkpoints", "before"),
+    "checkpoints.branch": asked("checkpoints", "branch"),
+    "checkpoints.limit": refused(lambda t, v: t.store.checkpoints(t.c, limit=v)),
     **{f"switch.{p}": asked("switch", p, **({"branch": "main"} if p == "conversation" else {})) for p in ("conversation", "branch")},
     "remember.content": kept(
         lambda t, v: t.store.remember(v),

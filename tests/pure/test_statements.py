@@ -29,10 +29,11 @@ ROOT = Path(recollect.__file__).parent
 VERBS = ("all", "one", "run", "many")
 TENANT = re.compile(
     r"\b(?:from|join|into|update)\s+(conversations|branches|events|tombstones|jobs|receipts|memories|words|title_words"
-    r"|vectors|embeddings|statistics|memory_changes|memory_roots|considered|pins)\b",
+    r"|vectors|embeddings|statistics|memory_changes|memory_roots|considered|pins|items|item_texts|checkpoints"
+    r"|checkpoint_writes|checkpoint_pieces|checkpoint_messages)\b",
     re.I,
 )
-ONE_OR_THE_OTHER = {"sqlite": {"_late", "_distance"}, "postgres": {"update"}}
+ONE_OR_THE_OTHER = {"sqlite": {"_late", "_distance"}, "postgres": {"_new"}}
 """Functions of vectors.py that only the other database needs; and `nearest` asks each in its own way."""
 
 
@@ -124,6 +125,7 @@ def tour(store: recollect.Store) -> None:
     store.settle()
     store.stats()
     searches(store, c)
+    items_put(store, c)
     store.append_many(c, exchange(22))
     store.clear(c)
     store.append_many(c, exchange(22))
@@ -217,7 +219,11 @@ def lives(store: recollect.Store) -> None:
     store.forget(source=c)
     store.forget(root, erase=True)
     small = recollect.Store(
-        store._db, "alex", store.settings.but(memory_max_items_per_namespace=1, memory_promote=("tool",)), None, store._worker
+        store._db,
+        "alex",
+        store.settings.but(memory_max_items_per_namespace=1, memory_promote=("tool",)),
+        None,
+        store._worker,
     )
     small.remember("one", workspace="/small", role="tool")
     small.remember("two", workspace="/small")
@@ -255,8 +261,74 @@ def lives(store: recollect.Store) -> None:
     store.append(away, role="user", text="I live in Oslo.")
     store.consolidate(away)
     store.erase(conversation=away)
+
+
+def items_put(store: recollect.Store, c: recollect.Conversation) -> None:
+    from recollect import items, mirror
+    from recollect.langgraph.store import MemoryStore
+
+    memory = MemoryStore(store, index={"embed": Hashed(dimension=256).embed, "dims": 256, "fields": ["content"]})
+    here, away = ("memories", "alex", c.id), ("memories", "kim")
+    for said in ("likes tea", "likes coffee"):
+        for namespace in (here, away, ("n",), ("m",)):
+            memory.put(namespace, "k", {"content": said, "n": 1})
+    memory.put(("memories", "alex"), "k", {"content": "a memory of a run"})
+    store._db.write("alex", lambda tx: mirror._newest_event(tx, c.id))
+    memory.put(away, "k", {"nothing": "to remember"})
+    store._db.write("alex", lambda tx: tx.run("update item_texts set model = null where user_no = :user"))
+    for filter in (None, {"n": 1}):
+        for query in (None, "tea or coffee"):
+            memory.search((), query=query, filter=filter, limit=3)
+            memory.search(("memories", "alex"), query=query, filter=filter)
+    memory.get(("n",), "k")
+    memory.list_namespaces(prefix=("n",))
+    memory.delete(("m",), "k")
+    memory.put(("short",), "k", {"content": "gone soon"}, ttl=1)
+    memory.get(("short",), "k")
+    mirror.sweep(store._db, "alex", recollect.ids.now() + 10**9)
+    mirror.sweep_job(store._db, "alex")
+    open_gate = recollect.Store(store._db, "alex", store.settings.but(redact=False), None, store._worker)
+    MemoryStore(open_gate).put(("n",), "leaky", {"content": "use ghp_" + "b1C2d3E4f5A6" * 3})
+    assert store.scan(fix=True).places
+    assert store._db.read("alex", items.count)
     store.reindex()
     assert store.verify().ok
+
+
+def graphs(store: recollect.Store) -> None:
+    """Everything that a graph's state is asked for."""
+    from langchain_core.messages import AIMessage, HumanMessage
+    from langgraph.graph import START, MessagesState, StateGraph
+
+    from recollect.langgraph import Saver, fork, resume
+
+    saver = Saver(store)
+    builder = StateGraph(MessagesState)
+    builder.add_node("answer", lambda state: {"messages": [AIMessage(f"answer {len(state['messages'])}" * 20)]})
+    builder.add_edge(START, "answer")
+    graph = builder.compile(checkpointer=saver)
+    thread: Any = {"configurable": {"thread_id": "g"}}
+    long = [HumanMessage(f"message {i} " * 20) for i in range(100)]
+    graph.invoke({"messages": long}, {**thread, "metadata": {"run_id": "r"}})
+    for _ in range(2):
+        graph.invoke({"messages": [HumanMessage("hi " * 50, id="h")]}, thread)
+    there = store.checkpoints("g")[-1]
+    resume(graph, fork(graph, there), {"messages": [HumanMessage("other")]})
+    resume(graph, fork(graph, store.checkpoints("g")[3]))
+    resume(graph, store.fork("g", 2, name="h"), {"messages": [HumanMessage("other")]})
+    for config in (None, thread, {"configurable": {"thread_id": "g", "checkpoint_ns": ""}}):
+        assert list(saver.list(config, filter={"source": "loop", "step": 0}, before=thread, limit=2)) is not None
+    assert list(saver.list({"configurable": {"thread_id": "g", "checkpoint_id": there.id}}, before=there and None))
+    saver.get_delta_channel_history(config=thread, channels=["nothing"])
+    saver.starting({"configurable": {"thread_id": "g", "branch": "h"}})
+    store.checkpoints("g", branch="main", before=there)
+    assert store.verify().ok
+    saver.copy_thread("g", "g2")
+    saver.delete_for_runs(["r"])
+    saver.prune(["g2"])
+    store.settle()
+    store.clear("g2")
+    saver.delete_thread("g")
 
 
 def salvage_something(store: recollect.Store, url: str) -> None:
@@ -275,6 +347,7 @@ def seen(url: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> Iterable[li
         record(type(store._db), monkeypatch, found)
         tour(store)
         lives(store)
+        graphs(store)
         if backend == "sqlite":
             salvage_something(store, url)
         yield found
@@ -342,11 +415,13 @@ def test_the_tour_reaches_every_statement(seen: list[Statement], backend: str) -
     if backend == "postgres":  # only a file can be salvaged
         missed = [shown for shown in missed if not shown.startswith("salvage.py")]
     there = functions("vectors.py")
-    other = set().union(*(there[name] for name in ONE_OR_THE_OTHER[backend] | {"nearest"}))
-    missed = [m for m in missed if not (m.startswith("vectors.py") and int(m.split(":")[1]) in other)]
+    for file in ("vectors.py", "texts.py"):
+        lines = functions(file)
+        other = set().union(*(lines.get(name, set()) for name in ONE_OR_THE_OTHER[backend] | {"nearest"}))
+        missed = [m for m in missed if not (m.startswith(file) and int(m.split(":")[1]) in other)]
     assert missed == []
     for name in (
-        "nearest" if backend == "postgres" else "update",
+        "nearest" if backend == "postgres" else "_new",
         *(ONE_OR_THE_OTHER["sqlite" if backend == "postgres" else "postgres"]),
     ):
         assert any(f.endswith("vectors.py") and line in there[name] for f, line in reached), name

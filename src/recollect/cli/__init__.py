@@ -15,6 +15,7 @@ from . import (  # noqa: F401 - some only register
     conversations,
     doctor,
     events,
+    graphs,
     memories,
     output,
     redaction,

@@ -134,6 +134,7 @@ def _totals(s: Session, found: Stats, start: int | None) -> None:
         ("events", f"{found.events:,}, {found.messages:,} of them messages" + (f", since {output.when(start)}" if start is not None else "")),
         ("branches", f"{found.branches:,}"),
         ("memories", _memories(found)),
+        *([("items", f"{found.items:,}")] if found.items else []),
         ("first", output.when(found.first_at)),
         ("newest", output.when(found.last_at)),
         ("size", output.size(found.bytes)),

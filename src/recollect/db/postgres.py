@@ -149,7 +149,7 @@ class PostgresTx:
         return [row[0] for row in rows]
 
     def forget_words(self) -> None:
-        for table in ("words", "title_words"):
+        for table in ("words", "title_words", "item_words"):
             self.run(f"delete from {table} where user_no = :user")
         self.run(
             "insert into jobs (user_no, kind, key, state, run_at, created_at)"

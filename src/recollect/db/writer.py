@@ -118,8 +118,8 @@ class SQLiteTx:
 
     def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:
         found: list[Row]
-        if table == "words":
-            sql = "select rowid from words where rowid > ? and rowid <= ? order by rowid limit ?"
+        if table != "title_words":
+            sql = f"select rowid from {table} where rowid > ? and rowid <= ? order by rowid limit ?"
             found = self._execute(sql, (max(after, self.low_id()), self.high_id(), most)).fetchall()
         else:  # numbered by conversation: what belongs to no conversation is everyone's business
             sql = (
@@ -162,7 +162,7 @@ _FTS = {
         f"select rowid as id, ? as weight from {table} where {table} match ? and rowid between ? and ?",
         f"select rowid from {table} where rowid = ?",
     )
-    for table in ("words", "title_words")
+    for table in ("words", "title_words", "item_words")
 }
 
 

@@ -6,7 +6,7 @@ the index.
 
 from __future__ import annotations
 
-from .. import log, memories
+from .. import items, log, memories
 from ..conversations import Found
 from ..model import Problem
 from . import index
@@ -22,12 +22,12 @@ FIX = "Build the index anew: `recollect reindex`."
 
 
 def reindex(db: Database, user: str, outside: bool) -> int:
-    """Put into the index what is stored and not there yet. Returns how many events and memories were looked at.
+    """Put into the index what is stored and not there yet. Returns how many events, memories and texts of items were looked at.
     `outside`: also events that name a path outside their workspace."""
     _pages(db, user, _titles)
     _pages(db, user, _heads)
     events = _pages(db, user, lambda tx, after: _events(tx, after, outside))
-    return events + _pages(db, user, _memories)
+    return events + _pages(db, user, _memories) + _pages(db, user, _items)
 
 
 def _pages(db: Database, user: str, page: Callable[[Tx, int], tuple[int, int]]) -> int:
@@ -75,6 +75,12 @@ def _heads(tx: Tx, after: int) -> tuple[int, int]:
 def _memories(tx: Tx, after: int) -> tuple[int, int]:
     rows = memories.page(tx, after, PAGE)
     _again(tx, "words", [memories.entry(row) for row in rows])
+    return (rows[-1][0], len(rows)) if rows else (after, 0)
+
+
+def _items(tx: Tx, after: int) -> tuple[int, int]:
+    rows = items.texts(tx, after, PAGE)
+    _again(tx, "item_words", [items.entry(namespace, (id, text)) for id, text, namespace in rows])
     return (rows[-1][0], len(rows)) if rows else (after, 0)
 
 
@@ -126,6 +132,7 @@ def _check(tx: Tx) -> list[Problem]:
         if not ends:
             break
         after = upto
+    lost, astray = _check_items(tx)
     titled = {r[0] for r in tx.all("select no from conversations where user_no = :user and title is not null")}
     titles = set(tx.indexed_words("title_words", 0, 1 << 40))
     problems = []
@@ -135,9 +142,26 @@ def _check(tx: Tx) -> list[Problem]:
             "events and memories are not in the index of words, so no search finds them by words",
         ),
         (extra, "entries in the index of words are of nothing that is stored"),
+        (0 if waiting else lost, "texts of items are not in the index of words"),
+        (astray, "entries in the index of words are of no item"),
         (0 if waiting else len(titled - titles), "titles are not in the index of words"),
         (len(titles - titled), "titles in the index of words are of no conversation"),
     ):
         if count:
             problems.append(Problem("the index", f"{count:,} {what}", FIX))
     return problems
+
+
+def _check_items(tx: Tx) -> tuple[int, int]:
+    """How many texts of items are not in their index, and how many entries of that are of no text."""
+    stored: set[int] = set()
+    indexed: set[int] = set()
+    after = 0
+    while rows := items.text_ids(tx, after, PAGE * 10):
+        stored.update(id for id, is_there in rows if is_there)
+        after = rows[-1][0]
+    after = 0
+    while found := tx.indexed_words("item_words", after, PAGE * 10):
+        indexed.update(found)
+        after = found[-1]
+    return len(stored - indexed), len(indexed - stored)

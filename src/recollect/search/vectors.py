@@ -289,11 +289,7 @@ class _Signatures:
             self._count = self._upto = 0
         if upto == self._upto:
             return
-        rows = tx.all(
-            "select id, conversation_no, signature from vectors where user_no = :user and id > :after and id <= :upto"
-            " order by id",
-            after=max(self._upto, tx.low_id()), upto=upto,
-        )  # fmt: skip
+        rows = self._new(tx, max(self._upto, tx.low_id()), upto)
         self._upto = upto
         if not rows:
             return
@@ -311,6 +307,14 @@ class _Signatures:
         padded[:, : self._width] = np.frombuffer(b"".join([r[2] for r in rows]), np.uint8).reshape(len(rows), -1)
         self._planes[:, start:end] = padded.view(np.uint64).T
         self._count = end
+
+    def _new(self, tx: Tx, after: int, upto: int) -> list[Row]:
+        """(id, place, signature) of what came since; items have theirs in another table."""
+        return tx.all(
+            "select id, conversation_no, signature from vectors where user_no = :user and id > :after and id <= :upto"
+            " order by id",
+            after=after, upto=upto,
+        )  # fmt: skip
 
     def drop(self, gone: set[int]) -> None:
         kept = np.flatnonzero(~np.isin(self._ids[: self._count], list(gone)))

@@ -1,0 +1,346 @@
+"""Messages in a graph's state: how they are redacted, and what of them comes into the log.
+
+State is a graph's own affair, and a graph goes on working with it: so by default only the *text* of messages is redacted.
+Tool arguments (a pending approval runs with them), signed reasoning and ids stay as they are. The log gets what was said:
+a message of its own for each speaker's text, `tool_use` and `tool_result` for tools, a trace for visible reasoning.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, NamedTuple
+
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    ChatMessage,
+    FunctionMessage,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+    ToolMessage,
+    convert_to_messages,
+)
+from langgraph.types import Send
+from pydantic import BaseModel
+
+from .. import checkpoints, log
+from ..model import Entry, Reasoning
+from ..redact import Gate
+
+DEEPEST = 12
+ROLES = {"user", "human", "ai", "assistant", "system", "developer", "tool", "function"}
+TEXT_BLOCKS = {"text", "input_text", "output_text", "text-plain"}
+THOUGHTS = {"reasoning", "thinking"}
+CALLS = {"tool_use", "tool_call", "function_call", "server_tool_call", "invalid_tool_call"}
+_NAMES = {"id", "type", "role", "name", "tool_call_id", "node"}
+
+# -- redaction
+
+
+def clean(value: Any, gate: Gate, mode: str, *, spoken: bool = False) -> Any:
+    """A value with secrets replaced: in the text of messages, or with mode "all" in every text. The very same object when
+    there is nothing to replace; otherwise a copy, since the graph goes on with what it has. `spoken`: bare texts in it are
+    messages too, as a graph's input may give them."""
+    return _Cleaner(gate, mode == "all").value(value, spoken, 0)
+
+
+class _Cleaner:
+    def __init__(self, gate: Gate, everything: bool) -> None:
+        self._gate = gate
+        self._all = everything
+
+    def value(self, value: Any, spoken: bool, depth: int) -> Any:
+        if value is None or isinstance(value, (bool, int, float, bytes)) or depth > DEEPEST:
+            return value
+        if isinstance(value, str):
+            return self._gate.text(value) if type(value) is str and (spoken or self._all) else value
+        if isinstance(value, BaseMessage):
+            return self._message(value, depth)
+        if isinstance(value, dict):
+            return self._dict(value, spoken, depth)
+        if isinstance(value, list):
+            return self._sequence(value, spoken, depth)
+        if isinstance(value, tuple):
+            return self._tuple(value, spoken, depth)
+        if isinstance(value, Send):
+            arg = self.value(value.arg, spoken, depth + 1)
+            if arg is value.arg:
+                return value
+            sent = copy.copy(value)
+            sent.arg = arg
+            return sent
+        if isinstance(value, BaseModel) or (is_dataclass(value) and not isinstance(value, type)):
+            names = type(value).model_fields if isinstance(value, BaseModel) else [f.name for f in fields(value)]
+            return self._object(value, names, spoken, depth)
+        return value
+
+    def _sequence(self, values: list[Any], spoken: bool, depth: int) -> list[Any]:
+        done = [self.value(v, spoken, depth + 1) for v in values]
+        return values if all(a is b for a, b in zip(done, values, strict=True)) else done
+
+    def _tuple(self, value: tuple[Any, ...], spoken: bool, depth: int) -> Any:
+        if type(value) is tuple and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], str):
+            return (value[0], self._gate.text(value[1])) if value[0] in ROLES or self._all else value
+        done = [self.value(v, spoken, depth + 1) for v in value]
+        if all(a is b for a, b in zip(done, value, strict=True)):
+            return value
+        return type(value)(*done) if hasattr(value, "_fields") else tuple(done)
+
+    def _dict(self, value: dict[Any, Any], spoken: bool, depth: int) -> dict[Any, Any]:
+        message = "content" in value and ("role" in value or "type" in value)
+        done = {}
+        for key, item in value.items():
+            if message and key == "content":
+                done[key] = self._content(item, depth)
+            elif isinstance(item, str) and (not self._all or key in _NAMES):
+                done[key] = self._gate.text(item) if spoken and not message and key not in _NAMES else item
+            else:
+                done[key] = self.value(item, spoken and not message, depth + 1)
+        return value if all(done[k] is value[k] for k in value) else done
+
+    def _object(self, value: Any, names: Iterable[str], spoken: bool, depth: int) -> Any:
+        changed = {}
+        for name in names:
+            before = getattr(value, name, None)
+            after = self.value(before, spoken, depth + 1)
+            if after is not before:
+                changed[name] = after
+        if not changed:
+            return value
+        if isinstance(value, BaseModel):
+            return value.model_copy(update=changed)
+        twin = copy.copy(value)
+        for name, after in changed.items():
+            object.__setattr__(twin, name, after)
+        return twin
+
+    def _message(self, message: BaseMessage, depth: int) -> BaseMessage:
+        changed = {}
+        content = self._content(message.content, depth)
+        if content is not message.content:
+            changed["content"] = content
+        if self._all:
+            for name in ("tool_calls", "invalid_tool_calls", "additional_kwargs", "response_metadata", "artifact"):
+                before = getattr(message, name, None)
+                if before and (after := self.value(before, False, depth + 1)) is not before:
+                    changed[name] = after
+        return message.model_copy(update=changed) if changed else message
+
+    def _content(self, content: Any, depth: int) -> Any:
+        if isinstance(content, str):
+            return self._gate.text(content)
+        if not isinstance(content, list):
+            return self.value(content, False, depth + 1) if self._all else content
+        done: list[Any] = []
+        for block in content:
+            if isinstance(block, str):
+                done.append(self._gate.text(block))
+            elif isinstance(block, dict) and isinstance(block.get("text"), str) and block.get("type") in TEXT_BLOCKS:
+                text = self._gate.text(block["text"])
+                done.append(block if text is block["text"] else {**block, "text": text})
+            else:
+                done.append(self.value(block, False, depth + 1) if self._all else block)
+        return content if all(a is b for a, b in zip(done, content, strict=True)) else done
+
+
+# -- what was put in by the person
+
+
+class Own(NamedTuple):
+    """What stands in a graph's input: the person's own words, by id and by text."""
+
+    ids: frozenset[str]
+    texts: frozenset[str]
+
+    def says(self, message: HumanMessage, gate: Gate) -> bool:
+        if message.id is not None and message.id in self.ids:
+            return True
+        text = text_of(message)
+        return text in self.texts or (bool(self.texts) and gate.another().text(text) in self.texts)
+
+
+NOBODY = Own(frozenset(), frozenset())
+
+
+def own_words(start: Any, channels: Sequence[str]) -> Own:
+    """The person's messages in the value of a graph's input channel."""
+    found: list[HumanMessage] = []
+    for channel in channels:
+        part = start.get(channel) if isinstance(start, Mapping) else getattr(start, channel, None)
+        if part is None and isinstance(start, (list, BaseMessage)):
+            part = start
+        found += [m for m in as_messages(part) if isinstance(m, HumanMessage)]
+    return Own(frozenset(m.id for m in found if m.id), frozenset(text_of(m) for m in found))
+
+
+def as_messages(value: Any) -> list[BaseMessage]:
+    """Whatever LangGraph takes for messages, as messages; nothing where it is none."""
+    if value is None:
+        return []
+    if getattr(value, "_fields", None) == ("value",):  # a snapshot of a channel that is stored as changes
+        value = value.value
+    if type(value).__name__ == "Overwrite" and hasattr(value, "value"):
+        value = value.value
+    if isinstance(value, BaseMessage):
+        return [value]
+    if isinstance(value, list) and all(isinstance(m, BaseMessage) for m in value):
+        return value
+    try:
+        return list(convert_to_messages(value if isinstance(value, list) else [value]))
+    except (ValueError, TypeError, NotImplementedError):
+        return []
+
+
+# -- what comes into the log
+
+
+def text_of(message: BaseMessage) -> str:
+    """What a message says. Pictures and the like are named, thoughts and calls left out."""
+    if isinstance(message.content, str):
+        return message.content
+    parts: list[str] = []
+    for block in message.content:
+        if isinstance(block, str):
+            parts.append(block)
+        elif isinstance(block.get("text"), str) and block.get("type") not in THOUGHTS:
+            parts.append(block["text"])
+        elif block.get("type") not in THOUGHTS | CALLS:
+            parts.append(f"[{block.get('type') or 'content'}]")
+    return "\n".join(parts)
+
+
+def thoughts_of(message: BaseMessage) -> str:
+    if isinstance(message.content, str):
+        said = message.additional_kwargs.get("reasoning_content")
+        return said if isinstance(said, str) else ""
+    found = []
+    for block in message.content:
+        if isinstance(block, dict) and block.get("type") in THOUGHTS:
+            said = block.get("reasoning") or block.get("thinking") or block.get("text")
+            if isinstance(said, str):
+                found.append(said)
+    return "\n\n".join(found)
+
+
+class Logger:
+    """Makes items for the log from messages. `prepare` checks and redacts an entry; `namespace` is that of a subgraph."""
+
+    def __init__(self, secret: bytes, namespace: str, gate: Gate, prepare: Callable[[Entry], log.Draft]) -> None:
+        self._secret = secret
+        self._namespace = namespace
+        self._gate = gate
+        self._prepare = prepare
+
+    def items(self, message: BaseMessage, id: str, own: bool, tools: Mapping[str, str]) -> list[checkpoints.Item]:
+        """At most one event for what is said, one for each call. `tools` names the tool of a call."""
+        if isinstance(message, RemoveMessage):
+            return []
+        id = self._name(message.id) if isinstance(message.id, str) and message.id else id
+        calls = message.tool_calls if isinstance(message, AIMessage) else []
+        found = []
+        text, thoughts = text_of(message), thoughts_of(message)
+        if text.strip() or thoughts or not calls:
+            found.append(self._said(message, id, own, text, thoughts, tools))
+        for call in calls:
+            name = call.get("id") or f"{id}/{call['name']}"
+            entry: Entry = {
+                "kind": "tool_use", "tool": call["name"] or "?", "text": _json(call["args"]),
+                "payload": {"tool_call_id": call.get("id")}, "agent": self._agent(message),
+            }  # fmt: skip
+            found.append(self._item(f"c:{self._name(name)}", [call["name"], call["args"]], entry))
+        return found
+
+    def _said(
+        self, message: BaseMessage, id: str, own: bool, text: str, thoughts: str, tools: Mapping[str, str]
+    ) -> checkpoints.Item:
+        entry: Entry
+        if isinstance(message, (ToolMessage, FunctionMessage)):
+            call = getattr(message, "tool_call_id", None)
+            entry = {
+                "kind": "tool_result", "role": "tool", "text": _safe(text), "tool": message.name or tools.get(call or ""),
+                "status": getattr(message, "status", None), "payload": {"tool_call_id": call} if call else None,
+            }  # fmt: skip
+        else:
+            entry = {"kind": "message", "role": _role(message, own), "text": _safe(text)}
+            if thoughts:
+                entry["reasoning"] = Reasoning(_safe(thoughts))
+            if isinstance(message, AIMessage):
+                entry |= _costs(message)
+        entry["agent"] = self._agent(message) or ("graph" if _is_injected(message, own) else None)
+        content = message.content if isinstance(message.content, str) else _json(message.content)
+        said = [message.type, message.name, content, _json(getattr(message, "tool_calls", None))]
+        if not self._namespace:
+            return self._item(f"m:{id}", said, entry)
+        if entry["kind"] == "message":  # outside of what the conversation shows
+            reasoning = entry.pop("reasoning", None)
+            entry |= {"kind": "event", "name": "message"}
+            if reasoning is not None:
+                entry["payload"] = {"reasoning": reasoning.text}  # type: ignore[union-attr]
+        item = self._item(f"s:{id}", said, entry)
+        item.also = f"m:{id}"
+        return item
+
+    def _item(self, id: str, said: Any, entry: Entry) -> checkpoints.Item:
+        plain: Entry = {key: value for key, value in entry.items() if value is not None}  # type: ignore[assignment]
+        known_by = checkpoints.digest(self._secret, "said", _json(said).encode("utf-8", "surrogatepass"))
+        return checkpoints.Item(id, known_by, self._prepare(plain))
+
+    def _agent(self, message: BaseMessage) -> str | None:
+        return _safe(self._namespace or message.name or "") or None
+
+    def _name(self, id: str) -> str:
+        """A message's id as it is kept: a hash. Ids come from anywhere, and are only ever compared."""
+        return checkpoints.digest(self._secret, "id", id.encode("utf-8", "surrogatepass")).hex()
+
+
+def calls_in(messages: Iterable[BaseMessage]) -> dict[str, str]:
+    """Which tool a call was of."""
+    return {
+        str(call["id"]): call["name"]
+        for message in messages
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
+        if call.get("id")
+    }
+
+
+def _is_injected(message: BaseMessage, own: bool) -> bool:
+    return isinstance(message, HumanMessage) and not own
+
+
+def _role(message: BaseMessage, own: bool) -> str:
+    """Whose words. A HumanMessage that the graph made itself - a summary, say - is not the person's."""
+    if isinstance(message, HumanMessage):
+        return "user" if own else "system"
+    if isinstance(message, SystemMessage):
+        return "system"
+    if isinstance(message, ChatMessage) and message.role in ("assistant", "system", "tool"):
+        return message.role
+    return "assistant" if isinstance(message, (AIMessage, ChatMessage)) else "system"
+
+
+def _costs(message: AIMessage) -> Entry:
+    found: Entry = {}
+    model = message.response_metadata.get("model_name") or message.response_metadata.get("model")
+    if isinstance(model, str) and model:
+        found["model"] = model
+    usage: Mapping[str, Any] = dict(message.usage_metadata or {})
+    for name in ("input_tokens", "output_tokens"):
+        count = usage.get(name)
+        if isinstance(count, int) and count >= 0:
+            found[name] = count
+    return found
+
+
+def _json(value: Any) -> str:
+    return _safe(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str))
+
+
+def _safe(text: str) -> str:
+    """A text that a database keeps: the log is for reading, the state has it as it was."""
+    text = text.replace("\0", "\ufffd")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

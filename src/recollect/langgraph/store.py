@@ -1,0 +1,532 @@
+"""LangGraph's store over our tables: items under namespaces, found by words and meaning, and memories among them.
+
+One class for sync and async code and for both databases. It translates: LangGraph's operations come in, `items` and
+`search.texts` do the work, LangGraph's items go out. Everything that is stored passes the redaction gate first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.embeddings import Embeddings
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    IndexConfig,
+    InvalidNamespaceError,
+    Item,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    TTLConfig,
+    ensure_embeddings,
+    get_text_at_path,
+    tokenize_path,
+    validate_op_namespace,
+)
+
+from .. import ids, items, jobs, log, mirror
+from ..aio import AsyncStore
+from ..config import Settings
+from ..errors import InvalidInput, SettingsError
+from ..search.texts import Found, Texts
+from ..store import Store
+
+if TYPE_CHECKING:
+    from ..db import Tx
+
+__all__ = ["MemoryStore"]
+
+DEFAULT_FIELDS = ("content",)
+_RUN = ("thread_id", "checkpoint_ns", "checkpoint_id", "run_id")
+_META = ("langgraph_node", "langgraph_step", "run_id")
+
+
+class MemoryStore(BaseStore):
+    """A `BaseStore` for `builder.compile(store=...)`.
+
+    `store` is an open `recollect.Store`, or what `recollect.open` takes: then it is opened here, and closed by `close`.
+    `index` is LangGraph's: `embed` (a model or a function), `dims`, `fields`. Without one, the field `content` is found by
+    words, and by meaning where the extra `semantic` is installed. `ttl` is LangGraph's too; expired items are gone at once,
+    not only when they are swept. With `memories=False` no item becomes a memory.
+    """
+
+    supports_ttl = True
+
+    def __init__(
+        self,
+        store: Store | AsyncStore | str | os.PathLike[str] | None = None,
+        *,
+        index: IndexConfig | Mapping[str, Any] | None = None,
+        ttl: TTLConfig | None = None,
+        user: str | None = None,
+        memories: bool = True,
+        **settings: Any,
+    ) -> None:
+        super().__init__()
+        if isinstance(store, AsyncStore):
+            store = store._store
+        self._owns = not isinstance(store, Store)
+        if isinstance(store, Store) and settings:
+            raise InvalidInput(f"The store is open already: {sorted(settings)[0]} is said where it is opened.")
+        self._store = store if isinstance(store, Store) else Store.open(store, user=user, **settings)
+        if user is not None and user != self._store.user:
+            self._store = self._store.for_user(user)
+        try:
+            self._begin(index, ttl, memories)
+        except BaseException:
+            if self._owns:
+                self._store.close()
+            raise
+
+    def _begin(self, index: IndexConfig | Mapping[str, Any] | None, ttl: TTLConfig | None, memories: bool) -> None:
+        self._async = AsyncStore(self._store)
+        self._memories = memories
+        self._sweeper: tuple[threading.Thread, threading.Event] | None = None
+        self.ttl_config = None if ttl is None else TTLConfig(**ttl)
+        self.index_config: dict[str, Any] | None = None if index is None else dict(index)
+        self.embeddings: Embeddings | None = None
+        given = self.index_config or {}
+        fields = given.get("fields") or given.get("text_fields") or (["$"] if index is not None else DEFAULT_FIELDS)
+        self._fields = [_tokens(field) for field in fields]
+        semantic = self._store._semantic
+        if given.get("embed") is not None:
+            self.embeddings = ensure_embeddings(given["embed"])
+            semantic = functools.cache(functools.partial(_semantic, self._store, self.embeddings, given))
+            semantic()  # a host that is not allowed, or numpy missing, is told now
+        distance = given.get("distance_type") or "cosine"
+        if distance not in ("cosine", "inner_product", "l2", "hamming"):
+            raise InvalidInput(f"distance_type={distance!r}: choose cosine, inner_product or l2.")
+        self._texts = Texts(semantic, distance)
+
+    @classmethod
+    def from_conn_string(
+        cls,
+        conn_string: str,
+        *,
+        index: IndexConfig | Mapping[str, Any] | None = None,
+        ttl: TTLConfig | None = None,
+        user: str | None = None,
+        memories: bool = True,
+        settings: Settings | None = None,
+        pool_config: Mapping[str, Any] | None = None,
+        pipeline: bool = False,
+        **overrides: Any,
+    ) -> _Opening:
+        """A store of its own, as a context manager for `with` and for `async with`: a path, `:memory:` or
+        `postgresql://...`. `pipeline` is accepted and means nothing here."""
+        if "://" not in conn_string and any(part in conn_string for part in ("dbname=", "host=")):
+            raise InvalidInput("Give a Postgres database as an address: postgresql://user:password@host:5432/name")
+        for name, setting in (("min_size", "pool_min"), ("max_size", "pool_max")):
+            if pool_config and pool_config.get(name) is not None:
+                overrides.setdefault(setting, pool_config[name])
+
+        return _Opening(
+            functools.partial(
+                cls, conn_string, index=index, ttl=ttl, user=user, memories=memories, settings=settings, **overrides
+            )
+        )
+
+    def for_user(self, user: str) -> MemoryStore:
+        """The same database for another person: nothing of this one is in reach."""
+        handle = MemoryStore(self._store.for_user(user), ttl=self.ttl_config, memories=self._memories)
+        handle.index_config, handle.embeddings = self.index_config, self.embeddings
+        handle._fields, handle._texts, handle._async._threads = self._fields, self._texts, self._async._threads
+        return handle
+
+    @property
+    def user(self) -> str:
+        """Whose items these are."""
+        return self._store.user
+
+    # -- life
+
+    def setup(self) -> _Done:
+        """Nothing to do: opening has made the tables. May be awaited, for code that was written for an async store."""
+        return _Done()
+
+    def close(self) -> None:
+        """Stop the sweeper; close the database if this store opened it."""
+        self.stop_ttl_sweeper()
+        if self._async._threads._pid:
+            self._async._threads.close()
+        if self._owns:
+            self._store.close()
+
+    def __enter__(self) -> MemoryStore:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> MemoryStore:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await asyncio.get_running_loop().run_in_executor(None, self.close)
+
+    # -- BaseStore
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do operations: first what reads, on what was there before; then what writes, all of it or nothing."""
+        asked = list(ops)
+        for op in asked:
+            if not isinstance(op, (GetOp, PutOp, SearchOp, ListNamespacesOp)):
+                raise ValueError(f"Unknown operation type: {type(op)}")
+            validate_op_namespace(op)
+        writes = {(tuple(op.namespace), op.key): op for op in asked if isinstance(op, PutOp)}
+        drafts = [self._prepare(op) for op in writes.values()]
+        now = ids.now()
+        read: list[int] = []
+        results: list[Result] = [None] * len(asked)
+        gets = {i: op for i, op in enumerate(asked) if isinstance(op, GetOp)}
+        if gets:
+            for i, found in self._get(gets, self._seen(now), read):
+                results[i] = found
+        for i, op in enumerate(asked):
+            if isinstance(op, SearchOp):
+                results[i] = self._search(op, self._seen(now), read)
+            elif isinstance(op, ListNamespacesOp):
+                results[i] = self._list(op, self._seen(now))
+        if read:
+            self._write(lambda tx: items.touch(tx, read))
+        if drafts:
+            self._put(drafts)
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """`batch` for async code, in a thread of the store's own; a cancelled caller waits for the outcome of a write."""
+        asked = list(ops)
+        return await self._async._run(lambda: self.batch(asked))
+
+    def _seen(self, now: int) -> int:
+        """Items that expired before this are not seen."""
+        return 0 if self.ttl_config is not None and self.ttl_config.get("omit_expired") is False else now
+
+    def _read(self, fn: Callable[[Tx], Any]) -> Any:
+        return self._store._db.read(self._store.user, fn)
+
+    def _write(self, fn: Callable[[Tx], Any]) -> Any:
+        return self._store._db.write(self._store.user, fn)
+
+    # -- reading
+
+    def _key(self, key: str) -> str:
+        return log.safe_key(items.check_key(key), self._store._gate.another())
+
+    def _get(self, ops: Mapping[int, GetOp], seen: int, read: list[int]) -> list[tuple[int, Item | None]]:
+        wanted = [(i, items.path(op.namespace), self._key(op.key)) for i, op in ops.items()]
+        rows = self._read(lambda tx: [(i, items.get(tx, path, key, seen)) for i, path, key in wanted])
+        found: list[tuple[int, Item | None]] = []
+        for i, row in rows:
+            if row is None:
+                found.append((i, None))
+                continue
+            if ops[i].refresh_ttl and row[6] is not None:
+                read.append(row[0])
+            item = Item(
+                value=items.load(row), key=ops[i].key, namespace=items.labels(row[1]), created_at=_time(row[4]),
+                updated_at=_time(row[5]),
+            )  # fmt: skip
+            found.append((i, item))
+        return found
+
+    def _search(self, op: SearchOp, seen: int, read: list[int]) -> list[SearchItem]:
+        prefix = tuple(op.namespace_prefix)
+        # What is remembered for a user and what for one thread of theirs are two scopes, though one is a prefix.
+        exact = prefix[:1] == (mirror.ROOT,) and len(prefix) in (2, 3)
+        found = self._texts.search(
+            self._store._db, self._store.user, items.Scope(prefix, exact), op.query, op.filter, max(0, op.limit),
+            max(0, op.offset), seen,
+        )  # fmt: skip
+        if op.refresh_ttl:
+            read += [f.row[0] for f in found if f.row[6] is not None]
+        return [_found(f) for f in found]
+
+    def _list(self, op: ListNamespacesOp, seen: int) -> list[tuple[str, ...]]:
+        conditions = op.match_conditions or ()
+        for c in conditions:
+            if c.match_type not in ("prefix", "suffix"):
+                raise ValueError(f"Unsupported match type: {c.match_type}")
+        narrow: tuple[str, ...] = ()
+        for c in conditions:
+            if c.match_type == "prefix":
+                plain = tuple(c.path)[: next((i for i, label in enumerate(c.path) if label == "*"), len(c.path))]
+                narrow = max(narrow, plain, key=len)
+        rows = self._read(lambda tx: items.namespaces(tx, items.Scope(narrow), seen))
+        all_ = (items.labels(row) for row in rows)
+        kept = {ns[: op.max_depth] for ns in all_ if all(_matches(c, ns) for c in conditions)}
+        return sorted(kept)[op.offset : op.offset + op.limit]
+
+    def provenance(self, namespace: tuple[str, ...], key: str) -> dict[str, Any] | None:
+        """What put an item: the thread, checkpoint, node and run it was put in. Empty outside a graph, None if there is no
+        such item."""
+        import json
+
+        path, stored = items.path(namespace), self._key(str(key))
+        row = self._read(lambda tx: items.get(tx, path, stored, ids.now()))
+        if row is None:
+            return None
+        found: dict[str, Any] = {} if row[7] is None else json.loads(row[7])
+        return found
+
+    # -- writing
+
+    def _prepare(self, op: PutOp) -> _Write:
+        namespace = tuple(op.namespace)
+        for label in namespace:
+            family = self._store._gate.names_a_secret(_label(label))
+            if family:
+                raise InvalidNamespaceError(
+                    f"A label of the namespace holds a secret ({family}). Namespaces are kept and shown as they are: choose "
+                    "another."
+                )
+        key = self._key(op.key)
+        if op.value is None:
+            return _Write(namespace, key, None, None)
+        if not isinstance(op.value, Mapping):
+            raise InvalidInput(f"value must be a mapping, not {type(op.value).__name__}.")
+        items.dump(op.value)  # what cannot be stored is refused before anything else is done to it
+        value = self._store._gate.another().value(dict(op.value))
+        source = _provenance(self._store._gate.another())
+        fields = self._fields if op.index is None else [_tokens(field) for field in op.index or ()]
+        texts = [items.Text(text) for field in fields for text in get_text_at_path(value, field)]
+        draft = items.Draft(namespace, key, items.dump(value), texts, items.ttl(op.ttl), source)
+        wish = mirror.wanted(namespace, key, value, source, self._store._gate) if self._memories else None
+        return _Write(namespace, key, draft, wish)
+
+    def _put(self, writes: Sequence[_Write]) -> None:
+        store, db, user = self._store, self._store._db, self._store.user
+        self._texts.embed([text for w in writes if w.draft is not None for text in w.draft.texts])
+        embeds = store._embeds()
+        lives = [w.draft.ttl_ms for w in writes if w.draft is not None and w.draft.ttl_ms is not None]
+        for w in writes:  # another user's memory goes before its item: what is derived never outlives what it came from
+            if w.draft is None and mirror.user_of(w.namespace) not in (None, user):
+                self._forget_elsewhere(w)
+
+        def write(tx: Tx) -> list[int]:
+            behind: list[int] = []
+            remembers = False
+            for w in writes:
+                if w.draft is None:
+                    was = items.delete(tx, items.path(w.namespace), w.key)
+                    if was is not None and mirror.user_of(w.namespace) == user:
+                        mirror.forget(tx, was)
+                    continue
+                id, was = items.put(tx, w.draft)
+                owner = mirror.user_of(w.namespace)
+                if owner is None or (w.wish is None and was is None):
+                    continue
+                if owner != user:
+                    jobs.enqueue(tx, mirror.KIND, str(id))
+                    behind.append(id)
+                elif w.wish is None:
+                    mirror.forget(tx, str(was))
+                    items.set_memory(tx, id, None)
+                else:
+                    remembers = True
+                    kept = mirror.keep(tx, w.wish, was, user, id)
+                    if kept != was:
+                        items.set_memory(tx, id, kept)
+            if lives:
+                jobs.enqueue(tx, "expire", "items", delay_ms=min(lives) + items.GRACE_MS)
+            if remembers and embeds:
+                jobs.enqueue(tx, "embed", "all")
+            return behind
+
+        for id in self._write(write):
+            mirror.follow(db, user, id, store._gate, embeds)
+            self._write(functools.partial(jobs.drop, kind=mirror.KIND, key=str(id)))
+        if store.settings.background and (lives or any(w.wish is not None for w in writes)):
+            store._worker.wake(user, min(lives) + items.GRACE_MS if lives else 0)
+
+    def _forget_elsewhere(self, w: _Write) -> None:
+        row = self._read(lambda tx: items.get(tx, items.path(w.namespace), w.key, 0))
+        owner = mirror.user_of(w.namespace)
+        if row is not None and row[8] is not None and owner is not None:
+            self._store._db.write(owner, lambda tx: mirror.forget(tx, row[8]))
+
+    # -- expiry
+
+    def sweep_ttl(self) -> _Done:
+        """Remove what has expired; a job does so too, a minute later. Returns how many items went. May be awaited."""
+        return _Done(mirror.sweep(self._store._db, self._store.user, ids.now()))
+
+    async def asweep_ttl(self) -> int:
+        """`sweep_ttl` in a thread."""
+        return await self._async._run(lambda: int(self.sweep_ttl()))
+
+    def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> _Done:
+        """Sweep in a thread, every `sweep_interval_minutes` of `ttl` or as said here (5 unless said). May be awaited."""
+        configured = self.ttl_config.get("sweep_interval_minutes") if self.ttl_config is not None else None
+        every = float(sweep_interval_minutes or configured or 5)
+        if self._sweeper is None:
+            stop = threading.Event()
+            thread = threading.Thread(target=self._sweep, args=(stop, every * 60), name="recollect-sweep", daemon=True)
+            self._sweeper = (thread, stop)
+            thread.start()
+        return _Done()
+
+    def stop_ttl_sweeper(self, timeout: float | None = None) -> _Done:
+        """Stop that thread. 1 if it has ended."""
+        sweeper, self._sweeper = self._sweeper, None
+        if sweeper is not None:
+            sweeper[1].set()
+            sweeper[0].join(timeout if timeout is not None else 5.0)
+            return _Done(not sweeper[0].is_alive())
+        return _Done(1)
+
+    def _sweep(self, stop: threading.Event, seconds: float) -> None:
+        while not stop.wait(seconds):
+            try:
+                self.sweep_ttl()
+            except Exception:
+                continue  # away, busy or full: callers meet the error themselves, the next round tries again
+
+    def __repr__(self) -> str:
+        return f"<recollect.langgraph.MemoryStore {self._store.location} user={self._store.user!r}>"
+
+
+class _Write:
+    """One put or delete, checked and redacted."""
+
+    __slots__ = ("draft", "key", "namespace", "wish")
+
+    def __init__(
+        self, namespace: tuple[str, ...], key: str, draft: items.Draft | None, wish: mirror.Wanted | None
+    ) -> None:
+        self.namespace, self.key, self.draft, self.wish = namespace, key, draft, wish
+
+
+class _Done(int):
+    """A number that may be awaited: one class serves code written for LangGraph's sync stores and for its async ones."""
+
+    def __await__(self) -> Any:
+        return int(self)
+        yield
+
+
+class _Opening:
+    """A store that is opened by `with` or by `async with`, and closed at the end."""
+
+    def __init__(self, opening: Callable[[], MemoryStore]) -> None:
+        self._opening = opening
+        self._opened: MemoryStore | None = None
+
+    def __enter__(self) -> MemoryStore:
+        self._opened = self._opening()
+        return self._opened
+
+    def __exit__(self, *exc: object) -> None:
+        if self._opened is not None:
+            self._opened.close()
+
+    async def __aenter__(self) -> MemoryStore:
+        self._opened = await asyncio.get_running_loop().run_in_executor(None, self._opening)
+        return self._opened
+
+    async def __aexit__(self, *exc: object) -> None:
+        if self._opened is not None:
+            await asyncio.get_running_loop().run_in_executor(None, self._opened.close)
+
+
+class _Awaited(Embeddings):
+    """A model that can only be awaited, for threads that cannot: each call has a loop of its own."""
+
+    def __init__(self, model: Embeddings) -> None:
+        self.model = model
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        made: list[Any] = []
+
+        def run() -> None:
+            try:
+                made.append(asyncio.run(self.model.aembed_documents(texts)))
+            except BaseException as e:
+                made.append(e)
+
+        thread = threading.Thread(target=run, name="recollect-embed")
+        thread.start()
+        thread.join()
+        if isinstance(made[0], BaseException):
+            raise made[0]
+        found: list[list[float]] = made[0]
+        return found
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
+
+
+def _semantic(store: Store, model: Embeddings, given: Mapping[str, Any]) -> Any:
+    from ..search.embed import adapt, from_langchain
+
+    try:
+        from ..search.vectors import Semantic
+    except ImportError as e:
+        raise SettingsError("index={'embed': ...} needs numpy: pip install 'recollect[semantic]'") from e
+    embed = given["embed"]
+    called = embed if asyncio.iscoroutinefunction(embed) else getattr(embed, "__call__", None)  # noqa: B004
+    name = getattr(embed, "__qualname__", None) if not isinstance(embed, Embeddings) else None
+    is_awaited = not isinstance(embed, Embeddings) and asyncio.iscoroutinefunction(called)
+    made = adapt(from_langchain(_Awaited(model) if is_awaited else model, name=name), store.settings)
+    if given.get("dims"):
+        made._dimension = int(given["dims"])  # type: ignore[attr-defined]
+    return Semantic(made, store._db.dialect)
+
+
+def _tokens(field: str) -> Any:
+    return "$" if field == "$" else tokenize_path(field)
+
+
+def _label(label: str) -> str:
+    try:
+        label.encode()
+    except UnicodeEncodeError:
+        raise InvalidNamespaceError(
+            "A label of the namespace holds half of a surrogate pair: no valid Unicode."
+        ) from None
+    return label
+
+
+def _time(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
+def _found(f: Found) -> SearchItem:
+    row = f.row
+    return SearchItem(items.labels(row[1]), row[2], f.value, _time(row[4]), _time(row[5]), f.score)
+
+
+def _matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
+    wanted = condition.path
+    if len(namespace) < len(wanted):
+        return False
+    part = namespace[: len(wanted)] if condition.match_type == "prefix" else namespace[len(namespace) - len(wanted) :]
+    return all(w in ("*", label) for w, label in zip(wanted, part, strict=True))
+
+
+def _provenance(gate: Any) -> str | None:
+    """The run that is going on here, as JSON; None outside a graph."""
+    from langgraph.config import get_config
+
+    try:
+        config = get_config()
+    except RuntimeError:
+        return None
+    import json
+
+    configurable, metadata = config.get("configurable") or {}, config.get("metadata") or {}
+    said = {k: configurable[k] for k in _RUN if isinstance(configurable.get(k), str) and configurable[k]}
+    said |= {k.removeprefix("langgraph_"): metadata[k] for k in _META if isinstance(metadata.get(k), (str, int))}
+    clean = {k: log.safe_key(v, gate) if isinstance(v, str) else v for k, v in said.items()}
+    return json.dumps(clean) if clean else None

@@ -1,0 +1,190 @@
+"""Items that are also memories: `("memories", user)` and `("memories", user, thread)` with a `content` that is a text.
+
+The namespace is the scope, by equality: the first is a memory of that user, the second is limited to that conversation
+and not seen from anywhere else. The caller's key is the memory's id where it is free and fit to be one; a memory of an
+item is never one with another, whatever they say. This is the only place that knows both tables.
+
+A user's memories are in that user's part of the database. Where the items are somebody else's - a backend keeps those of
+all its users under its own name - the memory follows in a transaction of its own, and a job that was queued with the item
+stands in for a process that dies in between.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from . import ids, items, jobs, memories
+from .errors import InvalidInput, NotFound
+from .model import MEMORY_KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from .db import Database, Tx
+    from .redact import Gate
+
+ROOT = "memories"
+KIND = "mirror"
+"""Of the job."""
+SWEEP = 500
+
+
+class Wanted:
+    """The memory that an item is to be."""
+
+    __slots__ = ("draft", "name", "run", "thread", "user")
+
+    def __init__(self, user: str, thread: str | None, name: str, draft: memories.Draft, run: str | None) -> None:
+        self.user, self.thread, self.name, self.draft = user, thread, name, draft
+        self.run = run
+        """The conversation in which it was put, if any."""
+
+
+def user_of(namespace: items.Labels) -> str | None:
+    """Whose memories a namespace holds; None if it holds none."""
+    if namespace[:1] != (ROOT,) or len(namespace) not in (2, 3):
+        return None
+    try:
+        for label in namespace[1:]:
+            ids.check(label, "label")
+    except InvalidInput:
+        return None
+    return namespace[1]
+
+
+def wanted(
+    namespace: items.Labels, key: str, value: Mapping[str, Any], source: str | None, gate: Gate
+) -> Wanted | None:
+    """The memory that this item is, None if it is none. `source` is what the item remembers of the run that put it."""
+    user, content = user_of(namespace), value.get("content")
+    if user is None or not isinstance(content, str) or not content.strip() or "\0" in content:
+        return None
+    kind, importance, tags = value.get("kind"), value.get("importance"), value.get("tags")
+    said = value.get("source")
+    try:
+        draft = memories.Draft(
+            gate.another(),
+            content,
+            kind if kind in MEMORY_KINDS else "fact",
+            _share(importance),
+            [t for t in tags if isinstance(t, str) and t] if isinstance(tags, list) else (),
+            None,
+            said if isinstance(said, str) and said and "\0" not in said else None,
+        )
+    except InvalidInput:
+        return None  # half of a surrogate pair: an item can hold it, a memory cannot
+    return Wanted(user, namespace[2] if len(namespace) == 3 else None, key, draft, _run_of(source))
+
+
+def _share(value: Any) -> float:
+    is_one = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(value) if is_one else 0.5
+
+
+def keep(tx: Tx, wish: Wanted, now_id: str | None, owner: str, item: int) -> str | None:
+    """Write the memory of an item, in the place of the one it was. Returns its id; None if it cannot be one, because
+    there is no such conversation (yet)."""
+    id = now_id or _free(tx, wish, owner, item)
+    if wish.draft.source is None and wish.run is not None:
+        wish.draft.source = _newest_event(tx, wish.run)
+    try:
+        return memories.keep(tx, wish.draft, wish.thread, id).id
+    except NotFound:
+        if now_id is not None:
+            forget(tx, now_id)
+        return None
+
+
+def _free(tx: Tx, wish: Wanted, owner: str, item: int) -> str:
+    try:
+        ids.check(wish.name, "key")
+        memories.get(tx, wish.name)
+    except NotFound:
+        return wish.name
+    except InvalidInput:
+        pass
+    return blake2b(f"{owner}\0{item}".encode(), digest_size=16).hexdigest()
+
+
+def forget(tx: Tx, memory: str) -> None:
+    try:
+        memories.forget(tx, memory, erase=True)
+    except NotFound:
+        pass  # somebody has forgotten it already
+
+
+def follow(db: Database, owner: str, item: int, gate: Gate, embeds: bool) -> None:
+    """Bring the memory of another user's to what its item says. Does nothing when it does already."""
+    row = db.read(owner, lambda tx: items.by_id(tx, item))
+    if row is None:
+        return
+    wish = wanted(items.labels(row[1]), row[2], items.load(row), row[7], gate)
+    user = user_of(items.labels(row[1]))
+    if user is None:
+        return
+
+    def write(tx: Tx) -> str | None:
+        if wish is None:
+            if row[8] is not None:
+                forget(tx, row[8])
+            return None
+        if embeds:
+            jobs.enqueue(tx, "embed", "all")
+        return keep(tx, wish, row[8], owner, item)
+
+    id = db.write(user, write)
+    if id != row[8]:
+        db.write(owner, lambda tx: items.set_memory(tx, item, id))
+
+
+def sweep(db: Database, owner: str, before: int) -> int:
+    """Remove items whose time ran out before this, and the memories that they were. Returns how many items went."""
+    gone = 0
+    while True:
+        elsewhere = db.read(owner, lambda tx: items.expired(tx, before, SWEEP))
+        for _, namespace, _, memory in elsewhere:
+            user = user_of(items.labels(namespace))
+            if memory is not None and user is not None and user != owner:
+                db.write(user, lambda tx, memory=memory: forget(tx, memory))  # type: ignore[misc]
+
+        def write(tx: Tx) -> int:
+            rows = items.expired(tx, before, SWEEP, lock=True)
+            items.remove(tx, rows)
+            for _, namespace, _, memory in rows:
+                if memory is not None and user_of(items.labels(namespace)) == owner:
+                    forget(tx, memory)
+            return len(rows)
+
+        n = db.write(owner, write) if elsewhere else 0
+        gone += n
+        if n < SWEEP:
+            break
+    if gone:
+        db.scrub()
+    return gone
+
+
+def sweep_job(db: Database, owner: str) -> int | None:
+    """Sweep what expired a while ago. Returns in how many milliseconds there will be more to do; None: not at all."""
+    sweep(db, owner, ids.now() - items.GRACE_MS)
+    due = db.read(owner, items.next_expiry)
+    return None if due is None else max(items.GRACE_MS, due + items.GRACE_MS - ids.now())
+
+
+def _run_of(source: str | None) -> str | None:
+    if source is None:
+        return None
+    import json
+
+    said = json.loads(source).get("thread_id")
+    return said if isinstance(said, str) else None
+
+
+def _newest_event(tx: Tx, conversation: str) -> str | None:
+    """What a memory came from: the newest event of the conversation in which it was put."""
+    row = tx.one(
+        "select last_seq from conversations where user_no = :user and id = :id and deleted_at is null", id=conversation
+    )
+    return f"{conversation}:{row[0]}" if row is not None and row[0] else None

@@ -1,0 +1,394 @@
+"""Which items answer a question: candidates by words and by meaning, one score.
+
+An item has one text or several; its score is that of its best. The score is the cosine of question and text, raised by
+the words they share: `1 - (1 - cosine) * (1 - 0.7 * words)`, where `words` is the share of the question's weight that
+stands in the text (`fusion` reads and weighs it). So it is the plain cosine where no word is shared, and the plain share
+of words where there is no vector; it never goes down for a word more. What nothing speaks for comes last, without a
+score, the newest first: who asks for ten gets ten.
+"""
+
+from __future__ import annotations
+
+import threading
+from hashlib import blake2b
+
+from .. import items
+from ..errors import EmbeddingFailed
+from .fusion import Doc, Ranker, Statistics, understand
+from .tokens import term_set, terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from typing import Any
+
+    from ..db import Database, Row, Tx
+    from ..items import Filter, Judge, Scope, Text
+    from .vectors import Semantic
+
+MOST = (100, 1_000, 10_000, 100_000, 1_000_000)  # as many texts are looked at until filters leave enough
+CLOSE = 128  # dimensions below which signatures are too coarse to choose 100 by
+BATCH = 256
+CAP = 2_000  # characters of a text that count in the sample
+SHARE = 0.7  # of the way to 1 that all the words of the question lead; the rest is the cosine's, or ten items would tie
+SAMPLE = 2_000  # of the newest texts tell which words are common; with fewer, all words are looked for
+COMMON = 0.05  # a word in more of them than this finds much and decides nothing
+FRESH = 200  # searches until the sample is drawn anew
+USERS = 64  # whose signatures are kept in memory
+
+
+class Found:
+    """An item that was found: its row as `items.COLUMNS` has it, its value, its score."""
+
+    __slots__ = ("row", "score", "value")
+
+    def __init__(self, row: Row, value: dict[str, Any], score: float | None) -> None:
+        self.row, self.value, self.score = row, value, score
+
+
+class Texts:
+    """Searches items, with a model where there is one. One for all handles of a store in a process."""
+
+    def __init__(self, semantic: Callable[[], Semantic | None], distance: str = "cosine") -> None:
+        self._semantic = semantic
+        self._distance = distance
+        self._signatures: dict[int, Any] = {}
+        self._complete: set[int] = set()
+        """Users all of whose texts had vectors when that was last looked at; a candidate without one says that it is over."""
+        self._common: dict[int, tuple[int, frozenset[str]]] = {}
+        self._lock = threading.Lock()
+
+    # -- embedding
+
+    def embed(self, texts: Sequence[Text]) -> None:
+        """Give each text its vector. Where the model does not answer they are stored without: a search asks again."""
+        semantic = self._semantic() if texts else None
+        if semantic is None:
+            return
+        try:
+            made = semantic.embed([t.text for t in texts])
+        except EmbeddingFailed:
+            return
+        import numpy as np
+
+        from .vectors import _bits
+
+        name = _model(semantic)
+        for text, vector in zip(texts, made, strict=True):
+            text.model = name
+            text.signature = _bits(vector) if semantic._dialect == "postgres" else np.packbits(vector > 0).tobytes()
+            text.vector = vector.astype(np.float16).tobytes()
+
+    def catch_up(self, db: Database, user: str, semantic: Semantic, most: int = BATCH) -> int:
+        """Embed texts that have no vector of this model. Returns how many were."""
+        rows = db.read(user, lambda tx: _waiting(tx, _model(semantic), most))
+        if not rows:
+            return 0
+        made = [items.Text(row[2]) for row in rows]
+        self.embed(made)
+        if made[0].model is None:
+            return 0
+        changes = list(zip(rows, made, strict=True))
+        db.write(user, lambda tx: _put_again(tx, changes))
+        return len(rows)
+
+    # -- searching
+
+    def search(
+        self, db: Database, user: str, scope: Scope, query: str | None, filter: Filter | None, limit: int, offset: int,
+        now: int,
+    ) -> list[Found]:  # fmt: skip
+        judge = items.Judge(filter)
+        if not query or not query.strip():
+            return db.read(user, lambda tx: _unranked(tx, scope, judge, limit, offset, now))
+        semantic = self._semantic()
+        vector = semantic.question(query) if semantic is not None else None
+
+        def read(tx: Tx) -> list[Found] | None:
+            if semantic is not None and vector is not None and must_wait and tx.user not in self._complete:
+                if _waiting(tx, _model(semantic), 1):
+                    return None
+                self._complete.add(tx.user)
+            one = _Search(tx, self, semantic if vector is not None else None, scope, query, judge, now)
+            found = one.found(vector, limit, offset)
+            if one.met_another_model:
+                self._complete.discard(tx.user)
+            return found
+
+        must_wait = True  # one batch is caught up with; the rest is found by words until the next search
+        found = db.read(user, read)
+        if found is None and semantic is not None:
+            self.catch_up(db, user, semantic)
+            must_wait = False
+            found = db.read(user, read)
+        return found or []
+
+    def nearest(self, tx: Tx, semantic: Semantic, vector: Any, scope: Scope, most: int) -> list[int]:
+        """The ids of the texts of a scope that mean nearly the same, by signature."""
+        model = _model(semantic)
+        if tx.for_update:  # Postgres counts the bits itself
+            from .vectors import _bits
+
+            rows = tx.all(
+                f"select t.id from item_texts t where t.user_no = :user and t.model = :model{scope.on('t')}"
+                " order by bit_count(t.signature # cast(:bits as bit varying)), t.id limit :most",
+                model=model, bits=_bits(vector), most=most, **scope.params,
+            )  # fmt: skip
+            return [row[0] for row in rows]
+        within = [_place(n) for n in items.places(tx, scope)] if scope.low else None
+        if within == []:
+            return []
+        row = tx.one(
+            "select max(id) from item_texts where user_no = :user and id > :low and id <= :high and model = :model",
+            low=tx.low_id(), high=tx.high_id(), model=model,
+        )  # fmt: skip
+        if row is None or row[0] is None:
+            return []
+        with self._lock:
+            known = self._signatures.get(tx.user)
+            if known is None or known.model != model:
+                while len(self._signatures) >= USERS:
+                    del self._signatures[next(iter(self._signatures))]
+                known = self._signatures[tx.user] = _signatures(model, semantic.embedder.dimension)
+            known.update(tx, int(row[0]))
+            while True:
+                found: list[int] = known.nearest(vector, most, within)
+                listed = ",".join(map(str, found))
+                there = tx.all(f"select id from item_texts{tx.by_id} where user_no = :user and id in ({listed})")
+                if len(there) == len(found):
+                    return found
+                known.drop(set(found).difference(row[0] for row in there))  # put again or deleted since
+
+    def common(self, tx: Tx) -> frozenset[str]:
+        """Words that are in too many of a user's texts to look for, where there are others."""
+        left, found = self._common.get(tx.user, (0, frozenset()))
+        if left <= 0:
+            rows = tx.all(
+                f"select text from item_texts{tx.by_id} where user_no = :user and id > :low and id <= :high"
+                " order by id desc limit :sample",
+                low=tx.low_id(), high=tx.high_id(), sample=SAMPLE,
+            )  # fmt: skip
+            counts: dict[str, int] = {}
+            if len(rows) == SAMPLE:
+                for (text,) in rows:
+                    for term in term_set(text[:CAP]):
+                        counts[term] = counts.get(term, 0) + 1
+            left, found = FRESH, frozenset(term for term, n in counts.items() if n > COMMON * SAMPLE)
+            while len(self._common) >= USERS:
+                del self._common[next(iter(self._common))]
+        self._common[tx.user] = (left - 1, found)
+        return found
+
+    def score(self, cosine: float | None, words: float) -> float:
+        """On the scale that was asked for: the cosine, or the negative distance of unit vectors."""
+        words = min(1.0, max(0.0, words))
+        raised = words if cosine is None else 1 - (1 - cosine) * (1 - SHARE * words)
+        return -(max(0.0, 2 - 2 * raised) ** 0.5) if self._distance == "l2" else raised
+
+
+def _waiting(tx: Tx, model: str, most: int) -> list[Row]:
+    """Texts without a vector of this model: three ranges of an index, where "<>" would read all of it at every search."""
+    return tx.all(
+        "select id, item, text from item_texts where user_no = :user"
+        " and (model is null or model < :model or model > :model) limit :most",
+        model=model, most=most,
+    )  # fmt: skip
+
+
+def _model(semantic: Semantic) -> str:
+    return f"{semantic.embedder.name}/{semantic.embedder.dimension}"
+
+
+def _place(namespace: str) -> int:
+    """A namespace as a number beside its vectors. Two may share one: the rows are compared again."""
+    return int.from_bytes(blake2b(namespace.encode(), digest_size=8).digest()) >> 1
+
+
+def _signatures(model: str, dimension: int) -> Any:
+    from .vectors import _Signatures
+
+    class OfItems(_Signatures):
+        def _new(self, tx: Tx, after: int, upto: int) -> list[Row]:
+            rows = tx.all(
+                "select id, namespace, signature from item_texts where user_no = :user and model = :model and id > :after"
+                " and id <= :upto order by id",
+                model=self.model, after=after, upto=upto,
+            )  # fmt: skip
+            places: dict[str, int] = {}
+            for row in rows:
+                if row[1] not in places:
+                    places[row[1]] = _place(row[1])
+            return [(row[0], places[row[1]], row[2]) for row in rows]
+
+    return OfItems(model, dimension)
+
+
+def _put_again(tx: Tx, changes: Sequence[tuple[Row, Text]]) -> None:
+    """Texts with their new vectors, under new ids: who keeps vectors in memory looks for what is new."""
+    for (id, item, text), made in changes:
+        row = tx.one(
+            "select i.namespace from item_texts t join items i on i.user_no = t.user_no and i.id = t.item"
+            " where t.user_no = :user and t.id = :id",
+            id=id,
+        )
+        if row is None:
+            continue  # put again or deleted meanwhile
+        tx.unindex_words("item_words", [items.entry(row[0], (id, text))])
+        tx.run("delete from item_texts where user_no = :user and id = :id", id=id)
+        items._add_texts(tx, item, row[0], [made], tx.ticks(1))
+
+
+def _unranked(tx: Tx, scope: Scope, judge: Judge, limit: int, offset: int, now: int) -> list[Found]:
+    if judge.is_open:
+        return [Found(row, items.load(row), None) for row in items.newest(tx, scope, now, limit, offset)]
+    return _passing(tx, scope, judge, limit, offset, now, ())
+
+
+def _passing(
+    tx: Tx, scope: Scope, judge: Judge, limit: int, offset: int, now: int, but: Collection[int]
+) -> list[Found]:
+    """A page of what passes, the newest first."""
+    found: list[Found] = []
+    for row in items.walk(tx, scope, now, judge):
+        if len(found) >= limit:
+            break
+        if row[0] in but:
+            continue
+        value = judge.value(row)
+        if value is not None:
+            offset -= 1
+            if offset < 0:
+                found.append(Found(row, value, None))
+    return found
+
+
+class _Search:
+    """One search, on one snapshot."""
+
+    def __init__(
+        self, tx: Tx, texts: Texts, semantic: Semantic | None, scope: Scope, query: str, judge: Judge, now: int,
+    ) -> None:  # fmt: skip
+        self._tx, self._texts, self._semantic, self._scope, self._now = tx, texts, semantic, scope, now
+        self._judge = judge
+        self._question = understand(query)
+        self._asked = list(dict.fromkeys(terms(query)))[:64]
+        self._rows: dict[int, Row] = {}
+        self._values: dict[int, dict[str, Any] | None] = {}
+        """Only with a filter: else a value is read when it is shown."""
+        self.met_another_model = False
+
+    def found(self, vector: Any, limit: int, offset: int) -> list[Found]:
+        """A page of all that is in scope, in one order. The best are looked for among the first few hundred candidates; what
+        more candidates add comes behind those, so that a later page never changes an earlier one."""
+        ordered: list[tuple[int, float]] = []
+        seen: set[int] = set()
+        statistics: Statistics | None = None
+        is_coarse = self._semantic is not None and self._semantic.embedder.dimension < CLOSE
+        for most in MOST[1:] if is_coarse else MOST:
+            proposed, is_all = self._proposed(vector, most)
+            docs = self._docs([id for id in proposed if id not in seen])
+            seen.update(proposed)
+            if vector is not None and self._semantic is not None:
+                _set_cosines(self._semantic, vector, docs)
+                self.met_another_model |= any(doc.cosine is None for doc, _, _ in docs)
+            statistics = statistics or self._statistics(docs)
+            ordered += self._ranked(docs, statistics, ordered)
+            if is_all or len(ordered) >= offset + limit:
+                break
+        shown = ordered[offset : offset + limit]
+        if self._judge.is_open:
+            self._rows.update({row[0]: row for row in items.some(self._tx, [id for id, _ in shown])})
+        hits = [self._hit(id, score) for id, score in shown]
+        if len(hits) < limit:
+            hits += self._rest({id for id, _ in ordered}, limit - len(hits), max(0, offset - len(ordered)))
+        return hits
+
+    def _ranked(
+        self, docs: Sequence[tuple[Doc, Row, Row]], statistics: Statistics, before: Sequence[tuple[int, float]]
+    ) -> list[tuple[int, float]]:
+        """(item, score), best first, of those that are not ranked yet."""
+        ranker = Ranker(self._question, statistics, now=self._now)
+        ranker.add([doc for doc, _, _ in docs])
+        item_of = {doc.id: row[0] for doc, row, _ in docs}
+        done = {id for id, _ in before}
+        best: dict[int, float] = {}
+        for ranked in ranker.best():
+            item = item_of[ranked.doc.id]
+            if item not in done:
+                score = self._texts.score(ranked.doc.cosine, ranked.parts.get("words", 0.0))
+                best[item] = max(score, best.get(item, score))
+        ordered = sorted(best.items(), key=lambda pair: (-pair[1], -self._rows[pair[0]][9]))
+        return [(id, min(score, before[-1][1])) for id, score in ordered] if before else ordered
+
+    def _hit(self, id: int, score: float) -> Found:
+        row = self._rows[id]
+        return Found(row, self._values.get(id) or items.load(row), score)
+
+    def _proposed(self, vector: Any, most: int) -> tuple[list[int], bool]:
+        """The ids of texts that words or meaning propose, and whether that is all there are."""
+        by_words = self._by_words(most)
+        by_meaning: list[int] = []
+        if self._semantic is not None and vector is not None:
+            by_meaning = self._texts.nearest(self._tx, self._semantic, vector, self._scope, most)
+        return list(dict.fromkeys([*by_words, *by_meaning])), len(by_words) < most and len(by_meaning) < most
+
+    def _by_words(self, most: int) -> list[int]:
+        if not self._asked:
+            return []
+        common = self._texts.common(self._tx)
+        asked = [term for term in self._asked if term not in common] or self._asked
+        return self._tx.find_words("item_words", dict.fromkeys(asked, 1), self._scope.tokens, most)
+
+    def _docs(self, ids: Sequence[int]) -> list[tuple[Doc, Row, Row]]:
+        docs: list[tuple[Doc, Row, Row]] = []
+        # Without a filter a value is read only of what is shown: a hundred of them may be long.
+        columns = items.COLUMNS.replace("i.value", "null") if self._judge.is_open else items.COLUMNS
+        for start in range(0, len(ids), items.PAGE):
+            # Two questions by number: one that joins made Postgres, which knows no statistics of a new table, read all rows.
+            listed = ",".join(map(str, ids[start : start + items.PAGE]))
+            texts = self._tx.all(
+                f"select id, text, model, vector, item from item_texts{self._tx.by_id}"
+                f" where user_no = :user and id in ({listed})"
+            )
+            wanted = {text[4] for text in texts}.difference(self._rows)
+            listed = ",".join(map(str, sorted(wanted))) or "0"
+            rows = self._tx.all(
+                f"select {columns} from items i{self._tx.by_id} where i.user_no = :user and i.id in ({listed})"
+                f" and (i.expires_at is null or i.expires_at > :now){self._scope.where}",
+                now=self._now, **self._scope.params,
+            )  # fmt: skip
+            for row in rows:
+                self._rows[row[0]] = row
+                if not self._judge.is_open:
+                    self._values[row[0]] = self._judge.value(row)
+            for text in texts:
+                item = self._rows.get(text[4])
+                if item is not None and (self._judge.is_open or self._values[item[0]] is not None):
+                    docs.append((Doc(id=str(text[0]), text=text[1], created_at=item[5]), item, text))
+        return docs
+
+    def _statistics(self, docs: Sequence[tuple[Doc, Row, Row]]) -> Statistics:
+        """How rare a term is among the candidates: nobody else's items have a say in it."""
+        # A term is mostly a beginning of its words: that it stands in a text is told without taking the text apart.
+        lower = [doc.text.lower() for doc, _, _ in docs]
+        return Statistics(len(docs), {term: sum([term in text for text in lower]) for term in self._asked})
+
+    def _rest(self, ranked: set[int], limit: int, offset: int) -> list[Found]:
+        """What nothing speaks for."""
+        return _passing(self._tx, self._scope, self._judge, limit, offset, self._now, ranked)
+
+
+def _set_cosines(semantic: Semantic, vector: Any, docs: Sequence[tuple[Doc, Row, Row]]) -> None:
+    import numpy as np
+
+    model = _model(semantic)
+    those = [(doc, text) for doc, _, text in docs if text[2] == model]
+    if those:
+        matrix = np.frombuffer(b"".join([text[3] for _, text in those]), dtype=np.float16).reshape(len(those), -1)
+        stored = matrix.astype(np.float32)
+        lengths = np.linalg.norm(
+            stored, axis=1
+        )  # 1 but for the rounding, which a distance would show: 0.004 for the same text
+        cosines = np.minimum((stored @ vector) / np.where(lengths == 0, 1, lengths), 1)
+        for (doc, _), cosine in zip(those, cosines.tolist(), strict=True):
+            doc.cosine = cosine

@@ -1,0 +1,119 @@
+"""A database of LangGraph's own SqliteSaver, brought into a store: every thread with its checkpoints, writes and lineage.
+
+The file is only read, with the one SQLite of this process. Each checkpoint is stored as a graph would have stored it, in the
+order in which they were made: so its messages come into the log, forks become branches, and secrets are replaced. What is
+there already is left alone, so that an import that was interrupted can be started again.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import apsw
+
+from ..errors import Damaged, InvalidInput, NotFound
+from ..langgraph.saver import Saver
+from ..store import Store
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.serde.base import SerializerProtocol
+
+    from ..model import Progress
+
+
+class Imported(NamedTuple):
+    """What was brought in."""
+
+    threads: int
+    checkpoints: int
+    known: int
+    """Checkpoints that were there already."""
+    writes: int
+
+
+def import_langgraph(
+    store: Store, path: Path | str, *, serde: SerializerProtocol | None = None, progress: Progress | None = None
+) -> Imported:
+    """Bring a database of SqliteSaver into a store, for its user. `serde` is the serializer it was written with, if it was
+    not LangGraph's own."""
+    source = _open(Path(path))
+    try:
+        saver = copy.copy(Saver(store, serde=serde))
+        saver._historic = True
+        total = source.execute("select count(*) from checkpoints").fetchall()[0][0]
+        has_path = any(row[1] == "task_path" for row in source.execute("pragma table_info(writes)"))
+        threads = done = known = writes = 0
+        for (thread,) in source.execute("select distinct thread_id from checkpoints order by 1").fetchall():
+            threads += 1
+            for row in _checkpoints(source, thread):
+                added, written = _one(saver, source, thread, row, has_path)
+                known += not added
+                writes += written
+                done += 1
+                if progress:
+                    progress("checkpoints", done, total)
+        return Imported(threads, done - known, known, writes)
+    finally:
+        source.close()
+
+
+def _open(path: Path) -> apsw.Connection:
+    if not path.is_file():
+        raise NotFound(f"There is no file {path}.")
+    try:
+        connection = apsw.Connection(str(path), apsw.SQLITE_OPEN_READONLY)
+        names = {row[0] for row in connection.execute("select name from sqlite_schema where type = 'table'")}
+    except apsw.Error as e:
+        raise InvalidInput(f"{path} cannot be read as a SQLite database: {e}") from e
+    if not {"checkpoints", "writes"} <= names or "events" in names:
+        connection.close()
+        raise InvalidInput(
+            f"{path} is no database of LangGraph's SqliteSaver: it has no tables checkpoints and writes."
+        )
+    return connection
+
+
+def _checkpoints(source: apsw.Connection, thread: str) -> Iterator[tuple[Any, ...]]:
+    """One thread's checkpoints in the order in which they were made, a page at a time: each holds the whole state."""
+    after = ("", "")
+    while rows := source.execute(
+        "select checkpoint_id, checkpoint_ns, parent_checkpoint_id, type, checkpoint, metadata from checkpoints"
+        " where thread_id = ? and (checkpoint_id, checkpoint_ns) > (?, ?) order by checkpoint_id, checkpoint_ns limit 20",
+        (thread, *after),
+    ).fetchall():
+        yield from rows
+        after = rows[-1][:2]
+
+
+def _one(
+    saver: Saver, source: apsw.Connection, thread: str, row: tuple[Any, ...], has_path: bool
+) -> tuple[bool, int]:  # fmt: skip
+    id, namespace, parent, type, data, metadata = row
+    where: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": id}}
+    if saver.get_tuple(where) is not None:
+        return False, 0
+    checkpoint = saver._loads((str(type), bytes(data)))
+    if not isinstance(checkpoint, dict) or not {"id", "channel_versions"} <= checkpoint.keys():
+        raise Damaged(f"Checkpoint {id} of thread {thread!r} in the file is not what SqliteSaver writes.")
+    said: Any = json.loads(metadata) if metadata else {}
+    before: Any = {}
+    config: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": namespace}}
+    if parent:
+        config["configurable"]["checkpoint_id"] = parent
+        above = saver.get_tuple(config)
+        before = above.checkpoint["channel_versions"] if above is not None else {}
+    new: Any = {c: v for c, v in checkpoint["channel_versions"].items() if before.get(c) != v}
+    saver.put(config, checkpoint, said, new)  # type: ignore[arg-type]
+    rows = source.execute(
+        f"select task_id, {'task_path' if has_path else repr('')}, idx, channel, type, value from writes"
+        " where thread_id = ? and checkpoint_ns = ? and checkpoint_id = ? order by task_id, idx",
+        (thread, namespace, id),
+    ).fetchall()
+    for (task, path), group in groupby(rows, key=lambda w: w[:2]):
+        saver._keep(where, [(w[2], w[3], saver._loads((str(w[4]), bytes(w[5])))) for w in group], task, path)
+    return True, len(rows)

@@ -1,0 +1,291 @@
+"""What state may hold, what is refused, and that nothing but what was written is ever read back."""
+
+from __future__ import annotations
+
+import random
+import threading
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar, NamedTuple
+
+import ormsgpack
+import pytest
+from graphs import chat, say, thread
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.graph import START, StateGraph
+from pydantic import BaseModel
+from typing_extensions import TypedDict
+
+from recollect.errors import Damaged, InvalidInput, NotAllowed, NotSerializable, RecollectError
+from recollect.langgraph import Saver
+
+
+class Any_(TypedDict):
+    value: Any
+
+
+def holding(saver: Any, value: Any) -> Any:
+    builder = StateGraph(Any_)
+    builder.add_node("set", lambda state: {"value": value})
+    builder.add_edge(START, "set")
+    return builder.compile(checkpointer=saver)
+
+
+def put(saver: Saver, value: Any, config: Any = None) -> Any:
+    checkpoint = {**empty_checkpoint(), "channel_values": {"value": value}, "channel_versions": {"value": "1"}}
+    config = config or {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+    return saver.put(config, checkpoint, {"source": "loop", "step": 0, "parents": {}}, {"value": "1"})  # type: ignore[arg-type]
+
+
+# -- what cannot be stored
+
+
+@pytest.mark.parametrize("value", [threading.Lock(), lambda: 1, object(), [object()], {"a": {1, 2, object()}}])
+def test_what_cannot_be_serialized_is_named(saver: Saver, value: Any) -> None:
+    with pytest.raises(NotSerializable, match="'value'"):
+        put(saver, value)
+    with pytest.raises(NotSerializable, match="'value'"):
+        holding(saver, value).invoke({"value": 1}, thread("u"))
+    assert saver.get_tuple(thread("t")) is None
+
+
+def test_nothing_is_pickled_even_if_the_serializer_would(url: str) -> None:
+    serde = JsonPlusSerializer(pickle_fallback=True)
+    with Saver(url, user="alex", semantic=False, serde=serde) as saver, pytest.raises(NotSerializable, match="pickled"):
+        put(saver, threading.local)
+
+
+def test_a_pickle_is_never_loaded(saver: Saver, raw: Any) -> None:
+    import pickle
+
+    with pytest.raises(NotAllowed):
+        saver._loads(("pickle", pickle.dumps({"a": 1})))
+
+
+# -- types of one's own
+
+
+@dataclass
+class Point:
+    x: int
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Pair(NamedTuple):
+    a: int
+    b: str
+
+
+class Person(BaseModel):
+    name: str
+    at: Point | None = None
+
+
+class Bomb:
+    """No plain data: whoever constructs one is told."""
+
+    gone_off: ClassVar[list[Any]] = []
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        Bomb.gone_off.append(args)
+
+
+OWN = [Point(1), Colour.RED, Pair(1, "b"), Person(name="kim", at=Point(2)), [Point(1), Person(name="x" * 100)] * 3]
+
+
+@pytest.mark.parametrize("value", OWN)
+def test_plain_data_of_ones_own_comes_back(saver: Saver, open_store: Any, value: Any, caplog: Any) -> None:
+    config = put(saver, value)
+    with Saver(open_store()) as fresh:
+        found = fresh.get_tuple(config)
+        assert found is not None
+        assert found.checkpoint["channel_values"]["value"] == value
+    assert caplog.text == ""
+
+
+def test_a_strict_saver_takes_only_what_is_on_the_list(saver: Saver) -> None:
+    config = put(saver, Point(1))
+    strict = Saver(saver.store, strict=True)
+    with pytest.raises(NotAllowed, match="Point"):
+        strict.get_tuple(config)
+    allowed = Saver(saver.store, strict=True, serde=JsonPlusSerializer(allowed_msgpack_modules=[Point]))
+    found = allowed.get_tuple(config)
+    assert found is not None
+    assert found.checkpoint["channel_values"]["value"] == Point(1)
+
+
+def crafted(module: str, name: str, args: Any, code: int) -> bytes:
+    payload = (module, name, args, "__call__") if code in (3, 5) else (module, name, args)
+    return ormsgpack.packb(ormsgpack.Ext(code, ormsgpack.packb(payload)))
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 3, 4, 5])
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("os", "system"), ("builtins", "eval"), ("subprocess", "Popen"), ("test_safety", "Bomb"), ("antigravity", "fly")],
+)
+def test_a_crafted_value_constructs_nothing(saver: Saver, module: str, name: str, code: int) -> None:
+    import sys
+
+    args: Any = {0: "true", 1: ["true"], 3: "true"}.get(code, {"args": "true"})
+    Bomb.gone_off.clear()
+    with pytest.raises(NotAllowed):
+        saver._loads(("msgpack", crafted(module, name, args, code)))
+    assert Bomb.gone_off == []
+    assert "antigravity" not in sys.modules
+
+
+# -- damage
+
+
+def mutated(data: bytes, rng: random.Random) -> bytes:
+    out = bytearray(data)
+    for _ in range(rng.choice((1, 1, 1, 2, 5))):
+        way = rng.randrange(4)
+        at = rng.randrange(len(out)) if out else 0
+        if way == 0 and out:
+            out[at] ^= 1 << rng.randrange(8)
+        elif way == 1 and out:
+            out[at] = rng.randrange(256)
+        elif way == 2 and out:
+            del out[at : at + rng.randrange(1, 5)]
+        else:
+            out[at:at] = rng.randbytes(rng.randrange(1, 5))
+    return bytes(out)
+
+
+def test_a_mutated_blob_is_a_typed_error() -> None:
+    """Ten thousand mutations of everything that is stored: each is read back as it was, or refused by a typed error."""
+    import apsw
+
+    rng = random.Random(7)
+    with Saver.from_conn_string(":memory:", user="alex", semantic=False, background=False, summaries=False) as saver:
+
+        def answer(state: Any) -> Any:
+            return {"messages": [AIMessage(f"answer {len(state['messages'])} " + "words " * 20)]}
+
+        graph = chat(saver, answer)
+        for i in range(20):
+            graph.invoke(say(f"message {i} " + "of some length " * 10), thread())
+        expected = saver.get_tuple(thread())
+        assert expected is not None
+        connection: apsw.Connection = saver.store._db._engine._connection  # type: ignore[attr-defined]
+        head = expected.config["configurable"]["checkpoint_id"]
+        parent = expected.parent_config["configurable"]["checkpoint_id"]  # type: ignore[index]
+        places = [
+            ("checkpoint_pieces", "data", id) for (id,) in connection.execute("select rowid from checkpoint_pieces")
+        ]
+        places += [("checkpoint_pieces", "type", id) for _, _, id in places[:10]]
+        places += [
+            ("checkpoints", column, id)
+            for (id,) in connection.execute(
+                "select rowid from checkpoints where checkpoint_id in (?, ?)", (head, parent)
+            )
+            for column in ("state", "metadata", "parent_id", "seq")
+            if column != "metadata"
+        ]
+        saver._shared.__init__()  # type: ignore[misc]
+        changed = refused = 0
+        before = [expected, saver.get_tuple(expected.parent_config)]  # type: ignore[arg-type]
+        while changed < 10_000:
+            table, column, id = rng.choice(places)
+            (original,) = connection.execute(f"select {column} from {table} where rowid = ?", (id,)).fetchall()[0]
+            if isinstance(original, bytes):
+                broken: Any = mutated(original, rng)
+            elif isinstance(original, int):
+                broken = original + rng.choice((-1, 1, 1000))
+            else:
+                broken = str(original) + rng.choice(("x", "+aes", "=list"))
+            if broken == original:
+                continue
+            changed += 1
+            connection.execute(f"update {table} set {column} = ? where rowid = ?", (broken, id)).fetchall()
+            try:
+                for config, was in ((thread(), before[0]), (expected.parent_config, before[1])):
+                    try:
+                        assert saver.get_tuple(config) == was
+                    except RecollectError as e:
+                        assert isinstance(e, Damaged), e
+                        refused += 1
+            finally:
+                connection.execute(f"update {table} set {column} = ? where rowid = ?", (original, id)).fetchall()
+        assert refused > 1_000
+        assert saver.get_tuple(thread()) == expected
+
+
+@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_value_or_a_typed_error(data: bytes) -> None:
+    try:
+        SHARED._loads(("msgpack", data))
+    except RecollectError as e:
+        assert isinstance(e, Damaged)
+
+
+SHARED = Saver(":memory:", user="alex", semantic=False, background=False)
+
+
+def test_damage_in_writes_is_told(saver: Saver, raw: Any, backend: str) -> None:
+    config = put(saver, 1)
+    saver.put_writes(config, [("value", {"a": "b" * 10})], "task")
+    value = "x'00'" if backend == "sqlite" else "'\\x00'::bytea"
+    raw(f"update checkpoint_writes set data = {value}")
+    with pytest.raises(Damaged):
+        saver.get_tuple(config)
+    assert not saver.store.verify().ok
+
+
+def test_a_missing_piece_is_told(saver: Saver, raw: Any) -> None:
+    config = put(saver, ["long " * 40, "longer " * 40])
+    raw("delete from checkpoint_pieces where type = 'msgpack'")
+    with pytest.raises(Damaged):
+        saver.get_tuple(config)
+    assert any("piece" in p.what or "value" in p.what for p in saver.store.verify().problems)
+
+
+# -- filters
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(key=st.text(max_size=30), value=st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=20), st.floats(), st.lists(st.integers())))  # fmt: skip
+def test_a_filter_is_compared_and_never_a_statement(key: str, value: Any) -> None:
+    store = SHARED.store
+    config = {"configurable": {"thread_id": "filtered", "checkpoint_ns": ""}}
+    if SHARED.get_tuple(config) is None:  # type: ignore[arg-type]
+        put(SHARED, 1, config)
+    found = list(SHARED.list(config, filter={key: value}))  # type: ignore[arg-type]
+    metadata = {"source": "loop", "step": 0, "parents": {}}
+    assert bool(found) == (metadata.get(key) == value)
+    assert store.get("filtered").id == "filtered"
+
+
+@pytest.mark.parametrize(
+    "key", ["source') = '' or 1=1 --", "a' OR '1'='1", "x.y", '"', "'; drop table checkpoints; --", "%", "\0"]
+)
+def test_a_hostile_filter_finds_nothing(saver: Saver, key: str) -> None:
+    config = put(saver, 1)
+    put(saver.for_user("kim"), 2)
+    assert list(saver.list(None, filter={key: "x"})) == []
+    assert list(saver.list(None, filter={"source": key})) == []
+    assert list(saver.list({"configurable": {"thread_id": "t", "checkpoint_ns": key}})) == []
+    assert saver.get_tuple(config) is not None
+
+
+def test_ids_of_checkpoints_never_reach_a_statement(saver: Saver) -> None:
+    config = put(saver, 1)
+    for hostile in ("' or 1=1 --", "x" * 500):
+        given = {"configurable": {**config["configurable"], "checkpoint_id": hostile}}
+        assert saver.get_tuple(given) is None  # type: ignore[arg-type]
+        assert list(saver.list(thread(), before=given)) is not None  # type: ignore[arg-type]
+
+
+def test_writes_need_a_checkpoint(saver: Saver) -> None:
+    with pytest.raises(InvalidInput):
+        saver.put_writes(thread(), [("value", 1)], "task")

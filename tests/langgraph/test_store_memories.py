@@ -1,0 +1,233 @@
+"""`("memories", user)` and `("memories", user, thread)`: items that are also memories, in scopes that never meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypedDict
+
+import pytest
+from langgraph.graph import START, StateGraph
+from langgraph.store.base import BaseStore, PutOp
+
+import recollect
+from recollect import ids, jobs, mirror
+from recollect.errors import NotFound
+from recollect.langgraph.store import MemoryStore
+
+
+class State(TypedDict):
+    x: int
+
+
+Opened = tuple[recollect.Store, MemoryStore]
+
+
+@pytest.fixture
+def opened(url: str) -> Iterator[Opened]:
+    """alex's own store, and a graph's store on it."""
+    with recollect.open(url, user="alex", semantic=False, background=False) as store:
+        yield store, MemoryStore(store)
+
+
+def recalled(store: recollect.Store, q: str, **scope: Any) -> list[str]:
+    return [hit.text for hit in store.recall(q, **scope)]
+
+
+def test_a_content_in_memories_is_a_memory_under_its_key(opened: Opened) -> None:
+    store, memory = opened
+    memory.put(
+        ("memories", "alex"),
+        "theme",
+        {"content": "Prefers dark mode", "kind": "preference", "importance": 0.9, "tags": ["ui"], "source": "c:7"},
+    )
+    (hit,) = store.recall("dark mode")
+    assert (hit.id, hit.text, hit.kind) == ("theme", "Prefers dark mode", "preference")
+    assert store.recall("dark mode", tags=["ui"], min_importance=0.9)
+    assert store._db.read("alex", lambda tx: recollect.memories.get(tx, "theme")).source == "c:7"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("namespace", "value"),
+    [
+        (("memories", "alex"), {"text": "no content"}),
+        (("memories", "alex"), {"content": ["not", "a", "text"]}),
+        (("memories", "alex"), {"content": "  "}),
+        (("memories", "alex"), {"content": "nul \0"}),
+        (("memories",), {"content": "whose?"}),
+        (("memories", "alex", "t", "deeper"), {"content": "deeper"}),
+        (("notes", "alex"), {"content": "not in memories"}),
+    ],
+)
+def test_anything_else_is_an_item_and_no_more(opened: Opened, namespace: tuple[str, ...], value: Any) -> None:
+    store, memory = opened
+    memory.put(namespace, "k", value)
+    item = memory.get(namespace, "k")
+    assert item is not None and item.value == value
+    assert store.recall("content deeper memories whose text nul not") == []
+
+
+def test_it_changes_and_goes_with_its_item(opened: Opened) -> None:
+    store, memory = opened
+    memory.put(("memories", "alex"), "k", {"content": "Lives in Lisbon"})
+    memory.put(("memories", "alex"), "k", {"content": "Lives in Porto"})
+    assert recalled(store, "lives") == ["Lives in Porto"]
+    memory.put(("memories", "alex"), "k", {"note": "no longer a statement"})
+    assert recalled(store, "lives porto") == []
+    memory.put(("memories", "alex"), "k", {"content": "Lives in Faro"})
+    assert recalled(store, "lives") == ["Lives in Faro"]
+    memory.delete(("memories", "alex"), "k")
+    assert recalled(store, "lives") == []
+    assert store.verify().ok
+
+
+def test_the_same_words_under_two_keys_are_two_memories(opened: Opened) -> None:
+    store, memory = opened
+    store.remember("Likes tea")
+    memory.put(("memories", "alex"), "a", {"content": "Likes tea"})
+    memory.put(("memories", "alex"), "b", {"content": "Likes tea"})
+    assert recalled(store, "tea") == ["Likes tea"] * 3
+    memory.delete(("memories", "alex"), "a")
+    assert sorted(hit.id for hit in store.recall("tea"))[-1] == "b"
+    assert len(store.recall("tea")) == 2
+
+
+def test_a_key_that_is_taken_or_unfit_for_an_id_gets_another_id(opened: Opened) -> None:
+    store, memory = opened
+    mine = store.remember("Learned by hand")
+    memory.put(("memories", "alex"), mine.id, {"content": "Put by a graph"})
+    memory.put(("memories", "alex"), "x" * 400, {"content": "A graph's long key"})
+    memory.put(("memories", "alex"), "", {"content": "A graph's empty key"})
+    assert recalled(store, "learned hand") [:1] == ["Learned by hand"]  # fmt: skip
+    assert sorted(recalled(store, "graph")) == ["A graph's empty key", "A graph's long key", "Put by a graph"]
+    for key in (mine.id, "x" * 400, ""):
+        assert memory.get(("memories", "alex"), key) is not None
+        memory.delete(("memories", "alex"), key)
+    assert recalled(store, "graph learned") == ["Learned by hand"]
+
+
+def test_a_thread_and_its_user_never_leak_into_each_other(opened: Opened) -> None:
+    store, memory = opened
+    for thread in ("t1", "t2"):
+        store.create(thread)
+    memory.put(("memories", "alex"), "k", {"content": "secret plan of the user"})
+    memory.put(("memories", "alex", "t1"), "k", {"content": "secret plan of thread one"})
+    memory.put(("memories", "alex", "t2"), "k", {"content": "secret plan of thread two"})
+    assert recalled(store, "secret plan") == ["secret plan of the user"]
+    near = recalled(store, "secret plan", conversation="t1")
+    assert "secret plan of thread one" in near and "secret plan of thread two" not in near
+    for query in (None, "secret plan"):
+        assert [i.value["content"] for i in memory.search(("memories", "alex"), query=query)] == [
+            "secret plan of the user"
+        ]
+        (found,) = memory.search(("memories", "alex", "t1"), query=query)
+        assert found.namespace == ("memories", "alex", "t1")
+    assert len(memory.search(("memories",))) == 3  # who asks for all of them gets all of them
+    assert memory.list_namespaces(prefix=("memories", "alex")) == [
+        ("memories", "alex"), ("memories", "alex", "t1"), ("memories", "alex", "t2"),
+    ]  # fmt: skip
+
+
+def test_a_thread_that_is_no_conversation_has_items_only(opened: Opened) -> None:
+    store, memory = opened
+    memory.put(("memories", "alex", "t9"), "k", {"content": "before the thread began"})
+    assert memory.get(("memories", "alex", "t9"), "k") is not None
+    assert recalled(store, "thread began") == []
+    store.create("t9")
+    memory.put(("memories", "alex", "t9"), "k", {"content": "after the thread began"})
+    assert recalled(store, "thread began", conversation="t9") == ["after the thread began"]
+
+
+def test_erasing_a_conversation_takes_what_was_kept_for_it(opened: Opened) -> None:
+    store, memory = opened
+    for thread in ("t1", "t10"):
+        store.create(thread)
+        memory.put(("memories", "alex", thread), "k", {"content": f"kept for {thread}"})
+    memory.put(("memories", "alex"), "k", {"content": "kept for the user"})
+    receipt = store.erase(conversation="t1")
+    assert receipt.counts["items"] == 1
+    assert memory.search(("memories", "alex", "t1")) == []
+    assert len(memory.search(("memories", "alex", "t10"))) == 1
+    assert len(memory.search(("memories", "alex"))) == 1
+    assert store.verify().ok
+
+
+# -- a backend keeps the items of all its users under its own name
+
+
+def test_a_memory_belongs_to_the_user_its_namespace_names(url: str) -> None:
+    with recollect.open(url, user="backend", semantic=False, background=False) as store:
+        memory = MemoryStore(store)
+        memory.batch([PutOp(("memories", who), "drink", {"content": f"{who} drinks tea"}) for who in ("alex", "kim")])
+        memory.put(("memories", "backend"), "drink", {"content": "backend drinks electricity"})
+        for who in ("alex", "kim"):
+            (hit,) = store.for_user(who).recall("drinks")
+            assert (hit.id, hit.text) == ("drink", f"{who} drinks tea")
+        assert recalled(store, "drinks") == ["backend drinks electricity"]
+        assert store.stats().jobs == {}  # nothing is left to follow
+        assert len(memory.search(("memories",), limit=10)) == 3
+        memory.put(("memories", "alex"), "drink", {"content": "alex drinks coffee"})
+        assert recalled(store.for_user("alex"), "drinks") == ["alex drinks coffee"]
+        memory.delete(("memories", "alex"), "drink")
+        assert recalled(store.for_user("alex"), "drinks") == []
+        memory.put(("memories", "kim"), "drink", {"no": "content"})
+        assert recalled(store.for_user("kim"), "drinks") == []
+
+
+def test_two_backends_with_the_same_key_do_not_overwrite_each_other(url: str) -> None:
+    with recollect.open(url, user="one", semantic=False, background=False) as one:
+        for handle in (one, one.for_user("two")):
+            MemoryStore(handle).put(("memories", "alex"), "k", {"content": f"said by {handle.user}"})
+        assert sorted(recalled(one.for_user("alex"), "said")) == ["said by one", "said by two"]
+
+
+def test_a_process_that_dies_in_between_leaves_a_job_that_finishes_it(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with recollect.open(url, user="backend", semantic=False, background=False) as store:
+
+        def dies(*args: object) -> None:
+            raise SystemExit
+
+        with monkeypatch.context() as patch, pytest.raises(SystemExit):
+            patch.setattr(mirror, "follow", dies)
+            MemoryStore(store).put(("memories", "alex"), "k", {"content": "nearly lost"})
+        assert recalled(store.for_user("alex"), "lost") == []
+        assert store.settle() == 1
+        assert recalled(store.for_user("alex"), "lost") == ["nearly lost"]
+        assert store._db.read("backend", jobs.counts) == {}
+
+
+def test_memories_can_be_switched_off(url: str) -> None:
+    with recollect.open(url, user="alex", semantic=False, background=False) as store:
+        MemoryStore(store, memories=False).put(("memories", "alex"), "k", {"content": "just an item"})
+        assert recalled(store, "item") == []
+
+
+def test_a_memory_goes_when_its_item_expires(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with recollect.open(url, user="backend", semantic=False, background=False) as store:
+        memory = MemoryStore(store)
+        for who in ("alex", "backend"):
+            memory.put(("memories", who), "k", {"content": "for a minute"}, ttl=1)
+        later = ids.now() + 61_000
+        monkeypatch.setattr(ids, "now", lambda: later)
+        assert memory.sweep_ttl() == 2
+        assert recalled(store, "minute") == recalled(store.for_user("alex"), "minute") == []
+
+
+def test_what_a_graph_learns_knows_where_it_was_said(opened: Opened) -> None:
+    store, memory = opened
+    store.append(store.create("t1"), role="user", text="I take my coffee black")
+
+    def learn(state: State, *, store: BaseStore) -> State:
+        store.put(("memories", "alex"), "coffee", {"content": "Takes coffee black"})
+        return state
+
+    builder = StateGraph(State)
+    builder.add_node("learn", learn)
+    builder.add_edge(START, "learn")
+    builder.compile(store=memory).invoke({"x": 1}, {"configurable": {"thread_id": "t1"}})
+    get: Callable[..., Any] = lambda tx: recollect.memories.get(tx, "coffee")  # type: ignore[attr-defined]  # noqa: E731
+    assert store._db.read("alex", get).source == "t1:1"
+    store.erase(conversation="t1")
+    with pytest.raises(NotFound):
+        store._db.read("alex", get)

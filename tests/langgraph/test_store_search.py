@@ -1,0 +1,254 @@
+"""A question finds items by words and by meaning; which fields count is the caller's to say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from langchain_core.embeddings import Embeddings
+from langgraph.store.base import PutOp
+
+import recollect
+from recollect.errors import HostNotAllowed, InvalidInput
+from recollect.langgraph.store import MemoryStore
+from talk import Hashed
+
+Opener = Callable[..., MemoryStore]
+
+
+class Model(Embeddings):
+    """A LangChain model: every word is a direction. `synonyms` share one."""
+
+    def __init__(self, dimension: int = 256, synonyms: dict[str, str] | None = None) -> None:
+        self._hashed, self._synonyms = Hashed(dimension=dimension), synonyms or {}
+        self.asked = 0
+        self.fails = False
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        if self.fails:
+            raise ConnectionError("no answer")
+        self.asked += len(texts)
+        same = [" ".join(self._synonyms.get(w.lower(), w) for w in text.split()) for text in texts]
+        return self._hashed.embed(same)
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
+
+
+def index(model: Embeddings, **more: Any) -> dict[str, Any]:
+    return {"embed": model, "dims": 256, **more}
+
+
+@pytest.fixture
+def opener(url: str) -> Iterator[Opener]:
+    opened: list[MemoryStore] = []
+
+    def make(**settings: Any) -> MemoryStore:
+        opened.append(MemoryStore(url, user="alex", **settings))
+        return opened[-1]
+
+    yield make
+    for memory in opened:
+        memory.close()
+
+
+def keys(found: list[Any]) -> list[str]:
+    return [item.key for item in found]
+
+
+FACTS = {
+    "theme": {"content": "Prefers the dark theme in every editor"},
+    "food": {"content": "Allergic to peanuts and shellfish"},
+    "trip": {"content": "Flew to Lisbon in May"},
+    "other": {"title": "nothing to index here"},
+}
+
+
+def test_words_find_and_what_nothing_speaks_for_comes_last_without_a_score(opener: Opener) -> None:
+    memory = opener(semantic=False)
+    memory.batch([PutOp(("f",), key, value) for key, value in FACTS.items()])
+    found = memory.search(("f",), query="which theme does she prefer?")
+    assert keys(found) == ["theme", "other", "trip", "food"]
+    assert found[0].score is not None and 0 < found[0].score <= 1
+    assert [item.score for item in found[1:]] == [None, None, None]
+    assert keys(memory.search(("f",), query="peanut allergies", limit=1)) == ["food"]
+    assert keys(memory.search(("f",), query="nothing index")) != ["other"]  # only `content` is indexed unless said
+
+
+def test_meaning_finds_what_no_word_does(opener: Opener) -> None:
+    model = Model(synonyms={"automobile": "car"})
+    memory = opener(index=index(model, fields=["content"]))
+    memory.put(("f",), "car", {"content": "drives an automobile"})
+    memory.put(("f",), "cat", {"content": "feeds three cats"})
+    found = memory.search(("f",), query="car")
+    assert keys(found) == ["car", "cat"]
+    assert found[0].score > found[1].score  # type: ignore[operator]
+
+
+def test_a_word_that_is_shared_raises_the_score_and_never_lowers_it(opener: Opener) -> None:
+    memory = opener(index=index(Model(), fields=["content"]))
+    memory.put(("f",), "same", {"content": "zebra crossing"})
+    memory.put(("f",), "some", {"content": "zebra painting in the hall"})
+    memory.put(("f",), "none", {"content": "the kettle is on"})
+    found = memory.search(("f",), query="zebra crossing")
+    assert keys(found) == ["same", "some", "none"]
+    assert found[0].score == pytest.approx(1.0, abs=1e-3)
+    assert found[0].score >= found[1].score >= found[2].score  # type: ignore[operator]
+
+
+def test_the_bundled_model_is_used_where_it_is_installed(opener: Opener) -> None:
+    memory = opener()
+    memory.batch([PutOp(("f",), key, value) for key, value in FACTS.items()])
+    found = memory.search(("f",), query="journey to Portugal")
+    assert keys(found)[0] == "trip"
+    assert found[0].score is not None
+    assert found[-1].score is None  # `other` has nothing that is indexed
+
+
+@pytest.mark.parametrize("made", ["function", "coroutine"])
+def test_a_plain_function_may_embed(opener: Opener, made: str) -> None:
+    model = Model(synonyms={"automobile": "car"})
+
+    async def awaited(texts: list[str]) -> list[list[float]]:
+        return model.embed_documents(texts)
+
+    memory = opener(index=index(awaited if made == "coroutine" else model.embed_documents, fields=["content"]))  # type: ignore[arg-type]
+    memory.put(("f",), "car", {"content": "drives an automobile"})
+    memory.put(("f",), "cat", {"content": "feeds three cats"})
+    assert keys(memory.search(("f",), query="car", limit=1)) == ["car"]
+
+
+def test_fields_are_the_stores_unless_a_put_says_otherwise(opener: Opener) -> None:
+    memory = opener(semantic=False, index={"fields": ["title", "meta.by", "parts[*].text"]})
+    value = {
+        "title": "alpha",
+        "meta": {"by": "beta"},
+        "parts": [{"text": "gamma"}, {"text": "delta"}],
+        "body": "epsilon",
+    }
+    memory.put(("f",), "default", value)
+    memory.put(("f",), "body", value, index=["body"])
+    memory.put(("f",), "unindexed", value, index=False)
+
+    def scored(query: str) -> list[str]:
+        return [item.key for item in memory.search(("f",), query=query) if item.score is not None]
+
+    for word in ("alpha", "beta", "gamma", "delta"):
+        assert scored(word) == ["default"]
+    assert scored("epsilon") == ["body"]
+    assert memory.get(("f",), "unindexed") is not None
+
+
+def test_an_index_without_fields_means_the_whole_item(opener: Opener) -> None:
+    memory = opener(index=index(Model()))
+    memory.put(("f",), "k", {"anything": "a walrus", "n": {"deep": "in the sea"}})
+    assert memory.search(("f",), query="walrus sea")[0].score is not None
+
+
+def test_an_update_is_found_by_its_new_words_only(opener: Opener) -> None:
+    memory = opener(semantic=False)
+    memory.put(("f",), "k", {"content": "likes tea"})
+    memory.put(("f",), "k", {"content": "likes coffee"})
+    assert [item.score for item in memory.search(("f",), query="tea")] == [None]
+    assert memory.search(("f",), query="coffee")[0].score is not None
+    memory.put(("f",), "k", {"content": "likes coffee"}, index=False)
+    assert [item.score for item in memory.search(("f",), query="coffee")] == [None]
+
+
+def test_filters_and_pages_hold_for_a_question(opener: Opener) -> None:
+    memory = opener(index=index(Model(), fields=["content"]))
+    memory.batch([PutOp(("f",), str(i), {"content": f"note {i} about tea", "n": i % 50}) for i in range(600)])
+    found = memory.search(("f",), query="tea", filter={"n": 7}, limit=100)
+    assert sorted(map(int, keys(found))) == list(range(7, 600, 50))
+    assert all(item.score is not None for item in found)
+    pages = [keys(memory.search(("f",), query="note tea", limit=40, offset=at)) for at in range(0, 600, 40)]
+    assert len({key for page in pages for key in page}) == 600
+    everything = memory.search(("f",), query="note tea", limit=600)
+    scores = [item.score for item in everything if item.score is not None]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_namespace_in_a_large_store_is_searched_in_full(opener: Opener) -> None:
+    """What others have must not crowd out the few in scope."""
+    memory = opener(index=index(Model(), fields=["content"]))
+    memory.batch([PutOp(("crowd", str(i % 7)), str(i), {"content": f"tea with milk {i}"}) for i in range(900)])
+    memory.put(("few",), "mine", {"content": "tea with milk"})
+    memory.put(("few", "below"), "deep", {"content": "tea with milk and honey"})
+    found = memory.search(("few",), query="tea with milk")
+    assert keys(found) == ["mine", "deep"]
+    assert all(item.score is not None for item in found)
+
+
+def test_a_model_that_does_not_answer_costs_no_item_and_catches_up(opener: Opener) -> None:
+    model = Model(synonyms={"automobile": "car"})
+    memory = opener(index=index(model, fields=["content"]))
+    model.fails = True
+    memory.put(("f",), "car", {"content": "drives an automobile"})
+    memory.put(("f",), "cat", {"content": "feeds three cats"})
+    assert keys(memory.search(("f",), query="automobile", limit=1)) == ["car"]  # by words
+    model.fails = False
+    assert keys(memory.search(("f",), query="car", limit=1)) == ["car"]
+
+
+def test_another_model_embeds_anew(opener: Opener, url: str) -> None:
+    memory = opener(index=index(Model(), fields=["content"]))
+    memory.batch([PutOp(("f",), str(i), {"content": f"the vehicle number {i}"}) for i in range(300)])
+    other = Model(synonyms={"vehicle": "car"})
+    again = opener(index={"embed": recollect_named(other), "dims": 256, "fields": ["content"]})
+    found = again.search(("f",), query="car number 17", limit=3)
+    assert found[0].score is not None
+    for _ in range(3):
+        again.search(("f",), query="car")
+    assert other.asked >= 300
+    assert all(item.score is not None for item in again.search(("f",), query="car", limit=300))
+
+
+def recollect_named(model: Model) -> Callable[[list[str]], list[list[float]]]:
+    """The same model under another name: it is by their names that models are told apart."""
+
+    def another_model(texts: list[str]) -> list[list[float]]:
+        return model.embed_documents(texts)
+
+    return another_model
+
+
+def test_a_wrong_dimension_and_a_model_elsewhere_are_refused(opener: Opener) -> None:
+    memory = opener(index={"embed": Model(dimension=64), "dims": 128})
+    with pytest.raises(InvalidInput, match="dimension"):
+        memory.put(("f",), "k", {"content": "x"})
+
+    class Remote(Model):
+        openai_api_key = "anything"
+        base_url = "https://api.example.com/v1"
+
+    with pytest.raises(HostNotAllowed, match=r"api\.example\.com"):
+        opener(index=index(Remote()))
+    opener(index=index(Remote()), allow_hosts=["api.example.com"])
+    with pytest.raises(InvalidInput, match="distance_type"):
+        opener(index=index(Model(), distance_type="manhattan"))
+
+
+def test_any_text_is_a_safe_question(opener: Opener) -> None:
+    memory = opener(semantic=False)
+    memory.put(("f",), "k", {"content": "plain"})
+    for query in (
+        '"',
+        "'; drop table items; --",
+        "a AND OR NOT (",
+        "*",
+        "\0",
+        "half \ud800",
+        " ",
+        "é" * 5000,
+        "scope : n",
+    ):
+        assert len(memory.search(("f",), query=query)) == 1
+
+
+def test_items_do_not_come_up_in_the_search_of_the_log(opener: Opener, url: str) -> None:
+    memory = opener(semantic=False)
+    memory.put(("f",), "k", {"content": "a walrus"})
+    with recollect.open(url, user="alex", semantic=False) as store:
+        assert store.search("walrus") == []
+        assert store.recall("walrus") == []

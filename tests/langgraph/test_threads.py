@@ -1,0 +1,320 @@
+"""Whole threads: whose they are, and how they are deleted, copied, cleared, pruned."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from graphs import asking, chat, deltas, say, thread, two_steps
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from langgraph.checkpoint.base import empty_checkpoint
+
+from recollect.errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
+from recollect.langgraph import Saver
+from recollect.langgraph.saver import RECENT
+
+STATE = ("checkpoints", "checkpoint_writes", "checkpoint_pieces", "checkpoint_messages")
+
+
+def contents(values: Any) -> list[str]:
+    return [m.content for m in values["messages"]]
+
+
+def rows(raw: Any) -> dict[str, int]:
+    return {table: raw(f"select count(*) from {table}")[0][0] for table in STATE}
+
+
+# -- users
+
+
+def test_the_same_thread_id_of_two_users_never_meets(saver: Saver) -> None:
+    graph = chat(saver)
+    graph.invoke(say("alex speaking"), thread("1"))
+    graph.invoke(say("kim speaking"), thread("1", user_id="kim"))
+    graph.invoke(say("kim again"), thread("1", user_id="kim"))
+    assert contents(graph.get_state(thread("1")).values) == ["alex speaking", "you said: alex speaking"]
+    assert len(graph.get_state(thread("1", user_id="kim")).values["messages"]) == 4
+    assert saver.store.for_user("kim").messages("1")[0].text == "kim speaking"
+    assert {t.config["configurable"]["thread_id"] for t in saver.list(None)} == {"1"}
+    assert len(list(saver.list(None))) == 3
+    assert len(list(saver.for_user("kim").list(None))) == 6
+
+
+def test_a_config_that_comes_back_leads_to_the_same_user(saver: Saver) -> None:
+    graph = chat(saver)
+    graph.invoke(say("kim speaking"), thread(user_id="kim"))
+    state = graph.get_state(thread(user_id="kim"))
+    assert contents(graph.get_state(state.config).values) == ["kim speaking", "you said: kim speaking"]
+    parent = state.parent_config
+    assert contents(graph.get_state(parent).values) == ["kim speaking"]
+    for found in saver.list(thread(user_id="kim")):
+        assert saver.get_tuple(found.config) is not None
+
+
+def test_verbs_without_a_config_act_for_the_handles_user(saver: Saver) -> None:
+    graph = chat(saver)
+    graph.invoke(say("hi"), thread())
+    graph.invoke(say("hi"), thread(user_id="kim"))
+    saver.delete_thread("t")
+    assert graph.get_state(thread()).values == {}
+    assert graph.get_state(thread(user_id="kim")).values != {}
+    kim = saver.for_user("kim")
+    kim.prune(["t"])
+    assert len(list(kim.list(None))) == 1
+    kim.copy_thread("t", "u")
+    assert saver.get_tuple(thread("u")) is None
+    assert kim.get_tuple(thread("u")) is not None
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(talks=st.lists(st.tuples(st.sampled_from(["a", "A", "a ", "ab"]), st.sampled_from(["1", "2"]), st.text("xyz", min_size=1, max_size=4)), max_size=12))  # fmt: skip
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_whatever_is_said_stays_with_who_said_it(url: str, talks: list[tuple[str, str, str]]) -> None:
+    with Saver.from_conn_string(":memory:", user="owner", semantic=False, background=False, summaries=False) as saver:
+        graph = chat(saver)
+        expected: dict[tuple[str, str], list[str]] = {}
+        for user, name, text in talks:
+            graph.invoke(say(text), thread(name, user_id=user))
+            expected.setdefault((user, name), []).extend([text, f"you said: {text}"])
+        for user in ("a", "A", "a ", "ab", "owner"):
+            for name in ("1", "2"):
+                values = graph.get_state(thread(name, user_id=user)).values
+                assert contents(values or {"messages": []}) == expected.get((user, name), [])
+
+
+# -- deleting
+
+
+def test_delete_thread_erases_log_and_state(saver: Saver, raw: Any) -> None:
+    graph = chat(saver)
+    graph.invoke(say("hi"), thread())
+    saver.delete_thread("t")
+    with pytest.raises(NotFound):
+        saver.store.get("t")
+    assert rows(raw) == dict.fromkeys(STATE, 0)
+    saver.delete_thread("t")  # twice is fine
+    graph.invoke(say("anew"), thread())
+    assert contents(graph.get_state(thread()).values) == ["anew", "you said: anew"]
+    assert len(saver.store.messages("t")) == 2
+
+
+def test_an_erasure_leaves_a_receipt_that_counts_the_state(saver: Saver) -> None:
+    chat(saver).invoke(say("hi"), thread())
+    receipt = saver.store.erase(conversation="t")
+    assert receipt.counts["checkpoints"] == 3
+    assert receipt.counts["checkpoint_writes"] > 0
+    assert receipt.counts["events"] == 2
+
+
+def test_clear_clears_both(saver: Saver, raw: Any) -> None:
+    graph = chat(saver)
+    graph.invoke(say("one"), thread())
+    saver.store.clear("t")
+    assert rows(raw) == dict.fromkeys(STATE, 0)
+    assert saver.get_tuple(thread()) is None
+    graph.invoke(say("two"), thread())
+    assert [e.seq for e in saver.store.messages("t")] == [3, 4]
+
+
+def test_a_deleted_thread_reads_as_absent_and_comes_back(saver: Saver) -> None:
+    graph = chat(saver)
+    graph.invoke(say("one"), thread())
+    saver.store.delete("t")
+    assert saver.get_tuple(thread()) is None
+    assert list(saver.list(thread())) == list(saver.list(None)) == []
+    assert graph.get_state(thread()).values == {}
+    with pytest.raises(ConversationDeleted):
+        graph.invoke(say("two"), thread())
+    saver.store.restore("t")
+    graph.invoke(say("two"), thread())
+    assert len(graph.get_state(thread()).values["messages"]) == 4
+
+
+# -- copying
+
+
+def test_copy_thread_copies_log_and_state(saver: Saver) -> None:
+    graph = chat(saver)
+    graph.invoke(say("one"), thread())
+    then = graph.get_state(thread()).config
+    graph.invoke(say("left"), thread())
+    graph.invoke(say("right"), then)
+    saver.copy_thread("t", "u")
+    store = saver.store
+    for branch in ("main", "branch-1"):
+        assert [e.text for e in store.messages("u", branch=branch)] == [
+            e.text for e in store.messages("t", branch=branch)
+        ]
+    assert contents(graph.get_state(thread("u")).values) == contents(graph.get_state(thread()).values)
+    graph.invoke(say("only there"), thread("u"))
+    assert len(store.messages("t", limit=None)) == 4
+    assert len(store.messages("u", limit=None)) == 6
+    assert {h.conversation_id for h in store.search("right")} == {"t", "u"}
+    assert store.get("u").title == store.get("t").title
+    assert store.verify().ok
+    saver.delete_thread("t")
+    assert len(graph.get_state(thread("u")).values["messages"]) == 6
+    assert store.verify().ok
+
+
+def test_copy_refuses_a_target_that_is_there_and_a_source_that_is_not(saver: Saver) -> None:
+    chat(saver).invoke(say("one"), thread())
+    saver.store.create("u")
+    with pytest.raises(AlreadyExists):
+        saver.copy_thread("t", "u")
+    with pytest.raises(NotFound):
+        saver.copy_thread("nobody", "v")
+
+
+# -- pruning
+
+
+def test_prune_keeps_every_branch_resumable_and_sweeps(saver: Saver, raw: Any) -> None:
+    graph = two_steps(saver)
+    for i in range(20):
+        graph.invoke(say(f"hi {i} " + "long " * 30), thread())
+    back = saver.store.checkpoints("t", limit=100)[40]
+    graph.invoke(say("elsewhere"), {"configurable": {"thread_id": "t", "checkpoint_id": back.id}})
+    saver.store.fork("t", at=6, name="log only")
+    names = ("main", "branch-1", "log only")
+    before = {name: graph.get_state(thread(branch=name)).values for name in names}
+    many = rows(raw)
+    saver.prune(["t"])
+    saver.store.settle()
+    assert {name: graph.get_state(thread(branch=name)).values for name in names} == before
+    assert rows(raw)["checkpoints"] == 3
+    assert rows(raw)["checkpoint_pieces"] < many["checkpoint_pieces"]
+    assert len(saver.store.read("t", kinds=["message"], branch="main")) == 40
+    assert saver.store.verify().ok
+    for name in names:
+        graph.invoke(say("on"), thread(branch=name))
+        assert len(graph.get_state(thread(branch=name)).values["messages"]) == len(before[name]["messages"]) + 2
+    assert saver.store.verify().ok
+
+
+def test_prune_never_empties_a_delta_channel(saver: Saver) -> None:
+    graph = deltas(saver)
+    for i in range(10):
+        graph.invoke(say(f"hi {i}", f"h{i}"), thread())
+    before = graph.get_state(thread()).values
+    saver.prune(["t"])
+    saver.store.settle()
+    assert graph.get_state(thread()).values == before
+    graph.invoke(say("more", "more"), thread())
+    assert len(graph.get_state(thread()).values["messages"]) == 22
+
+
+def test_prune_keeps_an_interrupt_answerable(saver: Saver) -> None:
+    from langgraph.types import Command
+
+    graph = asking(saver)
+    graph.invoke(say("go"), thread())
+    saver.prune(["t"])
+    saver.store.settle()
+    assert graph.invoke(Command(resume="yes"), thread())["messages"][-1].content == "you said yes"
+
+
+def test_prune_by_count_and_age(saver: Saver) -> None:
+    graph = chat(saver)
+    for i in range(4):
+        graph.invoke(say(f"hi {i}"), thread())
+    found = saver.store.checkpoints("t", limit=100)
+    saver.prune(["t"], keep=5)
+    assert saver.store.checkpoints("t", limit=100) == found[:5]
+    saver.prune(["t"], before=0)
+    assert len(saver.store.checkpoints("t", limit=100)) == 5
+    saver.prune(["t"], strategy="delete")
+    assert saver.store.checkpoints("t") == []
+    assert len(saver.store.messages("t")) == 8
+    for wrong in ({"strategy": "some"}, {"keep": 0}):
+        with pytest.raises(InvalidInput):
+            saver.prune(["t"], **wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("setting", [{"checkpoint_keep": 3}, {"checkpoint_keep": 3, "checkpoint_days": 1}])
+def test_retention_by_setting_runs_in_the_background(url: str, setting: dict[str, int], monkeypatch: Any) -> None:
+    from recollect import ids
+
+    with Saver(url, user="alex", semantic=False, background=False, summaries=False, **setting) as saver:
+        graph = chat(saver)
+        for i in range(6):
+            graph.invoke(say(f"hi {i}"), thread())
+        saver.store.settle()
+        recent = 18 if "checkpoint_days" in setting else 3
+        assert len(saver.store.checkpoints("t", limit=100)) == recent
+        now = ids.now()
+        monkeypatch.setattr(ids, "now", lambda: now + 2 * 86_400_000)
+        graph.invoke(say("later"), thread())
+        saver.store.settle()
+        assert len(saver.store.checkpoints("t", limit=100)) == 3
+        assert len(graph.get_state(thread()).values["messages"]) == 14
+
+
+def test_runs_can_be_deleted(saver: Saver) -> None:
+    graph = chat(saver)
+    graph.invoke(say("one"), {**thread(), "metadata": {"run_id": "r1"}})
+    graph.invoke(say("two"), {**thread(), "metadata": {"run_id": "r2"}})
+    saver.delete_for_runs(["r2"])
+    assert contents(graph.get_state(thread()).values) == ["one", "you said: one"]
+    assert len(saver.store.messages("t")) == 4
+
+
+# -- the saver itself
+
+
+def test_a_saver_is_copied_and_its_serde_is_set(saver: Saver) -> None:
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+    twin = copy.copy(saver)
+    twin.serde = JsonPlusSerializer()
+    assert saver.serde is not twin.serde
+    chat(twin).invoke(say("hi"), thread())
+    assert len(chat(saver).get_state(thread()).values["messages"]) == 2
+    assert saver.with_allowlist([("a", "B")]) is not saver
+
+
+def test_opening_by_address_sync_and_async(url: str) -> None:
+    import asyncio
+
+    with Saver.from_conn_string(url, user="alex", semantic=False) as saver:
+        saver.setup()
+        chat(saver).invoke(say("hi"), thread())
+
+    async def again() -> int:
+        async with Saver.from_conn_string(url, user="alex", semantic=False) as saver:
+            await saver.setup()
+            return len((await chat(saver).aget_state(thread())).values["messages"])
+
+    assert asyncio.run(again()) == 2
+
+
+def test_an_open_store_stays_open(open_store: Any) -> None:
+    store = open_store()
+    with Saver(store) as saver:
+        chat(saver).invoke(say("hi"), thread())
+    assert store.get("t").last_seq == 2
+    with pytest.raises(InvalidInput):
+        Saver(store, semantic=False)
+
+
+def test_more_threads_than_are_remembered(saver: Saver) -> None:
+    configs = [thread(str(i)) for i in range(RECENT + 20)]
+    stored = []
+    for config in configs:
+        checkpoint = {**empty_checkpoint(), "channel_values": {"k": [config["configurable"]["thread_id"] * 60] * 3}, "channel_versions": {"k": "1"}}  # fmt: skip
+        config["configurable"]["checkpoint_ns"] = ""
+        stored.append(saver.put(config, checkpoint, {"source": "loop", "step": 1, "parents": {}}, {"k": "1"}))  # type: ignore[arg-type]
+    for i in (0, 5, RECENT + 19):
+        found = saver.get_tuple(stored[i])
+        assert found is not None
+        assert found.checkpoint["channel_values"]["k"] == [str(i) * 60] * 3
+        child = {**empty_checkpoint(), "channel_values": {"k": ["x" * 90, "y" * 90]}, "channel_versions": {"k": "2"}}
+        saver.put(stored[i], child, {"source": "loop", "step": 2, "parents": {}}, {"k": "2"})  # type: ignore[arg-type]
+
+
+def test_a_config_without_a_thread_is_told(saver: Saver) -> None:
+    for config in ({"configurable": {}}, {"configurable": {"thread_id": ""}}, {"configurable": {"thread_id": "ghp_" + "a1B2c3D4e5F6" * 3}}):  # fmt: skip
+        with pytest.raises(InvalidInput, match="thread_id"):
+            saver.get_tuple(config)  # type: ignore[arg-type]
