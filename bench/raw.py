@@ -9,6 +9,7 @@ import apsw
 
 import recollect
 from recollect.db import migrate
+from recollect.search import index
 
 Row = tuple[Any, ...]
 WORDS = (
@@ -63,9 +64,10 @@ def row(said: str, n: int) -> Row:
 
 
 class Log:
-    """One conversation by hand. `append` is one insert, one commit, one fsync."""
+    """One conversation by hand. `append` is one insert, one commit, one fsync; `indexed`, also one into the index of
+    words, whose terms are known beforehand."""
 
-    def __init__(self, path: Path, said: str) -> None:
+    def __init__(self, path: Path, said: str, *, indexed: bool = False) -> None:
         self._connection = connect(path)
         self._said = said
         self._insert = insert(said)
@@ -73,11 +75,21 @@ class Log:
         names = list(event(said))
         self._id, self._seq = names.index("id"), names.index("seq")
         self._row = list(row(said, 0))
+        self._terms = index.event_terms("message", said, self._row[names.index("created_at")]) if indexed else None
 
     def append(self) -> None:
         made = self._row
         made[self._id], made[self._seq] = (1 << 32) + self._next, self._next
-        self._connection.execute(self._insert, made)
+        if self._terms is None:
+            self._connection.execute(self._insert, made)
+        else:
+            self._connection.execute("begin immediate")
+            self._connection.execute(self._insert, made)
+            self._connection.execute(
+                "insert into words (rowid, terms, scope) values (?, ?, ?)",
+                (made[self._id], self._terms[0], self._terms[1] + index.place(1, None)),
+            )
+            self._connection.execute("commit")
         self._next += 1
 
     def take(self, count: int) -> list[Row]:
