@@ -991,3 +991,8 @@ def replace(tx: Tx, row: Row, clean: Row) -> None:
     if indexed:
         index.add(tx, [entry(clean)])
         index.embed_again(tx, clean[0])
+    for change in views.of(tx, [clean[0]]).get(clean[0], ()):
+        tagged = checks.tags([*tags((None,) * 4 + (change.tags,)), "sensitive"])
+        tx.run(
+            "update memory_changes set tags = :tags where user_no = :user and id = :id", id=change.id, tags=tagged
+        )

@@ -57,7 +57,7 @@ def test_it_is_dated_has_a_speaker_and_says_where_from(words: recollect.Store) -
 def test_the_best_comes_first_and_each_says_why(words: recollect.Store) -> None:
     said(words, "the heron is grey", "a heron and a quokka and a numbat")
     words.remember("saw a numbat")
-    got = words.context("heron quokka numbat")
+    got = words.context("heron quokka numbat", why=True)
     assert got.items[0].hit.text == "a heron and a quokka and a numbat"
     scores = [i.hit.score for i in got.items]
     assert scores == sorted(scores, reverse=True)
