@@ -28,7 +28,7 @@ from recollect.extract.frames import stems
 from recollect.search.tokens import term_set
 
 FOLDER = Path(__file__).parent / "memory"
-GROUPS = ("first", "second", "third", "fourth")
+GROUPS = ("first", "second", "third", "fourth", "fifth")
 FAMILIES = (
     "add", "duplicate", "paraphrase", "contradiction", "correction", "negation", "set growth", "compatible neighbours",
     "temporal change", "forget", "todo done", "noise",

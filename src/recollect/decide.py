@@ -249,15 +249,39 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
         return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
     if a.cardinality == UNKNOWN and not a.negated and _figures_apart(a, b):
         return "replaces", f"the newer figure replaces that of “{n.content}”"
+    if (
+        c.mode == "now"
+        and a.subject != "user"
+        and not a.negated
+        and a.cardinality != ONE
+        and not elsewhere
+        and _is_thing(a.subject)
+    ):
+        return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
     if a.cardinality == UNKNOWN and c.mode == "now" and a.value & b.value and not elsewhere:
         return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
     return "", ""
 
 
+def _is_thing(subject: str) -> bool:
+    from .extract.words import KIN
+
+    return subject != "assistant" and not any(w.removesuffix("'s") in KIN for w in subject.split())
+
+
 def _aligned(a: Frame, b: Frame) -> tuple[Frame, Frame]:
     """`Editor is Neovim` and `Uses Neovim` are the same thing said of a role and of a tool."""
+    from .extract.frames import Frame as Made
+    from .extract.frames import content_words
     from .extract.words import TOOL_NOUNS
 
+    if (
+        a.attribute == "is on"
+        and b.attribute == "use"
+        and b.subject == "user"
+        and dict(b.qualifiers).get("for") == content_words(a.subject)
+    ):
+        return a, Made(a.subject, "is on", b.value, (), b.negated, a.cardinality, b.past, b.text)
     if {a.attribute, b.attribute} & {"use"} and a.subject == b.subject == "user" and a.value == b.value:
         other = b.attribute if a.attribute == "use" else a.attribute
         if other in TOOL_NOUNS:
@@ -387,7 +411,7 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
     about = candidate.about or candidate.content
     wanted = content_words(about)
     mine = frames(about)
-    meant = NOUNS.get(about.lower(), ()) if candidate.family == "explicit" else ()
+    meant = NOUNS.get(about.lower(), ())
     exact: list[Neighbour] = []
     named: list[Neighbour] = []
     partly: list[tuple[float, Neighbour]] = []
@@ -464,6 +488,15 @@ def _ends(wanted: frozenset[str], theirs: Sequence[Frame], words: frozenset[str]
 
 
 _FINISHING = frozenset("do finish complete handle mark cross tick".split())
+_ALIKE = {
+    verb: group[0]
+    for group in map(
+        str.split,
+        ("buy get purchase order pick", "call phone ring", "email mail write message text", "send ship mail", "fix repair mend", "submit file hand turn"),
+    )
+    for verb in group
+}  # fmt: skip
+"""Verbs that people use for one another when they say that something is done."""
 
 
 def _done(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
@@ -490,7 +523,7 @@ def _done(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
         if verb in _FINISHING or not nouns:
             nouns = wanted - stems(_FINISHING)
             theirs = words
-        elif verb != first and not (stems([verb]) & words):
+        elif verb != first and not (stems([verb]) & words) and _ALIKE.get(verb, verb) != _ALIKE.get(first, first):
             continue
         both = nouns & theirs
         if not both:

@@ -11,7 +11,7 @@ from .clauses import low
 from .words import MONTHS, WEEKDAYS, one_of
 
 WITH_LETTER = pattern(
-    r"(?i)^(?P<name>[\w'-]+) (?:is )?(?:spelled |spelt )?with (?P<how>an? |one |two |a double |double |no |the )?(?:letter )?(?P<letter>[a-z]{1,2})(?:'?s)?\b"
+    r"(?i)^(?P<name>[\w'-]+),? (?:is )?(?:spelled |spelt )?with (?P<how>an? |one |two |a double |double |no |the )?(?:letter )?(?P<letter>[a-z]{1,2})(?:'?s)?\b"
 )
 SPELLED = pattern(
     r"(?i)^(?:it is |that is |my name is |his name is |her name is )?(?:spelled|spelt|written) (?:as )?(?P<name>[\w' -]+)$"

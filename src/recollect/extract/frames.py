@@ -350,6 +350,8 @@ def _frames(
                 make(f"work {prep}".strip(), head, quals, MANY if prep in one_of("on with from in") else UNKNOWN)
             )
         return out
+    if verb == "start" and first == "at" and not past:
+        return [make("plan start", rest, (), MANY)]
     if verb == "join" or (verb == "start" and first == "at"):
         body, bl = (rest[1:], rl[1:]) if first in ("at", "as") else (rest, rl)
         head, quals = _cut(body, bl)
@@ -373,6 +375,9 @@ def _frames(
                 return [make("fear", body, (), MANY)]
         if bl and bl[0] == "to" and len(bl) > 1:
             body, bl = body[1:], bl[1:]
+        if bl[:1] == ["their"] and len(bl) > 2 and bl[2] not in _PREPS and bl[2] != "and":
+            # "likes their steak rare": how, not whether
+            return [Frame(who, f"like {bl[1]}", stems(body[2:]), (), negated, ONE, past, " ".join(body[2:]))]
         return [Frame(who, "like", stems(body), (), negated != (sign < 0), MANY, past, " ".join(body))]
     if (verb == "be" and first in ("from",)) or (verb == "come" and first == "from"):
         head, quals = _cut(rest[1:], rl[1:])
@@ -598,6 +603,8 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
         return [Frame(who, "age", frozenset({first}), (), negated, ONE, past, first)]
     if last in ("timezone", "zone"):
         return [Frame("user", "timezone", stems(rest), (), negated, ONE, past, " ".join(rest))]
+    if who == "hometown":
+        return [Frame("user", "origin", stems(rest), (), negated, ONE, past, " ".join(rest))]
     if last in ("home", "residence") and first == "in":
         return [Frame("user", "home", stems(rest[1:]), (), negated, ONE, past, " ".join(rest[1:]))]
     if last in ("employer", "company") and who in ("employer", "company"):

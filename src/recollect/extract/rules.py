@@ -82,7 +82,9 @@ _FORGET = pattern(
     r"|(?:no need to|you do not (?:need|have) to|do not) remind me (?:to|about|of)(?P<i> .+)"
     r"|(?:i|we) (?:(?:do not|no longer) (?:need|have) to|(?:do not|no longer) have to) (?P<j>.+)"
     r"|(?:do not|stop) (?:ever )?(?:remember|remembering|keep|keeping|store|storing|save|saving|memori[sz]e|memori[sz]ing|hold on to)(?P<e>(?: (?:that|about|my|the|anything|what|it|this|i|our)\b.*)?)"
-    r"|it is not worth remembering(?P<f>.*))$"
+    r"|it is not worth remembering(?P<f>.*)"
+    r"|(?:i take (?:that|it) back|(?:i was |i am )?(?:just|only) (?:joking|kidding)|(?:just )?kidding|that was a joke|(?:that|it) is (?:no longer|not) (?:true|the case|correct)(?: any ?more)?"
+    r"|that is outdated|not any ?more|that has changed)(?P<k>))$"
 )
 _ABOUT = pattern(
     r"(?i)^\s*(?:(?:the |your |any |all |every )*(?:memor(?:y|ies)|notes?|facts?|records?|entr(?:y|ies)|everything|anything|all|things?|part|bit)\b\s*)?"
@@ -90,7 +92,7 @@ _ABOUT = pattern(
     r"(?:(?:that )?i(?:'ve| have)? (?:ever |just )?(?:said|told you|mentioned)\s*(?:anything |something |a word )?)?(?:earlier |before )?(?:about |on |of |regarding |concerning |that )*"
 )
 _FROM_MEMORY = pattern(
-    r"(?i)\s*(?:,? (?:please|thanks|ok)|from (?:your|the) (?:memory|memories|notes|records|mind)|again)\s*$"
+    r"(?i)\s*(?:,? (?:please|thanks|ok)|(?:in|on) (?:your |the )?(?:memory|file|record)|from (?:your|the) (?:memory|memories|notes|records|mind)|again)\s*$"
 )
 _THAT = frozenset(
     (
@@ -147,6 +149,9 @@ _MEND_SURE = pattern(
 )
 _AFFIRM = pattern(
     r"(?i)^(?:yes|yeah|yep|yup|exactly|correct|right|that is right|that is correct|indeed|absolutely|true|precisely|you got it|yes exactly|spot on|sure|of course|please do|yes please|that's it|that's right|that's correct|[\s,.!])+$"
+)
+_NO_LONGER = pattern(
+    r"(?i)^(?P<name>(?-i:[A-Z])[\w.-]+(?: (?-i:[A-Z])[\w.-]+)?) is (?:no longer|not) (?:my|our) (?P<np>[\w' -]+?)(?: any ?more)?$"
 )
 _BREAKUP = pattern(
     r"(?i)^(?P<name>[A-Z][\w-]+) and i (?:broke up|split up|split|separated|divorced|got divorced|are divorced|are no longer together|are not together|are no longer a couple|are no longer dating)"
@@ -747,6 +752,13 @@ class _Reader:
         if m and len(body.split()) <= 8:
             previous = self._previous()
             return previous is not None and holds(previous.content, m.group("y")) and self._mend(body, "", why)
+        if (
+            WITH_LETTER.match(body)
+            and len(body.split()) <= 6
+            and body[:1].isupper()
+            and lowered.split()[0].strip(",") not in ("it", "i", "we", "he", "she")
+        ):
+            return self._previous() is not None and self._mend(body, "", why)
         if not lowered.startswith(("it is ", "that is ", "it's ", "his name is ", "her name is ", "he is ", "she is ")):
             return False
         rest = (
@@ -867,6 +879,11 @@ class _Reader:
             )
         ):
             return
+        m = _NO_LONGER.match(body)
+        if m:
+            about = f"{capital(m.group('np'))} is {m.group('name')}"
+            self._add(Found(f"{m.group('name')} is no longer {m.group('np')}", "past", "retract", about), why)
+            return
         m = _BREAKUP.match(body)
         if m:
             self._add(Found(f"Broke up with {m.group('name')}", "past", "retract", m.group("name")), why)
@@ -982,7 +999,7 @@ class _Reader:
                     self._add(second, why)
                     return
         self._add(made, why)
-        if made.operation == "assert" and clause.subject == "" and (clause.form in ("past", "perfect")):
+        if made.operation == "assert" and (clause.subject or clause.form in ("past", "perfect")):
             self._maybe_done(clause, part, why)
 
     @staticmethod
@@ -1102,6 +1119,13 @@ class _Reader:
                 self._finish(PARTICIPLE.get(rest[0], "do"), clause.subject.split() + list(clause.rest[1:]))
 
     def _finish(self, verb: str, rest: Sequence[str]) -> None:
+        lead = [low(w) for w in rest[:2]]
+        if (verb, lead) == ("take", ["care", "of"]) or (verb in ("deal",) and lead[:1] == ["with"]):
+            verb, rest = "finish", rest[2 if verb == "take" else 1 :]
+        elif verb in ("sort", "wrap") and lead[:1] in (["out"], ["up"]):
+            verb, rest = "finish", rest[1:]
+        elif verb == "get" and rest and low(rest[-1]) == "done":
+            verb, rest = "finish", rest[:-1]
         about = " ".join(rewrite(rest)).strip(" ,.")
         if not about or (verb in one_of("be see think say know find want like hear tell get") and verb != "get"):
             return

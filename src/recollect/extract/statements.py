@@ -21,6 +21,7 @@ from .words import (
     LASTING,
     LIKES,
     MONTHS,
+    NUMBERS,
     PARTICIPLE,
     PASSING,
     PAST,
@@ -47,6 +48,9 @@ _TIMEZONES = frozenset(
     "pst pdt est edt cst cdt mst mdt cet cest gmt utc bst ist jst aest aedt nzst eet eest wet hst msk sgt hkt".split()
 )
 _SWITCH = pattern(r"(?i)^(?:over )?(?:from (?P<a>.+?) (?:over )?to|to) (?P<b>.+)$")
+_BODY = frozenset(
+    "knees knee back eyesight hearing heart stomach skin eyes memory blood hip hips shoulder balance".split()
+)
 _CHOICES = frozenset(
     "first second third last latter former other one original new old previous next shorter longer simpler version option approach way solution answer draft variant".split()
 )
@@ -471,6 +475,12 @@ def _user_past(c: Clause, r: tuple[str, ...]) -> Found | None:
     if (v == "become" or (v in ("go", "turn") and r[:1] and r[0] in LASTING)) and r:
         made = Clause("", c.group, (), False, "", "be", "present", c.rest, marks)
         return _user_is(made, r, False)
+    if v in ("unsubscribe", "resign", "unfollow") and r:
+        return Found(content, "past", "retract", _noun(c.rest[1:] if r[0] == "from" else c.rest), marks=c.marks)
+    if v in _MOVES and r[:1] == ("back",):
+        return _user_past(Clause(**{**c.__dict__, "rest": c.rest[1:]}), r[1:])
+    if v in _MOVES and r[:2] == ("out", "of") and len(r) > 2:
+        return Found(content, "past", "retract", "Lives in " + _noun(c.rest[2:]), marks=c.marks)
     if v in _MOVES:
         m = _SWITCH.match(" ".join(c.rest))
         if m and m.group("a") and (c.group and not _is_name(m.group("b"))):
@@ -702,7 +712,7 @@ def _replaced(c: Clause, r: tuple[str, ...]) -> Found | None:
         ):
             if low(thing) in ("everything", "all"):
                 return Found(f"Uses {_noun(c.rest[at + 1 :])}", family, marks=marks)
-            return Found(f"Uses {_noun(c.rest[at + 1 :])} for the {thing}", family, marks=marks)
+            return Found(f"{capital(thing)} is on {_noun(c.rest[at + 1 :])}", family, marks=marks)
     return None
 
 
@@ -873,6 +883,8 @@ def _user_present(c: Clause, r: tuple[str, ...], asks: bool) -> Found | None:
         return Found(say(c), "preference" if v == "swear" else "habit", marks=c.marks)
     if v in one_of("swear rely depend lean"):
         return None
+    if v == "start" and r[:1] == ("at",) and len(r) > 2 and _is_name(c.rest[1]):
+        return Found(say(c), "plan", marks=c.marks)
     if v in ("get", "wake") and r[:1] == ("up",) and (_habitual(c) or "at" in r):
         return Found(say(c), "habit", marks=c.marks)
     if v in ("start", "finish") and r[:1] == ("work",):
@@ -955,6 +967,8 @@ def _user_has(c: Clause, r: tuple[str, ...], asks: bool) -> Found | None:
         return None  # who or which is said next, and that is what counts
     if head & KIN:
         return Found(say(c), "person", marks=c.marks)
+    if asks and (r[0].isdigit() or r[0] in NUMBERS) and not head & KIN:
+        return None
     if head & one_of(
         "diabetes asthma adhd epilepsy migraines arthritis celiac coeliac allergy allergies autism depression anxiety insomnia dyslexia cancer hypertension eczema pacemaker tinnitus scoliosis endometriosis hypothyroidism gout anemia anaemia intolerance condition disability nut"
     ):

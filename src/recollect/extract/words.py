@@ -132,7 +132,7 @@ REGULAR = (
     " expose accept cache log back mirror sync generate compile render ship span belong help plan hope love admire"
     " date marry divorce separate retire recover answer reply respond communicate format explain address cite rely lean swear earn replace swap trade pass die park sail ignore disregard skip mention greet highlight prefix append suggest recommend"
     " assume verify validate wrap indent sort list capitalize capitalise summarise summarize exclude omit number label warn"
-    " notify tag squash rebase lint benchmark quote link convert translate limit round prioritise prioritize treat refer"
+    " notify tag squash rebase lint benchmark quote link convert translate limit round prioritise prioritize treat refer unsubscribe resign uninstall unfollow"
 ).split()
 
 
