@@ -144,11 +144,13 @@ class Run:
         return plan
 
     def _extract(self, plan: _Plan) -> list[tuple[int, Turn, list[Candidate]]]:
-        said = [_turn(event) for event in plan.before]
+        # What was stored without redaction is redacted before a model sees it.
+        gate = None if self._model is None else self._gate
+        said = [_turn(event, gate) for event in plan.before]
         offers: list[tuple[int, Turn, list[Candidate]]] = []
         most = self._settings.memory_max_candidates_per_turn
         for branch, event in plan.turns:
-            turn = _turn(event)
+            turn = _turn(event, gate)
             found = self._candidates(turn, said[-BEFORE:], most)
             offers.append((branch, turn, found[:most]))
             if event.kind == "message":
@@ -156,7 +158,8 @@ class Run:
         return offers
 
     def _candidates(self, turn: Turn, before: Sequence[Turn], most: int) -> list[Candidate]:
-        return candidates(turn, before=before, most=most)
+        timeout = self._settings.memory_extract_timeout
+        return candidates(turn, before=before, most=most, model=self._model, timeout=timeout)
 
     def _embed(self, offered: Sequence[Candidate]) -> dict[str, Any]:
         """The vectors of what the candidates ask for, made before the transaction: an embedder may be far away."""
@@ -419,11 +422,13 @@ def _is_there(tx: Tx, conversation: int, branch: int, seq: int) -> bool:
     return row is not None
 
 
-def _turn(event: Event) -> Turn:
+def _turn(event: Event, gate: Gate | None) -> Turn:
     """What the person said, without what was put there for a model to read; a graph's or an agent's words are not theirs."""
     own = event.agent is None and event.payload.get("own") is not False
     turn = Turn.of(event, own=own)
     clean = fence.without(turn.text)
+    if gate is not None:
+        clean = gate.another().text(clean)
     return turn if clean == turn.text else Turn(**{**turn.__dict__, "text": clean})
 
 

@@ -245,7 +245,7 @@ def test_equal_to_the_rows_after_anything(open_store: Open, raw: Raw, backend: s
         store.forget(hits[0].id)
     left = store._db.read("alex", lambda tx: tx.all("select memory_id from memories where user_no = :user"))
     for (id,) in left:
-        store.forget(id)
+        store.forget(id, erase=True)
     assert indexed(store) == indexed(store, "title_words") == []
     assert terms(raw, backend) == terms(raw, backend, "title_words") == set(), "every term that went in came out"
 

@@ -17,7 +17,7 @@ LAYERS = [
     {"db"},
     {
         "conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
-        "search", "memories", "context", "views", "retention", "consolidate", "extract", "decide",
+        "search", "memories", "context", "views", "retention", "consolidate", "extract", "decide", "schema",
     },
     {"store"},
 ]  # fmt: skip
