@@ -92,7 +92,14 @@ def test_scopes_are_equal_or_not(words: recollect.Store) -> None:
         words.create(name)
     same = [
         words.remember("heron", **scope).id  # type: ignore[arg-type]
-        for scope in ({}, {"conversation": "c"}, {"conversation": "cc"}, {"workspace": "/w"}, {"workspace": "/w2"}, {"workspace": "c"})
+        for scope in (
+            {},
+            {"conversation": "c"},
+            {"conversation": "cc"},
+            {"workspace": "/w"},
+            {"workspace": "/w2"},
+            {"workspace": "c"},
+        )
     ]
     assert len(set(same)) == len(same)
     assert {m.conversation_id for m in words.memories(conversation="c", scope="conversation")} == {"c"}
@@ -147,12 +154,16 @@ def test_forgotten_is_not_found_and_can_be_undone(open_store: Open, raw: Raw) ->
     assert store.search("aubergine curtains") == []
     assert store.context("aubergine curtains").items == ()
     assert store.memories() == []
-    assert raw(f"select count(*) from vectors where id = (select id from memories where memory_id = '{m.id}')") == [(0,)]
+    assert raw(f"select count(*) from vectors where id = (select id from memories where memory_id = '{m.id}')") == [
+        (0,)
+    ]
     assert store.stats().memories["forgotten"] == 1
     assert store.undo(m).state == "active"
     store.settle()
     assert store.recall("aubergine")[0].id == m.id
-    assert raw(f"select count(*) from vectors where id = (select id from memories where memory_id = '{m.id}')") == [(1,)]
+    assert raw(f"select count(*) from vectors where id = (select id from memories where memory_id = '{m.id}')") == [
+        (1,)
+    ]
     assert store.verify().ok
 
 
@@ -186,7 +197,7 @@ def test_the_history_says_who_why_before_and_after(words: recollect.Store, clock
     history = words.memory_history(m)
     assert [c.action for c in history] == ["added", "pinned", "unpinned", "forgotten"]
     assert all(c.who == "user" and c.why for c in history)
-    assert [c.before for c in history][0] is None
+    assert history[0].before is None
     for before, after in zip(history, history[1:], strict=False):
         assert after.before == before.after
     assert [c.after.pinned for c in history] == [False, True, False, False]
@@ -232,7 +243,11 @@ def test_what_rests_on_another_is_flagged(words: recollect.Store) -> None:
     assert derived.flag is None
     revised = words.revise(root, content="Works at Globex")
     flags = {m.content: m.flag for m in words.memories()}
-    assert flags == {"Works at Globex": None, "Lives in Porto": None, "Takes the train to Acme": "What it rests on has changed."}
+    assert flags == {
+        "Works at Globex": None,
+        "Lives in Porto": None,
+        "Takes the train to Acme": "What it rests on has changed.",
+    }
     assert words.stats().memories["conflicts"] == 1
     words.undo(revised)
     assert [m.flag for m in words.memories()] == [None, None, None]

@@ -150,7 +150,7 @@ def listed(
         "Used",
         "When",
     ]
-    rows: list[list["str | Text"]] = []
+    rows: list[list[str | Text]] = []
     for m in found:
         says = output.styled(("📌 " if m.pinned else "") + m.content + (f"  ⚠ {m.flag}" if m.flag else ""))
         rows.append([
