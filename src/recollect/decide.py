@@ -258,9 +258,32 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
         and _is_thing(a.subject)
     ):
         return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
+    if c.mode == "now" and not a.negated and not elsewhere and (a.attribute == "study" or _are_rivals(a, b)):
+        return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
+    if a.cardinality == MANY and not a.negated and not elsewhere and _counts_apart(a, b):
+        return "replaces", f"the newer figure replaces that of “{n.content}”"
     if a.cardinality == UNKNOWN and c.mode == "now" and a.value & b.value and not elsewhere:
         return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
     return "", ""
+
+
+def _are_rivals(a: Frame, b: Frame) -> bool:
+    """Whether two values are of the kind of which people have one at a time: npm and pnpm, Chrome and Firefox."""
+    from .extract.words import RIVALS
+
+    return bool(
+        {RIVALS[w] for w in a.text.lower().split() if w in RIVALS}
+        & {RIVALS[w] for w in b.text.lower().split() if w in RIVALS}
+    )
+
+
+def _counts_apart(a: Frame, b: Frame) -> bool:
+    """`two coffees a day` and `three coffees a day`."""
+    from .extract.words import NUMBERS
+
+    left, right = a.text.lower().split(), b.text.lower().split()
+    counted = [w and (w[0].isdigit() or w[0] in NUMBERS) for w in (left, right)]
+    return all(counted) and left[1:] == right[1:] != []
 
 
 def _is_thing(subject: str) -> bool:
@@ -345,7 +368,12 @@ def _prefer(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
     words_a, words_b = set(a.text.lower().split()), set(b.text.lower().split())
     heads = a.text.lower().split()[-1:] == b.text.lower().split()[-1:] != [] and len(words_a) == len(words_b) == 2
     poles = {_ANTONYM[w] for w in words_a if _ANTONYM.get(w)} & {_ANTONYM[w] for w in words_b if _ANTONYM.get(w)}
-    if turned or poles or (heads and (c.mode == "now" or c.operation == "correct")):
+    if (
+        turned
+        or poles
+        or (c.mode == "now" and _are_rivals(a, b))
+        or (heads and (c.mode == "now" or c.operation == "correct"))
+    ):
         return "replaces", f"the newer preference replaces “{n.content}”"
     if c.operation == "correct" or (c.mode == "now" and heads):
         return "replaces", f"corrects “{n.content}”"
@@ -412,6 +440,7 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
     wanted = content_words(about)
     mine = frames(about)
     meant = NOUNS.get(about.lower(), ())
+    by_noun: list[tuple[int, Neighbour]] = []
     exact: list[Neighbour] = []
     named: list[Neighbour] = []
     partly: list[tuple[float, Neighbour]] = []
@@ -421,8 +450,9 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
             continue
         words = content_words(n.content)
         theirs = frames(n.content)
-        if any(f.subject == "user" and f.attribute in meant and not f.past for f in theirs):
-            exact.append(n)
+        hit = [meant.index(f.attribute) for f in theirs if f.subject == "user" and f.attribute in meant and not f.past]
+        if hit:
+            by_noun.append((min(hit) if meant[0] == "home address" else 0, n))
             continue
         if mine and theirs:
             a, b = _aligned(mine[0], theirs[0])
@@ -452,6 +482,10 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
             named.append(n)
         elif candidate.family == "explicit" and len(wanted & words) / len(wanted) >= 0.5:
             partly.append((len(wanted & words) / len(wanted) + (n.score or 0.0) / 10, n))
+    if by_noun:
+        # "address": the street if that is held, else the town.
+        nearest = min(rank for rank, _ in by_noun)
+        exact += [n for rank, n in by_noun if rank == nearest]
     found = exact or named
     if not found and partly:
         partly.sort(key=lambda p: -p[0])

@@ -153,7 +153,9 @@ def test_a_todo_that_is_done_goes(text: str, before: str) -> None:
 def test_what_is_not_clearly_the_todo_that_was_done_leaves_all_of_them() -> None:
     assert decided("I emailed someone", "Email Lars", "Email Sofie", kind="todo").action == "noop"
     assert decided("I bought the milk", "Sell the milk", kind="todo").action == "noop"
-    assert decided("I've filed the tax return", "File the tax return", kind="fact").action == "noop"  # a fact is no todo
+    assert (
+        decided("I've filed the tax return", "File the tax return", kind="fact").action == "noop"
+    )  # a fact is no todo
 
 
 @pytest.mark.parametrize("how", [{"pinned": True}, {"by_hand": True}])
@@ -167,7 +169,9 @@ def test_what_a_person_pinned_or_wrote_is_contradicted_and_never_overwritten(how
 
 def test_a_correction_replaces_even_one_of_many() -> None:
     before = Turn("user", "message", "I'm allergic to kiwi.", 1, AT)
-    (fixed,) = candidates(Turn("user", "message", "Sorry, I meant mango, I'm allergic to mango.", 2, AT), before=[before])
+    (fixed,) = candidates(
+        Turn("user", "message", "Sorry, I meant mango, I'm allergic to mango.", 2, AT), before=[before]
+    )
     decision = decide(fixed, held("Is allergic to latex", "Is allergic to kiwi"))
     assert (decision.action, decision.id, decision.others) == ("update", "2", ())
 
@@ -192,7 +196,9 @@ def test_two_that_are_contradicted_go_together() -> None:
 def test_it_is_fast() -> None:
     near = held("Lives in Berlin", "Works at Acme", "Likes tea", "Sister Ana lives in Porto", "Prefers dark mode",
                 "Deploys with Heroku", "Has a dog called Rex", "Speaks Polish", "Is vegetarian", "Name is Lena")  # fmt: skip
-    offered = [offer(t) for t in ("I moved to Lisbon", "Forget that I like tea", "I speak Greek", "I've renewed the passport")]
+    offered = [
+        offer(t) for t in ("I moved to Lisbon", "Forget that I like tea", "I speak Greek", "I've renewed the passport")
+    ]
     for c in offered:
         decide(c, near)
     started = time.process_time()

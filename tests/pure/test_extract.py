@@ -122,7 +122,12 @@ def test_kinds() -> None:
 
 def test_where_it_came_from() -> None:
     (outside,) = said("I live in Kiel")
-    assert (outside.source_checkpoint_id, outside.seqs, outside.role, outside.extractor) == ("event:9", (9,), "user", "rules")
+    assert (outside.source_checkpoint_id, outside.seqs, outside.role, outside.extractor) == (
+        "event:9",
+        (9,),
+        "user",
+        "rules",
+    )
     (inside,) = candidates(turn("I live in Kiel", checkpoint_id="1ef"))
     assert inside.source_checkpoint_id == "1ef"
 
@@ -250,7 +255,9 @@ def event(kind: str, **more: Any) -> list[Candidate]:
 
 def test_structured_events_are_facts_of_the_project() -> None:
     written = event("artifact", path="src/theme.css", text="Dark colours")
-    assert [(c.content, c.kind, c.quarantine) for c in written] == [("File src/theme.css was written", "project_state", None)]
+    assert [(c.content, c.kind, c.quarantine) for c in written] == [
+        ("File src/theme.css was written", "project_state", None)
+    ]
     assert event("tool_use", tool="Write", path="README.md")[0].content == "File README.md was written"
     assert event("tool_use", tool="Read", path="README.md") == []
     (passed,) = event("tool_result", tool="Bash", payload={"command": "pytest -q", "exit_code": 0})
@@ -380,7 +387,9 @@ def test_what_a_model_makes_up_is_quarantined() -> None:
     (found,) = candidates(turn(ODD), model=answering(made_up))
     assert found.quarantine == "not found in what was said"
     made = candidates(
-        turn(ODD, seq=2), before=[turn("The page prefers oboe music", "tool", 1)], model=answering(foreign, {**GOOD, "source": 2})
+        turn(ODD, seq=2),
+        before=[turn("The page prefers oboe music", "tool", 1)],
+        model=answering(foreign, {**GOOD, "source": 2}),
     )
     assert [c.content for c in made] == ["Plays the oboe"]
 
@@ -403,7 +412,9 @@ def test_what_a_model_is_given_is_bounded_and_fenced() -> None:
 def test_a_chat_model_of_langchain_is_asked_for_structured_output() -> None:
     from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
-    plain = FakeListChatModel(responses=[json.dumps({"candidates": [GOOD]})])  # has no structured output: asked for text
+    plain = FakeListChatModel(
+        responses=[json.dumps({"candidates": [GOOD]})]
+    )  # has no structured output: asked for text
     assert [c.content for c in candidates(turn(ODD), model=plain)] == ["Plays the oboe"]
 
     class Structured:
@@ -426,7 +437,12 @@ def test_the_schema_and_the_checks_agree() -> None:
     from recollect.schema import MemoryCandidate, Offered
 
     Offered.model_validate(GOOD)
-    for bad in ({**GOOD, "kind": "secret"}, {**GOOD, "importance": 7}, {**GOOD, "content": " "}, {**GOOD, "content": "a " * 41}):
+    for bad in (
+        {**GOOD, "kind": "secret"},
+        {**GOOD, "importance": 7},
+        {**GOOD, "content": " "},
+        {**GOOD, "content": "a " * 41},
+    ):
         with pytest.raises(ValidationError):
             Offered.model_validate(bad)
         assert candidates(turn(ODD), model=answering(bad)) == []

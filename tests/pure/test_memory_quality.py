@@ -9,7 +9,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import memory_quality as quality
-
 from recollect.extract import Candidate, Turn, candidates
 
 
@@ -35,6 +34,10 @@ def test_the_bars_hold_in_every_group(groups: tuple[str, ...]) -> None:
 def test_no_family_is_left_behind(family: str) -> None:
     f = quality.figures([quality.score(d) for d in quality.dialogues() if d.family == family])
     assert f.decided >= 0.9 and f.merges <= 0.01 and f.invalidations <= 0.01
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert quality.PAGE.read_text("utf-8") == quality.page(), "python tests/memory_quality.py --write"
 
 
 def test_the_measure_can_fail() -> None:

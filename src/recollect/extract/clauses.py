@@ -290,7 +290,11 @@ def split(tokens: Sequence[str]) -> list[list[str]]:
                 and lowered[j] not in ("all", "both", "since")
             ):
                 j += 1
-            if j < len(tokens) and _begins(lowered, j, comma) and not (word == "since" and not comma):
+            if (
+                j < len(tokens)
+                and (_begins(lowered, j, comma) or lowered[j : j + 2] == ["call", "me"])
+                and not (word == "since" and not comma)
+            ):
                 if word == "or":
                     # "I'd use A or I'd use B": an alternative is no statement.
                     return []
@@ -313,8 +317,8 @@ def split(tokens: Sequence[str]) -> list[list[str]]:
                 continue
             if (
                 word == "and"
-                and lowered[i + 1 : i + 2]
-                and lowered[i + 1] in _ELIDED
+                and j < len(tokens)
+                and lowered[j] in _ELIDED
                 and current
                 and low(current[0]) in ("i", "we")
                 and "to" not in lowered[:i]
@@ -642,7 +646,11 @@ def _verb_at(lowered: Sequence[str], tokens: Sequence[str]) -> int:
             return i
         if w in HABIT and i + 1 < len(lowered) and (lowered[i + 1] in THIRD or lowered[i + 1] in BASES):
             return i
-        if w in _DROPPED and i + 1 < len(lowered) and lowered[i + 1] in THIRD:
+        if (
+            w in _DROPPED
+            and i + 1 < len(lowered)
+            and (lowered[i + 1] in THIRD or (lowered[i + 1] in BASES and lowered[i - 1].endswith("s")))
+        ):
             return i
         if w in PREPOSITIONS and w not in one_of("of for in at from with on"):
             return 0

@@ -23,6 +23,7 @@ from .words import (
     LASTING,
     LIKES,
     MARITAL,
+    MONTHS,
     NUMBERS,
     PARTICIPLE,
     PAST,
@@ -30,6 +31,7 @@ from .words import (
     STOP,
     THIRD,
     TOOL_NOUNS,
+    WEEKDAYS,
     one_of,
 )
 
@@ -259,7 +261,7 @@ def _subject(tokens: list[str]) -> str:
     out = []
     for token in tokens:
         w = low(token)
-        if w in one_of("the a an their my our user his her other also"):
+        if w in one_of("the a an their my our user his her also"):
             continue
         w = _SYNONYM.get(w, w)
         out.append(w)
@@ -319,10 +321,13 @@ def _frames(
         body, bl = (rest[1:], rl[1:]) if verb == "be" else (rest, rl)
         if bl and bl[0] in ("in", "near", "at"):
             head, quals = _cut(body[1:], bl[1:])
-            return [make("home", head, quals, ONE)]
+            at_number = bl[0] == "at" and len(bl) > 1 and bl[1][:1].isdigit()
+            return [make("home address" if at_number else "home", head, quals, ONE)]
         prep = bl[0] if bl else ""
         head, quals = _cut(body[1:], bl[1:])
         return [make(f"live {prep}".strip(), head, quals, MANY if prep == "with" else ONE)]
+    if verb == "turn" and first.isdigit():
+        return [Frame(who, "age", frozenset({first}), (), negated, ONE, False, first)]
     if verb in ("move", "relocate") and first == "to" and not going and aux not in ("will", "would"):
         head, quals = _cut(rest[1:], rl[1:])
         return [Frame(who, "home", stems(head), tuple(quals), negated, ONE, False, " ".join(head))]
@@ -456,6 +461,14 @@ def _phrase(rest: list[str], rl: list[str], prep: str) -> list[str]:
     return [t for t in out if low(t) not in ("a", "an", "the")]
 
 
+def _dateish(rl: list[str]) -> bool:
+    """Whether words begin a date: a weekday, 2026-03-16, 1 June, June."""
+    first = rl[0]
+    if first.rstrip("s") in WEEKDAYS or first in MONTHS or (first[:4].isdigit() and first[4:5] == "-"):
+        return True
+    return first[:1].isdigit() and len(rl) > 1 and rl[1] in MONTHS
+
+
 _TITLES = frozenset("dr mr mrs ms st prof".split())
 
 
@@ -505,7 +518,7 @@ def _has(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) ->
     i = 0
     number = ""
     for k, w in enumerate(rl[:5]):
-        if w in one_of("a an one my their the got another second new"):
+        if w in one_of("a an my their the got another second new"):
             continue
         if w in NUMBERS or w.isdigit():
             number = str(NUMBERS.get(w, w))
@@ -538,6 +551,19 @@ def _has(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) ->
         if number and single != "":
             return [Frame(who, f"number of {single}", frozenset({number}), (), negated, ONE, past, number)]
     head, quals = _cut(rest, rl)
+    if number and i < len(rl) and rl[i].endswith("s") and len(head) <= i + 2:
+        return [
+            Frame(
+                who,
+                f"number of {' '.join(sorted(stems(head[i:])))}",
+                frozenset({number}),
+                tuple(quals),
+                negated,
+                ONE,
+                past,
+                number,
+            )
+        ]
     if low(head[-1]) in ("allergy", "intolerance") and len(head) > 1:
         return [
             Frame(
@@ -568,6 +594,15 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
 
     near = [w for w in rl[:3] if w not in ("a", "an", "the")]
     last = who.split()[-1]
+    if who in ("address", "home address"):
+        return [Frame("user", "home address", stems(rest), (), negated, ONE, past, " ".join(rest))]
+    if who not in ("user", "birthday") and not any(w in KIN for w in who.split()):
+        skip = 1 if first in ("on", "at", "by", "due") else 0
+        if len(rl) > skip and _dateish(rl[skip:]):
+            body, when = _cut(rest[skip:], rl[skip:])
+            return make("when", body, ONE, when)
+    if first == "in" and rl[1:3] == ["a", "relationship"]:
+        return [Frame(who, "marital", frozenset({"relationship"}), (), negated, ONE, past, "in a relationship")]
     if who == "birthday":
         return [
             Frame(
@@ -719,7 +754,7 @@ def _wish(tokens: list[str], ls: list[str]) -> list[Frame]:
 
 
 NOUNS = {
-    "address": ("home",), "home address": ("home",), "city": ("home",), "residence": ("home",), "location": ("home",), "home": ("home",),
+    "address": ("home address", "home"), "home address": ("home address", "home"), "city": ("home",), "residence": ("home",), "location": ("home",), "home": ("home",),
     "job": ("job", "employer"), "work": ("job", "employer"), "profession": ("job",), "employer": ("employer",), "workplace": ("employer",),
     "company": ("employer",), "name": ("name", "called"), "nickname": ("called",), "age": ("age",), "birthday": ("birth",),
     "date of birth": ("birth",), "diet": ("diet",), "timezone": ("timezone",), "time zone": ("timezone",), "nationality": ("origin",),

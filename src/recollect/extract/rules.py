@@ -933,6 +933,8 @@ class _Reader:
     def _one(self, part: list[str], marks: frozenset[str], why: str | None) -> None:
         body = " ".join(part)
         first = low(part[0])
+        if first in ("call", "please") and self._call_me(body, why):
+            return
         m = _ANOTHER.match(body)
         if m:
             self._add(
@@ -999,7 +1001,7 @@ class _Reader:
                     self._add(second, why)
                     return
         self._add(made, why)
-        if made.operation == "assert" and (clause.subject or clause.form in ("past", "perfect")):
+        if clause.subject or clause.form in ("past", "perfect"):
             self._maybe_done(clause, part, why)
 
     @staticmethod

@@ -48,6 +48,9 @@ _TIMEZONES = frozenset(
     "pst pdt est edt cst cdt mst mdt cet cest gmt utc bst ist jst aest aedt nzst eet eest wet hst msk sgt hkt".split()
 )
 _SWITCH = pattern(r"(?i)^(?:over )?(?:from (?P<a>.+?) (?:over )?to|to) (?P<b>.+)$")
+_CODES = frozenset(
+    "locker door alarm gate zip post postal area dress entry pin access country dial promo discount".split()
+)
 _BODY = frozenset(
     "knees knee back eyesight hearing heart stomach skin eyes memory blood hip hips shoulder balance".split()
 )
@@ -176,6 +179,11 @@ def _user_is(c: Clause, r: tuple[str, ...], loose: bool) -> Found | None:
     past = c.form == "past"
     if c.form == "modal":
         return None
+    if past and r[:1] in (("fired",), ("laid",), ("dismissed",)):
+        at = r.index("from") if "from" in r else -1
+        return Found(
+            say(c), "past", "retract", f"Works at {_noun(c.rest[at + 1 :])}" if at > 0 else "job", marks=c.marks
+        )
     if past:
         if w in one_of("born raised diagnosed promoted laid fired hired adopted baptised baptized awarded"):
             family = "home" if w in ("born", "raised") else "health" if w == "diagnosed" else "past"
@@ -300,6 +308,8 @@ def _user_is(c: Clause, r: tuple[str, ...], loose: bool) -> Found | None:
         return _user_is_doing(c, r)
     if w in ("available", "unavailable", "reachable") and len(r) > 1:
         return Found(say(c), "habit", marks=c.marks)
+    if r[:3] == ("in", "a", "relationship"):
+        return Found(say(c), "identity", marks=c.marks)
     if w == "no" and len(r) > 2 and r[1] in ("fan",):
         return Found(say(c), "preference", marks=c.marks)
     if w in one_of("employed self-employed unemployed retired freelancing"):
@@ -543,6 +553,11 @@ def _user_past(c: Clause, r: tuple[str, ...]) -> Found | None:
         if r[:2] == ("rid", "of") and len(r) > 2:
             about = " ".join(rewrite(c.rest[2:]))
             return Found(content, "past", "retract", about, marks=c.marks)
+        if r[:1] in (("fired",), ("laid",), ("dismissed",)):
+            at = r.index("from") if "from" in r else -1
+            return Found(
+                content, "past", "retract", f"Works at {_noun(c.rest[at + 1 :])}" if at > 0 else "job", marks=c.marks
+            )
         if r[:1] in (("married",), ("engaged",), ("divorced",)):
             state = r[0]
             when = _when(" ".join(c.rest[1:]))
@@ -575,6 +590,9 @@ def _user_past(c: Clause, r: tuple[str, ...]) -> Found | None:
         and r[0] in one_of("a an my our")
     ):
         return Found(content, "habit", marks=c.marks)
+    if v in ("finish", "complete") and r and r[0] in ING:
+        held = Clause(c.subject, c.group, (), False, "", ING[r[0]], "present", c.rest[1:], frozenset())
+        return Found(content, "past", "retract", say(held), marks=c.marks)
     if v in ("quit", "stop") and r:
         if r[0] in ING:
             held = Clause(c.subject, c.group, (), False, "", ING[r[0]], "present", c.rest[1:], frozenset())
@@ -994,7 +1012,7 @@ def _other(c: Clause, r: tuple[str, ...], loose: bool, asks: bool) -> Found | No
     project = any(w in PROJECT or w.removesuffix("'s") in PROJECT for w in words)
     favourite = any(w in one_of("favourite favorite fave preferred") for w in words)
     if not loose:
-        if _head(subject) in TALK and not kin and not favourite:
+        if _head(subject) in TALK and not kin and not favourite and not _CODES & set(words):
             if not (project and (c.group or c.verb in one_of("live run use go start take"))):
                 return None
         if c.form == "modal":
@@ -1020,13 +1038,32 @@ def _other(c: Clause, r: tuple[str, ...], loose: bool, asks: bool) -> Found | No
         if not r:
             return None
         if not loose and (
-            (r[0] in one_of("that how what why if whether not") and not c.negated) or (r[0] in _ADJECTIVES and not kin)
+            (r[0] in one_of("that how what why if whether not") and not c.negated)
+            or (r[0] in _ADJECTIVES and not kin and words[-1] not in _BODY)
         ):
             return None
         if not loose and kin and r[0] in _ADJECTIVES and len(r) < 3:
             return None
         if not loose and c.negated and not kin and not project:
             return None
+        moved = (
+            r[0] in one_of("moved changed postponed pushed rescheduled shifted delayed extended")
+            and "to" in r[:3]
+            and not kin
+        )
+        if moved and r.index("to") + 1 < len(r):
+            new = c.rest[r.index("to") + 1 :]
+            first = low(new[0])
+            prep = (
+                "at "
+                if first[:1].isdigit() and not (len(new) > 1 and low(new[1]) in MONTHS)
+                else "on "
+                if first in WEEKDAYS or first[:1].isdigit()
+                else ""
+            )
+            return Found(
+                f"{capital(subject)} is {prep}{' '.join(rewrite(new))}", family, marks=c.marks | {"now"}, future=True
+            )
         if c.form == "past" and not (
             kin
             or r[0] in one_of("born founded hired built")
