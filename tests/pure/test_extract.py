@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.extract import Candidate, Turn, candidates, session, topic
-from recollect.extract.rules import IMPORTANCE
+from recollect.extract.offer import IMPORTANCE
 from recollect.search.fence import CLOSING, OPENING
 
 AT = 1_773_136_800_000  # Tuesday 2026-03-10

@@ -8,7 +8,7 @@ looks meant for a memory is kept at all, in quarantine.
 from __future__ import annotations
 
 from ..light import pattern
-from . import RULES, Candidate, Turn, danger
+from . import Candidate, Turn, danger
 from .clauses import (
     DEICTIC,
     Clause,
@@ -29,7 +29,10 @@ from .clauses import (
 )
 from .corrections import NOT_FIRST, SPELLED, WITH_LETTER, holds, mend
 from .dates import resolve
+from .events import derive
+from .foreign import foreign
 from .frames import frames
+from .offer import KINDS, offer
 from .prose import Sentence, is_foreign, sentences
 from .statements import fact
 from .wishes import CALL_ME, CALL_NOT, STANDING, STYLE_VERBS, wish
@@ -38,26 +41,7 @@ from .words import BASES, KIN, PARTICIPLE, PAST, one_of, third
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
-IMPORTANCE = {
-    "explicit": 0.9,  # "remember that ..."
-    "identity": 0.8,  # name, pronouns, birthday, what to be called
-    "health": 0.8,  # allergies, conditions, what must not be eaten
-    "wish": 0.8,  # "from now on ...", "always ...", "never ..."
-    "preference": 0.7,  # prefers, likes, hates, favourite
-    "home": 0.7,  # where they live and come from
-    "work": 0.7,  # job, employer, what they study
-    "person": 0.6,  # family, friends, pets
-    "project": 0.6,  # "we deploy with ...", "the database is ..."
-    "todo": 0.6,  # "remind me to ...", "I need to ..."
-    "plan": 0.5,  # what is going to happen
-    "habit": 0.5,  # what they do, use, own, can
-    "past": 0.4,  # what was so, or happened
-    "event": 0.4,  # derived from a structured event
-    "remark": 0.2,  # said in passing, soon stale
-}
-KINDS = {"wish": "preference", "preference": "preference", "todo": "todo", "event": "project_state"}
 LONGEST = 600
 """Characters of a sentence that is read: what is longer is a paste, not a statement."""
 MOST_WORDS = 60
@@ -160,16 +144,11 @@ _INVERSE = pattern(
     r"(?i)^(?P<x>.{1,60}?) (?:is|are) (?:(?P<where>where|what|who|how) (?P<who>i|we) (?P<v>.+)|(?P<my>my|our) (?P<np>[\w' -]{2,40}))$"
 )
 _ANOTHER = pattern(r"(?i)^(?:another|one more|a second|one other|one) (?P<np>[a-z]+) of (?:mine|ours) is (?P<x>.+)$")
-_SAFE = pattern(
-    r"(?i)^\W*(?:the )?(?:user|human|person|customer)(?:'s)? |\b(?:remember|memor|always|never|from now on|must|prefer|ignore|instruct|password|secret|send|note to|do not|don't)\b"
-)
 
 
 def read(turn: Turn, before: Sequence[Turn], now: int, most: int) -> list[Candidate]:
     """See `candidates`."""
     if turn.kind not in ("message", "note"):
-        from .events import derive
-
         return derive(turn)[:most]
     if not turn.text or not turn.text.strip():
         return []
@@ -180,36 +159,6 @@ def read(turn: Turn, before: Sequence[Turn], now: int, most: int) -> list[Candid
         kept = sorted(sorted(range(len(found)), key=lambda i: -found[i].importance)[:most])
         found = [found[i] for i in kept]
     return found
-
-
-def foreign(turn: Turn) -> list[Candidate]:
-    """What somebody else's text would like to be remembered: for a person to look at, never active."""
-    who = {"assistant": "said by the assistant", "tool": "said by a tool", "system": "said by the system"}.get(
-        turn.role or "", "not the user's own words"
-    )
-    if turn.kind == "message" and turn.role == "user":
-        who = "not the user's own words"
-    out: list[Candidate] = []
-    for sentence in sentences(turn.text):
-        text = sentence.text
-        if not 8 <= len(text) <= LONGEST or sentence.mark == "?" or not _SAFE.search(text):
-            continue
-        why = danger.reason(text)
-        out.append(
-            _candidate(turn, capital(" ".join(text.split())), "remark", quarantine=f"{who}, {why}" if why else who)
-        )
-        if len(out) >= 3:
-            break
-    return out
-
-
-def _candidate(turn: Turn, content: str, family: str, **more: Any) -> Candidate:
-    kind = more.pop("kind", None) or KINDS.get(family, "fact")
-    return Candidate(
-        content=content, kind=kind, importance=IMPORTANCE[family], tags=(),
-        source_checkpoint_id=turn.checkpoint_id or f"event:{turn.seq}", seqs=more.pop("seqs", (turn.seq,)),
-        role=turn.role, extractor=RULES, family=family, **more,
-    )  # fmt: skip
 
 
 class _Reader:
@@ -352,7 +301,7 @@ class _Reader:
             return
         mode = "also" if "also" in found.marks else "now" if found.marks & {"now", "again"} else ""
         self.out.append(
-            _candidate(
+            offer(
                 self.turn, capital(content), found.family, kind=found.kind, operation=operation, about=about,
                 valid_from=begins, valid_to=ends, quarantine=why, mode=mode, **({"seqs": seqs} if seqs else {}),
             )
@@ -435,7 +384,7 @@ class _Reader:
                 made = [c for c in self._last or [] if c.seqs == previous.seqs] or [previous]
                 for c in made:
                     self.out.append(
-                        _candidate(
+                        offer(
                             self.turn,
                             f"Forget: {c.content}",
                             c.family,
@@ -446,7 +395,7 @@ class _Reader:
                     )
             return True
         about = self._asked_about(what) or self._in_third(what)
-        self.out.append(_candidate(self.turn, f"Forget: {about}", "explicit", operation="retract", about=about))
+        self.out.append(offer(self.turn, f"Forget: {about}", "explicit", operation="retract", about=about))
         return True
 
     @staticmethod
@@ -657,13 +606,13 @@ class _Reader:
             if previous is None:
                 return True
             self.out.append(
-                _candidate(self.turn, f"Done: {previous.content}", "todo", operation="done", about=previous.content)
+                offer(self.turn, f"Done: {previous.content}", "todo", operation="done", about=previous.content)
             )
             return True
         if not what:
             return False
         about = "Finish " + " ".join(rewrite(what.strip(" ,").split()))
-        self.out.append(_candidate(self.turn, f"Done: {about}", "todo", operation="done", about=about))
+        self.out.append(offer(self.turn, f"Done: {about}", "todo", operation="done", about=about))
         return True
 
     # -- names and wishes
@@ -682,7 +631,7 @@ class _Reader:
             name = body[lowered.index("call") :].split(" ", 2)[-1].strip(" .!,")
             name, _ = close_down(name + " .")
             self.out.append(
-                _candidate(
+                offer(
                     self.turn,
                     f"Doesn't want to be called {name}",
                     "identity",
@@ -817,7 +766,7 @@ class _Reader:
         if new == held:
             # "No, Slovenia, not Slovakia" when Slovenia is what is held: said again.
             self.out.append(
-                _candidate(self.turn, held, previous.family, kind=previous.kind, seqs=(self.turn.seq, *previous.seqs))
+                offer(self.turn, held, previous.family, kind=previous.kind, seqs=(self.turn.seq, *previous.seqs))
             )
             return True
         if previous in self.out:
@@ -1132,7 +1081,7 @@ class _Reader:
         if not about or (verb in one_of("be see think say know find want like hear tell get") and verb != "get"):
             return
         text = f"{verb} {about}"
-        self.out.append(_candidate(self.turn, f"Done: {text}", "todo", operation="done", about=capital(text)))
+        self.out.append(offer(self.turn, f"Done: {text}", "todo", operation="done", about=capital(text)))
 
     def _fact(self, clause: Clause | None, *, loose: bool = False) -> Found | None:
         if clause is None:
