@@ -81,7 +81,20 @@ def load_metadata(conversation: str, stored: str) -> dict[str, Json]:
 
 
 def _conversation(row: Row) -> Conversation:
-    id, title, workspace, workflow_id, metadata, branch, last_seq, created_at, updated_at, deleted_at, origin, activity = row
+    (
+        id,
+        title,
+        workspace,
+        workflow_id,
+        metadata,
+        branch,
+        last_seq,
+        created_at,
+        updated_at,
+        deleted_at,
+        origin,
+        activity,
+    ) = row
     return Conversation(
         id, title, workspace, workflow_id, load_metadata(id, metadata), branch, last_seq, created_at, updated_at, deleted_at,
         origin, str(activity),

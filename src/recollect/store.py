@@ -184,7 +184,12 @@ class Store:
             if expires:
                 jobs.enqueue(tx, "retain", "all", delay_ms=DAY_MS)
             return conversations.create(
-                tx, name, title=title, workspace=workspace, workflow_id=workflow_id, metadata=stored,
+                tx,
+                name,
+                title=title,
+                workspace=workspace,
+                workflow_id=workflow_id,
+                metadata=stored,
                 origin=None if origin == "application" else origin,
             )
 

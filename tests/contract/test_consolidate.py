@@ -180,7 +180,9 @@ def test_a_job_stops_in_time_and_goes_on_later(open_store: Open, monkeypatch: py
     monkeypatch.setattr("recollect.store.CONSOLIDATE_SECONDS", 0.0)
     store = open_store(background=False, memory_extract=True)
     c = store.create()
-    store.append_many(c, [{"role": "user", "text": f"My friend Ana{i} lives in Porto."} for i in range(consolidate.CHUNK * 2)])
+    store.append_many(
+        c, [{"role": "user", "text": f"My friend Ana{i} lives in Porto."} for i in range(consolidate.CHUNK * 2)]
+    )
     store.settle()
     assert store.consolidate(c).turns == 0, "each round queued the next"
 
@@ -199,7 +201,10 @@ def test_a_purge_wins_over_a_late_consolidation(open_store: Open, monkeypatch: p
         "delete": lambda: other.delete("c"),
         "delete_event": lambda: other.delete_event("c", 1),
         "erase": lambda: other.erase(conversation="c"),
-        "recreate": lambda: (other.erase(conversation="c"), other.append(other.create("c"), role="user", text="Hello.")),
+        "recreate": lambda: (
+            other.erase(conversation="c"),
+            other.append(other.create("c"), role="user", text="Hello."),
+        ),
         "forget source": lambda: other.forget(source="c"),
     }
     done: list[str] = []
@@ -221,11 +226,15 @@ def test_a_purge_wins_over_a_late_consolidation(open_store: Open, monkeypatch: p
         store.restore(c)
     assert store.memories(state=None) == []
     store.settle()
-    assert contents(store, state=None) == (["Lives in Porto"] if purge == "delete" else []), "restored, it is considered"
+    assert contents(store, state=None) == (["Lives in Porto"] if purge == "delete" else []), (
+        "restored, it is considered"
+    )
     assert store.verify().ok
 
 
-def test_forgotten_by_hand_wins_over_what_was_said_before(words: recollect.Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forgotten_by_hand_wins_over_what_was_said_before(
+    words: recollect.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock = [1_700_000_000_000]
     monkeypatch.setattr("recollect.ids.now", lambda: clock[0])
     c = words.create("c")
@@ -327,5 +336,3 @@ def test_what_cannot_be_consolidated(words: recollect.Store) -> None:
     words.delete(words.create("c"))
     with pytest.raises(ConversationDeleted):
         words.consolidate("c")
-
-

@@ -20,7 +20,9 @@ def say(store: recollect.Store, c: recollect.Conversation, text: str, branch: st
     return event
 
 
-def seen(store: recollect.Store, c: recollect.Conversation | None = None, branch: str | None = None, **asked: object) -> list[str]:
+def seen(
+    store: recollect.Store, c: recollect.Conversation | None = None, branch: str | None = None, **asked: object
+) -> list[str]:
     found = sorted(m.content for m in store.memories(conversation=c, branch=branch, **asked))  # type: ignore[arg-type]
     if not asked:  # search sees what the list sees
         hits = store.recall("lives in Porto Lisbon Berlin Madrid tea", conversation=c, branch=branch, limit=100)
@@ -213,7 +215,15 @@ class Model:
     def note(self, city: str, action: str, state: str, at: tuple[str, int] | None, branch: str) -> None:
         prior = self.standing(branch, city)
         self.happened.append(
-            {"city": city, "state": state, "at": at, "group": self.group, "action": action, "prior": prior, "undone": False}
+            {
+                "city": city,
+                "state": state,
+                "at": at,
+                "group": self.group,
+                "action": action,
+                "prior": prior,
+                "undone": False,
+            }
         )
 
     def say(self, branch: str, seq: int, city: str) -> None:
