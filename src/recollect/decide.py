@@ -170,6 +170,8 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
 
     if a.past != b.past:
         return "", ""
+    if a.subject == b.subject == "assistant" and _pull_apart(a, b):
+        return "replaces", f"the newer wish replaces “{n.content}”"
     a, b = _aligned(a, b)
     if not _same_subject(a, b):
         return "", ""
@@ -380,6 +382,30 @@ def _prefer(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
     return "", ""
 
 
+_REPLIES = frozenset("answers answer replies reply responses response explanations explanation".split())
+
+
+def _pull_apart(a: Frame, b: Frame) -> bool:
+    """`Use a formal tone` and `Be informal`, `Keep answers short` and `Give long answers`: opposite wishes in other words."""
+    from .extract.frames import _ANTONYM
+
+    if a.negated or b.negated:
+        return False
+    one, two = set(a.text.lower().split()), set(b.text.lower().split())
+    for w in one:
+        pole = _ANTONYM.get(w)
+        other = {x for x in two if pole and _ANTONYM.get(x) == pole}
+        if other and w not in two and not (pole == "length" and _SHORT.get(w) == _SHORT.get(min(other))):
+            if pole in ("formality", "units", "degrees", "indent"):
+                return True
+            if pole == "length":
+                return all(_REPLIES & words or f.attribute == "answers" for words, f in ((one, a), (two, b)))
+    return False
+
+
+_SHORT = {"short": 0, "brief": 0, "concise": 0, "long": 1, "detailed": 1, "verbose": 1}
+
+
 def _poles(f: Frame) -> set[str]:
     from .extract.frames import _ANTONYM
 
@@ -518,7 +544,8 @@ def _ends(wanted: frozenset[str], theirs: Sequence[Frame], words: frozenset[str]
         wanted <= frozenset(f.subject.split()) and f.attribute in ("name", "value")
     ):
         return True
-    return f.subject == "user" and wanted <= f.value and f.attribute not in _LASTING
+    around = f.value.union(*(v for _, v in f.qualifiers))
+    return f.subject == "user" and wanted <= around and f.attribute not in _LASTING
 
 
 _FINISHING = frozenset("do finish complete handle mark cross tick".split())
@@ -526,7 +553,7 @@ _ALIKE = {
     verb: group[0]
     for group in map(
         str.split,
-        ("buy get purchase order pick", "call phone ring", "email mail write message text", "send ship mail", "fix repair mend", "submit file hand turn"),
+        ("buy get purchase order pick", "call phone ring", "email mail write message text", "send ship mail", "fix repair mend", "submit file hand turn", "talk speak chat"),
     )
     for verb in group
 }  # fmt: skip

@@ -153,7 +153,7 @@ def _replace_value(held: str, new: str) -> str | None:
     tokens = held.split()
     lowered = [low(t) for t in tokens]
     for at in range(len(tokens) - 2, -1, -1):
-        if lowered[at] in one_of("is called named are"):
+        if lowered[at] in one_of("is called named are") and lowered[at + 1] not in one_of("from in at on with for to"):
             end = _phrase_end(lowered, at + 1)
             return " ".join([*tokens[: at + 1], *new.split(), *tokens[end:]])
     for at in range(len(tokens) - 2, -1, -1):

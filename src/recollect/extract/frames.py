@@ -20,6 +20,7 @@ from .words import (
     JOB_HEADS,
     KIN,
     KIN_MANY,
+    LANGUAGES,
     LASTING,
     LIKES,
     MARITAL,
@@ -54,7 +55,7 @@ _SYNONYM = {
 }  # fmt: skip
 _ANTONYM = {"dark": "mode", "light": "mode", "tabs": "indent", "spaces": "indent", "tea": "", "coffee": "", "formal": "formality",
             "informal": "formality", "short": "length", "long": "length", "brief": "length", "detailed": "length", "concise": "length",
-            "verbose": "length", "metric": "units", "imperial": "units"}  # fmt: skip
+            "verbose": "length", "celsius": "degrees", "fahrenheit": "degrees", "metric": "units", "imperial": "units"}  # fmt: skip
 _FILLER = frozenset(
     "also too really just still already currently now actually again mostly always usually often generally very please anymore".split()
 )
@@ -348,6 +349,8 @@ def _frames(
                 and set(map(low, found)) & one_of("years year months home night living decades weekends noon")
             ):
                 out.append(make(attribute, found, other if not out else (), ONE))
+        if not out and bl[:1] in (["on"], ["in"]) and ("team" in bl or "department" in bl):
+            out.append(make("team", [t for t in body[1:] if low(t) not in ("team", "department")], (), ONE))
         if not out:
             prep = bl[0] if bl and bl[0] in _PREPS else ""
             head, quals = _cut(body[1:] if prep else body, bl[1:] if prep else bl)
@@ -417,6 +420,11 @@ def _frames(
         if at is not None:
             thing_ = [t for t, _ in pairs[:at]]
             return [make("host " + " ".join(sorted(stems(thing_))), [t for t, _ in pairs[at + 1 :]], (), ONE)]
+    if verb in ("wake", "get") and first == "up":
+        return [make("wake up", rest[1:], (), ONE)]
+    if verb in ("buy", "adopt") and past:
+        head, quals = _cut(rest, rl)
+        return [Frame(who, "have", stems(head), tuple(quals), negated, MANY, False, " ".join(head))]
     # Anything else: the verb with its preposition is the attribute, its object the value.
     prep = first if first in _PREPS else ""
     head, quals = _cut(rest[1:], rl[1:]) if prep else _cut(rest, rl)
@@ -598,6 +606,8 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
         return [Frame("user", "home address", stems(rest), (), negated, ONE, past, " ".join(rest))]
     if who not in ("user", "birthday") and not any(w in KIN for w in who.split()):
         skip = 1 if first in ("on", "at", "by", "due") else 0
+        if first in one_of("planned scheduled due set") and rl[1:2] in (["for"], ["on"], ["at"]):
+            skip = 2
         if len(rl) > skip and _dateish(rl[skip:]):
             body, when = _cut(rest[skip:], rl[skip:])
             return make("when", body, ONE, when)
@@ -678,6 +688,8 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
         return make("speak", rest[2:], MANY)
     if first == "at" and who == "user" and len(rest) > 1 and rest[1][:1].isupper():
         return make("employer", head[1:] if low(head[0]) == "at" else rest[1:], ONE)
+    if who == "user" and first in ("in", "on") and ("team" in rl or "department" in rl):
+        return make("team", [t for t in rest[1:] if low(t) not in ("team", "department")], ONE)
     if first in ("in", "at", "on") and len(rl) > 1:
         return make(f"is {first}", rest[1:], ONE if who != "user" else UNKNOWN)
     if first in PARTICIPLE and len(rl) > 1 and rl[1] in _PREPS:
@@ -719,10 +731,11 @@ def _wish(tokens: list[str], ls: list[str]) -> list[Frame]:
         return []
     verb = ls[i]
     rest, rl = tokens[i + 1 :], ls[i + 1 :]
+    spoken = [t for t in rest if low(t) in LANGUAGES]
+    if verb in one_of("speak use talk write") and spoken and low(rest[0]) in LANGUAGES:
+        return [Frame("assistant", "language ", stems(spoken), (), negated, ONE, False, " ".join(spoken))]
     if verb in one_of("answer reply respond speak talk write communicate") and "in" in rl:
         at = rl.index("in")
-        from .words import LANGUAGES
-
         if any(w in LANGUAGES for w in rl[at + 1 :]):
             lead = stems(w for w in rest[:at] if low(w) not in one_of("them to answers replies"))
             return [

@@ -1030,7 +1030,7 @@ class _Reader:
                 self._add(fact_, why)
                 if fact_.operation != "assert":
                     return
-        start = next((i for i, w in enumerate(lowered[:3]) if w not in one_of("just finally already have has got")), 0)
+        start = next((i for i, w in enumerate(lowered[:3]) if w not in one_of("just finally already have has")), 0)
         if (
             lowered[start] in PAST
             or (lowered[start] in PARTICIPLE)
@@ -1078,7 +1078,7 @@ class _Reader:
         elif verb == "get" and rest and low(rest[-1]) == "done":
             verb, rest = "finish", rest[:-1]
         about = " ".join(rewrite(rest)).strip(" ,.")
-        if not about or (verb in one_of("be see think say know find want like hear tell get") and verb != "get"):
+        if not about or verb in one_of("be see think say know want like hear tell"):
             return
         text = f"{verb} {about}"
         self.out.append(offer(self.turn, f"Done: {text}", "todo", operation="done", about=capital(text)))

@@ -308,6 +308,8 @@ def _user_is(c: Clause, r: tuple[str, ...], loose: bool) -> Found | None:
         return _user_is_doing(c, r)
     if w in ("available", "unavailable", "reachable") and len(r) > 1:
         return Found(say(c), "habit", marks=c.marks)
+    if w in ("in", "on") and len(r) > 2 and r[-1] in ("team", "department") and r[1] in ("the", "a", "our"):
+        return Found(say(c), "work", marks=c.marks)
     if r[:3] == ("in", "a", "relationship"):
         return Found(say(c), "identity", marks=c.marks)
     if w == "no" and len(r) > 2 and r[1] in ("fan",):
@@ -508,6 +510,8 @@ def _user_past(c: Clause, r: tuple[str, ...]) -> Found | None:
                     )
             if c.group and m and m.group("a") and not _place_like(place):
                 return Found("Uses " + place, "project", about="Uses " + m.group("a"), marks=marks)
+            if low(place.split()[-1]) in one_of("team department group role position project company side squad"):
+                return Found(f"Is in {' '.join(rewrite(place.split()))}", "work", marks=marks)
             when = _when(place)
             place = when[0]
             since = f" since {when[1]}" if when[1] else ""
@@ -590,6 +594,13 @@ def _user_past(c: Clause, r: tuple[str, ...]) -> Found | None:
         and r[0] in one_of("a an my our")
     ):
         return Found(content, "habit", marks=c.marks)
+    if (
+        v == "find"
+        and len(r) > 1
+        and r[0] in ("a", "an", "my", "our")
+        and r[1] not in one_of("bug way solution problem typo mistake good better nice great few file article")
+    ):
+        return Found(content, "past", "retract", "Is looking for " + " ".join(rewrite(c.rest)), marks=c.marks)
     if v in ("finish", "complete") and r and r[0] in ING:
         held = Clause(c.subject, c.group, (), False, "", ING[r[0]], "present", c.rest[1:], frozenset())
         return Found(content, "past", "retract", say(held), marks=c.marks)
@@ -730,7 +741,8 @@ def _replaced(c: Clause, r: tuple[str, ...]) -> Found | None:
         ):
             if low(thing) in ("everything", "all"):
                 return Found(f"Uses {_noun(c.rest[at + 1 :])}", family, marks=marks)
-            return Found(f"{capital(thing)} is on {_noun(c.rest[at + 1 :])}", family, marks=marks)
+            prep = "at" if r[at + 1][:1].isdigit() and len(r) == at + 2 else "on"
+            return Found(f"{capital(thing)} is {prep} {_noun(c.rest[at + 1 :])}", family, marks=marks)
     return None
 
 
@@ -1121,6 +1133,10 @@ def _other(c: Clause, r: tuple[str, ...], loose: bool, asks: bool) -> Found | No
                     else "in "
                 )
                 return Found(f"{capital(subject)} is {prep}{' '.join(rewrite(new))}", family, marks=c.marks | {"now"})
+        if kin and c.verb == "get" and r[:1] in (("married",), ("engaged",), ("divorced",)):
+            return Found(f"{capital(subject)} is {' '.join(rewrite(c.rest))}", family, marks=c.marks | {"now"})
+        if not kin and c.verb == "get" and r[:1] in (("cancelled",), ("canceled",), ("scrapped",)):
+            return Found(say(c), "past", "retract", subject, marks=c.marks)
         if kin and c.verb in ("move", "relocate") and r[:1] == ("to",):
             when = _when(" ".join(c.rest[1:]))
             since = f" since {when[1]}" if when[1] else ""
