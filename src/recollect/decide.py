@@ -175,6 +175,14 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
     a, b = _aligned(a, b)
     if not _same_subject(a, b):
         return "", ""
+    if (
+        a.attribute in ("employer", "job")
+        and b.attribute == "job"
+        and b.value & _WITHOUT
+        and a.subject == b.subject
+        and not a.negated
+    ):
+        return "replaces", f"the newer value for work replaces “{n.content}”"
     if a.attribute != b.attribute:
         # Vegetarian, then "eats meat"; "doesn't eat fish" is something else.
         return "", ""
@@ -216,6 +224,8 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
             return "same", ""
         if not elsewhere and a.cardinality == ONE and _within(quals_b, quals_a):
             return "replaces", f"says more than “{n.content}”"
+        if elsewhere and c.mode == "now" and quals_a.keys() == quals_b.keys():
+            return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
         if elsewhere and c.operation == "correct" and a.cardinality != MANY:
             return "replaces", f"corrects “{n.content}”"
         return "", ""
@@ -307,6 +317,12 @@ def _aligned(a: Frame, b: Frame) -> tuple[Frame, Frame]:
         and dict(b.qualifiers).get("for") == content_words(a.subject)
     ):
         return a, Made(a.subject, "is on", b.value, (), b.negated, a.cardinality, b.past, b.text)
+    if {a.attribute, b.attribute} == {"use", "work with"} and a.subject == b.subject and a.value == b.value:
+        return _as(a, "use"), _as(b, "use")
+    if a.attribute == "is on" and b.subject == "user" and b.attribute in _KEPT and content_words(a.subject) == b.value:
+        place = next((v for p, v in b.qualifiers if p in ("on", "in", "at", "with")), None)
+        if place is not None:
+            return a, Made(a.subject, "is on", place, (), b.negated, a.cardinality, b.past, b.text)
     if {a.attribute, b.attribute} & {"use"} and a.subject == b.subject == "user" and a.value == b.value:
         other = b.attribute if a.attribute == "use" else a.attribute
         if other in TOOL_NOUNS:
@@ -318,6 +334,8 @@ def _aligned(a: Frame, b: Frame) -> tuple[Frame, Frame]:
     return a, b
 
 
+_WITHOUT = frozenset("unemployed jobless".split())
+_KEPT = frozenset("store keep host save manage track deploy run".split())
 _WHOLE = frozenset("user infrastructure everything stack".split())
 
 
@@ -361,6 +379,8 @@ def _prefer(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
             return "replaces", f"says the opposite of “{n.content}”"
         if qa == qb or _within(qa, qb):
             return "same", ""
+        if c.mode == "now" and qa.keys() == qb.keys():
+            return "replaces", f"the newer preference replaces “{n.content}”"
         return "", ""
     if a.negated or b.negated:
         return "", ""
@@ -445,17 +465,19 @@ def _is_about(about: str, n: Neighbour, content: str) -> bool:
     if held == about.casefold().rstrip("."):
         return True
     wanted, words = content_words(about), content_words(n.content)
-    if not wanted or not wanted <= words:
-        return False
     mine, theirs = frames(about), frames(n.content)
     if mine and theirs:
         a, b = mine[0], theirs[0]
-        return (
-            not b.past
-            and a.value <= b.value
-            and (a.attribute == b.attribute or a.attribute == "use")
-            and a.negated == b.negated
-        )
+        if b.past or a.negated != b.negated or not a.value:
+            return False
+        if a.attribute == "use":
+            # "switched from Samsung": whatever said that it is used, had, or stands somewhere.
+            return (
+                a.value <= b.value.union(*(v for _, v in b.qualifiers))
+                and b.attribute not in _LASTING
+                and _is_thing(b.subject)
+            )
+        return wanted <= words and a.value <= b.value and a.attribute == b.attribute
     return wanted == words
 
 

@@ -227,6 +227,8 @@ def _read(tokens: list[str], own: bool) -> list[Frame]:
 def _verb(ls: list[str], own: bool) -> int | None:
     """Where the verb group begins: at the start when the user is the subject."""
     first = ls[0]
+    if not own and first in THIRD and len(ls) > 2 and ls[1] in one_of("is are was were has"):
+        return 1  # "files are on Dropbox", "works council is ..."
     if own or first in one_of("is are was has does can will would used did isn't had am have") or first in THIRD:
         return 0
     if first in HABIT and len(ls) > 1 and (ls[1] in THIRD or ls[1] in ("is", "has")):
@@ -786,6 +788,9 @@ def topic(content: str) -> str | None:
     if not found:
         return None
     f = found[0]
+    poles = [_ANTONYM[w] for w in f.text.lower().split() if _ANTONYM.get(w)]
+    if f.subject == "assistant" and poles:
+        return f"assistant/{poles[0]}"
     attribute = {"job": "work", "employer": "work", "called": "name", "eat": "diet"}.get(f.attribute, f.attribute)
     if f.cardinality == MANY and f.subject == "user" and attribute not in ("work", "name"):
         head = min(f.value, default="", key=lambda w: (len(w), w)) if len(f.value) == 1 else " ".join(sorted(f.value))

@@ -70,6 +70,7 @@ _FORGET = pattern(
     r"|(?:i take (?:that|it) back|(?:i was |i am )?(?:just|only) (?:joking|kidding)|(?:just )?kidding|that was a joke|(?:that|it) is (?:no longer|not) (?:true|the case|correct)(?: any ?more)?"
     r"|that is outdated|not any ?more|that has changed)(?P<k>))$"
 )
+_DELETE_THAT = pattern(r"(?i)^(?:please |now |just )*(?:delete|erase|remove) (?:that|this)$")
 _ABOUT = pattern(
     r"(?i)^\s*(?:(?:the |your |any |all |every )*(?:memor(?:y|ies)|notes?|facts?|records?|entr(?:y|ies)|everything|anything|all|things?|part|bit)\b\s*)?"
     r"(?:what (?:you|i)(?:'ve| have)? (?:know|knew|said|told you|mentioned|remember(?:ed)?|saved|stored)\s*)?(?:that i (?:said|told you|mentioned)\s*)?(?:you (?:know|have|stored|saved|remember)\s*)?"
@@ -234,7 +235,7 @@ class _Reader:
         if (first in _WH and not (first == "when" and "," in body)) or (
             first in _INVERTED
             and len(tokens) > 1
-            and low(tokens[1]) in one_of("i we you it the my there this that he she they")
+            and low(tokens[1]) in one_of("i we you it there this that he she they")
         ):
             return False
         m = _MEND.match(body)
@@ -352,7 +353,7 @@ class _Reader:
     def _forget(self, body: str) -> bool:
         m = _FORGET.match(body)
         if m is None:
-            return False
+            return _DELETE_THAT.match(body) is not None and self._delete_that()
         lowered = body.lower()
         if "forget to " in lowered or lowered.startswith(("do not forget", "never forget")):
             return False
@@ -396,6 +397,19 @@ class _Reader:
             return True
         about = self._asked_about(what) or self._in_third(what)
         self.out.append(offer(self.turn, f"Forget: {about}", "explicit", operation="retract", about=about))
+        return True
+
+    def _delete_that(self) -> bool:
+        """`Please delete that`: meant for the memory only right after a statement, and in a talk without code."""
+        last = next((t for t in reversed(self.before) if t.role == "user"), None)
+        previous = self._previous()
+        if last is None or previous is None or self.asks or "```" in last.text or previous.seqs[0] != last.seq:
+            return False
+        self.out.append(
+            offer(
+                self.turn, f"Forget: {previous.content}", previous.family, operation="retract", about=previous.content
+            )
+        )
         return True
 
     @staticmethod

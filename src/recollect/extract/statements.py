@@ -742,7 +742,8 @@ def _replaced(c: Clause, r: tuple[str, ...]) -> Found | None:
             if low(thing) in ("everything", "all"):
                 return Found(f"Uses {_noun(c.rest[at + 1 :])}", family, marks=marks)
             prep = "at" if r[at + 1][:1].isdigit() and len(r) == at + 2 else "on"
-            return Found(f"{capital(thing)} is {prep} {_noun(c.rest[at + 1 :])}", family, marks=marks)
+            be = "are" if thing.endswith("s") and not thing.endswith("ss") else "is"
+            return Found(f"{capital(thing)} {be} {prep} {_noun(c.rest[at + 1 :])}", family, marks=marks)
     return None
 
 
@@ -895,6 +896,8 @@ def _user_present(c: Clause, r: tuple[str, ...], asks: bool) -> Found | None:
         ):
             return Found(say(c), "habit", marks=c.marks)
         return None
+    if v == "keep" and r and r[0] in one_of("bees chickens goats ducks sheep rabbits hens horses reptiles"):
+        return Found(say(c), "habit", marks=c.marks)
     if v == "need":
         return None
     if v == "take":
@@ -1058,6 +1061,13 @@ def _other(c: Clause, r: tuple[str, ...], loose: bool, asks: bool) -> Found | No
             return None
         if not loose and c.negated and not kin and not project:
             return None
+        if (
+            not kin
+            and project
+            and len(r) <= 2
+            and (r[0] in one_of("cancelled canceled scrapped") or r == ("off",) or r == ("called", "off"))
+        ):
+            return Found(say(c), "past", "retract", subject, marks=c.marks)
         moved = (
             r[0] in one_of("moved changed postponed pushed rescheduled shifted delayed extended")
             and "to" in r[:3]

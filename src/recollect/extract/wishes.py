@@ -125,6 +125,8 @@ def wish(body: str, *, sure: bool, question: bool = False, asks: bool = False, c
         )
     ):
         return _imperative(tokens, negative, always=False, sure=True)
+    if asked.startswith("you can") and marks & {"now", "again"} and not _ONCE.search(" ".join(lowered)):
+        return _imperative(tokens, negative, always=False, sure=True)
     if asked.startswith(("i would rather you", "i prefer", "i would prefer", "i like it when")):
         return _imperative(tokens, negative, always=False, sure=True)
     text = " ".join(tokens)

@@ -127,7 +127,7 @@ REGULAR = (
     " backup approve talk discuss launch patch bump vacuum mow iron charge refill enter change decide end land arrive"
     " depart expire happen last cost include contain require expect serve consist listen depend measure count specialise"
     " specialize major earn tend stay remain share care trust miss value appreciate abhor loathe favour favor spell name"
-    " contribute mentor supervise oversee head chair found run-by run manage present perform record compete exercise"
+    " contribute mentor supervise oversee head chair manage present perform record compete exercise"
     " snore foster raise breed ferment brew roast garden journal blog podcast tweet post handle cover own point listen"
     " expose accept cache log back mirror sync generate compile render ship span belong help plan hope love admire"
     " date marry divorce separate retire recover answer reply respond communicate format explain address cite rely lean swear earn replace swap trade pass die park sail ignore disregard skip mention greet highlight prefix append suggest recommend"
