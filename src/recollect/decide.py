@@ -178,7 +178,7 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
     if (
         a.attribute in ("employer", "job")
         and b.attribute == "job"
-        and b.value & _WITHOUT
+        and _WITHOUT & set(b.text.lower().split())
         and a.subject == b.subject
         and not a.negated
     ):
