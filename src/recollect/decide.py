@@ -106,6 +106,8 @@ def _assert(candidate: Candidate, active: Sequence[Neighbour], policy: Policy) -
             continue
         theirs = frames(n.content) if n.kind != "todo" else ()
         relation, why = _relation(candidate, mine, key, n, theirs, content_words(n.content))
+        if not relation and not mine and not theirs and _are_one(candidate, key, n, policy):
+            relation = "same"
         if relation == "same":
             same = same or n
         elif relation == "replaces":
@@ -126,6 +128,20 @@ def _assert(candidate: Candidate, active: Sequence[Neighbour], policy: Policy) -
             )
         return _guarded(Decision("update", first.id, why, tuple(n.id for n, _ in replaced[1:])), active)
     return Decision("add", None, "nothing held says the same or the opposite")
+
+
+def _are_one(c: Candidate, key: frozenset[str], n: Neighbour, policy: Policy) -> bool:
+    """Two statements that nothing is known of, told apart by meaning: alike enough, and with the same names and figures."""
+    from .extract.frames import content_words
+
+    if n.score is None or n.score < policy.similarity or _negative(c.content) != _negative(n.content):
+        return False
+    marks = [
+        frozenset(w.strip(".,") for w in t.split()[1:] if w[:1].isupper() or any(ch.isdigit() for ch in w))
+        for t in (c.content, n.content)
+    ]
+    words = content_words(n.content)
+    return marks[0] == marks[1] and len(key & words) >= 0.6 * len(key | words) > 0
 
 
 def _relation(

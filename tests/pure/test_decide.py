@@ -193,6 +193,15 @@ def test_two_that_are_contradicted_go_together() -> None:
     assert (decision.action, {decision.id, *decision.others}) == ("update", {"1", "2"})
 
 
+def test_what_cannot_be_read_is_compared_by_meaning() -> None:
+    new = offer("Remember: key under the blue pot by the shed")
+    close = [Neighbour("1", "Key under the blue pot behind the shed", "fact", score=0.93)]
+    assert decide(new, close).action == "noop"
+    assert decide(new, close, Policy(similarity=0.95)).action == "add"
+    other = [Neighbour("1", "Key 2 under the blue pot by the shed", "fact", score=0.97)]
+    assert decide(new, other).action == "add"  # another figure is another thing
+
+
 def test_it_is_fast() -> None:
     near = held("Lives in Berlin", "Works at Acme", "Likes tea", "Sister Ana lives in Porto", "Prefers dark mode",
                 "Deploys with Heroku", "Has a dog called Rex", "Speaks Polish", "Is vegetarian", "Name is Lena")  # fmt: skip
