@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-SUBJECTS = ("append", "reading", "flat", "start", "search", "redaction", "graph_store", "peers", "postgres")
+SUBJECTS = ("append", "reading", "flat", "start", "search", "memories", "redaction", "graph_store", "peers", "postgres")
 
 
 @dataclass(frozen=True)

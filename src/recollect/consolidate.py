@@ -15,12 +15,12 @@ import time
 from functools import lru_cache
 from math import log as ln
 
-from . import branches, conversations, ids, log, memories, views
+from . import branches, conversations, ids, log, memories
 from .db.points import reach
 from .decide import Decision, Neighbour, Policy, decide
 from .errors import EmbeddingFailed, NotFound
 from .extract import Turn, candidates, topic
-from .model import Consolidation
+from .model import MAIN, Consolidation
 from .search import fence
 from .search.tokens import term_set
 from .views import View
@@ -57,18 +57,41 @@ class _Plan:
         """How far it will have been."""
         self.turns: list[tuple[int, Event]] = []
         """(branch, event), oldest first."""
+        self.is_all = True
+        """Whether that is everything there was."""
         self.before: list[Event] = []
         """Messages just before the first of them."""
 
 
 class _Held:
-    """An active memory as it stands where a turn was said."""
+    """An active memory as it stands where a turn was said. `change` is the number of the change in force: the row itself
+    is read when it is needed, since two hundred are looked at for each candidate and one is changed."""
 
-    __slots__ = ("change", "content", "cosine", "id", "no")
+    __slots__ = (
+        "at", "change", "content", "conversation", "cosine", "expires_at", "id", "importance", "is_by_hand", "is_pinned",
+        "kind", "no", "valid_from",
+    )  # fmt: skip
 
-    def __init__(self, no: int, id: str, content: str, change: Change) -> None:
-        self.no, self.id, self.content, self.change = no, id, content, change
+    def __init__(
+        self, no: int, id: str, content: str, change: int, kind: str, importance: float, pinned_at: int | None,
+        by_hand: int | None, valid_from: int | None, expires_at: int | None, conversation: int | None, at: int,
+    ) -> None:  # fmt: skip
+        self.no, self.id, self.content, self.change, self.kind, self.importance = (
+            no,
+            id,
+            content,
+            change,
+            kind,
+            importance,
+        )
+        self.is_pinned, self.is_by_hand = pinned_at is not None, by_hand is not None
+        self.valid_from, self.expires_at, self.conversation, self.at = valid_from, expires_at, conversation, at
         self.cosine: float | None = None
+
+    @property
+    def is_protected(self) -> bool:
+        """Whether a person wrote or pinned it."""
+        return self.is_pinned or self.is_by_hand
 
     @property
     def text(self) -> str:
@@ -97,10 +120,9 @@ class Run:
     def all(self, conversation: str, branch: Any, limits: Limits, *, seconds: float | None = None) -> Consolidation:
         """Consider all turns along a branch that have not been considered; for `seconds` at most."""
         started = time.monotonic()
-        name = self._db.read(self._user, lambda tx: _branch_name(tx, conversation, branch))
         total = _Total()
         while True:
-            plan = self._db.read(self._user, lambda tx: self._plan(tx, conversation, branch))
+            name, plan = self._db.read(self._user, lambda tx: self._plan(tx, conversation, branch))
             if plan is None:
                 break
             offers = self._extract(plan)
@@ -109,6 +131,8 @@ class Run:
             part = self._db.write(self._user, lambda tx: self._apply(tx, plan, offers, vectors, limits))  # noqa: B023
             if part is not None:
                 total.add(part)
+                if plan.is_all:
+                    break
             if seconds is not None and time.monotonic() - started > seconds:
                 self.is_done = False
                 break
@@ -116,12 +140,16 @@ class Run:
 
     # -- what is to be considered
 
-    def _plan(self, tx: Tx, conversation: str, branch: Any) -> _Plan | None:
+    def _plan(self, tx: Tx, conversation: str, branch: Any) -> tuple[str, _Plan | None]:
+        """The branch's name, and what is to be considered along it; None when there is nothing."""
         found = conversations.find(tx, conversation)
         b = branch if isinstance(branch, int) else branches.number(tx, found, branch)
-        if b and b not in branches.tree(tx, found.no):
-            return None  # cleared meanwhile
-        own = branches.lineage(tx, found.no, b)
+        name, own = MAIN, [(0, branches.NO_LIMIT)]
+        if b:
+            tree = branches.tree(tx, found.no)
+            if b not in tree:
+                raise NotFound(f"Conversation {found.id!r} has no such branch any more.")
+            name, own = tree[b][0], branches.climb(tree, b)
         plan = _Plan(found, _marks(tx, found.no))
         for no, high in reversed(own):
             mark = plan.marks.get(no, 0)
@@ -135,20 +163,23 @@ class Run:
             plan.turns += [(no, event) for event in events]
             plan.after[no] = upto if len(events) < left else events[-1].seq
         if not plan.after:
-            return None
+            return name, None
+        plan.is_all = len(plan.turns) < CHUNK
         plan.turns.sort(key=lambda turn: turn[1].seq)
         if plan.turns:
             first = plan.turns[0]
             before = branches.lineage(tx, found.no, first[0], first[1].seq - 1)
             plan.before = log.walk(tx, found, before, kinds=("message",), limit=BEFORE, newest=True)
-        return plan
+        return name, plan
 
     def _extract(self, plan: _Plan) -> list[tuple[int, Turn, list[Candidate]]]:
-        said = [_turn(event) for event in plan.before]
+        # What was stored without redaction is redacted before a model sees it.
+        gate = None if self._model is None else self._gate
+        said = [_turn(event, gate) for event in plan.before]
         offers: list[tuple[int, Turn, list[Candidate]]] = []
         most = self._settings.memory_max_candidates_per_turn
         for branch, event in plan.turns:
-            turn = _turn(event)
+            turn = _turn(event, gate)
             found = self._candidates(turn, said[-BEFORE:], most)
             offers.append((branch, turn, found[:most]))
             if event.kind == "message":
@@ -156,7 +187,8 @@ class Run:
         return offers
 
     def _candidates(self, turn: Turn, before: Sequence[Turn], most: int) -> list[Candidate]:
-        return candidates(turn, before=before, most=most)
+        timeout = self._settings.memory_extract_timeout
+        return candidates(turn, before=before, most=most, model=self._model, timeout=timeout)
 
     def _embed(self, offered: Sequence[Candidate]) -> dict[str, Any]:
         """The vectors of what the candidates ask for, made before the transaction: an embedder may be far away."""
@@ -294,8 +326,8 @@ class _Doing:
         hit = [by_id[id] for id in dict.fromkeys((decision.id, *decision.others)) if id in by_id]
         action = decision.action
         if action in ("update", "delete"):
-            if any(_is_protected(h) for h in hit):
-                hit, action = [h for h in hit if _is_protected(h)], "conflict"
+            if any(h.is_protected for h in hit):
+                hit, action = [h for h in hit if h.is_protected], "conflict"
                 decision = Decision(
                     "conflict", hit[0].id, f"{decision.why}; {PROTECTED}", (), decision.action == "update"
                 )
@@ -304,21 +336,33 @@ class _Doing:
                 return "noop", "something newer was said about it"
         if action == "noop":
             if hit and not self._is_newer(hit[0]):
-                self._edit.confirm(hit[0].no, hit[0].change, decision.why or "said again", self._limits, self._draft)
+                self._edit.confirm(
+                    hit[0].no, self._standing(hit[0]), decision.why or "said again", self._limits, self._draft
+                )
             return "noop", decision.why
         if action == "delete":
             for h in hit:
                 self._edit.put(
-                    h.no, h.change, "forgotten", decision.why, state="forgotten", valid_to=self._turn.created_at
+                    h.no,
+                    self._standing(h),
+                    "forgotten",
+                    decision.why,
+                    state="forgotten",
+                    valid_to=self._turn.created_at,
                 )
             return ("delete" if hit else "noop"), decision.why
         if action == "conflict":
             return self._conflict(decision, hit)
         return self._add(decision, hit, held)
 
+    def _standing(self, h: _Held) -> Change:
+        change = memories.change(self._tx, h.change)
+        assert change is not None
+        return change
+
     def _is_newer(self, h: _Held) -> bool:
         """Whether a memory was said after the turn, elsewhere: within a conversation, turns are considered in order."""
-        return h.change.at > self._turn.created_at and h.change.conversation_no != self._conversation
+        return h.at > self._turn.created_at and h.conversation != self._conversation
 
     def _is_forgotten_since(self) -> bool:
         """A person forgot the very statement after this was said: that wins over a late consolidation."""
@@ -329,9 +373,9 @@ class _Doing:
 
     def _conflict(self, decision: Decision, hit: list[_Held]) -> tuple[str, str]:
         for h in hit:
-            if h.change.flag is None:
+            if self._standing(h).flag is None:
                 self._edit.put(
-                    h.no, h.change, "flagged", decision.why, flag=f"Contradicted: {self._draft.content}"
+                    h.no, self._standing(h), "flagged", decision.why, flag=f"Contradicted: {self._draft.content}"
                 )  # fmt: skip
         if decision.store and not self._is_forgotten_since():
             if self._own is None or self._own[1] is None or self._own[1].state in ("expired", "forgotten"):
@@ -355,7 +399,7 @@ class _Doing:
             self._edit.add(self._draft, None, self._id, "active", decision.why, self._limits)
         for h in hit:
             self._edit.put(
-                h.no, h.change, "replaced", decision.why, state="replaced", replaced_by=self._id,
+                h.no, self._standing(h), "replaced", decision.why, state="replaced", replaced_by=self._id,
                 valid_to=self._turn.created_at,
             )  # fmt: skip
         return ("update" if hit else decision.action if decision.action == "add" else "add"), decision.why
@@ -365,13 +409,11 @@ class _Doing:
         over = len(held) - leaving + 1 - self._limits.most
         if over <= 0:
             return None
-        may_go = sorted(
-            (h for h in held if not _is_protected(h)), key=lambda h: (h.change.importance, h.change.at, h.no)
-        )[:over]
-        if len(may_go) < over or may_go[-1].change.importance > self._draft.importance:
+        may_go = sorted((h for h in held if not h.is_protected), key=lambda h: (h.importance, h.at, h.no))[:over]
+        if len(may_go) < over or may_go[-1].importance > self._draft.importance:
             return "the scope is full of what is more important"
         for h in may_go:
-            self._edit.put(h.no, h.change, "evicted", f"made room for {self._id}", state="expired")
+            self._edit.put(h.no, self._standing(h), "evicted", f"made room for {self._id}", state="expired")
         return None
 
 
@@ -395,15 +437,6 @@ class _Total:
         )  # fmt: skip
 
 
-def _branch_name(tx: Tx, conversation: str, branch: Any) -> str:
-    found = conversations.find(tx, conversation)
-    b = branch if isinstance(branch, int) else branches.number(tx, found, branch)
-    tree = branches.tree(tx, found.no)
-    if b not in tree:
-        raise NotFound(f"Conversation {found.id!r} has no such branch any more.")
-    return tree[b][0]
-
-
 def _marks(tx: Tx, conversation: int) -> dict[int, int]:
     rows = tx.all(
         "select branch_no, upto from considered where user_no = :user and conversation_no = :c", c=conversation
@@ -419,26 +452,28 @@ def _is_there(tx: Tx, conversation: int, branch: int, seq: int) -> bool:
     return row is not None
 
 
-def _turn(event: Event) -> Turn:
+def _turn(event: Event, gate: Gate | None) -> Turn:
     """What the person said, without what was put there for a model to read; a graph's or an agent's words are not theirs."""
     own = event.agent is None and event.payload.get("own") is not False
     turn = Turn.of(event, own=own)
     clean = fence.without(turn.text)
+    if gate is not None:
+        clean = gate.another().text(clean)
     return turn if clean == turn.text else Turn(**{**turn.__dict__, "text": clean})
 
 
 def _held(tx: Tx, view: View, scope: str) -> list[_Held]:
     """Active memories of a scope as they stand in a view."""
-    names = ", ".join(f"r.{name}" for name in views.NAMES.split(", "))
     now = ids.now()
     if view.is_plain:
         rows = tx.all(
-            f"select m.memory_id, coalesce(r.wording, m.content), {names} from memories m join memory_changes r"
+            "select m.id, m.memory_id, coalesce(r.wording, m.content), r.id, r.kind, r.importance, r.pinned_at, r.by_hand,"
+            " r.valid_from, r.expires_at, r.conversation_no, r.at from memories m join memory_changes r"
             " on r.user_no = m.user_no and r.id = m.head"
             " where m.user_no = :user and m.namespace = :n and m.state = 'active'",
             n=scope,
         )
-        found = [_Held(row[4], row[0], row[1], views.Change(*row[2:])) for row in rows]
+        found = [_Held(*row) for row in rows]
     else:
         stored = tx.all(
             "select id, memory_id, content from memories where user_no = :user and namespace = :n and indexed_at is not null",
@@ -446,30 +481,18 @@ def _held(tx: Tx, view: View, scope: str) -> list[_Held]:
         )
         standing = view.among([row[0] for row in stored])
         found = [
-            _Held(no, id, standing[no].wording or content, standing[no])
+            _Held(
+                no, id, c.wording or content, c.id, c.kind, c.importance, c.pinned_at, c.by_hand, c.valid_from, c.expires_at,
+                c.conversation_no, c.at,
+            )
             for no, id, content in stored
-            if no in standing and standing[no].state == "active"
-        ]
-    return [h for h in found if not memories.is_over(h.change, now)]
-
-
-def _is_protected(h: _Held) -> bool:
-    return h.change.pinned_at is not None or h.change.by_hand is not None
+            if (c := standing.get(no)) is not None and c.state == "active"
+        ]  # fmt: skip
+    return [h for h in found if h.expires_at is None or h.expires_at > now]
 
 
 def _neighbour(h: _Held) -> Neighbour:
-    c = h.change
-    return Neighbour(
-        h.id,
-        h.content,
-        c.kind,
-        c.importance,
-        c.pinned_at is not None,
-        c.by_hand is not None,
-        c.state,
-        c.valid_from,
-        h.cosine,
-    )
+    return Neighbour(h.id, h.content, h.kind, h.importance, h.is_pinned, h.is_by_hand, "active", h.valid_from, h.cosine)
 
 
 @lru_cache(maxsize=8192)

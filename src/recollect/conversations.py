@@ -107,12 +107,14 @@ def create(
         raise AlreadyExists(f"There already is a conversation {conversation!r}{where}.")
     now = ids.now()
     row = tx.one(
-        "insert into conversations (user_no, id, title, workspace, workflow_id, metadata, activity, created_at, updated_at,"
-        " origin) values (:user, :id, :title, :workspace, :workflow, :metadata, :activity, :now, :now, :origin) returning no",
+        "insert into conversations (user_no, id, title, workspace, workflow_id, metadata, activity, created_at, updated_at)"
+        " values (:user, :id, :title, :workspace, :workflow, :metadata, :activity, :now, :now) returning no",
         id=conversation, title=title, workspace=workspace, workflow=workflow_id, metadata=metadata or "{}",
-        activity=tx.ticks(1)[0], now=now, origin=origin,
+        activity=tx.ticks(1)[0], now=now,
     )  # fmt: skip
     assert row is not None
+    if origin is not None:
+        tx.run("update conversations set origin = :origin where user_no = :user and no = :c", c=row[0], origin=origin)
     tx.run(
         "insert into branches (user_no, conversation_no, no, name, fork_seq, created_at)"
         " values (:user, :c, 0, :main, 0, :now)",

@@ -106,6 +106,8 @@ def _assert(candidate: Candidate, active: Sequence[Neighbour], policy: Policy) -
             continue
         theirs = frames(n.content) if n.kind != "todo" else ()
         relation, why = _relation(candidate, mine, key, n, theirs, content_words(n.content))
+        if not relation and not mine and not theirs and _are_one(candidate, key, n, policy):
+            relation = "same"
         if relation == "same":
             same = same or n
         elif relation == "replaces":
@@ -126,6 +128,20 @@ def _assert(candidate: Candidate, active: Sequence[Neighbour], policy: Policy) -
             )
         return _guarded(Decision("update", first.id, why, tuple(n.id for n, _ in replaced[1:])), active)
     return Decision("add", None, "nothing held says the same or the opposite")
+
+
+def _are_one(c: Candidate, key: frozenset[str], n: Neighbour, policy: Policy) -> bool:
+    """Two statements that nothing is known of, told apart by meaning: alike enough, and with the same names and figures."""
+    from .extract.frames import content_words
+
+    if n.score is None or n.score < policy.similarity or _negative(c.content) != _negative(n.content):
+        return False
+    marks = [
+        frozenset(w.strip(".,") for w in t.split()[1:] if w[:1].isupper() or any(ch.isdigit() for ch in w))
+        for t in (c.content, n.content)
+    ]
+    words = content_words(n.content)
+    return marks[0] == marks[1] and len(key & words) >= 0.6 * len(key | words) > 0
 
 
 def _relation(
@@ -170,9 +186,19 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
 
     if a.past != b.past:
         return "", ""
+    if a.subject == b.subject == "assistant" and _pull_apart(a, b):
+        return "replaces", f"the newer wish replaces “{n.content}”"
     a, b = _aligned(a, b)
     if not _same_subject(a, b):
         return "", ""
+    if (
+        a.attribute in ("employer", "job")
+        and b.attribute == "job"
+        and _WITHOUT & set(b.text.lower().split())
+        and a.subject == b.subject
+        and not a.negated
+    ):
+        return "replaces", f"the newer value for work replaces “{n.content}”"
     if a.attribute != b.attribute:
         # Vegetarian, then "eats meat"; "doesn't eat fish" is something else.
         return "", ""
@@ -214,6 +240,8 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
             return "same", ""
         if not elsewhere and a.cardinality == ONE and _within(quals_b, quals_a):
             return "replaces", f"says more than “{n.content}”"
+        if elsewhere and c.mode == "now" and quals_a.keys() == quals_b.keys():
+            return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
         if elsewhere and c.operation == "correct" and a.cardinality != MANY:
             return "replaces", f"corrects “{n.content}”"
         return "", ""
@@ -249,15 +277,68 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
         return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
     if a.cardinality == UNKNOWN and not a.negated and _figures_apart(a, b):
         return "replaces", f"the newer figure replaces that of “{n.content}”"
+    if (
+        c.mode == "now"
+        and a.subject != "user"
+        and not a.negated
+        and a.cardinality != ONE
+        and not elsewhere
+        and _is_thing(a.subject)
+    ):
+        return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
+    if c.mode == "now" and not a.negated and not elsewhere and (a.attribute == "study" or _are_rivals(a, b)):
+        return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
+    if a.cardinality == MANY and not a.negated and not elsewhere and _counts_apart(a, b):
+        return "replaces", f"the newer figure replaces that of “{n.content}”"
     if a.cardinality == UNKNOWN and c.mode == "now" and a.value & b.value and not elsewhere:
         return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
     return "", ""
 
 
+def _are_rivals(a: Frame, b: Frame) -> bool:
+    """Whether two values are of the kind of which people have one at a time: npm and pnpm, Chrome and Firefox."""
+    from .extract.words import RIVALS
+
+    return bool(
+        {RIVALS[w] for w in a.text.lower().split() if w in RIVALS}
+        & {RIVALS[w] for w in b.text.lower().split() if w in RIVALS}
+    )
+
+
+def _counts_apart(a: Frame, b: Frame) -> bool:
+    """`two coffees a day` and `three coffees a day`."""
+    from .extract.words import NUMBERS
+
+    left, right = a.text.lower().split(), b.text.lower().split()
+    counted = [w and (w[0].isdigit() or w[0] in NUMBERS) for w in (left, right)]
+    return all(counted) and left[1:] == right[1:] != []
+
+
+def _is_thing(subject: str) -> bool:
+    from .extract.words import KIN
+
+    return subject != "assistant" and not any(w.removesuffix("'s") in KIN for w in subject.split())
+
+
 def _aligned(a: Frame, b: Frame) -> tuple[Frame, Frame]:
     """`Editor is Neovim` and `Uses Neovim` are the same thing said of a role and of a tool."""
+    from .extract.frames import Frame as Made
+    from .extract.frames import content_words
     from .extract.words import TOOL_NOUNS
 
+    if (
+        a.attribute == "is on"
+        and b.attribute == "use"
+        and b.subject == "user"
+        and dict(b.qualifiers).get("for") == content_words(a.subject)
+    ):
+        return a, Made(a.subject, "is on", b.value, (), b.negated, a.cardinality, b.past, b.text)
+    if {a.attribute, b.attribute} == {"use", "work with"} and a.subject == b.subject and a.value == b.value:
+        return _as(a, "use"), _as(b, "use")
+    if a.attribute == "is on" and b.subject == "user" and b.attribute in _KEPT and content_words(a.subject) == b.value:
+        place = next((v for p, v in b.qualifiers if p in ("on", "in", "at", "with")), None)
+        if place is not None:
+            return a, Made(a.subject, "is on", place, (), b.negated, a.cardinality, b.past, b.text)
     if {a.attribute, b.attribute} & {"use"} and a.subject == b.subject == "user" and a.value == b.value:
         other = b.attribute if a.attribute == "use" else a.attribute
         if other in TOOL_NOUNS:
@@ -269,6 +350,8 @@ def _aligned(a: Frame, b: Frame) -> tuple[Frame, Frame]:
     return a, b
 
 
+_WITHOUT = frozenset("unemployed jobless".split())
+_KEPT = frozenset("store keep host save manage track deploy run".split())
 _WHOLE = frozenset("user infrastructure everything stack".split())
 
 
@@ -312,6 +395,8 @@ def _prefer(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
             return "replaces", f"says the opposite of “{n.content}”"
         if qa == qb or _within(qa, qb):
             return "same", ""
+        if c.mode == "now" and qa.keys() == qb.keys():
+            return "replaces", f"the newer preference replaces “{n.content}”"
         return "", ""
     if a.negated or b.negated:
         return "", ""
@@ -321,11 +406,40 @@ def _prefer(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
     words_a, words_b = set(a.text.lower().split()), set(b.text.lower().split())
     heads = a.text.lower().split()[-1:] == b.text.lower().split()[-1:] != [] and len(words_a) == len(words_b) == 2
     poles = {_ANTONYM[w] for w in words_a if _ANTONYM.get(w)} & {_ANTONYM[w] for w in words_b if _ANTONYM.get(w)}
-    if turned or poles or (heads and (c.mode == "now" or c.operation == "correct")):
+    if (
+        turned
+        or poles
+        or (c.mode == "now" and _are_rivals(a, b))
+        or (heads and (c.mode == "now" or c.operation == "correct"))
+    ):
         return "replaces", f"the newer preference replaces “{n.content}”"
     if c.operation == "correct" or (c.mode == "now" and heads):
         return "replaces", f"corrects “{n.content}”"
     return "", ""
+
+
+_REPLIES = frozenset("answers answer replies reply responses response explanations explanation".split())
+
+
+def _pull_apart(a: Frame, b: Frame) -> bool:
+    """`Use a formal tone` and `Be informal`, `Keep answers short` and `Give long answers`: opposite wishes in other words."""
+    from .extract.frames import _ANTONYM
+
+    if a.negated or b.negated:
+        return False
+    one, two = set(a.text.lower().split()), set(b.text.lower().split())
+    for w in one:
+        pole = _ANTONYM.get(w)
+        other = {x for x in two if pole and _ANTONYM.get(x) == pole}
+        if other and w not in two and not (pole == "length" and _SHORT.get(w) == _SHORT.get(min(other))):
+            if pole in ("formality", "units", "degrees", "indent"):
+                return True
+            if pole == "length":
+                return all(_REPLIES & words or f.attribute == "answers" for words, f in ((one, a), (two, b)))
+    return False
+
+
+_SHORT = {"short": 0, "brief": 0, "concise": 0, "long": 1, "detailed": 1, "verbose": 1}
 
 
 def _poles(f: Frame) -> set[str]:
@@ -367,17 +481,19 @@ def _is_about(about: str, n: Neighbour, content: str) -> bool:
     if held == about.casefold().rstrip("."):
         return True
     wanted, words = content_words(about), content_words(n.content)
-    if not wanted or not wanted <= words:
-        return False
     mine, theirs = frames(about), frames(n.content)
     if mine and theirs:
         a, b = mine[0], theirs[0]
-        return (
-            not b.past
-            and a.value <= b.value
-            and (a.attribute == b.attribute or a.attribute == "use")
-            and a.negated == b.negated
-        )
+        if b.past or a.negated != b.negated or not a.value:
+            return False
+        if a.attribute == "use":
+            # "switched from Samsung": whatever said that it is used, had, or stands somewhere.
+            return (
+                a.value <= b.value.union(*(v for _, v in b.qualifiers))
+                and b.attribute not in _LASTING
+                and _is_thing(b.subject)
+            )
+        return wanted <= words and a.value <= b.value and a.attribute == b.attribute
     return wanted == words
 
 
@@ -387,7 +503,8 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
     about = candidate.about or candidate.content
     wanted = content_words(about)
     mine = frames(about)
-    meant = NOUNS.get(about.lower(), ()) if candidate.family == "explicit" else ()
+    meant = NOUNS.get(about.lower(), ())
+    by_noun: list[tuple[int, Neighbour]] = []
     exact: list[Neighbour] = []
     named: list[Neighbour] = []
     partly: list[tuple[float, Neighbour]] = []
@@ -397,8 +514,9 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
             continue
         words = content_words(n.content)
         theirs = frames(n.content)
-        if any(f.subject == "user" and f.attribute in meant and not f.past for f in theirs):
-            exact.append(n)
+        hit = [meant.index(f.attribute) for f in theirs if f.subject == "user" and f.attribute in meant and not f.past]
+        if hit:
+            by_noun.append((min(hit) if meant[0] == "home address" else 0, n))
             continue
         if mine and theirs:
             a, b = _aligned(mine[0], theirs[0])
@@ -428,6 +546,10 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
             named.append(n)
         elif candidate.family == "explicit" and len(wanted & words) / len(wanted) >= 0.5:
             partly.append((len(wanted & words) / len(wanted) + (n.score or 0.0) / 10, n))
+    if by_noun:
+        # "address": the street if that is held, else the town.
+        nearest = min(rank for rank, _ in by_noun)
+        exact += [n for rank, n in by_noun if rank == nearest]
     found = exact or named
     if not found and partly:
         partly.sort(key=lambda p: -p[0])
@@ -460,10 +582,20 @@ def _ends(wanted: frozenset[str], theirs: Sequence[Frame], words: frozenset[str]
         wanted <= frozenset(f.subject.split()) and f.attribute in ("name", "value")
     ):
         return True
-    return f.subject == "user" and wanted <= f.value and f.attribute not in _LASTING
+    around = f.value.union(*(v for _, v in f.qualifiers))
+    return f.subject == "user" and wanted <= around and f.attribute not in _LASTING
 
 
 _FINISHING = frozenset("do finish complete handle mark cross tick".split())
+_ALIKE = {
+    verb: group[0]
+    for group in map(
+        str.split,
+        ("buy get purchase order pick", "call phone ring", "email mail write message text", "send ship mail", "fix repair mend", "submit file hand turn", "talk speak chat"),
+    )
+    for verb in group
+}  # fmt: skip
+"""Verbs that people use for one another when they say that something is done."""
 
 
 def _done(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
@@ -490,7 +622,7 @@ def _done(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
         if verb in _FINISHING or not nouns:
             nouns = wanted - stems(_FINISHING)
             theirs = words
-        elif verb != first and not (stems([verb]) & words):
+        elif verb != first and not (stems([verb]) & words) and _ALIKE.get(verb, verb) != _ALIKE.get(first, first):
             continue
         both = nouns & theirs
         if not both:

@@ -338,7 +338,7 @@ def remember(tx: Tx, draft: Draft, conversation: str | None, limits: Limits, *, 
     row = tx.one(
         "select id, head, state from memories where user_no = :user and memory_id = :id" + tx.for_update, id=id
     )
-    standing = None if row is None or row[1] is None else _change(tx, row[1])
+    standing = None if row is None or row[1] is None else change(tx, row[1])
     room: tuple[str, ...] = ()
     if row is not None and standing is not None and row[2] == ACTIVE and not is_over(standing, ids.now()):
         # By hand, it is everywhere from now on: a person has said it, wherever it was learned.
@@ -417,8 +417,8 @@ def make_room(edit: Edit, tx: Tx, namespace: str, id: str, limits: Limits) -> tu
             f"There are {held:,} memories here already, which is all that `memory_max_items_per_namespace` allows, and each"
             " was pinned or written by hand. Forget one, or raise the setting; nothing was written."
         )
-    for memory, _, change in rows:
-        standing = _change(tx, change)
+    for memory, _, head in rows:
+        standing = change(tx, head)
         assert standing is not None
         edit.put(memory, standing, "evicted", f"made room for {id}", state="expired")
     return tuple(row[1] for row in rows)
@@ -607,12 +607,12 @@ def undo(tx: Tx, id: str) -> Memory:
     row, standing = _standing(tx, id)
     if standing.undone_at is not None:
         raise InvalidInput(f"There is nothing left to undo: memory {id!r} is as it was before it was there.")
-    change: Change | None = standing
-    while change is not None and change.action in ("confirmed", "flagged"):
-        change = None if change.prior is None else _change(tx, change.prior)
-    if change is None or change.undone_at is not None:
+    last: Change | None = standing
+    while last is not None and last.action in ("confirmed", "flagged"):
+        last = None if last.prior is None else change(tx, last.prior)
+    if last is None or last.undone_at is not None:
         raise InvalidInput(f"There is nothing to undo: memory {id!r} was only said again.")
-    rows = tx.all(f"select {views.NAMES} from memory_changes where user_no = :user and change = :g", g=change.change)
+    rows = tx.all(f"select {views.NAMES} from memory_changes where user_no = :user and change = :g", g=last.change)
     together = [Change(*r) for r in rows]
     known = views.of(tx, sorted({c.memory for c in together}))
     undone = {c.id for c in together}
@@ -684,7 +684,7 @@ def _standing(tx: Tx, id: str) -> tuple[tuple[int, int | None, str | None], Chan
     return (row[0], row[1], row[2]), View(tx).standing(changes) or changes[-1]
 
 
-def _change(tx: Tx, id: int) -> Change | None:
+def change(tx: Tx, id: int) -> Change | None:
     row = tx.one(f"select {views.NAMES} from memory_changes where user_no = :user and id = :id", id=id)
     return None if row is None else Change(*row)
 
@@ -1008,3 +1008,6 @@ def replace(tx: Tx, row: Row, clean: Row) -> None:
     if indexed:
         index.add(tx, [entry(clean)])
         index.embed_again(tx, clean[0])
+    for change in views.of(tx, [clean[0]]).get(clean[0], ()):
+        tagged = checks.tags([*tags((None,) * 4 + (change.tags,)), "sensitive"])
+        tx.run("update memory_changes set tags = :tags where user_no = :user and id = :id", id=change.id, tags=tagged)

@@ -189,7 +189,13 @@ class Store:
             if expires:
                 jobs.enqueue(tx, "retain", "all", delay_ms=DAY_MS)
             return conversations.create(
-                tx, name, title=title, workspace=workspace, workflow_id=workflow_id, metadata=stored, origin=origin
+                tx,
+                name,
+                title=title,
+                workspace=workspace,
+                workflow_id=workflow_id,
+                metadata=stored,
+                origin=None if origin == "application" else origin,
             )
 
         return self._write(write)
@@ -624,8 +630,14 @@ class Store:
         run = consolidate.Run(self._db, self._user, self._settings, self._model, self._gate, self._semantic)
         done = run.all(conversation, branch, self._limits(), seconds=seconds)
         if done.added + done.updated:
-            self._remembering(lambda tx: jobs.enqueue(tx, "retain", "all", delay_ms=DAY_MS))
+            self._remembering(self._retain_later)
         return done, run.is_done
+
+    def _retain_later(self, tx: Tx) -> None:
+        from . import retention
+
+        if retention.has_any(tx):
+            jobs.enqueue(tx, "retain", "all", delay_ms=DAY_MS)
 
     def _consolidate_job(self, user: str, key: str) -> None:
         handle = self if user == self._user else self.for_user(user)
@@ -650,12 +662,9 @@ class Store:
         return plan
 
     def _retain_job(self, user: str, key: str) -> None:
-        from . import retention
-
         handle = self if user == self._user else self.for_user(user)
         handle.retain()
-        if handle._read(retention.has_any):
-            handle._write(lambda tx: jobs.enqueue(tx, "retain", "all", delay_ms=DAY_MS))
+        handle._write(handle._retain_later)
 
     def _used(self, hits: Iterable[Hit]) -> None:
         """Count what was recalled, later: a read does not wait for a write."""
@@ -985,7 +994,13 @@ class Store:
         """Finish queued background work now. Returns how many jobs were done; `stats()` shows what failed."""
         self._note_uses()
         hurry = ("consolidate", "summarize", "embed", "index", "prune", "sweep")
-        return jobs.run_due(self._db, self._user, self._handlers, self._gate, hurry=hurry)
+        total = 0
+        for _ in range(4):  # what is found to remember is to be embedded as well
+            done = jobs.run_due(self._db, self._user, self._handlers, self._gate, hurry=hurry)
+            total += done
+            if not done:
+                break
+        return total
 
     def reindex(self) -> int:
         """Build the index of words anew from what is stored, when `verify` says that it is not what it should be. Returns

@@ -61,7 +61,7 @@ async def test_a_tour_of_the_verbs(astore: recollect.AsyncStore, tmp_path: Path)
     await astore.switch("c", "main")
     assert (await astore.summarize("c")) is not None
     await astore.delete_event("c", 1)
-    assert await astore.settle() == 1, "what was said is embedded"
+    assert await astore.settle() >= 1, "what was said is embedded, and looked at for memories"
     assert (await astore.stats()).conversations == 1
     assert (await astore.verify()).ok
     if "://" in astore.location:

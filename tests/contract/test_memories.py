@@ -197,7 +197,7 @@ def test_the_history_says_who_why_before_and_after(words: recollect.Store, clock
     history = words.memory_history(m)
     assert [c.action for c in history] == ["added", "pinned", "unpinned", "forgotten"]
     assert all(c.who == "user" and c.why for c in history)
-    assert [c.before for c in history][0] is None
+    assert history[0].before is None
     for before, after in zip(history, history[1:], strict=False):
         assert after.before == before.after
     assert [c.after.pinned for c in history] == [False, True, False, False]

@@ -79,7 +79,7 @@ def test_every_verb_has_a_command() -> None:
         "create": "new", "get": "show", "read": "replay", "messages": "show", "append_many": "append",
         "record_workflow_event": "record", "delete_event": "delete-event", "formatted_history": "history",
         "with_history": "history", "open": None, "for_user": None, "close": None, "user": None, "settings": "settings",
-        "location": None, "verify": "doctor",
+        "location": None, "verify": "doctor", "memory_history": "memory",
     }  # fmt: skip
     verbs = [name for name, _ in inspect.getmembers(recollect.Store) if not name.startswith("_")]
     missing = [v for v in verbs if (c := elsewhere.get(v, v)) is not None and c not in commands()]
@@ -144,7 +144,7 @@ def test_new_json(run: Run) -> None:
     made = answer.json
     assert list(made) == [
         "id", "title", "workspace", "workflow_id", "metadata", "active_branch", "last_seq", "created_at", "updated_at",
-        "deleted_at", "cursor",
+        "deleted_at", "origin", "cursor",
     ]  # fmt: skip
     assert (made["id"], made["workspace"], made["workflow_id"], made["metadata"]) == ("t", "/w", "wf", {"a": [1, "ü"]})
     assert isinstance(made["created_at"], int)
@@ -604,8 +604,8 @@ def test_settle(run: Run, trip: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECOLLECT_BACKGROUND", "off")
     for i in range(4):
         run("append", trip, f"m{i}", "--role", "assistant")
-    assert run("stats", "--json").json["jobs"] == {"queued": 1}
-    assert run("settle", "--json").json == {"done": 1, "jobs": {}, "job_errors": []}
+    assert run("stats", "--json").json["jobs"] == {"queued": 2}
+    assert run("settle", "--json").json == {"done": 2, "jobs": {}, "job_errors": []}
 
 
 def test_users(run: Run, trip: str) -> None:

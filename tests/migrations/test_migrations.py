@@ -165,6 +165,7 @@ def test_built_step_by_step_or_at_once_postgres(postgres_server: Any, monkeypatc
 
 def schema_one(monkeypatch: pytest.MonkeyPatch, where: str, fill: Callable[[recollect.Store], None]) -> None:
     """A store as the first version left it: its tables alone, filled by verbs that know of no index."""
+    from recollect import conversations
     from recollect.search import index
 
     real = migrate.scripts
@@ -173,7 +174,9 @@ def schema_one(monkeypatch: pytest.MonkeyPatch, where: str, fill: Callable[[reco
         patch.setattr(migrate, "scripts", lambda dialect, after: [s for s in real(dialect, after) if s[0] == 1])
         for verb in ("add", "remove", "retitle"):
             patch.setattr(index, verb, lambda *args: None)
-        with recollect.open(where, user="alex", semantic=False, background=False) as store:
+        known = conversations._COLUMNS.replace("coalesce(c.origin, 'application')", "'application'")
+        patch.setattr(conversations, "_COLUMNS", known)
+        with recollect.open(where, user="alex", semantic=False, background=False, memory_extract=False) as store:
             fill(store)
             assert store._db.schema() == 1
 
@@ -210,6 +213,61 @@ def test_a_store_of_the_first_schema_becomes_findable(url: str, monkeypatch: pyt
         store.delete_event("c", 1)
         store.clear("c")
         assert store.verify().ok
+
+
+def test_plain_memories_get_a_history(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memories of the second schema, which knew no changes: active, by hand, found as before."""
+    from recollect.search import index
+
+    real = migrate.scripts
+    rows = [
+        ("m1", "Prefers dark mode", "preference", 0.7, '["ui"]', None, None, None, 5, 1_000, 2_000),
+        ("m2", "Likes tea", "fact", 0.5, None, 1, None, "c:1", None, 1_500, 1_500),
+        ("m3", "Uses tabs", "fact", 0.5, None, None, "/w", None, None, 1_600, 1_600),
+    ]
+
+    def write(tx: Any) -> None:
+        for tick, (id, content, kind, importance, tags, c, workspace, source, pinned, created, updated) in zip(
+            tx.ticks(len(rows)), rows, strict=True
+        ):
+            no = tx.one("select no from conversations where user_no = :user and id = 'c'")[0] if c else None
+            tx.run(
+                "insert into memories (id, user_no, memory_id, kind, content, importance, tags, conversation_no, workspace,"
+                " source, pinned_at, created_at, updated_at) values (:tick, :user, :id, :kind, :content, :importance, :tags,"
+                " :c, :workspace, :source, :pinned, :created, :updated)",
+                tick=tick, id=id, kind=kind, content=content, importance=importance, tags=tags, c=no, workspace=workspace,
+                source=source, pinned=pinned, created=created, updated=updated,
+            )  # fmt: skip
+            index.add(tx, [index.entry(tick, no, workspace, index.memory_terms(kind, content, tags))])
+
+    with monkeypatch.context() as patch:
+        from recollect import conversations
+
+        patch.setattr(migrate, "LATEST", 2)
+        patch.setattr(migrate, "scripts", lambda dialect, after: [s for s in real(dialect, after) if s[0] <= 2])
+        known = conversations._COLUMNS.replace("coalesce(c.origin, 'application')", "'application'")
+        patch.setattr(conversations, "_COLUMNS", known)
+        with recollect.open(url, user="alex", semantic=False, background=False, memory_extract=False) as store:
+            store.append(store.create("c"), role="user", text="I like tea")
+            store._db.write("alex", write)
+            assert store._db.schema() == 2
+    with recollect.open(url, user="alex", semantic=False, background=False) as store:
+        assert store.verify().ok
+        found = {m.id: m for m in store.memories(conversation="c")}
+        assert set(found) == {"m1", "m2", "m3"}
+        m = found["m1"]
+        assert (m.content, m.kind, m.importance, m.tags, m.pinned) == ("Prefers dark mode", "preference", 0.7, ("ui",), True)
+        assert (m.state, m.by_hand, m.created_at, m.updated_at, m.scope) == ("active", True, 1_000, 2_000, "user")
+        assert (found["m2"].scope, found["m2"].source, found["m3"].scope) == ("conversation", "c:1", "workspace")
+        assert [c.action for c in store.memory_history("m1")] == ["added"]
+        assert store.recall("dark mode")[0].id == "m1"
+        store.forget("m1")
+        assert store.recall("dark mode") == []
+        store.undo("m1")
+        assert store.erase(conversation="c").counts["memories"] == 1
+        assert {m.id for m in store.memories()} == {"m1", "m3"}
+        assert store.verify().ok
+        assert store.for_user("kim").memories() == []
 
 
 # -- going on to a newer schema

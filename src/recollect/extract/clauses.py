@@ -16,6 +16,7 @@ from .words import (
     PARTICIPLE,
     PAST,
     PREPOSITIONS,
+    STATES,
     THIRD,
     base_of,
     one_of,
@@ -289,7 +290,11 @@ def split(tokens: Sequence[str]) -> list[list[str]]:
                 and lowered[j] not in ("all", "both", "since")
             ):
                 j += 1
-            if j < len(tokens) and _begins(lowered, j, comma) and not (word == "since" and not comma):
+            if (
+                j < len(tokens)
+                and (_begins(lowered, j, comma) or lowered[j : j + 2] == ["call", "me"])
+                and not (word == "since" and not comma)
+            ):
                 if word == "or":
                     # "I'd use A or I'd use B": an alternative is no statement.
                     return []
@@ -312,8 +317,8 @@ def split(tokens: Sequence[str]) -> list[list[str]]:
                 continue
             if (
                 word == "and"
-                and lowered[i + 1 : i + 2]
-                and lowered[i + 1] in _ELIDED
+                and j < len(tokens)
+                and lowered[j] in _ELIDED
                 and current
                 and low(current[0]) in ("i", "we")
                 and "to" not in lowered[:i]
@@ -371,6 +376,11 @@ _NOUNLIKE = frozenset(
 ) - {"works", "runs", "uses", "likes", "plays"}
 
 
+_NOUNS = frozenset(
+    "work test plan call design play report support release store account box phone record name watch match cover".split()
+)
+
+
 def rotate(tokens: list[str]) -> list[str]:
     """`Since Monday I work at X` -> `I work at X since Monday`: what stands before the subject goes to the end."""
     first = low(tokens[0]) if tokens else ""
@@ -397,6 +407,8 @@ def read(
     if found is None:
         return None
     first = low(tokens[0])
+    if first in ("all", "most", "each", "both") and len(tokens) > 1:
+        first = low(tokens[1])
     own = first in _SUBJECTS or first in known
     return found if own else Clause(**{**found.__dict__, "own": False})
 
@@ -407,6 +419,12 @@ def _read(tokens: Sequence[str], marks: frozenset[str], known: frozenset[str]) -
     lowered = [low(t) for t in tokens]
     found = set(marks)
     first = lowered[0]
+    if first in ("all", "most", "each", "both") and lowered[1] in ("my", "our", "of"):
+        tokens = tokens[1:] if lowered[1] != "of" else tokens[2:]
+        if len(tokens) < 2:
+            return None
+        lowered = [low(t) for t in tokens]
+        first = lowered[0]
     group = first in ("we", "our")
     if first in ("i", "we"):
         subject, i = "", 1
@@ -592,6 +610,12 @@ def _verb_at(lowered: Sequence[str], tokens: Sequence[str]) -> int:
             return i
         if w == "have" and lowered[i - 1].endswith("s"):
             return i
+        if w in BASES and i > 1 and lowered[0] in ("my", "our") and i + 1 < len(lowered):
+            # "our customers include", "my brother and his wife live"
+            if lowered[i - 1].endswith("s") and not lowered[i - 1].endswith(("'s", "ss")) and w not in _NOUNS:
+                return i
+            if "and" in lowered[1:i] and w in STATES:
+                return i
         if w in THIRD and (w not in _NOUNLIKE or (i > 1 and tokens[i - 1][:1].isupper()) or lowered[i - 1] in KIN):
             return i
         if tokens[i][:1].isupper():
@@ -622,7 +646,11 @@ def _verb_at(lowered: Sequence[str], tokens: Sequence[str]) -> int:
             return i
         if w in HABIT and i + 1 < len(lowered) and (lowered[i + 1] in THIRD or lowered[i + 1] in BASES):
             return i
-        if w in _DROPPED and i + 1 < len(lowered) and lowered[i + 1] in THIRD:
+        if (
+            w in _DROPPED
+            and i + 1 < len(lowered)
+            and (lowered[i + 1] in THIRD or (lowered[i + 1] in BASES and lowered[i - 1].endswith("s")))
+        ):
             return i
         if w in PREPOSITIONS and w not in one_of("of for in at from with on"):
             return 0

@@ -11,7 +11,7 @@ from .clauses import low
 from .words import MONTHS, WEEKDAYS, one_of
 
 WITH_LETTER = pattern(
-    r"(?i)^(?P<name>[\w'-]+) (?:is )?(?:spelled |spelt )?with (?P<how>an? |one |two |a double |double |no |the )?(?:letter )?(?P<letter>[a-z]{1,2})(?:'?s)?\b"
+    r"(?i)^(?P<name>[\w'-]+),? (?:is )?(?:spelled |spelt )?with (?P<how>an? |one |two |a double |double |no |the )?(?:letter )?(?P<letter>[a-z]{1,2})(?:'?s)?\b"
 )
 SPELLED = pattern(
     r"(?i)^(?:it is |that is |my name is |his name is |her name is )?(?:spelled|spelt|written) (?:as )?(?P<name>[\w' -]+)$"
@@ -153,7 +153,7 @@ def _replace_value(held: str, new: str) -> str | None:
     tokens = held.split()
     lowered = [low(t) for t in tokens]
     for at in range(len(tokens) - 2, -1, -1):
-        if lowered[at] in one_of("is called named are"):
+        if lowered[at] in one_of("is called named are") and lowered[at + 1] not in one_of("from in at on with for to"):
             end = _phrase_end(lowered, at + 1)
             return " ".join([*tokens[: at + 1], *new.split(), *tokens[end:]])
     for at in range(len(tokens) - 2, -1, -1):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..light import pattern
 from . import Candidate, Turn, danger
-from .prose import sentences
+from .foreign import foreign
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,8 +60,6 @@ def derive(turn: Turn) -> list[Candidate]:
     if found is not None:
         out.append(_made(turn, found, None))
     if turn.kind in ("tool_result", "error", "event", "artifact", "reasoning", "summary") and turn.text:
-        from .rules import foreign
-
         out += foreign(turn)
     return out
 
@@ -99,6 +97,3 @@ def _safe_path(path: str) -> bool:
         return False
     spoken = path.replace("-", " ").replace("_", " ").replace("/", " ").replace(".", " ")
     return danger.reason(spoken) is None and danger.reason(path.replace("-", " ").replace("_", " ")) is None
-
-
-__all__ = ["EVENTS", "derive", "sentences"]

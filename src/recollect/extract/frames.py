@@ -20,9 +20,11 @@ from .words import (
     JOB_HEADS,
     KIN,
     KIN_MANY,
+    LANGUAGES,
     LASTING,
     LIKES,
     MARITAL,
+    MONTHS,
     NUMBERS,
     PARTICIPLE,
     PAST,
@@ -30,6 +32,7 @@ from .words import (
     STOP,
     THIRD,
     TOOL_NOUNS,
+    WEEKDAYS,
     one_of,
 )
 
@@ -52,7 +55,7 @@ _SYNONYM = {
 }  # fmt: skip
 _ANTONYM = {"dark": "mode", "light": "mode", "tabs": "indent", "spaces": "indent", "tea": "", "coffee": "", "formal": "formality",
             "informal": "formality", "short": "length", "long": "length", "brief": "length", "detailed": "length", "concise": "length",
-            "verbose": "length", "metric": "units", "imperial": "units"}  # fmt: skip
+            "verbose": "length", "celsius": "degrees", "fahrenheit": "degrees", "metric": "units", "imperial": "units"}  # fmt: skip
 _FILLER = frozenset(
     "also too really just still already currently now actually again mostly always usually often generally very please anymore".split()
 )
@@ -224,6 +227,8 @@ def _read(tokens: list[str], own: bool) -> list[Frame]:
 def _verb(ls: list[str], own: bool) -> int | None:
     """Where the verb group begins: at the start when the user is the subject."""
     first = ls[0]
+    if not own and first in THIRD and len(ls) > 2 and ls[1] in one_of("is are was were has"):
+        return 1  # "files are on Dropbox", "works council is ..."
     if own or first in one_of("is are was has does can will would used did isn't had am have") or first in THIRD:
         return 0
     if first in HABIT and len(ls) > 1 and (ls[1] in THIRD or ls[1] in ("is", "has")):
@@ -259,7 +264,7 @@ def _subject(tokens: list[str]) -> str:
     out = []
     for token in tokens:
         w = low(token)
-        if w in one_of("the a an their my our user his her other also"):
+        if w in one_of("the a an their my our user his her also"):
             continue
         w = _SYNONYM.get(w, w)
         out.append(w)
@@ -319,10 +324,13 @@ def _frames(
         body, bl = (rest[1:], rl[1:]) if verb == "be" else (rest, rl)
         if bl and bl[0] in ("in", "near", "at"):
             head, quals = _cut(body[1:], bl[1:])
-            return [make("home", head, quals, ONE)]
+            at_number = bl[0] == "at" and len(bl) > 1 and bl[1][:1].isdigit()
+            return [make("home address" if at_number else "home", head, quals, ONE)]
         prep = bl[0] if bl else ""
         head, quals = _cut(body[1:], bl[1:])
         return [make(f"live {prep}".strip(), head, quals, MANY if prep == "with" else ONE)]
+    if verb == "turn" and first.isdigit():
+        return [Frame(who, "age", frozenset({first}), (), negated, ONE, False, first)]
     if verb in ("move", "relocate") and first == "to" and not going and aux not in ("will", "would"):
         head, quals = _cut(rest[1:], rl[1:])
         return [Frame(who, "home", stems(head), tuple(quals), negated, ONE, False, " ".join(head))]
@@ -343,6 +351,8 @@ def _frames(
                 and set(map(low, found)) & one_of("years year months home night living decades weekends noon")
             ):
                 out.append(make(attribute, found, other if not out else (), ONE))
+        if not out and bl[:1] in (["on"], ["in"]) and ("team" in bl or "department" in bl):
+            out.append(make("team", [t for t in body[1:] if low(t) not in ("team", "department")], (), ONE))
         if not out:
             prep = bl[0] if bl and bl[0] in _PREPS else ""
             head, quals = _cut(body[1:] if prep else body, bl[1:] if prep else bl)
@@ -350,6 +360,8 @@ def _frames(
                 make(f"work {prep}".strip(), head, quals, MANY if prep in one_of("on with from in") else UNKNOWN)
             )
         return out
+    if verb == "start" and first == "at" and not past:
+        return [make("plan start", rest, (), MANY)]
     if verb == "join" or (verb == "start" and first == "at"):
         body, bl = (rest[1:], rl[1:]) if first in ("at", "as") else (rest, rl)
         head, quals = _cut(body, bl)
@@ -373,6 +385,9 @@ def _frames(
                 return [make("fear", body, (), MANY)]
         if bl and bl[0] == "to" and len(bl) > 1:
             body, bl = body[1:], bl[1:]
+        if bl[:1] == ["their"] and len(bl) > 2 and bl[2] not in _PREPS and bl[2] != "and":
+            # "likes their steak rare": how, not whether
+            return [Frame(who, f"like {bl[1]}", stems(body[2:]), (), negated, ONE, past, " ".join(body[2:]))]
         return [Frame(who, "like", stems(body), (), negated != (sign < 0), MANY, past, " ".join(body))]
     if (verb == "be" and first in ("from",)) or (verb == "come" and first == "from"):
         head, quals = _cut(rest[1:], rl[1:])
@@ -407,6 +422,11 @@ def _frames(
         if at is not None:
             thing_ = [t for t, _ in pairs[:at]]
             return [make("host " + " ".join(sorted(stems(thing_))), [t for t, _ in pairs[at + 1 :]], (), ONE)]
+    if verb in ("wake", "get") and first == "up":
+        return [make("wake up", rest[1:], (), ONE)]
+    if verb in ("buy", "adopt") and past:
+        head, quals = _cut(rest, rl)
+        return [Frame(who, "have", stems(head), tuple(quals), negated, MANY, False, " ".join(head))]
     # Anything else: the verb with its preposition is the attribute, its object the value.
     prep = first if first in _PREPS else ""
     head, quals = _cut(rest[1:], rl[1:]) if prep else _cut(rest, rl)
@@ -449,6 +469,14 @@ def _phrase(rest: list[str], rl: list[str], prep: str) -> list[str]:
         if token.endswith((",", ".")):
             break
     return [t for t in out if low(t) not in ("a", "an", "the")]
+
+
+def _dateish(rl: list[str]) -> bool:
+    """Whether words begin a date: a weekday, 2026-03-16, 1 June, June."""
+    first = rl[0]
+    if first.rstrip("s") in WEEKDAYS or first in MONTHS or (first[:4].isdigit() and first[4:5] == "-"):
+        return True
+    return first[:1].isdigit() and len(rl) > 1 and rl[1] in MONTHS
 
 
 _TITLES = frozenset("dr mr mrs ms st prof".split())
@@ -500,7 +528,7 @@ def _has(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) ->
     i = 0
     number = ""
     for k, w in enumerate(rl[:5]):
-        if w in one_of("a an one my their the got another second new"):
+        if w in one_of("a an my their the got another second new"):
             continue
         if w in NUMBERS or w.isdigit():
             number = str(NUMBERS.get(w, w))
@@ -533,6 +561,19 @@ def _has(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) ->
         if number and single != "":
             return [Frame(who, f"number of {single}", frozenset({number}), (), negated, ONE, past, number)]
     head, quals = _cut(rest, rl)
+    if number and i < len(rl) and rl[i].endswith("s") and len(head) <= i + 2:
+        return [
+            Frame(
+                who,
+                f"number of {' '.join(sorted(stems(head[i:])))}",
+                frozenset({number}),
+                tuple(quals),
+                negated,
+                ONE,
+                past,
+                number,
+            )
+        ]
     if low(head[-1]) in ("allergy", "intolerance") and len(head) > 1:
         return [
             Frame(
@@ -563,6 +604,17 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
 
     near = [w for w in rl[:3] if w not in ("a", "an", "the")]
     last = who.split()[-1]
+    if who in ("address", "home address"):
+        return [Frame("user", "home address", stems(rest), (), negated, ONE, past, " ".join(rest))]
+    if who not in ("user", "birthday") and not any(w in KIN for w in who.split()):
+        skip = 1 if first in ("on", "at", "by", "due") else 0
+        if first in one_of("planned scheduled due set") and rl[1:2] in (["for"], ["on"], ["at"]):
+            skip = 2
+        if len(rl) > skip and _dateish(rl[skip:]):
+            body, when = _cut(rest[skip:], rl[skip:])
+            return make("when", body, ONE, when)
+    if first == "in" and rl[1:3] == ["a", "relationship"]:
+        return [Frame(who, "marital", frozenset({"relationship"}), (), negated, ONE, past, "in a relationship")]
     if who == "birthday":
         return [
             Frame(
@@ -598,6 +650,8 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
         return [Frame(who, "age", frozenset({first}), (), negated, ONE, past, first)]
     if last in ("timezone", "zone"):
         return [Frame("user", "timezone", stems(rest), (), negated, ONE, past, " ".join(rest))]
+    if who == "hometown":
+        return [Frame("user", "origin", stems(rest), (), negated, ONE, past, " ".join(rest))]
     if last in ("home", "residence") and first == "in":
         return [Frame("user", "home", stems(rest[1:]), (), negated, ONE, past, " ".join(rest[1:]))]
     if last in ("employer", "company") and who in ("employer", "company"):
@@ -636,6 +690,8 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
         return make("speak", rest[2:], MANY)
     if first == "at" and who == "user" and len(rest) > 1 and rest[1][:1].isupper():
         return make("employer", head[1:] if low(head[0]) == "at" else rest[1:], ONE)
+    if who == "user" and first in ("in", "on") and ("team" in rl or "department" in rl):
+        return make("team", [t for t in rest[1:] if low(t) not in ("team", "department")], ONE)
     if first in ("in", "at", "on") and len(rl) > 1:
         return make(f"is {first}", rest[1:], ONE if who != "user" else UNKNOWN)
     if first in PARTICIPLE and len(rl) > 1 and rl[1] in _PREPS:
@@ -677,10 +733,11 @@ def _wish(tokens: list[str], ls: list[str]) -> list[Frame]:
         return []
     verb = ls[i]
     rest, rl = tokens[i + 1 :], ls[i + 1 :]
+    spoken = [t for t in rest if low(t) in LANGUAGES]
+    if verb in one_of("speak use talk write") and spoken and low(rest[0]) in LANGUAGES:
+        return [Frame("assistant", "language ", stems(spoken), (), negated, ONE, False, " ".join(spoken))]
     if verb in one_of("answer reply respond speak talk write communicate") and "in" in rl:
         at = rl.index("in")
-        from .words import LANGUAGES
-
         if any(w in LANGUAGES for w in rl[at + 1 :]):
             lead = stems(w for w in rest[:at] if low(w) not in one_of("them to answers replies"))
             return [
@@ -712,7 +769,7 @@ def _wish(tokens: list[str], ls: list[str]) -> list[Frame]:
 
 
 NOUNS = {
-    "address": ("home",), "home address": ("home",), "city": ("home",), "residence": ("home",), "location": ("home",), "home": ("home",),
+    "address": ("home address", "home"), "home address": ("home address", "home"), "city": ("home",), "residence": ("home",), "location": ("home",), "home": ("home",),
     "job": ("job", "employer"), "work": ("job", "employer"), "profession": ("job",), "employer": ("employer",), "workplace": ("employer",),
     "company": ("employer",), "name": ("name", "called"), "nickname": ("called",), "age": ("age",), "birthday": ("birth",),
     "date of birth": ("birth",), "diet": ("diet",), "timezone": ("timezone",), "time zone": ("timezone",), "nationality": ("origin",),
@@ -731,6 +788,9 @@ def topic(content: str) -> str | None:
     if not found:
         return None
     f = found[0]
+    poles = [_ANTONYM[w] for w in f.text.lower().split() if _ANTONYM.get(w)]
+    if f.subject == "assistant" and poles:
+        return f"assistant/{poles[0]}"
     attribute = {"job": "work", "employer": "work", "called": "name", "eat": "diet"}.get(f.attribute, f.attribute)
     if f.cardinality == MANY and f.subject == "user" and attribute not in ("work", "name"):
         head = min(f.value, default="", key=lambda w: (len(w), w)) if len(f.value) == 1 else " ".join(sorted(f.value))

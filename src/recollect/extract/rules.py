@@ -8,7 +8,7 @@ looks meant for a memory is kept at all, in quarantine.
 from __future__ import annotations
 
 from ..light import pattern
-from . import RULES, Candidate, Turn, danger
+from . import Candidate, Turn, danger
 from .clauses import (
     DEICTIC,
     Clause,
@@ -29,7 +29,10 @@ from .clauses import (
 )
 from .corrections import NOT_FIRST, SPELLED, WITH_LETTER, holds, mend
 from .dates import resolve
+from .events import derive
+from .foreign import foreign
 from .frames import frames
+from .offer import KINDS, offer
 from .prose import Sentence, is_foreign, sentences
 from .statements import fact
 from .wishes import CALL_ME, CALL_NOT, STANDING, STYLE_VERBS, wish
@@ -38,26 +41,7 @@ from .words import BASES, KIN, PARTICIPLE, PAST, one_of, third
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
-IMPORTANCE = {
-    "explicit": 0.9,  # "remember that ..."
-    "identity": 0.8,  # name, pronouns, birthday, what to be called
-    "health": 0.8,  # allergies, conditions, what must not be eaten
-    "wish": 0.8,  # "from now on ...", "always ...", "never ..."
-    "preference": 0.7,  # prefers, likes, hates, favourite
-    "home": 0.7,  # where they live and come from
-    "work": 0.7,  # job, employer, what they study
-    "person": 0.6,  # family, friends, pets
-    "project": 0.6,  # "we deploy with ...", "the database is ..."
-    "todo": 0.6,  # "remind me to ...", "I need to ..."
-    "plan": 0.5,  # what is going to happen
-    "habit": 0.5,  # what they do, use, own, can
-    "past": 0.4,  # what was so, or happened
-    "event": 0.4,  # derived from a structured event
-    "remark": 0.2,  # said in passing, soon stale
-}
-KINDS = {"wish": "preference", "preference": "preference", "todo": "todo", "event": "project_state"}
 LONGEST = 600
 """Characters of a sentence that is read: what is longer is a paste, not a statement."""
 MOST_WORDS = 60
@@ -82,15 +66,18 @@ _FORGET = pattern(
     r"|(?:no need to|you do not (?:need|have) to|do not) remind me (?:to|about|of)(?P<i> .+)"
     r"|(?:i|we) (?:(?:do not|no longer) (?:need|have) to|(?:do not|no longer) have to) (?P<j>.+)"
     r"|(?:do not|stop) (?:ever )?(?:remember|remembering|keep|keeping|store|storing|save|saving|memori[sz]e|memori[sz]ing|hold on to)(?P<e>(?: (?:that|about|my|the|anything|what|it|this|i|our)\b.*)?)"
-    r"|it is not worth remembering(?P<f>.*))$"
+    r"|it is not worth remembering(?P<f>.*)"
+    r"|(?:i take (?:that|it) back|(?:i was |i am )?(?:just|only) (?:joking|kidding)|(?:just )?kidding|that was a joke|(?:that|it) is (?:no longer|not) (?:true|the case|correct)(?: any ?more)?"
+    r"|that is outdated|not any ?more|that has changed)(?P<k>))$"
 )
+_DELETE_THAT = pattern(r"(?i)^(?:please |now |just )*(?:delete|erase|remove) (?:that|this)$")
 _ABOUT = pattern(
     r"(?i)^\s*(?:(?:the |your |any |all |every )*(?:memor(?:y|ies)|notes?|facts?|records?|entr(?:y|ies)|everything|anything|all|things?|part|bit)\b\s*)?"
     r"(?:what (?:you|i)(?:'ve| have)? (?:know|knew|said|told you|mentioned|remember(?:ed)?|saved|stored)\s*)?(?:that i (?:said|told you|mentioned)\s*)?(?:you (?:know|have|stored|saved|remember)\s*)?"
     r"(?:(?:that )?i(?:'ve| have)? (?:ever |just )?(?:said|told you|mentioned)\s*(?:anything |something |a word )?)?(?:earlier |before )?(?:about |on |of |regarding |concerning |that )*"
 )
 _FROM_MEMORY = pattern(
-    r"(?i)\s*(?:,? (?:please|thanks|ok)|from (?:your|the) (?:memory|memories|notes|records|mind)|again)\s*$"
+    r"(?i)\s*(?:,? (?:please|thanks|ok)|(?:in|on) (?:your |the )?(?:memory|file|record)|from (?:your|the) (?:memory|memories|notes|records|mind)|again)\s*$"
 )
 _THAT = frozenset(
     (
@@ -148,6 +135,9 @@ _MEND_SURE = pattern(
 _AFFIRM = pattern(
     r"(?i)^(?:yes|yeah|yep|yup|exactly|correct|right|that is right|that is correct|indeed|absolutely|true|precisely|you got it|yes exactly|spot on|sure|of course|please do|yes please|that's it|that's right|that's correct|[\s,.!])+$"
 )
+_NO_LONGER = pattern(
+    r"(?i)^(?P<name>(?-i:[A-Z])[\w.-]+(?: (?-i:[A-Z])[\w.-]+)?) is (?:no longer|not) (?:my|our) (?P<np>[\w' -]+?)(?: any ?more)?$"
+)
 _BREAKUP = pattern(
     r"(?i)^(?P<name>[A-Z][\w-]+) and i (?:broke up|split up|split|separated|divorced|got divorced|are divorced|are no longer together|are not together|are no longer a couple|are no longer dating)"
 )
@@ -155,16 +145,11 @@ _INVERSE = pattern(
     r"(?i)^(?P<x>.{1,60}?) (?:is|are) (?:(?P<where>where|what|who|how) (?P<who>i|we) (?P<v>.+)|(?P<my>my|our) (?P<np>[\w' -]{2,40}))$"
 )
 _ANOTHER = pattern(r"(?i)^(?:another|one more|a second|one other|one) (?P<np>[a-z]+) of (?:mine|ours) is (?P<x>.+)$")
-_SAFE = pattern(
-    r"(?i)^\W*(?:the )?(?:user|human|person|customer)(?:'s)? |\b(?:remember|memor|always|never|from now on|must|prefer|ignore|instruct|password|secret|send|note to|do not|don't)\b"
-)
 
 
 def read(turn: Turn, before: Sequence[Turn], now: int, most: int) -> list[Candidate]:
     """See `candidates`."""
     if turn.kind not in ("message", "note"):
-        from .events import derive
-
         return derive(turn)[:most]
     if not turn.text or not turn.text.strip():
         return []
@@ -175,36 +160,6 @@ def read(turn: Turn, before: Sequence[Turn], now: int, most: int) -> list[Candid
         kept = sorted(sorted(range(len(found)), key=lambda i: -found[i].importance)[:most])
         found = [found[i] for i in kept]
     return found
-
-
-def foreign(turn: Turn) -> list[Candidate]:
-    """What somebody else's text would like to be remembered: for a person to look at, never active."""
-    who = {"assistant": "said by the assistant", "tool": "said by a tool", "system": "said by the system"}.get(
-        turn.role or "", "not the user's own words"
-    )
-    if turn.kind == "message" and turn.role == "user":
-        who = "not the user's own words"
-    out: list[Candidate] = []
-    for sentence in sentences(turn.text):
-        text = sentence.text
-        if not 8 <= len(text) <= LONGEST or sentence.mark == "?" or not _SAFE.search(text):
-            continue
-        why = danger.reason(text)
-        out.append(
-            _candidate(turn, capital(" ".join(text.split())), "remark", quarantine=f"{who}, {why}" if why else who)
-        )
-        if len(out) >= 3:
-            break
-    return out
-
-
-def _candidate(turn: Turn, content: str, family: str, **more: Any) -> Candidate:
-    kind = more.pop("kind", None) or KINDS.get(family, "fact")
-    return Candidate(
-        content=content, kind=kind, importance=IMPORTANCE[family], tags=(),
-        source_checkpoint_id=turn.checkpoint_id or f"event:{turn.seq}", seqs=more.pop("seqs", (turn.seq,)),
-        role=turn.role, extractor=RULES, family=family, **more,
-    )  # fmt: skip
 
 
 class _Reader:
@@ -280,7 +235,7 @@ class _Reader:
         if (first in _WH and not (first == "when" and "," in body)) or (
             first in _INVERTED
             and len(tokens) > 1
-            and low(tokens[1]) in one_of("i we you it the my there this that he she they")
+            and low(tokens[1]) in one_of("i we you it there this that he she they")
         ):
             return False
         m = _MEND.match(body)
@@ -347,7 +302,7 @@ class _Reader:
             return
         mode = "also" if "also" in found.marks else "now" if found.marks & {"now", "again"} else ""
         self.out.append(
-            _candidate(
+            offer(
                 self.turn, capital(content), found.family, kind=found.kind, operation=operation, about=about,
                 valid_from=begins, valid_to=ends, quarantine=why, mode=mode, **({"seqs": seqs} if seqs else {}),
             )
@@ -398,7 +353,7 @@ class _Reader:
     def _forget(self, body: str) -> bool:
         m = _FORGET.match(body)
         if m is None:
-            return False
+            return _DELETE_THAT.match(body) is not None and self._delete_that()
         lowered = body.lower()
         if "forget to " in lowered or lowered.startswith(("do not forget", "never forget")):
             return False
@@ -430,7 +385,7 @@ class _Reader:
                 made = [c for c in self._last or [] if c.seqs == previous.seqs] or [previous]
                 for c in made:
                     self.out.append(
-                        _candidate(
+                        offer(
                             self.turn,
                             f"Forget: {c.content}",
                             c.family,
@@ -441,7 +396,20 @@ class _Reader:
                     )
             return True
         about = self._asked_about(what) or self._in_third(what)
-        self.out.append(_candidate(self.turn, f"Forget: {about}", "explicit", operation="retract", about=about))
+        self.out.append(offer(self.turn, f"Forget: {about}", "explicit", operation="retract", about=about))
+        return True
+
+    def _delete_that(self) -> bool:
+        """`Please delete that`: meant for the memory only right after a statement, and in a talk without code."""
+        last = next((t for t in reversed(self.before) if t.role == "user"), None)
+        previous = self._previous()
+        if last is None or previous is None or self.asks or "```" in last.text or previous.seqs[0] != last.seq:
+            return False
+        self.out.append(
+            offer(
+                self.turn, f"Forget: {previous.content}", previous.family, operation="retract", about=previous.content
+            )
+        )
         return True
 
     @staticmethod
@@ -652,13 +620,13 @@ class _Reader:
             if previous is None:
                 return True
             self.out.append(
-                _candidate(self.turn, f"Done: {previous.content}", "todo", operation="done", about=previous.content)
+                offer(self.turn, f"Done: {previous.content}", "todo", operation="done", about=previous.content)
             )
             return True
         if not what:
             return False
         about = "Finish " + " ".join(rewrite(what.strip(" ,").split()))
-        self.out.append(_candidate(self.turn, f"Done: {about}", "todo", operation="done", about=about))
+        self.out.append(offer(self.turn, f"Done: {about}", "todo", operation="done", about=about))
         return True
 
     # -- names and wishes
@@ -677,7 +645,7 @@ class _Reader:
             name = body[lowered.index("call") :].split(" ", 2)[-1].strip(" .!,")
             name, _ = close_down(name + " .")
             self.out.append(
-                _candidate(
+                offer(
                     self.turn,
                     f"Doesn't want to be called {name}",
                     "identity",
@@ -747,6 +715,13 @@ class _Reader:
         if m and len(body.split()) <= 8:
             previous = self._previous()
             return previous is not None and holds(previous.content, m.group("y")) and self._mend(body, "", why)
+        if (
+            WITH_LETTER.match(body)
+            and len(body.split()) <= 6
+            and body[:1].isupper()
+            and lowered.split()[0].strip(",") not in ("it", "i", "we", "he", "she")
+        ):
+            return self._previous() is not None and self._mend(body, "", why)
         if not lowered.startswith(("it is ", "that is ", "it's ", "his name is ", "her name is ", "he is ", "she is ")):
             return False
         rest = (
@@ -805,7 +780,7 @@ class _Reader:
         if new == held:
             # "No, Slovenia, not Slovakia" when Slovenia is what is held: said again.
             self.out.append(
-                _candidate(self.turn, held, previous.family, kind=previous.kind, seqs=(self.turn.seq, *previous.seqs))
+                offer(self.turn, held, previous.family, kind=previous.kind, seqs=(self.turn.seq, *previous.seqs))
             )
             return True
         if previous in self.out:
@@ -867,6 +842,11 @@ class _Reader:
             )
         ):
             return
+        m = _NO_LONGER.match(body)
+        if m:
+            about = f"{capital(m.group('np'))} is {m.group('name')}"
+            self._add(Found(f"{m.group('name')} is no longer {m.group('np')}", "past", "retract", about), why)
+            return
         m = _BREAKUP.match(body)
         if m:
             self._add(Found(f"Broke up with {m.group('name')}", "past", "retract", m.group("name")), why)
@@ -916,6 +896,8 @@ class _Reader:
     def _one(self, part: list[str], marks: frozenset[str], why: str | None) -> None:
         body = " ".join(part)
         first = low(part[0])
+        if first in ("call", "please") and self._call_me(body, why):
+            return
         m = _ANOTHER.match(body)
         if m:
             self._add(
@@ -982,7 +964,7 @@ class _Reader:
                     self._add(second, why)
                     return
         self._add(made, why)
-        if made.operation == "assert" and clause.subject == "" and (clause.form in ("past", "perfect")):
+        if clause.subject or clause.form in ("past", "perfect"):
             self._maybe_done(clause, part, why)
 
     @staticmethod
@@ -1062,7 +1044,7 @@ class _Reader:
                 self._add(fact_, why)
                 if fact_.operation != "assert":
                     return
-        start = next((i for i, w in enumerate(lowered[:3]) if w not in one_of("just finally already have has got")), 0)
+        start = next((i for i, w in enumerate(lowered[:3]) if w not in one_of("just finally already have has")), 0)
         if (
             lowered[start] in PAST
             or (lowered[start] in PARTICIPLE)
@@ -1102,11 +1084,18 @@ class _Reader:
                 self._finish(PARTICIPLE.get(rest[0], "do"), clause.subject.split() + list(clause.rest[1:]))
 
     def _finish(self, verb: str, rest: Sequence[str]) -> None:
+        lead = [low(w) for w in rest[:2]]
+        if (verb, lead) == ("take", ["care", "of"]) or (verb in ("deal",) and lead[:1] == ["with"]):
+            verb, rest = "finish", rest[2 if verb == "take" else 1 :]
+        elif verb in ("sort", "wrap") and lead[:1] in (["out"], ["up"]):
+            verb, rest = "finish", rest[1:]
+        elif verb == "get" and rest and low(rest[-1]) == "done":
+            verb, rest = "finish", rest[:-1]
         about = " ".join(rewrite(rest)).strip(" ,.")
-        if not about or (verb in one_of("be see think say know find want like hear tell get") and verb != "get"):
+        if not about or verb in one_of("be see think say know want like hear tell"):
             return
         text = f"{verb} {about}"
-        self.out.append(_candidate(self.turn, f"Done: {text}", "todo", operation="done", about=capital(text)))
+        self.out.append(offer(self.turn, f"Done: {text}", "todo", operation="done", about=capital(text)))
 
     def _fact(self, clause: Clause | None, *, loose: bool = False) -> Found | None:
         if clause is None:

@@ -21,6 +21,7 @@ from .words import (
     LASTING,
     LIKES,
     MONTHS,
+    NUMBERS,
     PARTICIPLE,
     PASSING,
     PAST,
@@ -47,6 +48,12 @@ _TIMEZONES = frozenset(
     "pst pdt est edt cst cdt mst mdt cet cest gmt utc bst ist jst aest aedt nzst eet eest wet hst msk sgt hkt".split()
 )
 _SWITCH = pattern(r"(?i)^(?:over )?(?:from (?P<a>.+?) (?:over )?to|to) (?P<b>.+)$")
+_CODES = frozenset(
+    "locker door alarm gate zip post postal area dress entry pin access country dial promo discount".split()
+)
+_BODY = frozenset(
+    "knees knee back eyesight hearing heart stomach skin eyes memory blood hip hips shoulder balance".split()
+)
 _CHOICES = frozenset(
     "first second third last latter former other one original new old previous next shorter longer simpler version option approach way solution answer draft variant".split()
 )
@@ -172,6 +179,11 @@ def _user_is(c: Clause, r: tuple[str, ...], loose: bool) -> Found | None:
     past = c.form == "past"
     if c.form == "modal":
         return None
+    if past and r[:1] in (("fired",), ("laid",), ("dismissed",)):
+        at = r.index("from") if "from" in r else -1
+        return Found(
+            say(c), "past", "retract", f"Works at {_noun(c.rest[at + 1 :])}" if at > 0 else "job", marks=c.marks
+        )
     if past:
         if w in one_of("born raised diagnosed promoted laid fired hired adopted baptised baptized awarded"):
             family = "home" if w in ("born", "raised") else "health" if w == "diagnosed" else "past"
@@ -296,6 +308,10 @@ def _user_is(c: Clause, r: tuple[str, ...], loose: bool) -> Found | None:
         return _user_is_doing(c, r)
     if w in ("available", "unavailable", "reachable") and len(r) > 1:
         return Found(say(c), "habit", marks=c.marks)
+    if w in ("in", "on") and len(r) > 2 and r[-1] in ("team", "department") and r[1] in ("the", "a", "our"):
+        return Found(say(c), "work", marks=c.marks)
+    if r[:3] == ("in", "a", "relationship"):
+        return Found(say(c), "identity", marks=c.marks)
     if w == "no" and len(r) > 2 and r[1] in ("fan",):
         return Found(say(c), "preference", marks=c.marks)
     if w in one_of("employed self-employed unemployed retired freelancing"):
@@ -471,6 +487,12 @@ def _user_past(c: Clause, r: tuple[str, ...]) -> Found | None:
     if (v == "become" or (v in ("go", "turn") and r[:1] and r[0] in LASTING)) and r:
         made = Clause("", c.group, (), False, "", "be", "present", c.rest, marks)
         return _user_is(made, r, False)
+    if v in ("unsubscribe", "resign", "unfollow") and r:
+        return Found(content, "past", "retract", _noun(c.rest[1:] if r[0] == "from" else c.rest), marks=c.marks)
+    if v in _MOVES and r[:1] == ("back",):
+        return _user_past(Clause(**{**c.__dict__, "rest": c.rest[1:]}), r[1:])
+    if v in _MOVES and r[:2] == ("out", "of") and len(r) > 2:
+        return Found(content, "past", "retract", "Lives in " + _noun(c.rest[2:]), marks=c.marks)
     if v in _MOVES:
         m = _SWITCH.match(" ".join(c.rest))
         if m and m.group("a") and (c.group and not _is_name(m.group("b"))):
@@ -488,6 +510,8 @@ def _user_past(c: Clause, r: tuple[str, ...]) -> Found | None:
                     )
             if c.group and m and m.group("a") and not _place_like(place):
                 return Found("Uses " + place, "project", about="Uses " + m.group("a"), marks=marks)
+            if low(place.split()[-1]) in one_of("team department group role position project company side squad"):
+                return Found(f"Is in {' '.join(rewrite(place.split()))}", "work", marks=marks)
             when = _when(place)
             place = when[0]
             since = f" since {when[1]}" if when[1] else ""
@@ -533,6 +557,11 @@ def _user_past(c: Clause, r: tuple[str, ...]) -> Found | None:
         if r[:2] == ("rid", "of") and len(r) > 2:
             about = " ".join(rewrite(c.rest[2:]))
             return Found(content, "past", "retract", about, marks=c.marks)
+        if r[:1] in (("fired",), ("laid",), ("dismissed",)):
+            at = r.index("from") if "from" in r else -1
+            return Found(
+                content, "past", "retract", f"Works at {_noun(c.rest[at + 1 :])}" if at > 0 else "job", marks=c.marks
+            )
         if r[:1] in (("married",), ("engaged",), ("divorced",)):
             state = r[0]
             when = _when(" ".join(c.rest[1:]))
@@ -565,6 +594,16 @@ def _user_past(c: Clause, r: tuple[str, ...]) -> Found | None:
         and r[0] in one_of("a an my our")
     ):
         return Found(content, "habit", marks=c.marks)
+    if (
+        v == "find"
+        and len(r) > 1
+        and r[0] in ("a", "an", "my", "our")
+        and r[1] not in one_of("bug way solution problem typo mistake good better nice great few file article")
+    ):
+        return Found(content, "past", "retract", "Is looking for " + " ".join(rewrite(c.rest)), marks=c.marks)
+    if v in ("finish", "complete") and r and r[0] in ING:
+        held = Clause(c.subject, c.group, (), False, "", ING[r[0]], "present", c.rest[1:], frozenset())
+        return Found(content, "past", "retract", say(held), marks=c.marks)
     if v in ("quit", "stop") and r:
         if r[0] in ING:
             held = Clause(c.subject, c.group, (), False, "", ING[r[0]], "present", c.rest[1:], frozenset())
@@ -702,7 +741,9 @@ def _replaced(c: Clause, r: tuple[str, ...]) -> Found | None:
         ):
             if low(thing) in ("everything", "all"):
                 return Found(f"Uses {_noun(c.rest[at + 1 :])}", family, marks=marks)
-            return Found(f"Uses {_noun(c.rest[at + 1 :])} for the {thing}", family, marks=marks)
+            prep = "at" if r[at + 1][:1].isdigit() and len(r) == at + 2 else "on"
+            be = "are" if thing.endswith("s") and not thing.endswith("ss") else "is"
+            return Found(f"{capital(thing)} {be} {prep} {_noun(c.rest[at + 1 :])}", family, marks=marks)
     return None
 
 
@@ -855,6 +896,8 @@ def _user_present(c: Clause, r: tuple[str, ...], asks: bool) -> Found | None:
         ):
             return Found(say(c), "habit", marks=c.marks)
         return None
+    if v == "keep" and r and r[0] in one_of("bees chickens goats ducks sheep rabbits hens horses reptiles"):
+        return Found(say(c), "habit", marks=c.marks)
     if v == "need":
         return None
     if v == "take":
@@ -873,6 +916,8 @@ def _user_present(c: Clause, r: tuple[str, ...], asks: bool) -> Found | None:
         return Found(say(c), "preference" if v == "swear" else "habit", marks=c.marks)
     if v in one_of("swear rely depend lean"):
         return None
+    if v == "start" and r[:1] == ("at",) and len(r) > 2 and _is_name(c.rest[1]):
+        return Found(say(c), "plan", marks=c.marks)
     if v in ("get", "wake") and r[:1] == ("up",) and (_habitual(c) or "at" in r):
         return Found(say(c), "habit", marks=c.marks)
     if v in ("start", "finish") and r[:1] == ("work",):
@@ -955,6 +1000,8 @@ def _user_has(c: Clause, r: tuple[str, ...], asks: bool) -> Found | None:
         return None  # who or which is said next, and that is what counts
     if head & KIN:
         return Found(say(c), "person", marks=c.marks)
+    if asks and (r[0].isdigit() or r[0] in NUMBERS) and not head & KIN:
+        return None
     if head & one_of(
         "diabetes asthma adhd epilepsy migraines arthritis celiac coeliac allergy allergies autism depression anxiety insomnia dyslexia cancer hypertension eczema pacemaker tinnitus scoliosis endometriosis hypothyroidism gout anemia anaemia intolerance condition disability nut"
     ):
@@ -980,7 +1027,7 @@ def _other(c: Clause, r: tuple[str, ...], loose: bool, asks: bool) -> Found | No
     project = any(w in PROJECT or w.removesuffix("'s") in PROJECT for w in words)
     favourite = any(w in one_of("favourite favorite fave preferred") for w in words)
     if not loose:
-        if _head(subject) in TALK and not kin and not favourite:
+        if _head(subject) in TALK and not kin and not favourite and not _CODES & set(words):
             if not (project and (c.group or c.verb in one_of("live run use go start take"))):
                 return None
         if c.form == "modal":
@@ -1006,13 +1053,39 @@ def _other(c: Clause, r: tuple[str, ...], loose: bool, asks: bool) -> Found | No
         if not r:
             return None
         if not loose and (
-            (r[0] in one_of("that how what why if whether not") and not c.negated) or (r[0] in _ADJECTIVES and not kin)
+            (r[0] in one_of("that how what why if whether not") and not c.negated)
+            or (r[0] in _ADJECTIVES and not kin and words[-1] not in _BODY)
         ):
             return None
         if not loose and kin and r[0] in _ADJECTIVES and len(r) < 3:
             return None
         if not loose and c.negated and not kin and not project:
             return None
+        if (
+            not kin
+            and project
+            and len(r) <= 2
+            and (r[0] in one_of("cancelled canceled scrapped") or r == ("off",) or r == ("called", "off"))
+        ):
+            return Found(say(c), "past", "retract", subject, marks=c.marks)
+        moved = (
+            r[0] in one_of("moved changed postponed pushed rescheduled shifted delayed extended")
+            and "to" in r[:3]
+            and not kin
+        )
+        if moved and r.index("to") + 1 < len(r):
+            new = c.rest[r.index("to") + 1 :]
+            first = low(new[0])
+            prep = (
+                "at "
+                if first[:1].isdigit() and not (len(new) > 1 and low(new[1]) in MONTHS)
+                else "on "
+                if first in WEEKDAYS or first[:1].isdigit()
+                else ""
+            )
+            return Found(
+                f"{capital(subject)} is {prep}{' '.join(rewrite(new))}", family, marks=c.marks | {"now"}, future=True
+            )
         if c.form == "past" and not (
             kin
             or r[0] in one_of("born founded hired built")
@@ -1070,6 +1143,10 @@ def _other(c: Clause, r: tuple[str, ...], loose: bool, asks: bool) -> Found | No
                     else "in "
                 )
                 return Found(f"{capital(subject)} is {prep}{' '.join(rewrite(new))}", family, marks=c.marks | {"now"})
+        if kin and c.verb == "get" and r[:1] in (("married",), ("engaged",), ("divorced",)):
+            return Found(f"{capital(subject)} is {' '.join(rewrite(c.rest))}", family, marks=c.marks | {"now"})
+        if not kin and c.verb == "get" and r[:1] in (("cancelled",), ("canceled",), ("scrapped",)):
+            return Found(say(c), "past", "retract", subject, marks=c.marks)
         if kin and c.verb in ("move", "relocate") and r[:1] == ("to",):
             when = _when(" ".join(c.rest[1:]))
             since = f" since {when[1]}" if when[1] else ""

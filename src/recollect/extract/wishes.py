@@ -15,7 +15,7 @@ _IMPERATIVE = pattern(
     r"(?:(?:please|pls|kindly|just|also|simply) )*(?P<body>.+)$"
 )
 STANDING = pattern(
-    r"(?i)\b(?:from now on|from here on(?: out)?|going forward|in (?:the )?future|from today(?: on)?|as of now|by default|as a rule|every time|each time|whenever|at all times|until further notice|in all (?:your )?(?:answers|replies|responses)|as a general rule|for all future \w+|henceforth|in every (?:answer|reply|response|conversation))\b,?"
+    r"(?i)\b(?:from now on|from here on(?: out)?|going forward|in (?:the )?future|from today(?: on)?|as of now|by default|as a rule|every time|each time|whenever|at all times|until further notice|in all (?:your )?(?:answers|replies|responses)|as a general rule|for all future \w+|henceforth|in everything you (?:write|do|say)(?: for me)?|in every (?:answer|reply|response|conversation))\b,?"
 )
 STYLE_VERBS = frozenset(
     "answer reply respond write speak talk use keep be format explain address give show avoid stick default sign start end skip include prefer make put wrap add cite drop leave limit provide communicate quote tell present output refer treat spell round".split()
@@ -124,6 +124,8 @@ def wish(body: str, *, sure: bool, question: bool = False, asks: bool = False, c
             " for this project",
         )
     ):
+        return _imperative(tokens, negative, always=False, sure=True)
+    if asked.startswith("you can") and marks & {"now", "again"} and not _ONCE.search(" ".join(lowered)):
         return _imperative(tokens, negative, always=False, sure=True)
     if asked.startswith(("i would rather you", "i prefer", "i would prefer", "i like it when")):
         return _imperative(tokens, negative, always=False, sure=True)

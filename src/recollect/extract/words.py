@@ -127,10 +127,12 @@ REGULAR = (
     " backup approve talk discuss launch patch bump vacuum mow iron charge refill enter change decide end land arrive"
     " depart expire happen last cost include contain require expect serve consist listen depend measure count specialise"
     " specialize major earn tend stay remain share care trust miss value appreciate abhor loathe favour favor spell name"
-    " contribute mentor supervise oversee head chair found run-by run manage present perform record compete exercise"
+    " contribute mentor supervise oversee head chair manage present perform record compete exercise"
     " snore foster raise breed ferment brew roast garden journal blog podcast tweet post handle cover own point listen"
     " expose accept cache log back mirror sync generate compile render ship span belong help plan hope love admire"
-    " date marry divorce separate retire recover answer reply respond communicate format explain address cite rely lean swear earn replace swap trade pass die park sail"
+    " date marry divorce separate retire recover answer reply respond communicate format explain address cite rely lean swear earn replace swap trade pass die park sail ignore disregard skip mention greet highlight prefix append suggest recommend"
+    " assume verify validate wrap indent sort list capitalize capitalise summarise summarize exclude omit number label warn"
+    " notify tag squash rebase lint benchmark quote link convert translate limit round prioritise prioritize treat refer unsubscribe resign uninstall unfollow"
 ).split()
 
 
@@ -309,6 +311,20 @@ TOOL_NOUNS = _set(
     infrastructure cloud ci phone laptop computer keyboard orm queue cache broker host provider email calendar bank
     stack tool"""
 )
+RIVALS = {
+    name: n
+    for n, group in enumerate(
+        """npm pnpm yarn bun|mysql postgres postgresql mariadb mongodb sqlite oracle|vim neovim emacs vscode nano sublime|chrome firefox
+        safari edge brave opera|jira linear asana trello|slack teams discord mattermost|aws gcp azure|heroku render fly.io vercel netlify railway
+        |jenkins circleci travis buildkite teamcity|webpack vite rollup esbuild parcel|react vue svelte angular|bash zsh fish
+        |windows macos linux ubuntu fedora debian|scrum kanban|kubernetes nomad swarm|rest graphql grpc|kafka rabbitmq sqs nats|black ruff
+        |jest vitest mocha|spotify tidal deezer|android iphone|notion obsidian evernote|figma sketch|python rust go java typescript ruby
+        kotlin|email phone sms|tabs spaces|gmail outlook proton fastmail|git mercurial|flask django fastapi|sql-server snowflake bigquery
+        """.replace("\n", " ").split("|")
+    )
+    for name in group.split()
+}  # fmt: skip
+"""What people use one of at a time, by kind: with "now", one takes the place of the other."""
 DIETS = {"vegetarian": "vegetarian", "vegan": "vegan", "pescatarian": "pescatarian", "omnivore": "meat", "veggie": "vegetarian",
          "carnivore": "meat"}  # fmt: skip
 MARITAL = _set("single married divorced engaged widowed separated")

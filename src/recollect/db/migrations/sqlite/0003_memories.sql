@@ -100,8 +100,7 @@ insert into memory_changes (id, user_no, memory, change, action, state, kind, im
     created_at, 'user', 'remembered', updated_at from plain_memories;
 drop table plain_memories;
 
--- Where a conversation comes from: null or `application`, `langgraph`, `import`; `hook` and `http` expire (retention).
-alter table conversations add column origin text;
+alter table conversations add column origin text; -- what records it: hook, http, langgraph, import; null: the application
 
 -- Events that never expire.
 create table pins (
