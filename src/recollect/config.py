@@ -276,7 +276,9 @@ def database(settings: Settings) -> str:
     them. A path handed to `recollect.open()` does not come here: that is the caller's explicit choice.
     """
     if settings.backend == "postgres" and not is_postgres(settings.database or ""):
-        raise SettingsError("backend = 'postgres' needs `database` to be an address: postgresql://user:password@host/name")
+        raise SettingsError(
+            "backend = 'postgres' needs `database` to be an address: postgresql://user:password@host/name"
+        )
     if settings.backend == "sqlite" and is_postgres(settings.database or ""):
         raise SettingsError("backend = 'sqlite' and `database` is an address of Postgres: change one of them.")
     if settings.database is None:

@@ -110,7 +110,11 @@ def test_both_databases_have_the_same_tables_and_columns(tmp_path: Path, postgre
     for where in (tmp_path / "chat.db", postgres_url):
         recollect.open(where, user="alex").close()
     there = postgres_columns(postgres_url)
-    for index in ("words", "title_words", "item_words"):  # virtual on SQLite: the id is the rowid, and has the user in it
+    for index in (
+        "words",
+        "title_words",
+        "item_words",
+    ):  # virtual on SQLite: the id is the rowid, and has the user in it
         there[index] = [column for column in there[index] if column not in ("id", "user_no")]
     assert sqlite_columns(tmp_path / "chat.db") == there
 
