@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-SUBJECTS = ("append", "reading", "flat", "start", "search", "postgres", "graph_store")
+SUBJECTS = ("append", "reading", "flat", "start", "search", "postgres", "graph_saver", "graph_store")
 
 
 @dataclass(frozen=True)
