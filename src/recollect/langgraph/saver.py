@@ -62,6 +62,8 @@ Stored = tuple[str, bytes]
 
 START = "__start__"
 RECENT = 256
+ROOM = 4_000
+"""How many pieces are remembered: a chunk of a chat has 10 KB."""
 PASSED = 50_000
 TRIES = 4
 SMALL = 48
@@ -120,6 +122,9 @@ class _Shared:
         self.names: OrderedDict[str, bool] = OrderedDict()
         self.recent: OrderedDict[tuple[str, str, str, str], Recent] = OrderedDict()
         self.secrets: OrderedDict[tuple[str, str], Secret] = OrderedDict()
+        self.pieces: OrderedDict[tuple[str, int], checkpoints.Have] = OrderedDict()
+        """What was read a moment ago: a piece never changes, its key is its content."""
+        self.room = ROOM
         self.passed: dict[bytes, None] = {}
         """Keys of elements that went through the gate as they are."""
 
@@ -130,9 +135,22 @@ class _Shared:
             while len(where) > RECENT:
                 where.popitem(last=False)
 
+    def have(self, user: str, no: int) -> checkpoints.Have:
+        """Pieces of a conversation that are at hand; what is read is added to them."""
+        with self.lock:
+            found = self.pieces.setdefault((user, no), {})
+            self.pieces.move_to_end((user, no))
+            while len(self.pieces) > 1 and sum(map(len, self.pieces.values())) > self.room:
+                self.pieces.popitem(last=False)
+            if len(found) > self.room:
+                found = self.pieces[user, no] = {}
+            return found
+
     def forget(self, user: str, thread: str) -> None:
         with self.lock:
-            self.secrets.pop((user, thread), None)
+            known = self.secrets.pop((user, thread), None)
+            if known is not None:
+                self.pieces.pop((user, known.no), None)
             for key in [key for key in self.recent if key[:2] == (user, thread)]:
                 del self.recent[key]
 
@@ -659,8 +677,10 @@ class Saver(BaseCheckpointSaver[str]):
     def _read(self, place: Place, checkpoint: str | None) -> tuple[Loaded | None, bytes]:
         known = self._shared.secrets.get((place.store.user, place.thread))
 
+        have = self._shared.have(place.store.user, known.no) if known is not None else {}
+
         def read(tx: Tx) -> tuple[Loaded | None, Stored | None]:
-            loaded = checkpoints.get(tx, place.thread, place.namespace, checkpoint, place.branch, {})
+            loaded = checkpoints.get(tx, place.thread, place.namespace, checkpoint, place.branch, have)
             if loaded is None or (known is not None and known.no == loaded.no):
                 return loaded, None
             return loaded, checkpoints.secret(tx, loaded.no)

@@ -81,6 +81,7 @@ def _open(path: Path) -> apsw.Connection:
 def _checkpoints(source: apsw.Connection, thread: str) -> Iterator[tuple[Any, ...]]:
     """One thread's checkpoints in the order in which they were made, a page at a time: each holds the whole state."""
     after = ("", "")
+    rows: list[Any]
     while rows := source.execute(
         "select checkpoint_id, checkpoint_ns, parent_checkpoint_id, type, checkpoint, metadata from checkpoints"
         " where thread_id = ? and (checkpoint_id, checkpoint_ns) > (?, ?) order by checkpoint_id, checkpoint_ns limit 20",
@@ -109,7 +110,7 @@ def _one(
         before = above.checkpoint["channel_versions"] if above is not None else {}
     new: Any = {c: v for c, v in checkpoint["channel_versions"].items() if before.get(c) != v}
     saver.put(config, checkpoint, said, new)  # type: ignore[arg-type]
-    rows = source.execute(
+    rows: list[Any] = source.execute(
         f"select task_id, {'task_path' if has_path else repr('')}, idx, channel, type, value from writes"
         " where thread_id = ? and checkpoint_ns = ? and checkpoint_id = ? order by task_id, idx",
         (thread, namespace, id),
