@@ -45,10 +45,12 @@ def import_langgraph(
     try:
         saver = copy.copy(Saver(store, serde=serde))
         saver._historic = True
-        total = source.execute("select count(*) from checkpoints").fetchall()[0][0]
+        counted: list[Any] = source.execute("select count(*) from checkpoints").fetchall()
+        total = int(counted[0][0])
         has_path = any(row[1] == "task_path" for row in source.execute("pragma table_info(writes)"))
         threads = done = known = writes = 0
-        for (thread,) in source.execute("select distinct thread_id from checkpoints order by 1").fetchall():
+        names: list[Any] = source.execute("select distinct thread_id from checkpoints order by 1").fetchall()
+        for (thread,) in names:
             threads += 1
             for row in _checkpoints(source, thread):
                 added, written = _one(saver, source, thread, row, has_path)
@@ -80,7 +82,7 @@ def _open(path: Path) -> apsw.Connection:
 
 def _checkpoints(source: apsw.Connection, thread: str) -> Iterator[tuple[Any, ...]]:
     """One thread's checkpoints in the order in which they were made, a page at a time: each holds the whole state."""
-    after = ("", "")
+    after: tuple[Any, ...] = ("", "")
     rows: list[Any]
     while rows := source.execute(
         "select checkpoint_id, checkpoint_ns, parent_checkpoint_id, type, checkpoint, metadata from checkpoints"
