@@ -107,8 +107,12 @@ class PostgresTx:
 
     def many(self, sql: str, rows: Iterable[Row], /) -> None:
         statement, names = translate(sql)
+        params = [dict(zip(names, row, strict=True)) for row in rows]
+        if len(params) == 1:  # a pipeline for one costs two more round trips
+            self._connection.execute(statement.encode(), params[0])
+            return
         with self._connection.cursor() as cursor:
-            cursor.executemany(statement.encode(), [dict(zip(names, row, strict=True)) for row in rows])
+            cursor.executemany(statement.encode(), params)
 
     def index_words(self, table: str, entries: Sequence[Row], /) -> None:
         if entries:
