@@ -107,12 +107,16 @@ def reading(run: Run, both: dict[str, tuple[Any, Any]], at: int, turns: int) -> 
     there = len(pair) > 1
     rounds = run.rounds(15, 5)
     head = in_turns([lambda s=s: s.get_tuple(CONFIG) for s in pair], rounds, warm_up=2)  # type: ignore[misc]
-    yield Figure(f"newest state, {turns} turns", p50(head[0]), p50(head[1]) if there else None, bar=times(1.2) if there else None)
+    yield Figure(
+        f"newest state, {turns} turns", p50(head[0]), p50(head[1]) if there else None, bar=times(1.2) if there else None
+    )
     listed = in_turns(
         [lambda s=s: sum(1 for _ in s.list(CONFIG, limit=20)) for s in pair],  # type: ignore[misc]
         run.rounds(5, 3), warm_up=1,
     )  # fmt: skip
-    yield Figure(f"list 20, {turns} turns", p50(listed[0]), p50(listed[1]) if there else None, bar=times(1.2) if there else None)
+    yield Figure(
+        f"list 20, {turns} turns", p50(listed[0]), p50(listed[1]) if there else None, bar=times(1.2) if there else None
+    )
     if turns >= 500:
         back = [[t.config for t in s.list(CONFIG, limit=500)][-1] for s in pair]
         older = in_turns([lambda s=s, c=c: s.get_tuple(c) for s, c in zip(pair, back, strict=True)], rounds, warm_up=2)  # type: ignore[misc]

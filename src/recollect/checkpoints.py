@@ -108,33 +108,38 @@ def many(
     value = Value(None, None, {})
     pieces, inside = value.pieces, value.inside
     tails: list[list[bytes]] = []
-    level = ended = 0
+    level = lead = ended = 0
     current = keys
     while len(current) > FEW:
         groups: list[bytes] = []
-        start = 0
+        start = first = 0
         kind = CHUNK if chunks and not level else GROUP
         for i, key in enumerate(current):
             if i > start and (not key[level % KEY] & FAN or i - start >= LONGEST):
                 members = current[start : i + 1]
+                start, begun = i + 1, start
+                if kind == CHUNK and not begun:
+                    first = (
+                        start  # what comes before the first cut may have been cut off itself: its elements are there
+                    )
+                    continue
                 data = b"".join(members)
                 group = digest(secret, kind, data)
                 inside[group] = members
-                pieces[group] = partial(_chunk, group, plain[start : i + 1], seal) if kind == CHUNK else (GROUP, data)
+                pieces[group] = partial(_chunk, group, plain[begun:start], seal) if kind == CHUNK else (GROUP, data)
                 groups.append(group)
-                start = i + 1
         if not groups:
             break
         if kind == CHUNK:
-            ended = start
+            lead, ended = first, start
         tails.append(current[start:])
         current = groups
         level += 1
     tails.append(current)
-    for key, stored in zip(keys[ended:], plain[ended:], strict=True):
-        if key not in pieces:
-            pieces[key] = partial(seal, stored)
-    own = [key for tail in reversed(tails) for key in tail]
+    for i in (*range(lead), *range(ended, len(keys))):
+        if keys[i] not in pieces:
+            pieces[keys[i]] = partial(seal, plain[i])
+    own = [*keys[:lead], *(key for tail in reversed(tails) for key in tail)]
     data = b"".join(own)
     value.key = digest(secret, LIST, data)
     pieces[value.key] = (LIST, data)

@@ -59,7 +59,9 @@ def look(path: Path, said: list[Any]) -> list[str]:
     with Saver(path, user="alex", semantic=False, background=False, summaries=False) as saver:
         wrong += [f"{p.where}: {p.what}" for p in saver.store.verify().problems]
         for what, id, *rest in (s for s in said if s[0] in ("put", "writes")):
-            found = saver.get_tuple({"configurable": {**CONFIG["configurable"], "checkpoint_ns": "", "checkpoint_id": id}})
+            found = saver.get_tuple(
+                {"configurable": {**CONFIG["configurable"], "checkpoint_ns": "", "checkpoint_id": id}}
+            )
             if what == "put" and found is None:
                 wrong.append(f"lost: checkpoint {id}")
             if what == "writes" and found is not None:
