@@ -124,6 +124,8 @@ class _Shared:
         self.secrets: OrderedDict[tuple[str, str], Secret] = OrderedDict()
         self.pieces: OrderedDict[tuple[str, int], checkpoints.Have] = OrderedDict()
         """What was read a moment ago: a piece never changes, its key is its content."""
+        self.sound: dict[bytes, bytes] = {}
+        """Elements whose content was found to be what their key says: the very same bytes need no second look."""
         self.room = ROOM
         self.passed: dict[bytes, None] = {}
         """Keys of elements that went through the gate as they are."""
@@ -140,6 +142,8 @@ class _Shared:
         with self.lock:
             found = self.pieces.setdefault((user, no), {})
             self.pieces.move_to_end((user, no))
+            if len(self.sound) > self.room:
+                self.sound.clear()
             while len(self.pieces) > 1 and sum(map(len, self.pieces.values())) > self.room:
                 self.pieces.popitem(last=False)
             if len(found) > self.room:
@@ -715,11 +719,13 @@ class Saver(BaseCheckpointSaver[str]):
             stored = [self._unseal(one) for one in stored]
         digest = checkpoints.digest
         count, parts, kinds = 0, [], {type for type, _ in stored}
+        sound = self._shared.sound
         for key, (type, data) in zip(keys, stored, strict=True):
             if type == checkpoints.CHUNK:
                 n, data = checkpoints.unchunked(key, data)
                 count += n
-            elif digest(secret, type, data) == key:
+            elif sound.get(key) is data or digest(secret, type, data) == key:
+                sound[key] = data
                 count += 1
             else:
                 raise Damaged("A value of the state is not what was written. Run `recollect doctor`.")
