@@ -1035,6 +1035,37 @@ def _is_sound(sealed: Stored | None, key: bytes, type: str, data: bytes) -> bool
         return False
 
 
+def rewrite(
+    tx: Tx, loaded: Loaded, values: Mapping[str, Value], metadata: Any, writes: Mapping[int, Write]
+) -> None:  # fmt: skip
+    """Put other values in the place of some of a checkpoint's, and of some of what was written since (by its place among
+    `loaded.writes`); what is not referred to any more is swept by a job."""
+    row = _row(tx, loaded.no, loaded.namespace, loaded.id)
+    if row is None:
+        return  # deleted meanwhile
+    state = _state(row)
+    state["values"] |= {channel: value.plain() for channel, value in values.items()}
+    state["metadata"] = metadata
+    _add(tx, loaded.no, [*values.values(), *(w.value for w in writes.values())], frozenset())
+    packed = _pack(state)
+    tx.run(
+        "update checkpoints set state = :state, checksum = :crc where user_no = :user and conversation_no = :c"
+        " and namespace = :ns and checkpoint_id = :id",
+        c=loaded.no, ns=loaded.namespace, id=loaded.id, state=packed, crc=_crc((*row[:10], packed)),
+    )  # fmt: skip
+    rows = tx.all(
+        "select task_id, idx, task_path, channel from checkpoint_writes where user_no = :user and conversation_no = :c"
+        " and namespace = :ns and checkpoint_id = :id",
+        c=loaded.no, ns=loaded.namespace, id=loaded.id,
+    )  # fmt: skip
+    rows.sort(key=lambda row: (row[2], row[0], row[1]))
+    for i, write in writes.items():
+        task, idx, path, channel = rows[i]
+        again = (loaded.namespace, loaded.id, task, idx, path, channel, *write.stored)
+        tx.many(_WRITE + _AGAIN, [(tx.user, loaded.no, *again, _crc(again))])
+    jobs.enqueue(tx, "sweep", f"{loaded.no}:0")
+
+
 def copy(tx: Tx, source: str, target: str) -> None:
     """A conversation with its log and its state once more, under another id."""
     found = conversations.find(tx, source, lock=True)

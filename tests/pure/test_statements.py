@@ -229,6 +229,12 @@ def graphs(store: recollect.Store) -> None:
     saver.starting({"configurable": {"thread_id": "g", "branch": "h"}})
     store.checkpoints("g", branch="main", before=there)
     assert store.verify().ok
+    open_gate = recollect.Store(store._db, "alex", store.settings.but(redact=False), None, store._worker)
+    leaky = builder.compile(checkpointer=Saver(open_gate))
+    leaky.invoke(
+        {"messages": [HumanMessage("use ghp_" + "b1C2d3E4f5G6" * 3)]}, {"configurable": {"thread_id": "leaky"}}
+    )
+    assert saver.scan(fix=True)
     saver.copy_thread("g", "g2")
     saver.delete_for_runs(["r"])
     saver.prune(["g2"])

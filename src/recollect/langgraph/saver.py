@@ -48,7 +48,7 @@ from .. import checkpoints, checks, jobs, log
 from ..aio import AsyncStore
 from ..checkpoints import Draft, Loaded, Unexpected, Value, Write
 from ..errors import AlreadyExists, Damaged, InvalidInput, NotAllowed, NotFound, NotSerializable, RecollectError
-from ..model import Entry
+from ..model import Entry, SecretPlace
 from ..redact import Gate
 from ..store import Store
 from . import messages
@@ -943,6 +943,57 @@ class Saver(BaseCheckpointSaver[str]):
             )
             self._shared.forget(self._store.user, thread)
         self._swept()
+
+    def scan(self, *, fix: bool = False) -> builtins.list[SecretPlace]:
+        """Look for secrets in the state that is stored already, as far as `redact_state` says; `store.scan` does the rest.
+        With `fix` they are replaced, in every checkpoint, and nothing of them stays. An encrypted state is read with `serde`."""
+        store, mode = self._store, self._store.settings.redact_state
+        places = store._read(lambda tx: checkpoints.find(tx, None, None, None, None, None, None, None))
+        found: dict[tuple[str, int], dict[str, None]] = {}
+        for place in places if mode != "none" else ():
+            loaded, sealed = store._read(
+                lambda tx, place=place: (  # type: ignore[misc]
+                    checkpoints.load(tx, [place], {}), checkpoints.secret(tx, place[0])
+                )
+            )  # fmt: skip
+            if not loaded or sealed is None:
+                continue
+            one, secret = loaded[0], self._unseal(sealed)[1]
+            gate = Gate(True, store.settings.redact_off, store.settings.redact_allow, store.settings.redact_patterns)
+            values, writes = self._cleaned(one, secret, gate, mode)
+            metadata = one.metadata
+            foreign = (
+                {k: v for k, v in metadata.items() if k not in _OWN and k != "="} if isinstance(metadata, dict) else {}
+            )
+            if foreign:
+                metadata = {**metadata, **gate.value(foreign)}
+            if gate.families:
+                found.setdefault((one.conversation, one.seq), {}).update(dict.fromkeys(gate.families))
+                if fix:
+                    store._write(
+                        lambda tx, one=one, v=values, m=metadata, w=writes: checkpoints.rewrite(tx, one, v, m, w)  # type: ignore[misc]
+                    )
+                    self._shared.__init__()  # type: ignore[misc]
+        if fix and found:
+            store.settle()
+            store._db.scrub()
+        return [SecretPlace(name, seq, tuple(families)) for (name, seq), families in sorted(found.items())]
+
+    def _cleaned(
+        self, one: Loaded, secret: bytes, gate: Gate, mode: str
+    ) -> tuple[dict[str, Value], dict[int, Write]]:  # fmt: skip
+        values, writes = {}, {}
+        for channel, stored in one.values.items():
+            value = self._value(stored, one.have, secret)
+            safe = messages.clean(value, gate, mode, spoken=channel in self._channels)
+            if safe is not value:
+                values[channel] = self._pack(safe, channel, secret, None)
+        for i, (_, channel, type, data) in enumerate(one.writes):
+            value = self._assemble((type, data), one.have, secret)
+            safe = messages.clean(value, gate, mode, spoken=channel in self._channels)
+            if safe is not value:
+                writes[i] = Write(0, channel, self._pack(safe, channel, secret, None))
+        return values, writes
 
     def _swept(self) -> None:
         if self._store.settings.background:
