@@ -218,9 +218,9 @@ def graphs(store: recollect.Store) -> None:
     graph.invoke({"messages": long}, {**thread, "metadata": {"run_id": "r"}})
     for _ in range(2):
         graph.invoke({"messages": [HumanMessage("hi " * 50, id="h")]}, thread)
-    there = store.checkpoints("g")[-1]
+    there = store.checkpoints("g", limit=100)[-1]  # the first: it has no parent
     resume(graph, fork(graph, there), {"messages": [HumanMessage("other")]})
-    resume(graph, fork(graph, store.checkpoints("g")[3]))
+    resume(graph, fork(graph, store.checkpoints("g", limit=100)[-2]))
     resume(graph, store.fork("g", 2, name="h"), {"messages": [HumanMessage("other")]})
     for config in (None, thread, {"configurable": {"thread_id": "g", "checkpoint_ns": ""}}):
         assert list(saver.list(config, filter={"source": "loop", "step": 0}, before=thread, limit=2)) is not None
