@@ -143,9 +143,7 @@ def context(
     output.line(output.clean(found.text))
     quoted = sum(i.hit.type == "event" for i in found.items)
     kept = len(found.items) - quoted
-    counts = [output.count(kept, "memory", "memories")] * bool(kept) + [output.count(quoted, "excerpt")] * bool(
-        quoted
-    )
+    counts = [output.count(kept, "memory", "memories")] * bool(kept) + [output.count(quoted, "excerpt")] * bool(quoted)
     if why:
         output.show("", output.table(
             "Tokens", "What", "Why", "Says",
