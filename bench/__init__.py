@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-SUBJECTS = ("append", "reading", "flat", "start", "search", "memories", "redaction", "graph_store", "peers", "postgres")
+SUBJECTS = (
+    "append", "reading", "flat", "start", "search", "memories", "redaction", "graph_saver", "graph_store", "peers", "postgres",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

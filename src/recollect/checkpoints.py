@@ -108,33 +108,38 @@ def many(
     value = Value(None, None, {})
     pieces, inside = value.pieces, value.inside
     tails: list[list[bytes]] = []
-    level = ended = 0
+    level = lead = ended = 0
     current = keys
     while len(current) > FEW:
         groups: list[bytes] = []
-        start = 0
+        start = first = 0
         kind = CHUNK if chunks and not level else GROUP
         for i, key in enumerate(current):
             if i > start and (not key[level % KEY] & FAN or i - start >= LONGEST):
                 members = current[start : i + 1]
+                start, begun = i + 1, start
+                if kind == CHUNK and not begun:
+                    first = (
+                        start  # what comes before the first cut may have been cut off itself: its elements are there
+                    )
+                    continue
                 data = b"".join(members)
                 group = digest(secret, kind, data)
                 inside[group] = members
-                pieces[group] = partial(_chunk, group, plain[start : i + 1], seal) if kind == CHUNK else (GROUP, data)
+                pieces[group] = partial(_chunk, group, plain[begun:start], seal) if kind == CHUNK else (GROUP, data)
                 groups.append(group)
-                start = i + 1
         if not groups:
             break
         if kind == CHUNK:
-            ended = start
+            lead, ended = first, start
         tails.append(current[start:])
         current = groups
         level += 1
     tails.append(current)
-    for key, stored in zip(keys[ended:], plain[ended:], strict=True):
-        if key not in pieces:
-            pieces[key] = partial(seal, stored)
-    own = [key for tail in reversed(tails) for key in tail]
+    for i in (*range(lead), *range(ended, len(keys))):
+        if keys[i] not in pieces:
+            pieces[keys[i]] = partial(seal, plain[i])
+    own = [*keys[:lead], *(key for tail in reversed(tails) for key in tail)]
     data = b"".join(own)
     value.key = digest(secret, LIST, data)
     pieces[value.key] = (LIST, data)
@@ -547,19 +552,24 @@ def _original(tx: Tx, no: int, d: Draft) -> Row | None:
     return max(twins, key=lambda row: str(row[1])) if twins else None
 
 
-def _latest(tx: Tx, no: int, namespace: str, own: Lineage) -> str | None:
+def _newest(tx: Tx, no: int, namespace: str, own: Lineage) -> Row | None:
     """The newest checkpoint of a lineage. Where it is cut off by a fork, an input is not meant: what was put in there comes
     into the log one step later."""
     for branch, high in own:
         row = tx.one(
-            "select checkpoint_id from checkpoints where user_no = :user and conversation_no = :c and namespace = :ns"
+            f"select {COLUMNS} from checkpoints where user_no = :user and conversation_no = :c and namespace = :ns"
             " and branch_no = :b and seq <= :high and (:high = :all or source is null or source <> 'input')"
             " order by checkpoint_id desc limit 1",
             c=no, ns=namespace, b=branch, high=high, all=NO_LIMIT,
         )  # fmt: skip
         if row is not None:
-            return str(row[0])
+            return row
     return None
+
+
+def _latest(tx: Tx, no: int, namespace: str, own: Lineage) -> str | None:
+    row = _newest(tx, no, namespace, own)
+    return None if row is None else str(row[1])
 
 
 def latest(tx: Tx, found: Found, namespace: str, branch: str | Branch | None) -> str | None:
@@ -671,18 +681,28 @@ def put_writes(
     return found.no
 
 
-def _writes(tx: Tx, no: int, namespace: str, checkpoint: str) -> list[Row]:
-    """(task, channel, type, data) of what was written since a checkpoint, in the order of the tasks."""
+def _writes(tx: Tx, no: int, namespace: str, ids: Sequence[str]) -> dict[str, list[Row]]:
+    """(task, channel, type, data) of what was written since each checkpoint, in the order of the tasks."""
+    found: dict[str, list[Row]] = {id: [] for id in ids}
+    marks = _marks("i", ids)
     rows = tx.all(
         "select namespace, checkpoint_id, task_id, idx, task_path, channel, type, data, checksum from checkpoint_writes"
-        " where user_no = :user and conversation_no = :c and namespace = :ns and checkpoint_id = :id",
-        c=no, ns=namespace, id=checkpoint,
+        " where user_no = :user and conversation_no = :c and namespace = :ns"
+        f" and checkpoint_id in ({', '.join(':' + m for m in marks)})",
+        c=no, ns=namespace, **marks,
     )  # fmt: skip
+    rows.sort(key=lambda row: (row[4], row[2], row[3]))
     for row in rows:
         if _crc(row[:8]) != row[8]:
-            raise Damaged(f"A write of checkpoint {checkpoint!r} is not what was written. {_DAMAGED}")
-    rows.sort(key=lambda row: (row[4], row[2], row[3]))
-    return [(row[2], row[5], row[6], row[7]) for row in rows]
+            raise Damaged(f"A write of checkpoint {row[1]!r} is not what was written. {_DAMAGED}")
+        found[row[1]].append((row[2], row[5], row[6], row[7]))
+    return found
+
+
+def _marks(prefix: str, values: Sequence[Any]) -> dict[str, Any]:
+    """Parameters for several values: one, or as many as a few sizes of statement take, the last one repeated."""
+    size = next(n for n in (1, *AT_ONCE) if n >= len(values))
+    return {f"{prefix}{i}": values[min(i, len(values) - 1)] for i in range(size)}
 
 
 # -- reading
@@ -691,7 +711,7 @@ def _writes(tx: Tx, no: int, namespace: str, checkpoint: str) -> list[Row]:
 class Loaded:
     """A checkpoint as it is stored. Its values are in `have`, which may be shared with others of one conversation."""
 
-    def __init__(self, tx: Tx, found: Found, row: Row, have: Have) -> None:
+    def __init__(self, found: Found, row: Row, writes: list[Row], have: Have) -> None:
         self.no = found.no
         self.conversation = found.id
         self.namespace, self.id, self.parent = row[0], row[1], row[2]
@@ -703,7 +723,7 @@ class Loaded:
             channel: bytes.fromhex(v) if isinstance(v, str) else (v[0], b64decode(v[1]))
             for channel, v in state["values"].items()
         }
-        self.writes = _writes(tx, found.no, row[0], row[1])
+        self.writes = writes
         self.have = have
 
     def wanted(self, channels: Iterable[str] | None = None) -> list[bytes]:
@@ -721,15 +741,17 @@ def get(
     found = there(tx, conversation)
     if found is None:
         return None
-    named = id
-    if id is None:
-        id = latest(tx, found, namespace, branch)
-    row = None if id is None else _row(tx, found.no, namespace, id)
+    if id is not None:
+        row = _row(tx, found.no, namespace, id)
+    else:
+        row = _newest(tx, found.no, namespace, branches.lineage(tx, found.no, branches.number(tx, found, branch)))
     if row is None:
         return None
-    loaded = Loaded(tx, found, row, have)
-    if named is None and not namespace and row[3] != branches.number(tx, found, branch):
-        loaded.writes = []  # forked in the log: what was written since belongs to the branch that went on from here
+    if id is None and not namespace and row[3] != branches.number(tx, found, branch):
+        writes: list[Row] = []  # forked in the log: what was written since belongs to the branch that went on from here
+    else:
+        writes = _writes(tx, found.no, namespace, [row[1]])[row[1]]
+    loaded = Loaded(found, row, writes, have)
     collect(tx, found.no, loaded.wanted(), have)
     return loaded
 
@@ -779,22 +801,25 @@ def find(
 
 def load(tx: Tx, places: Sequence[tuple[int, str, str]], have: dict[int, Have]) -> list[Loaded]:
     """Several checkpoints, their shared values read once. What was deleted meanwhile is left out."""
-    found: list[Loaded] = []
-    owners: dict[int, Found] = {}
-    for no, namespace, id in places:
-        if no not in owners:
-            row = tx.one(
-                "select id, last_seq, active_branch from conversations where user_no = :user and no = :c", c=no
-            )
-            if row is None:
-                continue
-            owners[no] = conversations.Found(no, *row)
-        row = _row(tx, no, namespace, id)
-        if row is not None:
-            found.append(Loaded(tx, owners[no], row, have.setdefault(no, {})))
-    for no in owners:
-        collect(tx, no, [key for loaded in found if loaded.no == no for key in loaded.wanted()], have[no])
-    return found
+    found: dict[tuple[int, str, str], Loaded] = {}
+    for no, namespace in dict.fromkeys(place[:2] for place in places):
+        owner = tx.one("select id, last_seq, active_branch from conversations where user_no = :user and no = :c", c=no)
+        if owner is None:
+            continue
+        ids = [place[2] for place in places if place[:2] == (no, namespace)]
+        marks = _marks("i", ids)
+        rows = tx.all(
+            f"select {COLUMNS} from checkpoints where user_no = :user and conversation_no = :c and namespace = :ns"
+            f" and checkpoint_id in ({', '.join(':' + m for m in marks)})",
+            c=no, ns=namespace, **marks,
+        )  # fmt: skip
+        writes = _writes(tx, no, namespace, ids)
+        for row in rows:
+            place = (no, namespace, row[1])
+            found[place] = Loaded(conversations.Found(no, *owner), row, writes[row[1]], have.setdefault(no, {}))
+    for no in {place[0] for place in found}:
+        collect(tx, no, [key for loaded in found.values() if loaded.no == no for key in loaded.wanted()], have[no])
+    return [found[place] for place in places if place in found]
 
 
 def ancestors(
@@ -814,7 +839,7 @@ def ancestors(
         seen.add(row[2])
         row = _row(tx, found.no, namespace, row[2])
         if row is not None:
-            loaded = Loaded(tx, found, row, have)
+            loaded = Loaded(found, row, _writes(tx, found.no, namespace, [row[1]])[row[1]], have)
             collect(tx, found.no, loaded.wanted(left), have)
             left -= loaded.values.keys()
             chain.append(loaded)
@@ -976,7 +1001,7 @@ def check(tx: Tx, no: int) -> list[str]:
         try:
             state = _state(row)
             asked |= {bytes.fromhex(v): row[1] for v in state["values"].values() if isinstance(v, str)}
-            for task, _, type, data in _writes(tx, no, row[0], row[1]):
+            for task, _, type, data in _writes(tx, no, row[0], [row[1]])[row[1]]:
                 asked |= dict.fromkeys(keys_in(data) if type == LIST else (), f"{row[1]}, task {task}")
         except Damaged:
             wrong.append(f"checkpoint {row[1]} or what was written since is not what was written")
@@ -1010,6 +1035,37 @@ def _is_sound(sealed: Stored | None, key: bytes, type: str, data: bytes) -> bool
         return digest(sealed[1], type, data) == key
     except Damaged:
         return False
+
+
+def rewrite(
+    tx: Tx, loaded: Loaded, values: Mapping[str, Value], metadata: Any, writes: Mapping[int, Write]
+) -> None:  # fmt: skip
+    """Put other values in the place of some of a checkpoint's, and of some of what was written since (by its place among
+    `loaded.writes`); what is not referred to any more is swept by a job."""
+    row = _row(tx, loaded.no, loaded.namespace, loaded.id)
+    if row is None:
+        return  # deleted meanwhile
+    state = _state(row)
+    state["values"] |= {channel: value.plain() for channel, value in values.items()}
+    state["metadata"] = metadata
+    _add(tx, loaded.no, [*values.values(), *(w.value for w in writes.values())], frozenset())
+    packed = _pack(state)
+    tx.run(
+        "update checkpoints set state = :state, checksum = :crc where user_no = :user and conversation_no = :c"
+        " and namespace = :ns and checkpoint_id = :id",
+        c=loaded.no, ns=loaded.namespace, id=loaded.id, state=packed, crc=_crc((*row[:10], packed)),
+    )  # fmt: skip
+    rows = tx.all(
+        "select task_id, idx, task_path, channel from checkpoint_writes where user_no = :user and conversation_no = :c"
+        " and namespace = :ns and checkpoint_id = :id",
+        c=loaded.no, ns=loaded.namespace, id=loaded.id,
+    )  # fmt: skip
+    rows.sort(key=lambda row: (row[2], row[0], row[1]))
+    for i, write in writes.items():
+        task, idx, path, channel = rows[i]
+        again = (loaded.namespace, loaded.id, task, idx, path, channel, *write.stored)
+        tx.many(_WRITE + _AGAIN, [(tx.user, loaded.no, *again, _crc(again))])
+    jobs.enqueue(tx, "sweep", f"{loaded.no}:0")
 
 
 def copy(tx: Tx, source: str, target: str) -> None:

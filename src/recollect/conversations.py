@@ -58,11 +58,13 @@ def find(tx: Tx, conversation: str, *, lock: bool = False, deleted: bool = False
     return Found(*row[:6])
 
 
+_NEWEST = (
+    "(select max(k.checkpoint_id) from checkpoints k where k.user_no = c.user_no and k.conversation_no = c.no"
+    " and k.namespace = '')"
+)
 _COLUMNS = (
     "select c.id, c.title, c.workspace, c.workflow_id, c.metadata, b.name, c.last_seq, c.created_at, c.updated_at,"
-    " c.deleted_at, coalesce(c.origin, 'application'), (select max(k.checkpoint_id) from checkpoints k"
-    " where k.user_no = c.user_no and k.conversation_no = c.no and k.namespace = ''), c.activity from conversations c"
-    " join branches b"
+    f" c.deleted_at, coalesce(c.origin, 'application'), {_NEWEST}, c.activity from conversations c join branches b"
     " on b.user_no = c.user_no and b.conversation_no = c.no and b.no = c.active_branch where c.user_no = :user"
 )
 

@@ -476,19 +476,19 @@ def some(tx: Tx, numbers: Sequence[int]) -> list[Row]:
     return [rows[n] for n in numbers if n in rows]
 
 
-def walk(tx: Tx, scope: Scope, now: int, judge: Judge) -> Iterator[Row]:
-    """Every item of a scope that may pass, the one that was put last first, a page at a time."""
-    before = FOREVER
+def walk(tx: Tx, scope: Scope, now: int, judge: Judge, first: int = PAGE) -> Iterator[Row]:
+    """Every item of a scope that may pass, the one that was put last first, a page at a time; the `first` may be small."""
+    before, size = FOREVER, min(max(first, 1), PAGE)
     while True:
         rows = tx.all(
             f"select {COLUMNS} from items i where i.user_no = :user and (i.expires_at is null or i.expires_at > :now)"
             f"{scope.where}{judge.where(tx)} and i.tick < :before order by i.tick desc limit :page",
-            now=now, before=before, page=PAGE, **scope.params, **judge.params,
+            now=now, before=before, page=size, **scope.params, **judge.params,
         )  # fmt: skip
         yield from rows
-        if len(rows) < PAGE:
+        if len(rows) < size:
             return
-        before = rows[-1][9]
+        before, size = rows[-1][9], PAGE
 
 
 def namespaces(tx: Tx, scope: Scope, now: int) -> list[str]:

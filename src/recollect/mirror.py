@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from . import ids, items, jobs, memories
+from . import ids, items, jobs, log, memories
 from .errors import InvalidInput, NotFound
 from .model import MEMORY_KINDS
 
@@ -69,7 +69,10 @@ def wanted(
             content,
             kind if kind in MEMORY_KINDS else "fact",
             _share(importance),
-            [t for t in tags if isinstance(t, str) and t] if isinstance(tags, list) else (),
+            [
+                *([t for t in tags if isinstance(t, str) and t and "\0" not in t] if isinstance(tags, list) else ()),
+                *([log.SENSITIVE] if "[redacted:" in content else ()),  # it had a secret in it when it was put
+            ],
             None,
             said if isinstance(said, str) and said and "\0" not in said else None,
         )

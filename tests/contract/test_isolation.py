@@ -223,4 +223,4 @@ def test_every_table_with_a_user_has_the_wall(walled: Any) -> None:
     ).fetchall()
     assert {name for name, _ in rows} >= set(TENANT_TABLES)
     # The two are read through functions that repeat the policy: test_search_isolation.py has their wall.
-    assert {name for name, walled_in in rows if not walled_in} == {"words", "title_words"}
+    assert {name for name, walled_in in rows if not walled_in} == {"words", "title_words", "item_words"}

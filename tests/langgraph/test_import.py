@@ -144,7 +144,7 @@ def test_the_commands(url: str, file: Path) -> None:
 
     assert run("import", "langgraph", str(file))["threads"] == 3
     found = run("checkpoints", "a", "-n", "3")
-    assert [c["preview"] for c in found][0] == "you said: elsewhere"
+    assert found[0]["preview"] == "you said: elsewhere"
     assert run("checkpoints", "a", "-n", "3", "--before", found[-1]["id"])[0]["id"] < found[-1]["id"]
     wrong = subprocess.run(
         [sys.executable, "-m", "recollect.cli", "import", "elsewhere", str(file), "-d", url],

@@ -304,3 +304,49 @@ def test_encrypted_state_is_opaque_and_its_messages_are_logged_by_setting(url: s
         for table in ("checkpoint_pieces", "checkpoint_writes"):
             for type, data in raw(f"select type, data from {table}"):
                 assert b"heron" not in bytes(data), type
+
+
+# -- what is stored already
+
+
+def test_scan_finds_and_mends_what_was_stored_unredacted(url: str, raw: Any) -> None:
+    with Saver(url, user="alex", semantic=False, background=False, redact=False) as open_gate:
+        graph = chat(open_gate)
+        for i in range(14):
+            graph.invoke(say(f"use {SECRET} in turn {i}, and some more words to make it long"), thread(api_key=SECRET))
+        fork_point = list(graph.get_state_history(thread()))[20].config
+        graph.invoke(say("elsewhere"), fork_point)
+    with Saver(url, user="alex", semantic=False, background=False) as saver:
+        assert saver.scan()
+        assert saver.store.scan(fix=True).places
+        assert saver.scan(fix=True)
+        assert saver.scan() == []
+        assert saver.store.verify().ok
+        graph = chat(saver)
+        for branch in ("main", "branch-1"):
+            said = graph.get_state(thread(branch=branch)).values["messages"]
+            assert said[0].content.startswith("use [redacted:github-token] in turn 0")
+        assert SECRET not in str(list(saver.list(None)))
+        for table in ("checkpoint_pieces", "checkpoint_writes"):
+            for (data,) in raw(f"select data from {table}"):
+                assert SECRET.encode() not in bytes(data)
+        graph.invoke(say("on"), thread())
+        assert len(graph.get_state(thread()).values["messages"]) == len(said) + 2
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_the_command_scan_looks_into_state(url: str) -> None:
+    import subprocess
+    import sys
+
+    with Saver(url, user="local", semantic=False, background=False, redact=False) as saver:
+        call = {"name": "x", "args": {}, "id": "c", "type": "tool_call"}
+        node = lambda state: {"messages": [AIMessage("", tool_calls=[call])]}  # noqa: E731
+        chat(saver, node).invoke(say(f"use {SECRET}"), thread())
+    for words, code in ((["scan"], 7), (["scan", "--fix", "--yes"], 0), (["scan"], 0)):
+        done = subprocess.run(
+            [sys.executable, "-m", "recollect.cli", *words, "-d", url], capture_output=True, text=True
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+    with open(url, "rb") as f:
+        assert SECRET.encode() not in f.read()

@@ -206,6 +206,7 @@ def test_a_mutated_blob_is_a_typed_error() -> None:
             if broken == original:
                 continue
             changed += 1
+            saver._shared.pieces.clear()
             connection.execute(f"update {table} set {column} = ? where rowid = ?", (broken, id)).fetchall()
             try:
                 for config, was in ((thread(), before[0]), (expected.parent_config, before[1])):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, TypedDict
 
@@ -360,3 +361,45 @@ async def test_an_async_graph_keeps_too(memory: MemoryStore) -> None:
     assert await builder.compile(store=memory).ainvoke({"said": "hello"}) == {"said": "hello"}
     source = memory.provenance(("notes",), "first")
     assert source is not None and source["node"] == "remember"
+
+
+# -- many at once
+
+
+def test_many_threads_on_one_key_leave_one_item_and_one_index_entry(store: recollect.Store) -> None:
+    memory = MemoryStore(store, memories=True)
+    place = ("memories", store.user)
+
+    def work(n: int) -> None:
+        for i in range(15):
+            if (n + i) % 5 == 4:
+                memory.delete(place, "k")
+            else:
+                memory.put(place, "k", {"content": f"thread {n} says {i}"})
+            memory.put(place, f"own {n}", {"content": f"thread {n} says {i}"})
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(6)))
+    memory.put(place, "k", {"content": "the last word"})
+    assert {i.key for i in memory.search(place, limit=50)} == {"k", *(f"own {n}" for n in range(6))}
+    assert store.verify().ok
+    texts = store._db.read(store.user, lambda tx: tx.all("select text from item_texts where user_no = :user"))
+    assert len(texts) == 7
+    memories = store.recall("the last word of a thread says", limit=50)
+    assert sorted(hit.id for hit in memories) == ["k", *(f"own {n}" for n in range(6))]
+    assert next(hit.text for hit in memories if hit.id == "k") == "the last word"
+
+
+def test_a_put_that_fails_leaves_nothing(memory: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recollect import mirror
+
+    def fails(*args: object) -> None:
+        raise RuntimeError("in the middle")
+
+    memory.put(("memories", "alex"), "k", {"content": "before"})
+    with monkeypatch.context() as patch:
+        patch.setattr(mirror, "keep", fails)
+        with pytest.raises(RuntimeError):
+            memory.batch([PutOp(("n",), "other", {"v": 1}), PutOp(("memories", "alex"), "k", {"content": "after"})])
+    assert [i.value for i in memory.search(())] == [{"content": "before"}]
+    assert memory._store.verify().ok

@@ -121,7 +121,7 @@ def test_no_filter_reaches_the_database(
     asked: list[str] = []
     real = items.walk
 
-    def walk(tx: Any, scope: Any, now: int, judge: Any) -> Any:
+    def walk(tx: Any, scope: Any, now: int, judge: Any, first: int) -> Any:
         class Seen:
             def __getattr__(self, name: str) -> Any:
                 return getattr(tx, name)
@@ -130,7 +130,7 @@ def test_no_filter_reaches_the_database(
                 asked.append(sql)
                 return tx.all(sql, **params)
 
-        return real(Seen(), scope, now, judge)
+        return real(Seen(), scope, now, judge, first)
 
     with monkeypatch.context() as patch:
         patch.setattr(items, "walk", walk)

@@ -13,6 +13,7 @@ import recollect
 from recollect import ids, jobs, mirror
 from recollect.errors import NotFound
 from recollect.langgraph.store import MemoryStore
+from talk import eventually
 
 
 class State(TypedDict):
@@ -231,3 +232,19 @@ def test_what_a_graph_learns_knows_where_it_was_said(opened: Opened) -> None:
     store.erase(conversation="t1")
     with pytest.raises(NotFound):
         store._db.read("alex", get)
+
+
+def test_a_memory_that_had_a_secret_in_it_is_marked(opened: Opened) -> None:
+    store, memory = opened
+    memory.put(("memories", "alex"), "k", {"content": "the deploy token is ghp_" + "a1B2c3D4e5F6" * 3})
+    (hit,) = store.recall("deploy token")
+    assert hit.sensitive and "[redacted:" in hit.text
+    assert store.context("deploy token").items == ()
+
+
+def test_the_memory_of_another_user_is_found_by_meaning_too(url: str) -> None:
+    with recollect.open(url, user="backend") as store:
+        MemoryStore(store).put(("memories", "alex"), "k", {"content": "Flew to Lisbon in May"})
+        alex = store.for_user("alex")
+        eventually(lambda: not alex.stats().jobs)
+        assert alex.recall("journey to Portugal")[0].parts.get("meaning")

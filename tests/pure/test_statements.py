@@ -280,6 +280,7 @@ def items_put(store: recollect.Store, c: recollect.Conversation) -> None:
         for query in (None, "tea or coffee"):
             memory.search((), query=query, filter=filter, limit=3)
             memory.search(("memories", "alex"), query=query, filter=filter)
+    assert store._db.read("alex", lambda tx: items.places(tx, items.Scope(("n",)))) == ["n."]
     memory.get(("n",), "k")
     memory.list_namespaces(prefix=("n",))
     memory.delete(("m",), "k")
@@ -312,9 +313,9 @@ def graphs(store: recollect.Store) -> None:
     graph.invoke({"messages": long}, {**thread, "metadata": {"run_id": "r"}})
     for _ in range(2):
         graph.invoke({"messages": [HumanMessage("hi " * 50, id="h")]}, thread)
-    there = store.checkpoints("g")[-1]
+    there = store.checkpoints("g", limit=100)[-1]  # the first: it has no parent
     resume(graph, fork(graph, there), {"messages": [HumanMessage("other")]})
-    resume(graph, fork(graph, store.checkpoints("g")[3]))
+    resume(graph, fork(graph, store.checkpoints("g", limit=100)[-2]))
     resume(graph, store.fork("g", 2, name="h"), {"messages": [HumanMessage("other")]})
     for config in (None, thread, {"configurable": {"thread_id": "g", "checkpoint_ns": ""}}):
         assert list(saver.list(config, filter={"source": "loop", "step": 0}, before=thread, limit=2)) is not None
@@ -323,6 +324,12 @@ def graphs(store: recollect.Store) -> None:
     saver.starting({"configurable": {"thread_id": "g", "branch": "h"}})
     store.checkpoints("g", branch="main", before=there)
     assert store.verify().ok
+    open_gate = recollect.Store(store._db, "alex", store.settings.but(redact=False), None, store._worker)
+    leaky = builder.compile(checkpointer=Saver(open_gate))
+    leaky.invoke(
+        {"messages": [HumanMessage("use ghp_" + "b1C2d3E4f5G6" * 3)]}, {"configurable": {"thread_id": "leaky"}}
+    )
+    assert saver.scan(fix=True)
     saver.copy_thread("g", "g2")
     saver.delete_for_runs(["r"])
     saver.prune(["g2"])

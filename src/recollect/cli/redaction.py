@@ -154,6 +154,13 @@ def _scan(s: Session, fix: bool, all_users: bool) -> Found:
 
 def _scan_one(store: Store, fix: bool, bar: "Progress | None") -> Found:
     found = store.scan(fix=fix, progress=bar)
+    if any(c.checkpoint for c in store.conversations(limit=1_000_000)):
+        from dataclasses import replace
+
+        from ..langgraph import Saver
+
+        # The state of graphs is read by LangGraph's own means, so a door looks into it.
+        found = replace(found, places=(*found.places, *Saver(store).scan(fix=fix)))
     own = {p.conversation_id for p in found.places if p.seq == 0}
     titles: dict[str, str | None] = {}
     for deleted in (False, True) if found.places else ():

@@ -108,8 +108,12 @@ class PostgresTx:
 
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
         statement, names = translate(sql)
+        params = [dict(zip(names, (*same, *row), strict=True)) for row in rows]
+        if len(params) == 1:  # a pipeline for one costs two more round trips
+            self._connection.execute(statement.encode(), params[0])
+            return
         with self._connection.cursor() as cursor:
-            cursor.executemany(statement.encode(), [dict(zip(names, (*same, *row), strict=True)) for row in rows])
+            cursor.executemany(statement.encode(), params)
 
     def some(self, ids: Sequence[int], /) -> list[int]:
         return list(ids)

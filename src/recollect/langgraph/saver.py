@@ -48,7 +48,7 @@ from .. import checkpoints, checks, jobs, log
 from ..aio import AsyncStore
 from ..checkpoints import Draft, Loaded, Unexpected, Value, Write
 from ..errors import AlreadyExists, Damaged, InvalidInput, NotAllowed, NotFound, NotSerializable, RecollectError
-from ..model import Entry
+from ..model import Entry, SecretPlace
 from ..redact import Gate
 from ..store import Store
 from . import messages
@@ -62,6 +62,8 @@ Stored = tuple[str, bytes]
 
 START = "__start__"
 RECENT = 256
+ROOM = 4_000
+"""How many pieces are remembered: a chunk of a chat has 10 KB."""
 PASSED = 50_000
 TRIES = 4
 SMALL = 48
@@ -120,6 +122,11 @@ class _Shared:
         self.names: OrderedDict[str, bool] = OrderedDict()
         self.recent: OrderedDict[tuple[str, str, str, str], Recent] = OrderedDict()
         self.secrets: OrderedDict[tuple[str, str], Secret] = OrderedDict()
+        self.pieces: OrderedDict[tuple[str, int], checkpoints.Have] = OrderedDict()
+        """What was read a moment ago: a piece never changes, its key is its content."""
+        self.sound: dict[bytes, bytes] = {}
+        """Elements whose content was found to be what their key says: the very same bytes need no second look."""
+        self.room = ROOM
         self.passed: dict[bytes, None] = {}
         """Keys of elements that went through the gate as they are."""
 
@@ -130,9 +137,24 @@ class _Shared:
             while len(where) > RECENT:
                 where.popitem(last=False)
 
+    def have(self, user: str, no: int) -> checkpoints.Have:
+        """Pieces of a conversation that are at hand; what is read is added to them."""
+        with self.lock:
+            found = self.pieces.setdefault((user, no), {})
+            self.pieces.move_to_end((user, no))
+            if len(self.sound) > self.room:
+                self.sound.clear()
+            while len(self.pieces) > 1 and sum(map(len, self.pieces.values())) > self.room:
+                self.pieces.popitem(last=False)
+            if len(found) > self.room:
+                found = self.pieces[user, no] = {}
+            return found
+
     def forget(self, user: str, thread: str) -> None:
         with self.lock:
-            self.secrets.pop((user, thread), None)
+            known = self.secrets.pop((user, thread), None)
+            if known is not None:
+                self.pieces.pop((user, known.no), None)
             for key in [key for key in self.recent if key[:2] == (user, thread)]:
                 del self.recent[key]
 
@@ -659,8 +681,10 @@ class Saver(BaseCheckpointSaver[str]):
     def _read(self, place: Place, checkpoint: str | None) -> tuple[Loaded | None, bytes]:
         known = self._shared.secrets.get((place.store.user, place.thread))
 
+        have = self._shared.have(place.store.user, known.no) if known is not None else {}
+
         def read(tx: Tx) -> tuple[Loaded | None, Stored | None]:
-            loaded = checkpoints.get(tx, place.thread, place.namespace, checkpoint, place.branch, {})
+            loaded = checkpoints.get(tx, place.thread, place.namespace, checkpoint, place.branch, have)
             if loaded is None or (known is not None and known.no == loaded.no):
                 return loaded, None
             return loaded, checkpoints.secret(tx, loaded.no)
@@ -695,11 +719,13 @@ class Saver(BaseCheckpointSaver[str]):
             stored = [self._unseal(one) for one in stored]
         digest = checkpoints.digest
         count, parts, kinds = 0, [], {type for type, _ in stored}
+        sound = self._shared.sound
         for key, (type, data) in zip(keys, stored, strict=True):
             if type == checkpoints.CHUNK:
                 n, data = checkpoints.unchunked(key, data)
                 count += n
-            elif digest(secret, type, data) == key:
+            elif sound.get(key) is data or digest(secret, type, data) == key:
+                sound[key] = data
                 count += 1
             else:
                 raise Damaged("A value of the state is not what was written. Run `recollect doctor`.")
@@ -917,6 +943,57 @@ class Saver(BaseCheckpointSaver[str]):
             )
             self._shared.forget(self._store.user, thread)
         self._swept()
+
+    def scan(self, *, fix: bool = False) -> builtins.list[SecretPlace]:
+        """Look for secrets in the state that is stored already, as far as `redact_state` says; `store.scan` does the rest.
+        With `fix` they are replaced, in every checkpoint, and nothing of them stays. An encrypted state is read with `serde`."""
+        store, mode = self._store, self._store.settings.redact_state
+        places = store._read(lambda tx: checkpoints.find(tx, None, None, None, None, None, None, None))
+        found: dict[tuple[str, int], dict[str, None]] = {}
+        for place in places if mode != "none" else ():
+            loaded, sealed = store._read(
+                lambda tx, place=place: (  # type: ignore[misc]
+                    checkpoints.load(tx, [place], {}), checkpoints.secret(tx, place[0])
+                )
+            )  # fmt: skip
+            if not loaded or sealed is None:
+                continue
+            one, secret = loaded[0], self._unseal(sealed)[1]
+            gate = Gate(True, store.settings.redact_off, store.settings.redact_allow, store.settings.redact_patterns)
+            values, writes = self._cleaned(one, secret, gate, mode)
+            metadata = one.metadata
+            foreign = (
+                {k: v for k, v in metadata.items() if k not in _OWN and k != "="} if isinstance(metadata, dict) else {}
+            )
+            if foreign:
+                metadata = {**metadata, **gate.value(foreign)}
+            if gate.families:
+                found.setdefault((one.conversation, one.seq), {}).update(dict.fromkeys(gate.families))
+                if fix:
+                    store._write(
+                        lambda tx, one=one, v=values, m=metadata, w=writes: checkpoints.rewrite(tx, one, v, m, w)  # type: ignore[misc]
+                    )
+                    self._shared.__init__()  # type: ignore[misc]
+        if fix and found:
+            store.settle()
+            store._db.scrub()
+        return [SecretPlace(name, seq, tuple(families)) for (name, seq), families in sorted(found.items())]
+
+    def _cleaned(
+        self, one: Loaded, secret: bytes, gate: Gate, mode: str
+    ) -> tuple[dict[str, Value], dict[int, Write]]:  # fmt: skip
+        values, writes = {}, {}
+        for channel, stored in one.values.items():
+            value = self._value(stored, one.have, secret)
+            safe = messages.clean(value, gate, mode, spoken=channel in self._channels)
+            if safe is not value:
+                values[channel] = self._pack(safe, channel, secret, None)
+        for i, (_, channel, type, data) in enumerate(one.writes):
+            value = self._assemble((type, data), one.have, secret)
+            safe = messages.clean(value, gate, mode, spoken=channel in self._channels)
+            if safe is not value:
+                writes[i] = Write(0, channel, self._pack(safe, channel, secret, None))
+        return values, writes
 
     def _swept(self) -> None:
         if self._store.settings.background:

@@ -211,7 +211,7 @@ class MemoryStore(BaseStore):
 
     def _seen(self, now: int) -> int:
         """Items that expired before this are not seen."""
-        return 0 if self.ttl_config is not None and self.ttl_config.get("omit_expired") is False else now
+        return now if self.ttl_config is None or self.ttl_config.get("omit_expired") else 0
 
     def _read(self, fn: Callable[[Tx], Any]) -> Any:
         return self._store._db.read(self._store.user, fn)
@@ -347,8 +347,11 @@ class MemoryStore(BaseStore):
         for id in self._write(write):
             mirror.follow(db, user, id, store._gate, embeds)
             self._write(functools.partial(jobs.drop, kind=mirror.KIND, key=str(id)))
-        if store.settings.background and (lives or any(w.wish is not None for w in writes)):
-            store._worker.wake(user, min(lives) + items.GRACE_MS if lives else 0)
+        if store.settings.background:
+            if lives:
+                store._worker.wake(user, min(lives) + items.GRACE_MS)
+            for owner in {w.wish.user for w in writes if w.wish is not None} if embeds else ():
+                store._worker.wake(owner)
 
     def _forget_elsewhere(self, w: _Write) -> None:
         row = self._read(lambda tx: items.get(tx, items.path(w.namespace), w.key, 0))

@@ -249,7 +249,7 @@ def _passing(
 ) -> list[Found]:
     """A page of what passes, the newest first."""
     found: list[Found] = []
-    for row in items.walk(tx, scope, now, judge):
+    for row in items.walk(tx, scope, now, judge, 2 * (offset + limit) + len(but)):
         if len(found) >= limit:
             break
         if row[0] in but:

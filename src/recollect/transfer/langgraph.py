@@ -45,10 +45,12 @@ def import_langgraph(
     try:
         saver = copy.copy(Saver(store, serde=serde))
         saver._historic = True
-        total = source.execute("select count(*) from checkpoints").fetchall()[0][0]
+        counted: list[Any] = source.execute("select count(*) from checkpoints").fetchall()
+        total = int(counted[0][0])
         has_path = any(row[1] == "task_path" for row in source.execute("pragma table_info(writes)"))
         threads = done = known = writes = 0
-        for (thread,) in source.execute("select distinct thread_id from checkpoints order by 1").fetchall():
+        names: list[Any] = source.execute("select distinct thread_id from checkpoints order by 1").fetchall()
+        for (thread,) in names:
             threads += 1
             for row in _checkpoints(source, thread):
                 added, written = _one(saver, source, thread, row, has_path)
@@ -80,7 +82,8 @@ def _open(path: Path) -> apsw.Connection:
 
 def _checkpoints(source: apsw.Connection, thread: str) -> Iterator[tuple[Any, ...]]:
     """One thread's checkpoints in the order in which they were made, a page at a time: each holds the whole state."""
-    after = ("", "")
+    after: tuple[Any, ...] = ("", "")
+    rows: list[Any]
     while rows := source.execute(
         "select checkpoint_id, checkpoint_ns, parent_checkpoint_id, type, checkpoint, metadata from checkpoints"
         " where thread_id = ? and (checkpoint_id, checkpoint_ns) > (?, ?) order by checkpoint_id, checkpoint_ns limit 20",
@@ -109,7 +112,7 @@ def _one(
         before = above.checkpoint["channel_versions"] if above is not None else {}
     new: Any = {c: v for c, v in checkpoint["channel_versions"].items() if before.get(c) != v}
     saver.put(config, checkpoint, said, new)  # type: ignore[arg-type]
-    rows = source.execute(
+    rows: list[Any] = source.execute(
         f"select task_id, {'task_path' if has_path else repr('')}, idx, channel, type, value from writes"
         " where thread_id = ? and checkpoint_ns = ? and checkpoint_id = ? order by task_id, idx",
         (thread, namespace, id),
