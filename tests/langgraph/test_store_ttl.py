@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -88,7 +89,9 @@ def test_a_put_over_something_expired_is_new_to_everyone(memory: MemoryStore, cl
 
 
 def test_defaults_come_from_the_store_and_a_put_may_differ(url: str, clock: Clock) -> None:
-    with MemoryStore(url, semantic=False, ttl={"default_ttl": 5, "refresh_on_read": False}) as memory:
+    with MemoryStore(
+        url, semantic=False, ttl={"default_ttl": 5, "refresh_on_read": False, "omit_expired": True}
+    ) as memory:
         memory.put(("n",), "default", {"v": 1})
         memory.put(("n",), "longer", {"v": 1}, ttl=50)
         memory.put(("n",), "for ever", {"v": 1}, ttl=None)
@@ -98,8 +101,10 @@ def test_defaults_come_from_the_store_and_a_put_may_differ(url: str, clock: Cloc
         assert {i.key for i in memory.search(("n",))} == {"longer", "for ever"}
 
 
-def test_expired_items_can_be_asked_to_stay_until_they_are_swept(url: str, clock: Clock) -> None:
-    with MemoryStore(url, semantic=False, ttl={"omit_expired": False}) as memory:
+@pytest.mark.parametrize("ttl", [{"omit_expired": False}, {"refresh_on_read": True}])
+def test_expired_items_stay_until_they_are_swept_unless_omitted(url: str, clock: Clock, ttl: Any) -> None:
+    """As LangGraph documents it, where the store has a setting for it at all."""
+    with MemoryStore(url, semantic=False, ttl=ttl) as memory:
         memory.put(("n",), "k", {"v": 1}, ttl=1)
         clock.pass_(2)
         assert memory.get(("n",), "k") is not None

@@ -57,8 +57,8 @@ class MemoryStore(BaseStore):
 
     `store` is an open `recollect.Store`, or what `recollect.open` takes: then it is opened here, and closed by `close`.
     `index` is LangGraph's: `embed` (a model or a function), `dims`, `fields`. Without one, the field `content` is found by
-    words, and by meaning where the extra `semantic` is installed. `ttl` is LangGraph's too; expired items are gone at once,
-    not only when they are swept. With `memories=False` no item becomes a memory.
+    words, and by meaning where the extra `semantic` is installed. `ttl` is LangGraph's too: with one, expired items
+    are seen until they are swept unless it says `omit_expired`; without one, they are gone at once. With `memories=False` no item becomes a memory.
     """
 
     supports_ttl = True
