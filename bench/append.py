@@ -18,7 +18,9 @@ def single(run: Run) -> Iterator[Figure]:
         by_hand = raw.Log(run.folder / f"raw-{characters}.db", said)
         with (
             recollect.open(run.folder / f"ours-{characters}.db") as store,
-            recollect.open(run.folder / f"alone-{characters}.db", redact=False, semantic=False) as plain,
+            recollect.open(
+                run.folder / f"alone-{characters}.db", redact=False, semantic=False, memory_extract=False
+            ) as plain,
         ):
             c, d = store.create().id, plain.create().id
             ours, alone, reference = in_turns(
@@ -82,7 +84,9 @@ def batch(run: Run) -> Iterator[Figure]:
         entries: list[recollect.Entry] = [{"role": "user", "text": said} for _ in range(1000)]
         with (
             recollect.open(run.folder / f"ours-{characters}.db") as store,
-            recollect.open(run.folder / f"alone-{characters}.db", redact=False, semantic=False) as plain,
+            recollect.open(
+                run.folder / f"alone-{characters}.db", redact=False, semantic=False, memory_extract=False
+            ) as plain,
         ):
             c, d = store.create().id, plain.create().id
             ours, alone, reference = in_turns(

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from console import Run
 
 import recollect
-from console import Run
 
 
 @pytest.fixture

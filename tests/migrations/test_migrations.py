@@ -252,7 +252,13 @@ def test_plain_memories_get_a_history(url: str, monkeypatch: pytest.MonkeyPatch)
         found = {m.id: m for m in store.memories(conversation="c")}
         assert set(found) == {"m1", "m2", "m3"}
         m = found["m1"]
-        assert (m.content, m.kind, m.importance, m.tags, m.pinned) == ("Prefers dark mode", "preference", 0.7, ("ui",), True)
+        assert (m.content, m.kind, m.importance, m.tags, m.pinned) == (
+            "Prefers dark mode",
+            "preference",
+            0.7,
+            ("ui",),
+            True,
+        )
         assert (m.state, m.by_hand, m.created_at, m.updated_at, m.scope) == ("active", True, 1_000, 2_000, "user")
         assert (found["m2"].scope, found["m2"].source, found["m3"].scope) == ("conversation", "c:1", "workspace")
         assert [c.action for c in store.memory_history("m1")] == ["added"]

@@ -216,7 +216,11 @@ def lives(store: recollect.Store) -> None:
     store.forget(source=c)
     store.forget(root, erase=True)
     small = recollect.Store(
-        store._db, "alex", store.settings.but(memory_max_items_per_namespace=1, memory_promote=("tool",)), None, store._worker
+        store._db,
+        "alex",
+        store.settings.but(memory_max_items_per_namespace=1, memory_promote=("tool",)),
+        None,
+        store._worker,
     )
     small.remember("one", workspace="/small", role="tool")
     small.remember("two", workspace="/small")
