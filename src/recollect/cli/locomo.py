@@ -225,7 +225,9 @@ def ask(
         "turn_recall_10": _share(evidence, {t.id for t in first}),
         "recall_800_tokens": _share(evidence, {t.id for t in fitting(found, BUDGET)}),
         "session_recall_5": _share(wanted, set(sessions)),
-        "context_800_tokens": _share(evidence, {where[h.id].id for i in context.items for h in i.hits if h.id in where}),
+        "context_800_tokens": _share(
+            evidence, {where[h.id].id for i in context.items for h in i.hits if h.id in where}
+        ),
     }
     missing = evidence - {t.id for t in first}
     return Answer(
