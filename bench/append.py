@@ -85,9 +85,10 @@ def batch(run: Run) -> Iterator[Figure]:
         rounds, warm_up = run.rounds(60, 20), 5
         ready = iter([by_hand.take(1000) for _ in range(2 * (rounds + warm_up))])
         entries: list[recollect.Entry] = [{"role": "user", "text": said} for _ in range(1000)]
-<<<<<<< HEAD
         # Each by itself: a store that is open embeds in the background what the other calls have to wait for.
-        with recollect.open(run.folder / f"alone-{characters}.db", redact=False, semantic=False) as store:
+        with recollect.open(
+            run.folder / f"alone-{characters}.db", redact=False, semantic=False, memory_extract=False
+        ) as store:
             c = store.create().id
             alone, reference = in_turns(
                 [unindexed(lambda: store.append_many(c, entries)), lambda: by_hand.append_rows(next(ready))],  # noqa: B023
@@ -98,21 +99,6 @@ def batch(run: Run) -> Iterator[Figure]:
             c = store.create().id
             ours, again = in_turns(
                 [lambda: store.append_many(c, entries), lambda: by_hand.append_rows(next(ready))],  # noqa: B023
-=======
-        with (
-            recollect.open(run.folder / f"ours-{characters}.db") as store,
-            recollect.open(
-                run.folder / f"alone-{characters}.db", redact=False, semantic=False, memory_extract=False
-            ) as plain,
-        ):
-            c, d = store.create().id, plain.create().id
-            ours, alone, reference = in_turns(
-                [
-                    lambda: store.append_many(c, entries),  # noqa: B023
-                    unindexed(lambda: plain.append_many(d, entries)),  # noqa: B023
-                    lambda: by_hand.append_rows(next(ready)),  # noqa: B023
-                ],
->>>>>>> i6
                 rounds,
                 warm_up=warm_up,
             )
