@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from console import Answer, Run, commands, environment, flat
 
@@ -116,8 +117,8 @@ def test_help_of_each_command(run: Run, name: str) -> None:
 
 def test_every_error_has_its_exit_code() -> None:
     expected = {
-        "InvalidInput": 2, "SettingsError": 2, "HostNotAllowed": 2, "NotFound": 3, "ConversationDeleted": 3, "AlreadyExists": 4,
-        "StoreBusy": 5, "DiskFull": 5, "Unavailable": 5, "OutcomeUnknown": 5, "StorageError": 5, "Damaged": 6,
+        "InvalidInput": 2, "NotSerializable": 2, "SettingsError": 2, "HostNotAllowed": 2, "NotFound": 3, "ConversationDeleted": 3, "AlreadyExists": 4,
+        "StoreBusy": 5, "DiskFull": 5, "Unavailable": 5, "OutcomeUnknown": 5, "StorageError": 5, "Damaged": 6, "NotAllowed": 6,
         "Refused": 6, "NewerSchema": 6, "NotARecollectFile": 6, "SQLiteTooOld": 6, "NetworkFilesystem": 6,
         "StoreClosed": 1, "RecollectError": 1,
     }  # fmt: skip
@@ -144,7 +145,11 @@ def test_new_json(run: Run) -> None:
     made = answer.json
     assert list(made) == [
         "id", "title", "workspace", "workflow_id", "metadata", "active_branch", "last_seq", "created_at", "updated_at",
+<<<<<<< HEAD
         "deleted_at", "origin", "cursor",
+=======
+        "deleted_at", "checkpoint", "cursor",
+>>>>>>> i7
     ]  # fmt: skip
     assert (made["id"], made["workspace"], made["workflow_id"], made["metadata"]) == ("t", "/w", "wf", {"a": [1, "ü"]})
     assert isinstance(made["created_at"], int)
@@ -771,11 +776,16 @@ def test_json_is_one_document_and_nothing_else(run: Run, trip: str, tmp_path: Pa
     turn = {"id": "D1:1", "session": 1, "at": 0, "speaker": "Ana", "text": "A train."}
     asked = {"question": "Which train?", "evidence": ["D1:1"], "category": 4}
     (tmp_path / "locomo.json").write_text(json.dumps([{"id": "x", "turns": [turn], "questions": [asked]}]))
+    graphs = tmp_path / "graphs.sqlite"
+    stock = "thread_id, checkpoint_ns, checkpoint_id"
+    made = apsw.Connection(str(graphs))
+    made.execute(f"create table checkpoints ({stock}); create table writes ({stock}, task_id)").fetchall()
+    made.close()
     calls = {
         "conversations": [], "new": ["N"], "show": [trip], "rename": [trip, "R"], "delete": [trip], "restore": [trip],
         "append": [trip, "x"], "record": [trip, '{"type": "t"}'], "replay": [trip], "history": [trip], "ledger": [trip],
         "reasoning": [trip], "summarize": [trip], "delete-event": [trip, "1", "-y"], "fork": [trip],
-        "branches": [trip], "switch": [trip, "b"], "stats": ["--by", "kind"], "migrate": [], "doctor": [], "backups": [],
+        "branches": [trip], "switch": [trip, "b"], "checkpoints": [trip], "import": ["langgraph", str(graphs)], "stats": ["--by", "kind"], "migrate": [], "doctor": [], "backups": [],
         "scan": [], "redact": ["/dev/null"], "search": ["train"], "context": ["train"], "remember": ["Likes trains"],
         "recall": ["train"], "memories": [], "memory": [memory], "revise": [memory, "-i", "0.9"], "pin": [memory],
         "unpin": [memory], "undo": [memory], "forget": [memory, "-y"], "consolidate": [trip], "retain": [], "reindex": [],
