@@ -145,11 +145,7 @@ def test_new_json(run: Run) -> None:
     made = answer.json
     assert list(made) == [
         "id", "title", "workspace", "workflow_id", "metadata", "active_branch", "last_seq", "created_at", "updated_at",
-<<<<<<< HEAD
-        "deleted_at", "origin", "cursor",
-=======
-        "deleted_at", "checkpoint", "cursor",
->>>>>>> i7
+        "deleted_at", "origin", "checkpoint", "cursor",
     ]  # fmt: skip
     assert (made["id"], made["workspace"], made["workflow_id"], made["metadata"]) == ("t", "/w", "wf", {"a": [1, "ü"]})
     assert isinstance(made["created_at"], int)
