@@ -161,10 +161,11 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
     """From a place on; gives the place to go on from, or -1."""
     data = scan.data
     run_end = tries = hits = 0
-    for ((name_start, at),) in pattern(_ASSIGN).spans(data, position):
+    for ((name_start, at),) in scan.across(_ASSIGN, pattern(_ASSIGN), position):
         if at < run_end:
             tries += 1
             if tries > 8:  # `key=key=key=...`: one run of text is looked at a few times, not once for each name in it
+                scan.is_whole = False
                 return run_end
         separator = data[at - 1 : at]
         stem = _STEM.match(data, name_start, at)

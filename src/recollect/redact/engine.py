@@ -110,11 +110,15 @@ class Pattern:
         for spans in self.spans(data, start):
             yield Match(data, spans)
 
-    def spans(self, data: bytes, start: int = 0, *, overlapping: bool = False) -> Iterator[list[tuple[int, int]]]:
-        """As `find`, for where thousands of matches are only glanced at: the spans of all groups, without an object."""
-        end = len(data)
+    def spans(
+        self, data: bytes, start: int = 0, end: int | None = None, *, overlapping: bool = False
+    ) -> Iterator[list[tuple[int, int]]]:
+        """As `find`, for where thousands of matches are only glanced at: the spans of all groups, without an object. Between
+        two places, what stands before and after them still counts for `^`, `$` and `\\b`."""
+        if end is None:
+            end = len(data)
         if self._match is None or self._anywhere is None:
-            for found in self._compiled.finditer(data, start):
+            for found in self._compiled.finditer(data, start, end):
                 yield [found.span(n) for n in range(found.re.groups + 1)]
             return
         match, anywhere = self._match, self._anywhere

@@ -157,13 +157,14 @@ _QUOTES = b"\"'`*"
 _RUN = 300
 
 
-def _worth(source: str, data: bytes, is_dull: Callable[[bytes, int, int], bool]) -> Iterator[Match]:
+def _worth(source: str, scan: Scan, is_dull: Callable[[bytes, int, int], bool]) -> Iterator[Match]:
     """The matches of a pattern that are not dismissed."""
+    data = scan.data
     whole = pattern(source)
     if b"\x0b" in data:  # white space to us, not to re2
         yield from whole.find(data)
         return
-    for ((start, end),) in outline(source).spans(data):
+    for ((start, end),) in scan.across(source, outline(source)) if source is _PROSE else scan.outlines(source):
         if not is_dull(data, start, end) and (found := whole.at(data, start)) is not None:
             yield found
 
@@ -205,7 +206,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
     """`my password is ...`, `set the token to ...`, `log in with kim / ...`, in a few languages."""
     data, _low = scan.data, scan.low
     taken = scan.taken
-    for found in _worth(_PROSE, data, _ends_in_a_word):
+    for found in _worth(_PROSE, scan, _ends_in_a_word):
         start, end, quoted = _unquote(data, *found.span(4))
         word = data[start:end]
         if start in taken or (
@@ -302,7 +303,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
                 yield Span(start, end, "api-key", 2)
         elif quoted and len(word) >= 8 and _is_strong(word) and tail:
             yield Span(start, end, "api-key", 3)
-    for found in _worth(_PROSE_BARE, data, _ends_dull):
+    for found in _worth(_PROSE_BARE, scan, _ends_dull):
         start, end, quoted = _unquote(data, *found.span(1))
         word = data[start:end]
         if start in taken:
@@ -366,7 +367,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
                     else "api-key",
                     3,
                 )
-    for found in _worth(_REVERSED, data, _begins_dull):
+    for found in _worth(_REVERSED, scan, _begins_dull):
         start, end, quoted = _unquote(data, *found.span(1))
         word = data[start:end]
         if start in taken:
@@ -378,7 +379,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
             and (has_symbol(word) or not is_wordy(word))
         ):
             yield Span(start, end, "password", 3)
-    for found in _worth(_PAIR, data, _ends_dull):
+    for found in _worth(_PAIR, scan, _ends_dull):
         start, end, _ = _unquote(data, *found.span(2))
         word = data[start:end]
         if start in taken:
@@ -413,7 +414,7 @@ _LINKED = (
 def linked(scan: Scan) -> Iterator[Span]:
     """`password? It's ...`, `the passphrase, use ...`, `the temporary password you sent me (...)`: a noun, a few words, a link, a value."""
     data = scan.data
-    for found in _worth(_LINKED, data, _ends_dull):
+    for found in _worth(_LINKED, scan, _ends_dull):
         whole = found.span()
         start, end, _ = _unquote(data, *found.span(1))
         word = data[start:end]
@@ -458,19 +459,18 @@ def memorables(scan: Scan) -> Iterator[Span]:
     """`Falcon!5054` on a line that speaks of a password or a login; `kim@acme.io / Falcon!5054` on any."""
     data, low = scan.data, scan.low
     if pattern(_PASSWORD_WORD).has(low):
-        for found in pattern(_MEMORABLE).find(data):
-            start, end = found.span(1)
+        for _, (start, end) in scan.across(_MEMORABLE, pattern(_MEMORABLE)):
             value = data[start:end].rstrip(b".-_")
             if start in scan.taken or not 7 <= len(value) <= 40 or not has_digit(value):
                 continue
             if scan.recall("memorable", value, _is_memorable) and pattern(_PASSWORD_WORD).has(line_around(low, start)):
                 yield Span(start, start + len(value), "password", 3)
-        for found in pattern(_QUOTED_MEMORABLE).find(data):
+        for found in scan.find(_QUOTED_MEMORABLE):
             start, end = found.span(1)
             if pattern(_PASSWORD_WORD).has(line_around(low, start)):
                 yield Span(start, end, "password", 3)
     if b"@" in data:
-        for found in pattern(_MAIL_PAIR).find(data):
+        for found in scan.find(_MAIL_PAIR):
             start, end, _ = _unquote(data, *found.span(1))
             value = data[start:end]
             if start in scan.taken or b"@" in value[1:]:
@@ -485,14 +485,14 @@ def memorables(scan: Scan) -> Iterator[Span]:
             ):
                 yield Span(start, end, "password", 3)
     if b"root" in low or b"admin" in low or b"sa" in low or b"ubuntu" in low:
-        for _, value_span in pattern(_ACCOUNT).spans(data):
+        for _, value_span in scan.spans(_ACCOUNT):
             start, end, _ = _unquote(data, *value_span)
             value = data[start:end]
             if (has_symbol(value) or classes(value.translate(None, b"-_.")) >= 3) and scan.recall(
                 "linked", value, _is_chosen
             ):
                 yield Span(start, end, "password", 3)
-    for _, (a, b), (start, end) in pattern(_SPACED).spans(data):
+    for _, (a, b), (start, end) in scan.spans(_SPACED):
         kind = kind_of(data[a:b])
         if kind is not None and scan.judge(kind, data[start:end], quoted=False, strict=True):
             yield Span(start, end, family_of(kind), 3)
@@ -506,11 +506,11 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 and not is_wordy(value)
             ):
                 yield Span(start, end, "password", 3)
-    for _, (start, end) in pattern(_APP_QUOTED).spans(data):
+    for _, (start, end) in scan.spans(_APP_QUOTED):
         if not is_placeholder(data[start:end]) and rx(rb"passw|login|smtp|imap|mail").search(line_around(low, start)):
             yield Span(start, end, "password", 2)
     if b"app" in low and b"passw" in low:
-        for found in pattern(_APP_PASSWORD).find(data):
+        for found in scan.find(_APP_PASSWORD):
             if not is_placeholder(found.group(1)) and not is_wordy(found.group(1).replace(b" ", b"")):
                 yield Span(*found.span(1), "password", 2)
 
@@ -589,7 +589,7 @@ def near(scan: Scan) -> Iterator[Span]:
     if scan.longest < 20:
         return
     beside_key_id = b"AKIA" in data or b"ASIA" in data
-    for found in pattern(_LONG).find(data):
+    for found in scan.find(_LONG):
         start, end = found.span()
         if end - start > 1024:
             continue

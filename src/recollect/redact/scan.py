@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .engine import BARRIER, rx
+from bisect import bisect_right
+
+from .engine import BARRIER, Match, outline, pattern, rx
 from .values import (
     classes,
     entropy,
@@ -19,9 +21,10 @@ from .values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NamedTuple
+    from collections.abc import Callable, Iterator
+    from typing import Any, NamedTuple
 
+    from .engine import Pattern
     from .names import Kind
 
 CROWD = 300  # findings of one sort in one text; beyond it is a dump, and what looks like them is taken without a closer look
@@ -47,10 +50,22 @@ if TYPE_CHECKING:
     Memo = dict[tuple[object, ...], bool]
 
 
-class Scan:
-    """The text of one round, in lower case too, and the judgements already made in this call (dropped with it)."""
+# How far a rule sees past the match of its pattern: so many characters, and lines (a value may stand two below its name).
+_REACH, _LINES_BEFORE, _LINES_AFTER = 100, 2, 1
+_MOST_WINDOWS = 24
 
-    __slots__ = ("data", "longest", "low", "memo", "taken")
+
+class Scan:
+    """The text of one round, in lower case too, and the judgements already made in this call (dropped with it).
+
+    After the first round only the **windows** around what it replaced are looked at: every rule sees a bounded stretch of
+    text, so elsewhere the answer is the one it gave before. Two sorts of patterns make this exact. Those that match within
+    a line (with at most the line's end before it *or* after it) give the same matches in every line that did not
+    change: `spans` and `find` run them in the windows alone. The others could have been shifted by a match before them, and
+    that one by another: `across` runs them over the whole text, and passes over the matches that the round before had already.
+    """
+
+    __slots__ = ("_before", "_matched", "_starts", "data", "is_whole", "kept", "longest", "low", "memo", "taken", "windows")
 
     def __init__(self, data: bytes, memo: Memo | None = None) -> None:
         self.data = data
@@ -58,6 +73,65 @@ class Scan:
         self.longest = max(map(len, data.split()), default=0)
         self.memo: Memo = {} if memo is None else memo
         self.taken: set[int] = set()  # where this round's findings begin: what is found need not be judged again
+        self.windows: list[tuple[int, int]] | None = None  # None: the whole text
+        self.kept: dict[str, Any] = {}  # what a rule found out about the text and the next round may use
+        self.is_whole = True  # no rule ended early, so that the next round may use windows
+        self._before: dict[str, set[tuple[int, int]]] = {}
+        self._matched: dict[str, set[tuple[int, int]]] = {}
+        self._starts: list[int] = []
+
+    def again(self, data: bytes, changed: list[Span]) -> Scan:
+        """For the round after this one, in whose text these spans were blanked."""
+        windows = _windows(data, changed) if self.is_whole else None
+        if windows is None:
+            return Scan(data, self.memo)
+        new = Scan.__new__(Scan)
+        new.data = data
+        new.low = data.lower()
+        new.longest = self.longest  # blanks are no white space
+        new.memo = self.memo
+        new.taken = set()
+        new.windows = windows
+        new.kept = self.kept
+        new.is_whole = True
+        new._before, new._matched = self._matched, {}
+        new._starts = [start for start, _ in windows]
+        return new
+
+    def spans(self, source: str) -> Iterator[list[tuple[int, int]]]:
+        """The matches of a pattern that stays within a line."""
+        if self.windows is None:
+            return pattern(source).spans(self.data)
+        return self._narrow(pattern(source))
+
+    def _narrow(self, compiled: Pattern) -> Iterator[list[tuple[int, int]]]:
+        for start, end in self.windows or ():
+            yield from compiled.spans(self.data, start, end)
+
+    def find(self, source: str) -> Iterator[Match]:
+        for spans in self.spans(source):
+            yield Match(self.data, spans)
+
+    def outlines(self, source: str) -> Iterator[list[tuple[int, int]]]:
+        """As `spans`, without the groups."""
+        return outline(source).spans(self.data) if self.windows is None else self._narrow(outline(source))
+
+    def across(self, source: str, compiled: Pattern, start: int = 0) -> Iterator[list[tuple[int, int]]]:
+        """The matches of a pattern that may go from line to line."""
+        before = self._before.get(source)
+        now = self._matched.setdefault(source, set())
+        for spans in compiled.spans(self.data, start):
+            now.add(spans[0])
+            if before is None or spans[0] not in before or self._is_near(*spans[0]):
+                yield spans
+
+    def _is_near(self, start: int, end: int) -> bool:
+        at = bisect_right(self._starts, end) - 1
+        assert self.windows is not None
+        if at >= 0 and self.windows[at][1] >= start:
+            return True
+        after = self.data[end : end + 8]
+        return b'"""' in after or b"'''" in after  # the only values that go on for many lines
 
     def judge(self, kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bool = False) -> bool:
         key = (kind, value, quoted, strict, env)
@@ -73,6 +147,33 @@ class Scan:
         if known is None:
             known = self.memo[key] = check(value)
         return known
+
+
+def _windows(data: bytes, changed: list[Span]) -> list[tuple[int, int]] | None:
+    """The lines around what changed, from the end of the line before them on; None if that is most of the text."""
+    if len(changed) > CROWD:
+        return None
+    windows: list[tuple[int, int]] = []
+    looked_at = 0
+    for first, last, _, _ in changed:
+        start = data.rfind(b"\n", 0, max(0, first - _REACH))
+        if data.count(b"\n", max(0, start + 1), first) < _LINES_BEFORE:
+            start = first
+            for _ in range(_LINES_BEFORE + 1):
+                start = data.rfind(b"\n", 0, max(0, start))
+        end = data.find(b"\n", last + _REACH)
+        if end >= 0 and data.count(b"\n", last, end) < _LINES_AFTER:
+            end = data.find(b"\n", end + 1)
+        start, end = max(0, start), len(data) if end < 0 else end + 1
+        if windows and windows[-1][1] >= start:
+            looked_at -= windows[-1][1] - windows[-1][0]
+            start = min(start, windows[-1][0])
+            windows.pop()
+        windows.append((start, end))
+        looked_at += end - start
+        if len(windows) > _MOST_WINDOWS or looked_at > 0.75 * len(data):
+            return None
+    return windows
 
 
 def line_around(data: bytes, at: int) -> bytes:

@@ -119,7 +119,7 @@ def urls(scan: Scan) -> Iterator[Span]:
     """The password in `scheme://user:password@host`, a token as its user, and secret query parameters."""
     data, _low = scan.data, scan.low
     if b"://" in data and b"@" in data:
-        for found in pattern(_URL).find(data):
+        for found in scan.find(_URL):
             start, end = found.span(2)
             # The last @ before the path ends the password: p@ss@host.
             rest = _REST_OF_URL.match(data, end, end + 256)
@@ -130,11 +130,11 @@ def urls(scan: Scan) -> Iterator[Span]:
             if value.startswith(b"//") or not _is_url_password(value, data[found.start(1) : found.end(1)]):
                 continue
             yield Span(start, end, "url-password", 1)
-        for found in pattern(_URL_USER_TOKEN).find(data):
+        for found in scan.find(_URL_USER_TOKEN):
             if is_random(found.group(1), 20):
                 yield Span(*found.span(1), "url-password", 1)
     if b"=" in data and (b"?" in data or b"&" in data):
-        for found in pattern(_QUERY).find(data):
+        for found in scan.find(_QUERY):
             value = found.group(1)
             start, end = found.span(1)
             trimmed = value.rstrip(b".,;:)]}\\|")
@@ -197,7 +197,7 @@ def connection_strings(scan: Scan) -> Iterator[Span]:
         return
     if b";" not in data and b"host=" not in low and b"user=" not in low and b"dbname=" not in low:
         return
-    for found in pattern(_CONNECTION).find(data):
+    for found in scan.find(_CONNECTION):
         start, end = found.span(1)
         value = data[start:end]
         if value[:1] in (b'"', b"'"):
@@ -248,7 +248,7 @@ def headers(scan: Scan) -> Iterator[Span]:
             b"key ",
         )
     ):
-        for found in pattern(_AUTH).find(data):
+        for found in scan.find(_AUTH):
             scheme, value = found.group(1).lower(), found.group(2)
             start = found.start(2)
             if start in scan.taken and scheme != b"bearer":
@@ -286,7 +286,7 @@ def headers(scan: Scan) -> Iterator[Span]:
                 if not is_hex(value) or (scheme == b"token" and len(value) >= 32):
                     yield Span(start, start + len(value), "authorization", 2)
     if b"authorization" in low or b"x-auth" in low:
-        for found in pattern(_AUTH_HEADER).find(data):
+        for found in scan.find(_AUTH_HEADER):
             value = found.group(1).rstrip(b".,:;")
             start = found.start(1)
             if data[found.start() - 1 : found.start()].isalpha():
@@ -298,7 +298,7 @@ def headers(scan: Scan) -> Iterator[Span]:
             ):
                 yield Span(start, start + len(value), "authorization", 1)
     if b"digest" in low or b"oauth_" in low or b"signature=" in low:
-        for found in pattern(_DIGEST).find(data):
+        for found in scan.find(_DIGEST):
             if is_random(found.group(1), 16) or b"%" in found.group(1):
                 line = line_around(data, found.start(1)).lower()
                 if b"authorization" in line or b"digest" in line or b"oauth" in line:
@@ -317,7 +317,7 @@ def cookies(scan: Scan) -> Iterator[Span]:
     data, low = scan.data, scan.low
     if b"cookie" not in low and b" -b " not in data:
         return
-    for found in pattern(_COOKIE).find(data):
+    for found in scan.find(_COOKIE):
         group = 1 if found.start(1) >= 0 else 2
         start, end = found.span(group)
         for pair in _COOKIE_PAIR.finditer(data, start, end):
@@ -378,7 +378,7 @@ def commands(scan: Scan) -> Iterator[Span]:
     """What is passed on a command line: `--token X`, `mysql -pX`, `curl -u user:X`, and its relatives in SQL and .netrc."""
     data, low = scan.data, scan.low
     if b" -" in data or b"\n-" in data or b"'-" in data or b'"-' in data or data.startswith(b"-"):
-        for found in pattern(_FLAG).find(data):
+        for found in scan.find(_FLAG):
             name = found.group(1)
             kind = kind_of(name)
             if kind is None:
@@ -397,21 +397,9 @@ def commands(scan: Scan) -> Iterator[Span]:
                 strict=kind != "password",
             ):
                 yield Span(start, end, family_of(kind), 2)
-    rare: set[bytes] | None = set()
-    for hits, ((at, _),) in enumerate(pattern(_RARE).spans(low, overlapping=True)):
-        if hits > 20:
-            rare = None  # too many to count: each pattern is asked by itself
-            break
-        assert rare is not None
-        rare.update([word for word in _rare_words()[low[at]] if low.startswith(word, at)])
-    for source, words in _SHORT_FLAGS:
-        gate = _gate(words)
-        if rare is not None and not _is_common(words):
-            if rare.isdisjoint(gate):
-                continue
-        elif not any(word in low for word in gate):
-            continue
-        for found in pattern(source).find(data):
+    asked = scan.kept["flags"] = [row for row in scan.kept.get("flags") or _asked(low) if any(map(low.__contains__, row[2]))]
+    for source, words, _ in asked:
+        for found in pattern(source).find(data) if words in _FROM_LINE_TO_LINE else scan.find(source):
             start, end = next(
                 (span for span in (found.span(1), found.span(2), found.span(3)) if span[1] > span[0] >= 0),
                 (0, 0),
@@ -435,6 +423,29 @@ def commands(scan: Scan) -> Iterator[Span]:
                 continue
             if scan.recall("flag", word, _is_flag_value):
                 yield Span(start, start + len(word), "password", 1)
+
+
+_FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass")
+
+
+def _asked(low: bytes) -> list[tuple[str, str, tuple[bytes, ...]]]:
+    """Those of `_SHORT_FLAGS` that may match, because one of their words occurs."""
+    rare: set[bytes] | None = set()
+    for hits, ((at, _),) in enumerate(pattern(_RARE).spans(low, overlapping=True)):
+        if hits > 20:
+            rare = None  # too many to count: each pattern is asked by itself
+            break
+        assert rare is not None
+        rare.update([word for word in _rare_words()[low[at]] if low.startswith(word, at)])
+    asked: list[tuple[str, str, tuple[bytes, ...]]] = []
+    for source, words in _SHORT_FLAGS:
+        gate = _gate(words)
+        if rare is None or _is_common(words):
+            if any(word in low for word in gate):
+                asked.append((source, words, gate))
+        elif not rare.isdisjoint(gate):
+            asked.append((source, words, gate))
+    return asked
 
 
 # Words of every day, for which each pattern is asked by itself; all other gates are asked at once.
@@ -507,7 +518,7 @@ def files(scan: Scan) -> Iterator[Span]:
             if is_random(found.group(1), 40):
                 yield Span(*found.span(1), "kubernetes-token", 1)
     if data.count(b":") >= 4:
-        for found in pattern(_PGPASS).find(data):
+        for found in scan.find(_PGPASS):
             if (
                 not is_placeholder(found.group(1))
                 and is_password(found.group(1), quoted=True)
