@@ -154,6 +154,12 @@ def pattern(source: str) -> Pattern:
 
 
 @cache
+def either(words: tuple[bytes, ...]) -> Pattern:
+    """Any of these words. One pass takes as long as three searches for a word by itself."""
+    return Pattern("|".join([rf"\Q{word.decode('latin-1')}\E" for word in words]), groups=False)
+
+
+@cache
 def outline(source: str) -> Pattern:
     """The same without its groups. To find where a pattern matches takes re2 a quarter of what it takes to say where its
     groups do: where most matches are dismissed at a glance, the groups are asked for afterwards, with `at`."""

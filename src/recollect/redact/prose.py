@@ -179,11 +179,15 @@ def _shows(run: bytes) -> bool:
 
 
 def _ends_in_a_word(data: bytes, start: int, end: int) -> bool:
-    """An ordinary word in the middle of a sentence: `the password was changed, and`."""
+    """An ordinary word in the middle of a sentence, or code: `the password was changed, and`, `token = session.get(`."""
     run = _last(data, start, end)
+    if run[-1] in _QUOTES or len(run) >= _RUN:
+        return False
     bare = run.rstrip(b".,;:?)>]\\}")
+    if not bare.isalpha():
+        return _CALL.match(run) is not None
     after = end - len(run) + len(bare)
-    return bare.isalpha() and run[-1] not in _QUOTES and data[after : after + 1] in _GOES_ON and len(run) < _RUN
+    return data[after : after + 1] in _GOES_ON or not bare.islower() or len(bare) < 5 or bare in PREDICATES
 
 
 _GOES_ON = frozenset((b" ", b"\t", b",", b";", b":", b"?", b">", b"]", b"\\", b"}"))
@@ -484,7 +488,7 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 and b"@" not in value[1:]
             ):
                 yield Span(start, end, "password", 3)
-    if b"root" in low or b"admin" in low or b"sa" in low or b"ubuntu" in low:
+    if scan.has(b"sa", b"root", b"admin", b"ubuntu"):
         for _, value_span in scan.spans(_ACCOUNT):
             start, end, _ = _unquote(data, *value_span)
             value = data[start:end]
@@ -509,7 +513,7 @@ def memorables(scan: Scan) -> Iterator[Span]:
     for _, (start, end) in scan.spans(_APP_QUOTED):
         if not is_placeholder(data[start:end]) and rx(rb"passw|login|smtp|imap|mail").search(line_around(low, start)):
             yield Span(start, end, "password", 2)
-    if b"app" in low and b"passw" in low:
+    if scan.has(b"passw") and b"app" in low:
         for found in scan.find(_APP_PASSWORD):
             if not is_placeholder(found.group(1)) and not is_wordy(found.group(1).replace(b" ", b"")):
                 yield Span(*found.span(1), "password", 2)
@@ -541,7 +545,7 @@ _COMMON = frozenset(
 def phrases(scan: Scan) -> Iterator[Span]:
     """Twelve to twenty-four words named as a wallet's seed or recovery phrase."""
     data, low = scan.data, scan.low
-    if not any(word in low for word in (b"seed", b"mnemonic", b"phrase", b"words")):
+    if not scan.has(b"seed", b"mnemonic", b"phrase", b"words"):
         return
     for found in pattern(_PHRASE).find(data):
         start, end = found.span(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from .engine import BARRIER, Match, outline, pattern, rx
+from .engine import BARRIER, Match, either, outline, pattern, rx
 from .values import (
     classes,
     entropy,
@@ -70,7 +70,7 @@ class Scan:
     def __init__(self, data: bytes, memo: Memo | None = None) -> None:
         self.data = data
         self.low = data.lower()
-        self.longest = max(map(len, data.split()), default=0)
+        self.longest = _longest(data)
         self.memo: Memo = {} if memo is None else memo
         self.taken: set[int] = set()  # where this round's findings begin: what is found need not be judged again
         self.windows: list[tuple[int, int]] | None = None  # None: the whole text
@@ -97,6 +97,24 @@ class Scan:
         new._before, new._matched = self._matched, {}
         new._starts = [start for start, _ in windows]
         return new
+
+    def has(self, *words: bytes) -> bool:
+        """Whether one of these words stands in the text in lower case. What a round did not have, the next has not either."""
+        return self._has(words, self.low)
+
+    def has_exactly(self, *words: bytes) -> bool:
+        """The same in the text as it is written."""
+        return self._has(words, self.data)
+
+    def _has(self, words: tuple[bytes, ...], text: bytes) -> bool:
+        absent: set[tuple[bool, tuple[bytes, ...]]] = self.kept.setdefault("absent", set())
+        key = (text is self.low, words)
+        if key in absent:
+            return False
+        if either(words).has(text) if len(words) > 3 else any([word in text for word in words]):
+            return True
+        absent.add(key)
+        return False
 
     def spans(self, source: str) -> Iterator[list[tuple[int, int]]]:
         """The matches of a pattern that stays within a line."""
@@ -147,6 +165,19 @@ class Scan:
         if known is None:
             known = self.memo[key] = check(value)
         return known
+
+
+_RUNS = [(least, rf"[^\t-\r ]{{{least}}}") for least in (16, 20, 24)]
+
+
+def _longest(data: bytes) -> int:
+    """The length of the longest run without white space, as far as anybody asks: below 30, one of 24, 20, 16 and 0."""
+    longest = 0
+    for least, source in _RUNS:
+        if not outline(source).has(data):
+            return longest
+        longest = least
+    return max([end - start for ((start, end),) in outline(r"[^\t-\r ]{30,}").spans(data)], default=longest)
 
 
 def _windows(data: bytes, changed: list[Span]) -> list[tuple[int, int]] | None:

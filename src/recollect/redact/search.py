@@ -13,7 +13,7 @@ import recollect.redact as package
 
 from ..light import dataclass
 from . import context
-from .engine import BARRIER, Lazy, Pattern, pattern, rx
+from .engine import BARRIER, Lazy, Pattern, either, pattern, rx
 from .names import kind_of
 from .scan import CROWD, Scan, Span, judge_value, line_around
 from .screen import ANNOUNCING, Finding, is_quiet, to_bytes
@@ -303,6 +303,14 @@ def _screen() -> tuple[Pattern, dict[bytes, list[int]], tuple[tuple[bytes, int],
     return pattern(_either(ordered)), wanted, tuple(short)
 
 
+_EVERYDAY = frozenset((b"==", b".", b"pat", b"/", b"st.", b"|", b"_", b"-"))
+
+
+@cache
+def _rare_short() -> Pattern:
+    return either(tuple(sorted({literal for literal, _ in _screen()[2]} - _EVERYDAY)))
+
+
 @cache
 def _calls(literal: bytes) -> frozenset[int]:
     """The families that a literal calls for, itself or by another literal inside it."""
@@ -332,7 +340,17 @@ def _called(data: bytes, longest: int) -> list[Family]:
                 numbers.update(_calls(data[start:end]))
                 others = [literal for literal in others if not numbers.issuperset(wanted[literal])]
             break
-    numbers.update(number for literal, number in short if FAMILIES[number].least <= longest and literal in data)
+    rare = None
+    for literal, number in short:
+        if FAMILIES[number].least > longest or number in numbers:
+            continue
+        if literal not in _EVERYDAY:
+            if rare is None:
+                rare = _rare_short().has(data)
+            if not rare:
+                continue
+        if literal in data:
+            numbers.add(number)
     return [FAMILIES[n] for n in sorted(numbers) if FAMILIES[n].least <= longest]
 
 

@@ -182,20 +182,9 @@ _CONNECTION = (
 def connection_strings(scan: Scan) -> Iterator[Span]:
     """`Server=...;Password=...;`, `AccountKey=...`, libpq's `host=... password=...`."""
     data, low = scan.data, scan.low
-    if b"=" not in data or not any(
-        word in low
-        for word in (
-            b"pwd",
-            b"pass",
-            b"accountkey",
-            b"accesskey",
-            b"secret",
-            b"signature",
-            b"key=",
-        )
-    ):
+    if b"=" not in data or not scan.has(b"pwd", b"pass", b"accountkey", b"accesskey", b"secret", b"signature", b"key="):
         return
-    if b";" not in data and b"host=" not in low and b"user=" not in low and b"dbname=" not in low:
+    if b";" not in data and not scan.has(b"host=", b"user=", b"dbname="):
         return
     for found in scan.find(_CONNECTION):
         start, end = found.span(1)
@@ -227,27 +216,17 @@ _SCHEMES = frozenset(
 )
 
 
+_SCHEME_WORDS = (b"bearer", b"basic", b"digest", b"token ", b"apikey", b"api-key", b"ssws", b"negotiate", b"bot ", b"geniekey", b"splunk",
+                 b"jwt ", b"key ")  # fmt: skip
+_HEADER_WORDS = (*_SCHEME_WORDS, b"authorization", b"x-auth", b"oauth_", b"signature=")
+
+
 def headers(scan: Scan) -> Iterator[Span]:
     """Authorization in its schemes, wherever it is written."""
     data, low = scan.data, scan.low
-    if any(
-        word in low
-        for word in (
-            b"bearer",
-            b"basic",
-            b"digest",
-            b"token ",
-            b"apikey",
-            b"api-key",
-            b"ssws",
-            b"negotiate",
-            b"bot ",
-            b"geniekey",
-            b"splunk",
-            b"jwt ",
-            b"key ",
-        )
-    ):
+    if not scan.has(*_HEADER_WORDS):
+        return
+    if scan.has(*_SCHEME_WORDS):
         for found in scan.find(_AUTH):
             scheme, value = found.group(1).lower(), found.group(2)
             start = found.start(2)
@@ -285,7 +264,7 @@ def headers(scan: Scan) -> Iterator[Span]:
             ):
                 if not is_hex(value) or (scheme == b"token" and len(value) >= 32):
                     yield Span(start, start + len(value), "authorization", 2)
-    if b"authorization" in low or b"x-auth" in low:
+    if scan.has(b"authorization", b"x-auth"):
         for found in scan.find(_AUTH_HEADER):
             value = found.group(1).rstrip(b".,:;")
             start = found.start(1)
@@ -297,7 +276,7 @@ def headers(scan: Scan) -> Iterator[Span]:
                 b":" in value and is_password(value.rpartition(b":")[2], quoted=False) and not is_wordy(value)
             ):
                 yield Span(start, start + len(value), "authorization", 1)
-    if b"digest" in low or b"oauth_" in low or b"signature=" in low:
+    if scan.has(b"digest", b"oauth_", b"signature="):
         for found in scan.find(_DIGEST):
             if is_random(found.group(1), 16) or b"%" in found.group(1):
                 line = line_around(data, found.start(1)).lower()
@@ -315,11 +294,13 @@ _COOKIE_ATTRIBUTES = frozenset(
 def cookies(scan: Scan) -> Iterator[Span]:
     """Values of Cookie and Set-Cookie that identify a session."""
     data, low = scan.data, scan.low
-    if b"cookie" not in low and b" -b " not in data:
+    if not scan.has(b"cookie", b" -b "):
         return
     for found in scan.find(_COOKIE):
         group = 1 if found.start(1) >= 0 else 2
         start, end = found.span(group)
+        if data.find(b"=", start, end) < 0 and data.find(b":", start, end) < 0:
+            continue
         for pair in _COOKIE_PAIR.finditer(data, start, end):
             name, value = pair.group(1), pair.group(3)
             if name.lower() in _COOKIE_ATTRIBUTES or is_placeholder(value) or is_reference(value) or is_code(value):
@@ -397,7 +378,10 @@ def commands(scan: Scan) -> Iterator[Span]:
                 strict=kind != "password",
             ):
                 yield Span(start, end, family_of(kind), 2)
-    asked = scan.kept["flags"] = [row for row in scan.kept.get("flags") or _asked(low) if any(map(low.__contains__, row[2]))]
+    asked = scan.kept.get("flags")
+    if asked is None:
+        asked = _asked(scan)
+    asked = scan.kept["flags"] = [row for row in asked if any(map(low.__contains__, row[2]))]
     for source, words, _ in asked:
         for found in pattern(source).find(data) if words in _FROM_LINE_TO_LINE else scan.find(source):
             start, end = next(
@@ -428,8 +412,9 @@ def commands(scan: Scan) -> Iterator[Span]:
 _FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass")
 
 
-def _asked(low: bytes) -> list[tuple[str, str, tuple[bytes, ...]]]:
+def _asked(scan: Scan) -> list[tuple[str, str, tuple[bytes, ...]]]:
     """Those of `_SHORT_FLAGS` that may match, because one of their words occurs."""
+    low = scan.low
     rare: set[bytes] | None = set()
     for hits, ((at, _),) in enumerate(pattern(_RARE).spans(low, overlapping=True)):
         if hits > 20:
@@ -441,7 +426,7 @@ def _asked(low: bytes) -> list[tuple[str, str, tuple[bytes, ...]]]:
     for source, words in _SHORT_FLAGS:
         gate = _gate(words)
         if rare is None or _is_common(words):
-            if any(word in low for word in gate):
+            if scan.has(*gate):
                 asked.append((source, words, gate))
         elif not rare.isdisjoint(gate):
             asked.append((source, words, gate))
@@ -505,6 +490,23 @@ _K8S_DATA = r"(?m)^[ \t]+[\"']?[\w.-]{1,64}[\"']?:[ \t]+[\"']?([A-Za-z0-9+/]{8,}
 def files(scan: Scan) -> Iterator[Span]:
     """Files with a syntax of their own: JWK, docker config, kubeconfig, .pgpass, .htpasswd, Kubernetes secrets, AWS credentials."""
     data, low = scan.data, scan.low
+    if scan.has_exactly(b"kty", b'"auth', b"identitytoken", b"registrytoken", b"client-key-data", b"tls.key", b"ssh-privatekey", b"{SHA}"):
+        yield from _named_files(data)
+    if data.count(b":") >= 4:
+        for found in scan.find(_PGPASS):
+            if (
+                not is_placeholder(found.group(1))
+                and is_password(found.group(1), quoted=True)
+                and not rx(rb"[\d.]+|[a-z]+").fullmatch(found.group(1))
+            ):
+                yield Span(*found.span(1), "password", 1)
+    if scan.has(b"kind:") and b"secret" in low and (b"\ndata:" in data or b"\n  data:" in data):
+        for found in pattern(_K8S_DATA).find(data, max(0, data.find(b"data:"))):
+            if decodes_to_text(found.group(1)):
+                yield Span(*found.span(1), "kubernetes-secret", 2)
+
+
+def _named_files(data: bytes) -> Iterator[Span]:
     if b"kty" in data:
         for found in pattern(_JWK).find(data):
             if is_random(found.group(1), 20):
@@ -517,22 +519,10 @@ def files(scan: Scan) -> Iterator[Span]:
         for found in pattern(_KUBECONFIG).find(data):
             if is_random(found.group(1), 40):
                 yield Span(*found.span(1), "kubernetes-token", 1)
-    if data.count(b":") >= 4:
-        for found in scan.find(_PGPASS):
-            if (
-                not is_placeholder(found.group(1))
-                and is_password(found.group(1), quoted=True)
-                and not rx(rb"[\d.]+|[a-z]+").fullmatch(found.group(1))
-            ):
-                yield Span(*found.span(1), "password", 1)
     if b"{SHA}" in data:
         for found in pattern(_HTPASSWD).find(data):
             if is_random(found.group(1), 12) and classes(found.group(1)) >= 3:
                 yield Span(*found.span(1), "crypt-hash", 1)
-    if b"kind:" in low and b"secret" in low and (b"\ndata:" in data or b"\n  data:" in data):
-        for found in pattern(_K8S_DATA).find(data, max(0, data.find(b"data:"))):
-            if decodes_to_text(found.group(1)):
-                yield Span(*found.span(1), "kubernetes-secret", 2)
 
 
 def decodes_to_text(value: bytes) -> bool:
