@@ -459,6 +459,9 @@ _APP_PASSWORD = (
 )
 
 
+_LISTED = "|".join([f"(?:{source})" for source in (_ACCOUNT, _SPACED, _ALONE, _APP_QUOTED)])  # all four in one pass
+
+
 def memorables(scan: Scan) -> Iterator[Span]:
     """`Falcon!5054` on a line that speaks of a password or a login; `kim@acme.io / Falcon!5054` on any."""
     data, low = scan.data, scan.low
@@ -488,6 +491,12 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 and b"@" not in value[1:]
             ):
                 yield Span(start, end, "password", 3)
+    if scan.has(b"passw") and b"app" in low:
+        for found in scan.find(_APP_PASSWORD):
+            if not is_placeholder(found.group(1)) and not is_wordy(found.group(1).replace(b" ", b"")):
+                yield Span(*found.span(1), "password", 2)
+    if not outline(_LISTED).has(data):
+        return
     if scan.has(b"sa", b"root", b"admin", b"ubuntu"):
         for _, value_span in scan.spans(_ACCOUNT):
             start, end, _ = _unquote(data, *value_span)
@@ -513,10 +522,6 @@ def memorables(scan: Scan) -> Iterator[Span]:
     for _, (start, end) in scan.spans(_APP_QUOTED):
         if not is_placeholder(data[start:end]) and rx(rb"passw|login|smtp|imap|mail").search(line_around(low, start)):
             yield Span(start, end, "password", 2)
-    if scan.has(b"passw") and b"app" in low:
-        for found in scan.find(_APP_PASSWORD):
-            if not is_placeholder(found.group(1)) and not is_wordy(found.group(1).replace(b" ", b"")):
-                yield Span(*found.span(1), "password", 2)
 
 
 def _is_memorable(value: bytes) -> bool:
@@ -593,9 +598,8 @@ def near(scan: Scan) -> Iterator[Span]:
     if scan.longest < 20:
         return
     beside_key_id = b"AKIA" in data or b"ASIA" in data
-    for found in scan.find(_LONG):
-        start, end = found.span()
-        if end - start > 1024:
+    for ((start, end),) in scan.spans(_LONG):
+        if end - start > 1024 or not has_digit(data[start:end]):
             continue
         # Past markers and lines nothing is near.
         left = data[max(0, start - 80) : start].rpartition(BARRIER)[2].rpartition(b"\n")[2].lower()

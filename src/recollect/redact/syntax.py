@@ -423,13 +423,19 @@ def _asked(scan: Scan) -> list[tuple[str, str, tuple[bytes, ...]]]:
         assert rare is not None
         rare.update([word for word in _rare_words()[low[at]] if low.startswith(word, at)])
     asked: list[tuple[str, str, tuple[bytes, ...]]] = []
-    for source, words in _SHORT_FLAGS:
-        gate = _gate(words)
-        if rare is None or _is_common(words):
-            if scan.has(*gate):
+    known: dict[bytes, bool] = {}
+    for source, words, gate, roots in _gated():
+        if rare is not None and roots is None:
+            if not rare.isdisjoint(gate):
                 asked.append((source, words, gate))
-        elif not rare.isdisjoint(gate):
-            asked.append((source, words, gate))
+            continue
+        for word, root in zip(gate, roots or gate, strict=True):
+            occurs = known.get(root)
+            if occurs is None:
+                occurs = known[root] = root in low
+            if occurs and (word == root or word in low):
+                asked.append((source, words, gate))
+                break
     return asked
 
 
@@ -451,19 +457,25 @@ _RARE = "|".join(
 def _rare_words() -> dict[int, list[bytes]]:
     """By their first letter."""
     found: dict[int, list[bytes]] = {}
-    for word in {word for _, words in _SHORT_FLAGS if not _is_common(words) for word in _gate(words)}:
+    for word in {word for _, _, gate, roots in _gated() if roots is None for word in gate}:
         found.setdefault(word[0], []).append(word)
     return found
 
 
 @cache
-def _is_common(words: str) -> bool:
-    return not _COMMON_GATES.isdisjoint(words.split())
+def _gated() -> list[tuple[str, str, tuple[bytes, ...], tuple[bytes, ...] | None]]:
+    """`_SHORT_FLAGS` with the words that each asks for and, if these are of every day, with what each word has of another
+    (`login(` of `login`): that is looked for once."""
+    rows: list[tuple[str, str, tuple[bytes, ...], tuple[bytes, ...] | None]] = []
+    for source, words in _SHORT_FLAGS:
+        gate = tuple(word.replace("%", " ").encode() for word in words.split())
+        everyday = not _COMMON_GATES.isdisjoint(words.split())
+        roots = tuple(next((root for root in _ROOTS if root in word), word) for word in gate) if everyday else None
+        rows.append((source, words, gate, roots))
+    return rows
 
 
-@cache
-def _gate(words: str) -> tuple[bytes, ...]:
-    return tuple(word.replace("%", " ").encode() for word in words.split())
+_ROOTS = (b"passw", b"user", b"login", b"auth", b"cred", b"connect")
 
 
 def _is_flag_value(word: bytes) -> bool:
