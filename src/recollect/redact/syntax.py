@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from .assign import value_at
-from .engine import BARRIER, Lazy, pattern, rx
+from .engine import BARRIER, Lazy, outline, pattern, rx
 from .names import kind_of
 from .scan import Scan, Span, family_of, is_path, line_around
 from .values import (
@@ -339,7 +339,6 @@ _SHORT_FLAGS = (
     (r"(?i)\bopenssl[ \t]+enc\b[^\n\x01]*?[ \t]-k[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "openssl"),
     (r"(?i)\b(?:rabbitmqctl|rabbitmqadmin)\b[^\n\x01]*?(?:add_user|change_password)[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "rabbitmq"),
     (r"(?i)\bsnmp-server[ \t]+community[ \t]+([^\s\"'\x01]{4,})()()", "snmp-server"),
-    (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign"),
     (r"(?i)\b(?:sqlplus|expdp|impdp|sqlldr|rman)[ \t]+(?:-\w+[ \t]+)*[\"']?[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "sqlplus expdp impdp sqlldr"),
     (r"(?i)\b(?:hmac\.new\(|AES\.new\(|Fernet\(|create(?:Hmac|Cipheriv|Decipheriv)\([^,\n\x01]{1,40},|SecretKeySpec\(|Mac::new_from_slice\()[ \t]*[rbu]?[\"']([^\"'\n\x01]{8,})[\"']()()", "hmac aes fernet cipher"),
     (r"(?i)\bssh-keygen\b[^\n\x01]*?[ \t]-N[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "keygen"),
@@ -348,11 +347,15 @@ _SHORT_FLAGS = (
     (r"(?i)passw(?:or)?d[^\n\x01]{0,40}?\.(?:send_?keys|type|fill|set_?value|val|input|enter_?text|typeText|press_?keys)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "passw"),
     (r"(?i)basic_?auth(?:entication|orization)?[ \t]*\(?[ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*(?:Some\()?[\"']([^\"'\n\x01]{4,})[\"']()()", "basic"),
     (r"[\"']([^\"'\n\x01]{5,})[\"']\.(?:toCharArray|getBytes)\(()()", "tochararray getbytes"),
-    (r"(?i)(?:client|session|api|auth|login|configure|init|connect)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect"),
     (r"(?i)\b(?:password|secret|key)[ \t]+[05789][ \t]+([^\s\"'\x01]{6,})()()", "password%7 secret%5 secret%9 secret%8 key%7 password%0 password%5 password%8"),
     (r"(?i)\bauth-user-pass[ \t]*\r?\n[^\s\x01]+\r?\n([^\s\x01]{5,})()()", "auth-user-pass"),
     (r"(?i)\bnet[ \t]+(?:user|use)[ \t]+(?:[a-z]:[ \t]+)?[^\s\x01]+[ \t]+(?:/user:[^\s\x01]+[ \t]+)?([^\s/\"'\x01]{4,64})()()", "net%use"),
 )  # fmt: skip
+
+
+# Asked only where one of their words stands, though they would match without it.
+_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign")  # fmt: skip
+_CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect")  # fmt: skip
 
 
 def commands(scan: Scan) -> Iterator[Span]:
@@ -380,9 +383,15 @@ def commands(scan: Scan) -> Iterator[Span]:
                 yield Span(start, end, family_of(kind), 2)
     asked = scan.kept.get("flags")
     if asked is None:
-        asked = _asked(scan)
-    asked = scan.kept["flags"] = [row for row in asked if any(map(low.__contains__, row[2]))]
-    for source, words, _ in asked:
+        asked = _asked(low)
+    scan.kept["flags"] = asked = [row for row in asked if any(map(low.__contains__, _gate(row[1])))]
+    if outline(_EVERYDAY).has(data):
+        asked = [*asked, *_everyday()]
+    if scan.has(*_gate(_CALLS[1])):
+        asked = [*asked, _CALLS]
+    if scan.longest >= 34 and scan.has(*_gate(_CLIENTS[1])):
+        asked = [*asked, _CLIENTS]
+    for source, words in asked:
         for found in pattern(source).find(data) if words in _FROM_LINE_TO_LINE else scan.find(source):
             start, end = next(
                 (span for span in (found.span(1), found.span(2), found.span(3)) if span[1] > span[0] >= 0),
@@ -412,70 +421,52 @@ def commands(scan: Scan) -> Iterator[Span]:
 _FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass")
 
 
-def _asked(scan: Scan) -> list[tuple[str, str, tuple[bytes, ...]]]:
-    """Those of `_SHORT_FLAGS` that may match, because one of their words occurs."""
-    low = scan.low
-    rare: set[bytes] | None = set()
-    for hits, ((at, _),) in enumerate(pattern(_RARE).spans(low, overlapping=True)):
-        if hits > 20:
-            rare = None  # too many to count: each pattern is asked by itself
-            break
-        assert rare is not None
-        rare.update([word for word in _rare_words()[low[at]] if low.startswith(word, at)])
-    asked: list[tuple[str, str, tuple[bytes, ...]]] = []
-    known: dict[bytes, bool] = {}
-    for source, words, gate, roots in _gated():
-        if rare is not None and roots is None:
-            if not rare.isdisjoint(gate):
-                asked.append((source, words, gate))
-            continue
-        for word, root in zip(gate, roots or gate, strict=True):
-            occurs = known.get(root)
-            if occurs is None:
-                occurs = known[root] = root in low
-            if occurs and (word == root or word in low):
-                asked.append((source, words, gate))
-                break
-    return asked
-
-
-# Words of every day, for which each pattern is asked by itself; all other gates are asked at once.
-_COMMON_GATES = frozenset(
-    "password login user machine auth cred connect sign -u passw client session api basic".split()
-)
+# Rows with words of every day that their patterns ask for anyhow: one pass says whether any of them matches. For all others
+# one pass says which of their words occur.
+_COMMON_GATES = frozenset("password login user machine auth cred connect sign -u passw basic".split())
+_EVERYDAY = "|".join([f"(?:{source})" for source, words in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(words.split())])
 _RARE = "|".join(
     sorted(
         rf"\Q{word.replace('%', ' ')}\E"
         for _, words in _SHORT_FLAGS
         for word in words.split()
-        if not _COMMON_GATES & set(words.split())
+        if _COMMON_GATES.isdisjoint(words.split())
     )
 )
+
+
+@cache
+def _everyday() -> list[tuple[str, str]]:
+    return [row for row in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(row[1].split())]
+
+
+@cache
+def _others() -> list[tuple[str, str]]:
+    return [row for row in _SHORT_FLAGS if _COMMON_GATES.isdisjoint(row[1].split())]
 
 
 @cache
 def _rare_words() -> dict[int, list[bytes]]:
     """By their first letter."""
     found: dict[int, list[bytes]] = {}
-    for word in {word for _, _, gate, roots in _gated() if roots is None for word in gate}:
+    for word in {word for _, words in _others() for word in _gate(words)}:
         found.setdefault(word[0], []).append(word)
     return found
 
 
 @cache
-def _gated() -> list[tuple[str, str, tuple[bytes, ...], tuple[bytes, ...] | None]]:
-    """`_SHORT_FLAGS` with the words that each asks for and, if these are of every day, with what each word has of another
-    (`login(` of `login`): that is looked for once."""
-    rows: list[tuple[str, str, tuple[bytes, ...], tuple[bytes, ...] | None]] = []
-    for source, words in _SHORT_FLAGS:
-        gate = tuple(word.replace("%", " ").encode() for word in words.split())
-        everyday = not _COMMON_GATES.isdisjoint(words.split())
-        roots = tuple(next((root for root in _ROOTS if root in word), word) for word in gate) if everyday else None
-        rows.append((source, words, gate, roots))
-    return rows
+def _gate(words: str) -> tuple[bytes, ...]:
+    return tuple(word.replace("%", " ").encode() for word in words.split())
 
 
-_ROOTS = (b"passw", b"user", b"login", b"auth", b"cred", b"connect")
+def _asked(low: bytes) -> list[tuple[str, str]]:
+    """Those of the other rows that may match, because one of their words occurs."""
+    rare: set[bytes] = set()
+    for hits, ((at, _),) in enumerate(pattern(_RARE).spans(low, overlapping=True)):
+        if hits > 20:  # too many to count: each is asked by itself
+            return [row for row in _others() if any(word in low for word in _gate(row[1]))]
+        rare.update([word for word in _rare_words()[low[at]] if low.startswith(word, at)])
+    return [row for row in _others() if not rare.isdisjoint(_gate(row[1]))] if rare else []
 
 
 def _is_flag_value(word: bytes) -> bool:
