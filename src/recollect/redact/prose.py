@@ -495,7 +495,7 @@ def memorables(scan: Scan) -> Iterator[Span]:
         for found in scan.find(_APP_PASSWORD):
             if not is_placeholder(found.group(1)) and not is_wordy(found.group(1).replace(b" ", b"")):
                 yield Span(*found.span(1), "password", 2)
-    if not outline(_LISTED).has(data):
+    if not scan.matches(_LISTED):
         return
     if scan.has(b"sa", b"root", b"admin", b"ubuntu"):
         for _, value_span in scan.spans(_ACCOUNT):

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 # How far a rule sees past the match of its pattern: so many characters, and lines (a value may stand two below its name).
 _REACH, _LINES_BEFORE, _LINES_AFTER = 100, 2, 1
 _MOST_WINDOWS = 24
+_WORD = frozenset(bytes((c,)) for c in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+_BEGINS = _WORD | frozenset((b"~", b".", b"+", b"/", b"-", b"="))  # what a token may begin with
 
 
 class Scan:
@@ -63,9 +65,11 @@ class Scan:
     a line (with at most the line's end before it *or* after it) give the same matches in every line that did not
     change: `spans` and `find` run them in the windows alone. The others could have been shifted by a match before them, and
     that one by another: `across` runs them over the whole text, and passes over the matches that the round before had already.
+    And where no match was near a window, nothing has to run: no pattern matches a blank, so a new match would be one that
+    another had covered, or begin or end beside a blank - which `\\b` and the like allow only beside a letter of its own.
     """
 
-    __slots__ = ("_before", "_matched", "_starts", "data", "is_whole", "kept", "longest", "low", "memo", "taken", "windows")
+    __slots__ = ("_before", "_is_clean", "_matched", "_starts", "data", "is_whole", "kept", "longest", "low", "memo", "taken", "windows")
 
     def __init__(self, data: bytes, memo: Memo | None = None) -> None:
         self.data = data
@@ -76,8 +80,9 @@ class Scan:
         self.windows: list[tuple[int, int]] | None = None  # None: the whole text
         self.kept: dict[str, Any] = {}  # what a rule found out about the text and the next round may use
         self.is_whole = True  # no rule ended early, so that the next round may use windows
-        self._before: dict[str, set[tuple[int, int]]] = {}
-        self._matched: dict[str, set[tuple[int, int]]] = {}
+        self._before: dict[str, list[tuple[int, int]]] = {}
+        self._matched: dict[str, list[tuple[int, int]]] = {}
+        self._is_clean = False
         self._starts: list[int] = []
 
     def again(self, data: bytes, changed: list[Span]) -> Scan:
@@ -96,6 +101,9 @@ class Scan:
         new.is_whole = True
         new._before, new._matched = self._matched, {}
         new._starts = [start for start, _ in windows]
+        new._is_clean = all(
+            data[start - 1 : start] not in _WORD and data[end : end + 1] not in _BEGINS for start, end, _, _ in changed
+        )
         return new
 
     def has(self, *words: bytes) -> bool:
@@ -118,30 +126,57 @@ class Scan:
 
     def spans(self, source: str) -> Iterator[list[tuple[int, int]]]:
         """The matches of a pattern that stays within a line."""
-        if self.windows is None:
-            return pattern(source).spans(self.data)
-        return self._narrow(pattern(source))
-
-    def _narrow(self, compiled: Pattern) -> Iterator[list[tuple[int, int]]]:
-        for start, end in self.windows or ():
-            yield from compiled.spans(self.data, start, end)
+        return self._in_lines(source, pattern(source))
 
     def find(self, source: str) -> Iterator[Match]:
-        for spans in self.spans(source):
+        for spans in self._in_lines(source, pattern(source)):
             yield Match(self.data, spans)
 
     def outlines(self, source: str) -> Iterator[list[tuple[int, int]]]:
         """As `spans`, without the groups."""
-        return outline(source).spans(self.data) if self.windows is None else self._narrow(outline(source))
+        return self._in_lines(source, outline(source))
+
+    def _in_lines(self, source: str, compiled: Pattern) -> Iterator[list[tuple[int, int]]]:
+        before, now = self._before.get(source), self._matched.setdefault(source, [])
+        if self.windows is None:
+            for spans in compiled.spans(self.data):
+                now.append(spans[0])
+                yield spans
+        elif self._is_untouched(before):
+            now += before or ()
+        else:
+            now += [span for span in before or () if not self._is_near(*span)]
+            for start, end in self.windows:
+                for spans in compiled.spans(self.data, start, end):
+                    now.append(spans[0])
+                    yield spans
 
     def across(self, source: str, compiled: Pattern, start: int = 0) -> Iterator[list[tuple[int, int]]]:
         """The matches of a pattern that may go from line to line."""
-        before = self._before.get(source)
-        now = self._matched.setdefault(source, set())
-        for spans in compiled.spans(self.data, start):
-            now.add(spans[0])
-            if before is None or spans[0] not in before or self._is_near(*spans[0]):
+        before, now = self._before.get(source), self._matched.setdefault(source, [])
+        if self.windows is None or before is None:
+            for spans in compiled.spans(self.data, start):
+                now.append(spans[0])
                 yield spans
+        elif self._is_untouched(before):
+            now += before
+        else:
+            known = set(before)
+            for spans in compiled.spans(self.data, start):
+                now.append(spans[0])
+                if spans[0] not in known or self._is_near(*spans[0]):
+                    yield spans
+
+    def matches(self, source: str) -> bool:
+        """Whether a pattern matches anywhere."""
+        known = self.kept.get(source)
+        if known is None or known or not self._is_clean:
+            known = self.kept[source] = outline(source).has(self.data)
+        return bool(known)
+
+    def _is_untouched(self, before: list[tuple[int, int]] | None) -> bool:
+        """No match near a window, and none that a blank could have made: what matched is what will match."""
+        return before is not None and self._is_clean and not any([self._is_near(*span) for span in before])
 
     def _is_near(self, start: int, end: int) -> bool:
         at = bisect_right(self._starts, end) - 1

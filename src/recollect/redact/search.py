@@ -369,7 +369,7 @@ def _tokens(scan: Scan) -> Iterator[Span]:
         hits = 0
         # `vendor-token` takes the end of the line before it and its own: see `Scan`.
         every = family.name == "vendor-token"
-        for spans in scan.across(family.pattern, pattern(family.pattern)) if every else scan.spans(family.pattern):
+        for spans in pattern(family.pattern).spans(data) if every else scan.spans(family.pattern):
             start, end = spans[1]
             if start < 0:
                 continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from .assign import value_at
-from .engine import BARRIER, Lazy, outline, pattern, rx
+from .engine import BARRIER, Lazy, pattern, rx
 from .names import kind_of
 from .scan import Scan, Span, family_of, is_path, line_around
 from .values import (
@@ -385,7 +385,7 @@ def commands(scan: Scan) -> Iterator[Span]:
     if asked is None:
         asked = _asked(low)
     scan.kept["flags"] = asked = [row for row in asked if any(map(low.__contains__, _gate(row[1])))]
-    if outline(_EVERYDAY).has(data):
+    if scan.matches(_EVERYDAY):
         asked = [*asked, *_everyday()]
     if scan.has(*_gate(_CALLS[1])):
         asked = [*asked, _CALLS]
