@@ -160,12 +160,40 @@ class Scan:
                 yield spans
         elif self._is_untouched(before):
             now += before
-        else:
+        elif not self._is_clean or start:
             known = set(before)
             for spans in compiled.spans(self.data, start):
                 now.append(spans[0])
                 if spans[0] not in known or self._is_near(*spans[0]):
                     yield spans
+        else:
+            yield from self._mended(compiled, before, now)
+
+    def _mended(
+        self, compiled: Pattern, before: list[tuple[int, int]], now: list[tuple[int, int]]
+    ) -> Iterator[list[tuple[int, int]]]:
+        """What `across` gives, searched for from before each window on until a match is one of those known already: from
+        there on all goes as it went."""
+        places = {span: n for n, span in enumerate(before)}
+        n = at = 0
+        for first, last in self.windows or ():
+            while n < len(before) and before[n][1] < first:
+                if before[n][0] >= at:
+                    now.append(before[n])
+                    at = before[n][1]
+                n += 1
+            for spans in compiled.spans(self.data, at):
+                span = spans[0]
+                if span[0] > last and span in places:
+                    n = places[span]
+                    break
+                now.append(span)
+                at = span[1]
+                if span not in places or self._is_near(*span):
+                    yield spans
+            else:
+                return
+        now += before[n:]
 
     def matches(self, source: str) -> bool:
         """Whether a pattern matches anywhere."""
