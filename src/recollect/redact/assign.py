@@ -57,7 +57,9 @@ _WRAPPED = Lazy(
     rb"|(?:process\.env(?:\.\w+|\[[\"']\w+[\"']\])|os\.\w+(?:\.\w+)?[(\[][\"']\w+[\"'][)\]]|import\.meta\.env\.\w+|ENV\[[\"']\w+[\"']\])[ \t]*(?:\|\||\?\?|or)[ \t]*"
     rb")(?:\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})')"
 )
-_WRAPS = Lazy(rb"[^\"'\n]*?(?:byte|from|Some|String|Secret|b64decode|new |[Ee]nv|ENV|config\.get|getOr|getProp|fetch|os\.)")
+_WRAPS = Lazy(
+    rb"[^\"'\n]*?(?:byte|from|Some|String|Secret|b64decode|new |[Ee]nv|ENV|config\.get|getOr|getProp|fetch|os\.)"
+)
 # A call or a subscript is code, whatever its arguments.
 _CALLED = Lazy(rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[]")
 _CALLED_WITH_TEXT = Lazy(rb"[ \t]*[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[](?=[\"'])")

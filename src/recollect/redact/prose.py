@@ -170,7 +170,7 @@ def _worth(source: str, scan: Scan, is_dull: Callable[[bytes, int, int], bool]) 
 
 
 def _last(data: bytes, start: int, end: int) -> bytes:
-    return data[max(start, end - _RUN) : end].split()[-1]
+    return data[max(start, end - _RUN) : end].rsplit(None, 1)[-1]
 
 
 def _shows(run: bytes) -> bool:
@@ -549,7 +549,7 @@ _COMMON = frozenset(
 
 def phrases(scan: Scan) -> Iterator[Span]:
     """Twelve to twenty-four words named as a wallet's seed or recovery phrase."""
-    data, low = scan.data, scan.low
+    data, _low = scan.data, scan.low
     if not scan.has(b"seed", b"mnemonic", b"phrase", b"words"):
         return
     for found in pattern(_PHRASE).find(data):

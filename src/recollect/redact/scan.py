@@ -21,7 +21,7 @@ from .values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, NamedTuple
 
     from .engine import Pattern
@@ -69,7 +69,20 @@ class Scan:
     another had covered, or begin or end beside a blank - which `\\b` and the like allow only beside a letter of its own.
     """
 
-    __slots__ = ("_before", "_is_clean", "_matched", "_starts", "data", "is_whole", "kept", "longest", "low", "memo", "taken", "windows")
+    __slots__ = (
+        "_before",
+        "_is_clean",
+        "_matched",
+        "_starts",
+        "data",
+        "is_whole",
+        "kept",
+        "longest",
+        "low",
+        "memo",
+        "taken",
+        "windows",
+    )
 
     def __init__(self, data: bytes, memo: Memo | None = None) -> None:
         self.data = data
@@ -119,7 +132,7 @@ class Scan:
         key = (text is self.low, words)
         if key in absent:
             return False
-        if either(words).has(text) if len(words) > 3 else any([word in text for word in words]):
+        if either(words).has(text) if len(words) > 3 else any(word in text for word in words):
             return True
         absent.add(key)
         return False
@@ -128,20 +141,24 @@ class Scan:
         """The matches of a pattern that stays within a line."""
         return self._in_lines(source, pattern(source))
 
-    def find(self, source: str) -> Iterator[Match]:
-        for spans in self._in_lines(source, pattern(source)):
+    def find(self, source: str, lines: Iterable[tuple[int, int]] | None = None) -> Iterator[Match]:
+        """The same; of the lines, if they are known in which it can match."""
+        for spans in self._in_lines(source, pattern(source), lines):
             yield Match(self.data, spans)
 
     def outlines(self, source: str) -> Iterator[list[tuple[int, int]]]:
         """As `spans`, without the groups."""
         return self._in_lines(source, outline(source))
 
-    def _in_lines(self, source: str, compiled: Pattern) -> Iterator[list[tuple[int, int]]]:
+    def _in_lines(
+        self, source: str, compiled: Pattern, lines: Iterable[tuple[int, int]] | None = None
+    ) -> Iterator[list[tuple[int, int]]]:
         before, now = self._before.get(source), self._matched.setdefault(source, [])
         if self.windows is None:
-            for spans in compiled.spans(self.data):
-                now.append(spans[0])
-                yield spans
+            for start, end in ((0, len(self.data)),) if lines is None else lines:
+                for spans in compiled.spans(self.data, start, end):
+                    now.append(spans[0])
+                    yield spans
         elif self._is_untouched(before):
             now += before or ()
         else:
@@ -204,7 +221,7 @@ class Scan:
 
     def _is_untouched(self, before: list[tuple[int, int]] | None) -> bool:
         """No match near a window, and none that a blank could have made: what matched is what will match."""
-        return before is not None and self._is_clean and not any([self._is_near(*span) for span in before])
+        return before is not None and self._is_clean and not any(self._is_near(*span) for span in before)
 
     def _is_near(self, start: int, end: int) -> bool:
         at = bisect_right(self._starts, end) - 1

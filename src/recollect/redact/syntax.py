@@ -31,6 +31,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    _Asked = tuple[str, str, list[tuple[int, int]] | None]
+
 # --- private keys ------------------------------------------------------------------------------------------------------
 
 _PEM = r"-----BEGIN ((?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?)-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|PuTTY-User-Key-File-[0-9]:"
@@ -181,7 +183,7 @@ _CONNECTION = (
 
 def connection_strings(scan: Scan) -> Iterator[Span]:
     """`Server=...;Password=...;`, `AccountKey=...`, libpq's `host=... password=...`."""
-    data, low = scan.data, scan.low
+    data, _low = scan.data, scan.low
     if b"=" not in data or not scan.has(b"pwd", b"pass", b"accountkey", b"accesskey", b"secret", b"signature", b"key="):
         return
     if b";" not in data and not scan.has(b"host=", b"user=", b"dbname="):
@@ -223,7 +225,7 @@ _HEADER_WORDS = (*_SCHEME_WORDS, b"authorization", b"x-auth", b"oauth_", b"signa
 
 def headers(scan: Scan) -> Iterator[Span]:
     """Authorization in its schemes, wherever it is written."""
-    data, low = scan.data, scan.low
+    data, _low = scan.data, scan.low
     if not scan.has(*_HEADER_WORDS):
         return
     if scan.has(*_SCHEME_WORDS):
@@ -293,7 +295,7 @@ _COOKIE_ATTRIBUTES = frozenset(
 
 def cookies(scan: Scan) -> Iterator[Span]:
     """Values of Cookie and Set-Cookie that identify a session."""
-    data, low = scan.data, scan.low
+    data, _low = scan.data, scan.low
     if not scan.has(b"cookie", b" -b "):
         return
     for found in scan.find(_COOKIE):
@@ -381,18 +383,18 @@ def commands(scan: Scan) -> Iterator[Span]:
                 strict=kind != "password",
             ):
                 yield Span(start, end, family_of(kind), 2)
-    asked = scan.kept.get("flags")
+    asked: list[_Asked] | None = scan.kept.get("flags")
     if asked is None:
         asked = _asked(low)
     scan.kept["flags"] = asked = [row for row in asked if any(map(low.__contains__, _gate(row[1])))]
     if scan.matches(_EVERYDAY):
-        asked = [*asked, *_everyday()]
+        asked = asked + _everyday()
     if scan.has(*_gate(_CALLS[1])):
-        asked = [*asked, _CALLS]
+        asked = [*asked, (*_CALLS, None)]
     if scan.longest >= 34 and scan.has(*_gate(_CLIENTS[1])):
-        asked = [*asked, _CLIENTS]
-    for source, words in asked:
-        for found in pattern(source).find(data) if words in _FROM_LINE_TO_LINE else scan.find(source):
+        asked = [*asked, (*_CLIENTS, None)]
+    for source, words, lines in asked:
+        for found in pattern(source).find(data) if words in _FROM_LINE_TO_LINE else scan.find(source, lines):
             start, end = next(
                 (span for span in (found.span(1), found.span(2), found.span(3)) if span[1] > span[0] >= 0),
                 (0, 0),
@@ -418,6 +420,7 @@ def commands(scan: Scan) -> Iterator[Span]:
                 yield Span(start, start + len(word), "password", 1)
 
 
+_WORD_ELSEWHERE = ("%-p", "hmac", "password%7", "net%use", "sqlplus")  # the word need not stand in the match
 _FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass")
 
 
@@ -436,8 +439,8 @@ _RARE = "|".join(
 
 
 @cache
-def _everyday() -> list[tuple[str, str]]:
-    return [row for row in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(row[1].split())]
+def _everyday() -> list[_Asked]:
+    return [(*row, None) for row in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(row[1].split())]
 
 
 @cache
@@ -459,14 +462,25 @@ def _gate(words: str) -> tuple[bytes, ...]:
     return tuple(word.replace("%", " ").encode() for word in words.split())
 
 
-def _asked(low: bytes) -> list[tuple[str, str]]:
-    """Those of the other rows that may match, because one of their words occurs."""
-    rare: set[bytes] = set()
+def _asked(low: bytes) -> list[_Asked]:
+    """Those of the other rows that may match, because one of their words occurs, and the lines in which it does."""
+    places: dict[bytes, list[tuple[int, int]]] = {}
     for hits, ((at, _),) in enumerate(pattern(_RARE).spans(low, overlapping=True)):
         if hits > 20:  # too many to count: each is asked by itself
-            return [row for row in _others() if any(word in low for word in _gate(row[1]))]
-        rare.update([word for word in _rare_words()[low[at]] if low.startswith(word, at)])
-    return [row for row in _others() if not rare.isdisjoint(_gate(row[1]))] if rare else []
+            return [(*row, None) for row in _others() if any(word in low for word in _gate(row[1]))]
+        end = low.find(b"\n", at)
+        line = max(0, low.rfind(b"\n", 0, at)), len(low) if end < 0 else end + 1
+        for word in _rare_words()[low[at]]:
+            if low.startswith(word, at):
+                places.setdefault(word, []).append(line)
+    if not places:
+        return []
+    rows: list[_Asked] = []
+    for source, words in _others():
+        lines = {line for word in _gate(words) for line in places.get(word, ())}
+        if lines:
+            rows.append((source, words, None if words.startswith(_WORD_ELSEWHERE) else sorted(lines)))
+    return rows
 
 
 def _is_flag_value(word: bytes) -> bool:
@@ -493,7 +507,16 @@ _K8S_DATA = r"(?m)^[ \t]+[\"']?[\w.-]{1,64}[\"']?:[ \t]+[\"']?([A-Za-z0-9+/]{8,}
 def files(scan: Scan) -> Iterator[Span]:
     """Files with a syntax of their own: JWK, docker config, kubeconfig, .pgpass, .htpasswd, Kubernetes secrets, AWS credentials."""
     data, low = scan.data, scan.low
-    if scan.has_exactly(b"kty", b'"auth', b"identitytoken", b"registrytoken", b"client-key-data", b"tls.key", b"ssh-privatekey", b"{SHA}"):
+    if scan.has_exactly(
+        b"kty",
+        b'"auth',
+        b"identitytoken",
+        b"registrytoken",
+        b"client-key-data",
+        b"tls.key",
+        b"ssh-privatekey",
+        b"{SHA}",
+    ):
         yield from _named_files(data)
     if data.count(b":") >= 4:
         for found in scan.find(_PGPASS):
