@@ -172,7 +172,6 @@ def _promise(head: bytes) -> tuple[bytes, Kind | None]:
 
 def assignments(scan: Scan) -> Iterator[Span]:
     """`name = value` in every syntax, where the name promises a secret."""
-    _data, _low = scan.data, scan.low
     position = 0
     while position >= 0:
         position = yield from _assignments(scan, position)
@@ -238,6 +237,18 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         annotated = _ANNOTATION.match(data, at, at + 80) if annotates else None
         if annotated and b"\n" not in data[at : annotated.end()] and _NUMBERED.match(data, at, at + 80) is None:
             at = annotated.end()
+        if (
+            annotates
+            and kind != "password"
+            and hits <= CROWD
+            and (dull := _LETTERS.match(data, at, at + 80) or _DULL.match(data, at, at + 80))
+            and data[dull.end() : dull.end() + 1] in _ENDS
+            and not dull.group().endswith(b"new")
+        ):
+            if at >= run_end:
+                tries = 0
+            run_end = max(run_end, dull.end())
+            continue
         if separator in b":=":
             ahead = data[at : at + 200]
             if b'"' in ahead or b"'" in ahead:

@@ -208,7 +208,7 @@ def _is_filler(word: bytes) -> bool:
 
 def sentences(scan: Scan) -> Iterator[Span]:
     """`my password is ...`, `set the token to ...`, `log in with kim / ...`, in a few languages."""
-    data, _low = scan.data, scan.low
+    data = scan.data
     taken = scan.taken
     for found in _worth(_PROSE, scan, _ends_in_a_word):
         start, end, quoted = _unquote(data, *found.span(4))
@@ -549,7 +549,7 @@ _COMMON = frozenset(
 
 def phrases(scan: Scan) -> Iterator[Span]:
     """Twelve to twenty-four words named as a wallet's seed or recovery phrase."""
-    data, _low = scan.data, scan.low
+    data = scan.data
     if not scan.has(b"seed", b"mnemonic", b"phrase", b"words"):
         return
     for found in pattern(_PHRASE).find(data):

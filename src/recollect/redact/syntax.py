@@ -119,7 +119,7 @@ _QUERY = (
 
 def urls(scan: Scan) -> Iterator[Span]:
     """The password in `scheme://user:password@host`, a token as its user, and secret query parameters."""
-    data, _low = scan.data, scan.low
+    data = scan.data
     if b"://" in data and b"@" in data:
         for found in scan.find(_URL):
             start, end = found.span(2)
@@ -183,7 +183,7 @@ _CONNECTION = (
 
 def connection_strings(scan: Scan) -> Iterator[Span]:
     """`Server=...;Password=...;`, `AccountKey=...`, libpq's `host=... password=...`."""
-    data, _low = scan.data, scan.low
+    data = scan.data
     if b"=" not in data or not scan.has(b"pwd", b"pass", b"accountkey", b"accesskey", b"secret", b"signature", b"key="):
         return
     if b";" not in data and not scan.has(b"host=", b"user=", b"dbname="):
@@ -225,7 +225,7 @@ _HEADER_WORDS = (*_SCHEME_WORDS, b"authorization", b"x-auth", b"oauth_", b"signa
 
 def headers(scan: Scan) -> Iterator[Span]:
     """Authorization in its schemes, wherever it is written."""
-    data, _low = scan.data, scan.low
+    data = scan.data
     if not scan.has(*_HEADER_WORDS):
         return
     if scan.has(*_SCHEME_WORDS):
@@ -295,7 +295,7 @@ _COOKIE_ATTRIBUTES = frozenset(
 
 def cookies(scan: Scan) -> Iterator[Span]:
     """Values of Cookie and Set-Cookie that identify a session."""
-    data, _low = scan.data, scan.low
+    data = scan.data
     if not scan.has(b"cookie", b" -b "):
         return
     for found in scan.find(_COOKIE):
