@@ -155,36 +155,39 @@ class Scan:
     ) -> Iterator[list[tuple[int, int]]]:
         before, now = self._before.get(source), self._matched.setdefault(source, [])
         if self.windows is None:
-            for start, end in ((0, len(self.data)),) if lines is None else lines:
-                for spans in compiled.spans(self.data, start, end):
-                    now.append(spans[0])
-                    yield spans
-        elif self._is_untouched(before):
-            now += before or ()
-        else:
-            now += [span for span in before or () if not self._is_near(*span)]
-            for start, end in self.windows:
-                for spans in compiled.spans(self.data, start, end):
-                    now.append(spans[0])
-                    yield spans
+            if lines is None:
+                return compiled.spans(self.data, noted=now)
+            return self._within(lines, compiled, now)
+        if before is not None and self._is_untouched(before):
+            now += before
+            return iter(())
+        now += [span for span in before or () if not self._is_near(*span)]
+        return self._within(self.windows, compiled, now)
+
+    def _within(
+        self, places: Iterable[tuple[int, int]], compiled: Pattern, now: list[tuple[int, int]]
+    ) -> Iterator[list[tuple[int, int]]]:
+        for start, end in places:
+            yield from compiled.spans(self.data, start, end, noted=now)
 
     def across(self, source: str, compiled: Pattern, start: int = 0) -> Iterator[list[tuple[int, int]]]:
         """The matches of a pattern that may go from line to line."""
         before, now = self._before.get(source), self._matched.setdefault(source, [])
         if self.windows is None or before is None:
-            for spans in compiled.spans(self.data, start):
-                now.append(spans[0])
-                yield spans
-        elif self._is_untouched(before):
+            return compiled.spans(self.data, start, noted=now)
+        if self._is_untouched(before):
             now += before
-        elif not self._is_clean or start:
-            known = set(before)
-            for spans in compiled.spans(self.data, start):
-                now.append(spans[0])
-                if spans[0] not in known or self._is_near(*spans[0]):
-                    yield spans
-        else:
-            yield from self._mended(compiled, before, now)
+            return iter(())
+        if self._is_clean and start == 0:
+            return self._mended(compiled, before, now)
+        return self._unknown(compiled.spans(self.data, start, noted=now), set(before))
+
+    def _unknown(
+        self, found: Iterator[list[tuple[int, int]]], known: set[tuple[int, int]]
+    ) -> Iterator[list[tuple[int, int]]]:
+        for spans in found:
+            if spans[0] not in known or self._is_near(*spans[0]):
+                yield spans
 
     def _mended(
         self, compiled: Pattern, before: list[tuple[int, int]], now: list[tuple[int, int]]
@@ -219,9 +222,9 @@ class Scan:
             known = self.kept[source] = outline(source).has(self.data)
         return bool(known)
 
-    def _is_untouched(self, before: list[tuple[int, int]] | None) -> bool:
+    def _is_untouched(self, before: list[tuple[int, int]]) -> bool:
         """No match near a window, and none that a blank could have made: what matched is what will match."""
-        return before is not None and self._is_clean and not any(self._is_near(*span) for span in before)
+        return self._is_clean and not any(self._is_near(*span) for span in before)
 
     def _is_near(self, start: int, end: int) -> bool:
         at = bisect_right(self._starts, end) - 1

@@ -384,9 +384,8 @@ def commands(scan: Scan) -> Iterator[Span]:
             ):
                 yield Span(start, end, family_of(kind), 2)
     asked: list[_Asked] | None = scan.kept.get("flags")
-    if asked is None:
-        asked = _asked(low)
-    scan.kept["flags"] = asked = [row for row in asked if any(map(low.__contains__, _gate(row[1])))]
+    asked = _asked(low) if asked is None else [row for row in asked if any(map(low.__contains__, _gate(row[1])))]
+    scan.kept["flags"] = asked
     if scan.matches(_EVERYDAY):
         asked = asked + _everyday()
     if scan.has(*_gate(_CALLS[1])):
