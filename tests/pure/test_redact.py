@@ -157,6 +157,16 @@ def test_what_a_replacement_moves_far_away_is_found(text: str) -> None:
         assert redact(text) == safe
 
 
+@pytest.mark.parametrize("line", ["Kestrel!9931 Osprey!7712 is the login", "SECRET=020&sig=78WiHwIwls/QUxxYNabc%3D"])
+def test_what_the_first_finding_hid_is_found_in_a_window(line: str) -> None:
+    text = "An ordinary line about a token.\n" * 60
+    safe = redact(text + line + "\n" + text).text
+    assert not any(part in safe for part in ("Kestrel", "Osprey", "QUxxYN"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan, "_windows", lambda data, changed: [])  # one round alone does not find it
+        assert redact(text + line + "\n" + text).text != safe
+
+
 def test_only_windows_are_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the second round costs what the first did."""
     made: list[list[tuple[int, int]] | None] = []
