@@ -30,10 +30,11 @@ def kinds() -> dict[str, str]:
     """4 KB of what people and their tools write."""
     source = Path(__file__).resolve().parents[1] / "src" / "recollect"
     code = (source / "store.py").read_text("utf-8")[4000:8000]
+    syntax = (source / "redact" / "syntax.py").read_text("utf-8")
     texts = {
         "prose": "The store keeps every conversation as an ordered log of events and the agent can travel back in them. ",
         "code": code,
-        "code about secrets": (source / "redact" / "syntax.py").read_text("utf-8")[9000:13096],
+        "code about secrets": syntax[syntax.index("_SCHEMES = ") :],  # a finding in it, so that it is searched twice
         "Markdown": (source.parents[1] / "docs" / "how-to" / "redaction.md").read_text("utf-8")[:SIZE],
         "JSON": '{"id": "5f3c", "user": {"name": "kim", "email": "kim@acme.io"}, "tokens": 12, "url": "https://acme.io/a?b=c&d=e"},\n',
         "chat about passwords": "I forgot my password again, can you reset the token? The login page says the password is invalid "

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import labelled
 from labelled import CLEAN_IN_GROUPS, IN_GROUPS, PAGE, groups, leaks, missed, table, written
-from recollect.redact import Finding, Policy, Stream, family_names, redact, redact_value
+from recollect.redact import Finding, Policy, Stream, family_names, redact, redact_value, scan
 from recollect.redact.families import catalogue
 from recollect.redact.screen import ANNOUNCING, is_announced
 
@@ -116,6 +116,66 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
     again = redact(once.text)
     assert again.text == once.text
     assert again.findings == ()
+
+
+LONG_TEXTS = st.tuples(
+    st.lists(TRICKY, min_size=10, max_size=40), st.sampled_from(["\n", "\n\n", "\r\n", "\n    ", " ", "\n- "])
+).map(lambda made: made[1].join(made[0]))
+
+
+@settings(max_examples=300, deadline=None)
+@given(LONG_TEXTS)
+def test_looking_again_near_what_was_replaced_is_enough(text: str) -> None:
+    """From the second round on only windows are searched; the result is that of searching everything."""
+    near = redact(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan, "_windows", lambda data, changed: None)
+        assert redact(text) == near
+        assert redact(near.text) == (near.text, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Each line takes the end of the one before it: which of them match depends on the first.
+        "my password: Falcon!5054\n" + "Kestrel!9931\n" * 40 + "login Osprey!7712\n",
+        "token_Zx81kLmQ2v9TqW3nB7yR\n" * 30,
+        # A block that a marker in it breaks up, with names inside that it covered.
+        'variable "token" {\n'
+        + "  a\n" * 60
+        + '  key = "Zx81kLmQ2v9TqW3nB7yR"\n'
+        + "  b\n" * 60
+        + '  default = "abc12345"\n}\n',
+        "password: Falcon!5054 \n\n\n" + "the words of it\n" * 30 + "value=secret\n" * 30,
+    ],
+)
+def test_what_a_replacement_moves_far_away_is_found(text: str) -> None:
+    safe = redact(text)
+    assert redact(safe.text) == (safe.text, ())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan, "_windows", lambda data, changed: None)
+        assert redact(text) == safe
+
+
+@pytest.mark.parametrize("line", ["Kestrel!9931 Osprey!7712 is the login", "SECRET=020&sig=78WiHwIwls/QUxxYNabc%3D"])
+def test_what_the_first_finding_hid_is_found_in_a_window(line: str) -> None:
+    text = "An ordinary line about a token.\n" * 60
+    safe = redact(text + line + "\n" + text).text
+    assert not any(part in safe for part in ("Kestrel", "Osprey", "QUxxYN"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan, "_windows", lambda data, changed: [])  # one round alone does not find it
+        assert redact(text + line + "\n" + text).text != safe
+
+
+def test_only_windows_are_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the second round costs what the first did."""
+    made: list[list[tuple[int, int]] | None] = []
+    windows = scan._windows
+    monkeypatch.setattr(scan, "_windows", lambda *a: made.append(windows(*a)) or made[-1])
+    text = "An ordinary line about a token.\n" * 60
+    redact(text + "DB_PASSWORD=Falcon#4417\n" + text)
+    (window,) = made[0] or []
+    assert len(text) - 400 < window[0] < len(text) < window[1] < len(text) + 400
 
 
 def test_redacting_twice_changes_nothing_in_the_labelled_set() -> None:

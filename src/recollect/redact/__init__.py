@@ -5,8 +5,8 @@ and where, never the value. It works in three steps. A **prefilter** in plain Py
 announces a secret or any run long enough to be one; most prose has neither and is done in microseconds, without loading
 re2. Then the **families** whose literals occur run their patterns, and the **contexts** (assignments, headers, URLs,
 command lines, sentences) look at what their names promise. Last, overlaps are settled - the more specific wins - and the
-search is repeated with the found spans blanked until nothing more is found, so that redacting twice changes nothing, for
-any input.
+search is repeated with the found spans blanked, near them, until nothing more is found, so that redacting twice changes
+nothing, for any input.
 """
 
 from __future__ import annotations

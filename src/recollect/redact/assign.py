@@ -6,6 +6,8 @@ language, format or shell uses to give it a value; `names.kind_of` judges the wh
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from .engine import BARRIER, Lazy, pattern, rx
 from .names import kind_of
 from .scan import (
@@ -19,6 +21,7 @@ from .scan import (
     is_predicate,
 )
 from .values import (
+    PLACEHOLDERS,
     has_digit,
     has_symbol,
     is_placeholder,
@@ -28,6 +31,8 @@ from .values import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
+
+    from .names import Kind
 
 # --- assignments -----------------------------------------------------------------------------------------------------------
 
@@ -52,15 +57,22 @@ _WRAPPED = Lazy(
     rb"|(?:process\.env(?:\.\w+|\[[\"']\w+[\"']\])|os\.\w+(?:\.\w+)?[(\[][\"']\w+[\"'][)\]]|import\.meta\.env\.\w+|ENV\[[\"']\w+[\"']\])[ \t]*(?:\|\||\?\?|or)[ \t]*"
     rb")(?:\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})')"
 )
-_WRAPS = Lazy(rb"[^\"']*?(?:byte|from|Some|String|Secret|b64decode|new |[Ee]nv|ENV|\.get|getOr|getProp|fetch|os\.)")
+_WRAPS = Lazy(
+    rb"[^\"'\n]*?(?:byte|from|Some|String|Secret|b64decode|new |[Ee]nv|ENV|config\.get|getOr|getProp|fetch|os\.)"
+)
 # A call or a subscript is code, whatever its arguments.
-_CALLED = Lazy(rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[]")
+_CALLED = Lazy(rb"[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+[(\[]")
+_CALLED_WITH_TEXT = Lazy(rb"[ \t]*+[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+[(\[](?=[\"'])")
+_REFERS = (b"${", b"{{", b"$(")
+_COMPARES = (b"==", b"!=")
+_ENDS = (b"", b" ", b"\n", b"\r", b"\t")
+_LETTERS = Lazy(rb"[ \t]?[A-Za-z_.]++(?=\s)(?<=[A-Za-z])")
 # Letters alone before the next field are a name, a call without arguments is code: rejected below as well, but not as fast.
-_DULL = Lazy(rb"[ \t]?(?:[A-Za-z_.]+(?:[,;)\]}]+(?=\s)|(?=[ \t])|\(\))|[A-Za-z_][\w.]*\([A-Za-z_][\w.]*[,)])")
+_DULL = Lazy(rb"[ \t]?(?:[A-Za-z_.]++(?:[,;)\]}]+(?=\s)|(?=[ \t])|\(\))|[A-Za-z_][\w.]*+\([A-Za-z_][\w.]*+[,)])")
 _NUMBERED = Lazy(rb"[ \t]*[\w.]*\d[\w.]*=")
 _LOWER_WORD = Lazy(rb"[a-z]+")
 _LOWER_NAME = Lazy(rb"[a-z][a-z0-9]{7,}")
-_ANNOTATION = Lazy(rb"[ \t]*(?:[A-Za-z_][\w.]*(?:\[[\w., |]*\])?(?:[ \t]*\|[ \t]*\w+)?)\??[ \t]*=(?!=)")
+_ANNOTATION = Lazy(rb"[ \t]*+(?:[A-Za-z_][\w.]*+(?:\[[\w., |]*\])?(?:[ \t]*\|[ \t]*\w+)?)\??[ \t]*=(?!=)")
 _BARE = Lazy(rb"[^\s\"'`\x01]+")
 _NEXT_LINE = Lazy(rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)")
 # Each way begins with a letter of its own, so that a search leaps from one to the next.
@@ -88,6 +100,8 @@ def value_at(data: bytes, at: int) -> tuple[int, int, bool] | None:
     if first == b" ":
         at += 1
         first = data[at : at + 1]
+    if first == b"\n":
+        return None
     if first.isalnum() and data[at + 1 : at + 2] not in _QUOTES and data[at + 2 : at + 3] not in _QUOTES:
         bare = _BARE.match(data, at, at + LONGEST)  # the usual case, in a third of the time
         assert bare is not None
@@ -149,9 +163,15 @@ def _is_chosen(word: bytes) -> bool:
     )
 
 
+@lru_cache(maxsize=2048)
+def _promise(head: bytes) -> tuple[bytes, Kind | None]:
+    """The name that a match begins with, and what it promises."""
+    stem = _STEM.match(head)
+    return (b"", None) if stem is None else (stem.group(), kind_of(stem.group()))
+
+
 def assignments(scan: Scan) -> Iterator[Span]:
     """`name = value` in every syntax, where the name promises a secret."""
-    _data, _low = scan.data, scan.low
     position = 0
     while position >= 0:
         position = yield from _assignments(scan, position)
@@ -161,22 +181,20 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
     """From a place on; gives the place to go on from, or -1."""
     data = scan.data
     run_end = tries = hits = 0
-    for ((name_start, at),) in pattern(_ASSIGN).spans(data, position):
+    for ((name_start, at),) in scan.across(_ASSIGN, pattern(_ASSIGN), position):
         if at < run_end:
             tries += 1
             if tries > 8:  # `key=key=key=...`: one run of text is looked at a few times, not once for each name in it
+                scan.is_whole = False
                 return run_end
-        separator = data[at - 1 : at]
-        stem = _STEM.match(data, name_start, at)
-        if stem is None:
-            continue
-        name = stem.group()
-        kind = kind_of(name)
+        head = data[name_start:at]
+        name, kind = _promise(head) if at - name_start <= 80 else _promise.__wrapped__(head)
         if kind is None:
             continue
+        separator = head[-1:]
         if (
             separator == b"="
-            and data[at - 2 : at] in (b"==", b"!=")
+            and head[-2:] in _COMPARES
             and b"'" not in data[at : at + 4]
             and b'"' not in data[at : at + 4]
         ):
@@ -195,6 +213,16 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             and _DULL.match(data, at, at + 80)
         ):
             continue
+        if (
+            kind != "password"
+            and not annotates
+            and separator not in _QUOTES
+            and (letters := _LETTERS.match(data, at, at + 80))
+        ):
+            if at >= run_end:
+                tries = 0
+            run_end = max(run_end, letters.end())
+            continue
         if separator == b"|" and not (data[name_start - 2 : name_start] == b"| " and data[at : at + 1] == b" "):
             continue
         if separator == b":" and data[name_start - 1 : name_start] == b":":
@@ -209,18 +237,32 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         annotated = _ANNOTATION.match(data, at, at + 80) if annotates else None
         if annotated and b"\n" not in data[at : annotated.end()] and _NUMBERED.match(data, at, at + 80) is None:
             at = annotated.end()
-        ahead = data[at : at + 200]
         if (
-            separator in b":="
-            and (b'"' in ahead or b"'" in ahead)
-            and _WRAPS.match(ahead)
-            and (wrapped := _WRAPPED.match(ahead))
+            annotates
+            and kind != "password"
+            and hits <= CROWD
+            and (dull := _LETTERS.match(data, at, at + 80) or _DULL.match(data, at, at + 80))
+            and data[dull.end() : dull.end() + 1] in _ENDS
+            and not dull.group().endswith(b"new")
         ):
-            start, end = max(wrapped.span(1), wrapped.span(2))
-            word = data[at + start : at + end]
-            if (has_digit(word) or has_symbol(word)) and scan.judge(kind, word, quoted=True, strict=False):
-                yield Span(at + start, at + end, family_of(kind), 2)
+            if at >= run_end:
+                tries = 0
+            run_end = max(run_end, dull.end())
             continue
+        if separator in b":=":
+            ahead = data[at : at + 200]
+            if b'"' in ahead or b"'" in ahead:
+                if _WRAPS.match(ahead) and (wrapped := _WRAPPED.match(ahead)):
+                    start, end = max(wrapped.span(1), wrapped.span(2))
+                    word = data[at + start : at + end]
+                    if (has_digit(word) or has_symbol(word)) and scan.judge(kind, word, quoted=True, strict=False):
+                        yield Span(at + start, at + end, family_of(kind), 2)
+                    continue
+                if hits <= CROWD and (called := _CALLED_WITH_TEXT.match(ahead)):
+                    if at >= run_end:
+                        tries = 0
+                    run_end = max(run_end, at + called.end())
+                    continue
         value = value_at(data, at)
         if value is None or value[1] <= value[0]:
             if separator == b":" or separator == b"=":
@@ -235,6 +277,9 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             if end > run_end:
                 run_end = end
         word = data[start:end]
+        if not quoted and hits <= CROWD and separator != b">":
+            if word[:2] in _REFERS or (word in PLACEHOLDERS and data[end : end + 1] in _ENDS):
+                continue  # judged so below as well, but not as fast
         if not quoted and word.translate(None, b"_.").isalpha():
             # `password: string;`, `token=auth_token,`: letters alone are a name, but for a password at the end of its line.
             if kind != "password" or (

@@ -55,7 +55,7 @@ _PROSE = (
     r"(\"[^\"\n\x01]{3,}\"|'[^'\n\x01]{3,}'|`[^`\n\x01]{3,}`|\*\*[^*\n\x01]{3,}\*\*|[^\s\x01]{3,})"
 )
 _NEXT_CODE = Lazy(rb"[\s,;]{1,4}(?:and[ ]|[-*\d.]{1,3}[ ])?([A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}|\d{5,8})\b")
-_CALL = Lazy(rb"[A-Za-z_$][\w$.]*[(\[]")
+_CALL = Lazy(rb"[A-Za-z_$][\w$.]*+[(\[]")
 _PROSE_BARE = (
     r"(?i)\b(?:pass(?:word|phrase|code|wd)?|pwd|pw|pin|(?:security|unlock|door|gate|alarm|safe|garage|access) code|token|secret|api[ -]?key|key|cvv|cvc|otp|code|kennwort|passwort|contrase\xf1a|mot de passe|senha)[\"'*]{0,2}[ \t]*"
     r"(?:\([^()\n\x01]{0,30}\)[ \t]*)?(?:[ \t]|[ \t]/|[ \t]\|[ \t])[ \t]*(\"[^\"\n\x01]{4,}\"|'[^'\n\x01]{4,}'|`[^`\n\x01]{4,}`|[^\s\x01\"'`]{3,})"
@@ -157,19 +157,20 @@ _QUOTES = b"\"'`*"
 _RUN = 300
 
 
-def _worth(source: str, data: bytes, is_dull: Callable[[bytes, int, int], bool]) -> Iterator[Match]:
+def _worth(source: str, scan: Scan, is_dull: Callable[[bytes, int, int], bool]) -> Iterator[Match]:
     """The matches of a pattern that are not dismissed."""
+    data = scan.data
     whole = pattern(source)
     if b"\x0b" in data:  # white space to us, not to re2
         yield from whole.find(data)
         return
-    for ((start, end),) in outline(source).spans(data):
+    for ((start, end),) in scan.across(source, outline(source)) if source is _PROSE else scan.outlines(source):
         if not is_dull(data, start, end) and (found := whole.at(data, start)) is not None:
             yield found
 
 
 def _last(data: bytes, start: int, end: int) -> bytes:
-    return data[max(start, end - _RUN) : end].split()[-1]
+    return data[max(start, end - _RUN) : end].rsplit(None, 1)[-1]
 
 
 def _shows(run: bytes) -> bool:
@@ -178,11 +179,15 @@ def _shows(run: bytes) -> bool:
 
 
 def _ends_in_a_word(data: bytes, start: int, end: int) -> bool:
-    """An ordinary word in the middle of a sentence: `the password was changed, and`."""
+    """An ordinary word in the middle of a sentence, or code: `the password was changed, and`, `token = session.get(`."""
     run = _last(data, start, end)
+    if run[-1] in _QUOTES or len(run) >= _RUN:
+        return False
     bare = run.rstrip(b".,;:?)>]\\}")
+    if not bare.isalpha():
+        return _CALL.match(run) is not None
     after = end - len(run) + len(bare)
-    return bare.isalpha() and run[-1] not in _QUOTES and data[after : after + 1] in _GOES_ON and len(run) < _RUN
+    return data[after : after + 1] in _GOES_ON or not bare.islower() or len(bare) < 5 or bare in PREDICATES
 
 
 _GOES_ON = frozenset((b" ", b"\t", b",", b";", b":", b"?", b">", b"]", b"\\", b"}"))
@@ -203,9 +208,9 @@ def _is_filler(word: bytes) -> bool:
 
 def sentences(scan: Scan) -> Iterator[Span]:
     """`my password is ...`, `set the token to ...`, `log in with kim / ...`, in a few languages."""
-    data, _low = scan.data, scan.low
+    data = scan.data
     taken = scan.taken
-    for found in _worth(_PROSE, data, _ends_in_a_word):
+    for found in _worth(_PROSE, scan, _ends_in_a_word):
         start, end, quoted = _unquote(data, *found.span(4))
         word = data[start:end]
         if start in taken or (
@@ -302,7 +307,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
                 yield Span(start, end, "api-key", 2)
         elif quoted and len(word) >= 8 and _is_strong(word) and tail:
             yield Span(start, end, "api-key", 3)
-    for found in _worth(_PROSE_BARE, data, _ends_dull):
+    for found in _worth(_PROSE_BARE, scan, _ends_dull):
         start, end, quoted = _unquote(data, *found.span(1))
         word = data[start:end]
         if start in taken:
@@ -366,7 +371,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
                     else "api-key",
                     3,
                 )
-    for found in _worth(_REVERSED, data, _begins_dull):
+    for found in _worth(_REVERSED, scan, _begins_dull):
         start, end, quoted = _unquote(data, *found.span(1))
         word = data[start:end]
         if start in taken:
@@ -378,7 +383,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
             and (has_symbol(word) or not is_wordy(word))
         ):
             yield Span(start, end, "password", 3)
-    for found in _worth(_PAIR, data, _ends_dull):
+    for found in _worth(_PAIR, scan, _ends_dull):
         start, end, _ = _unquote(data, *found.span(2))
         word = data[start:end]
         if start in taken:
@@ -413,7 +418,7 @@ _LINKED = (
 def linked(scan: Scan) -> Iterator[Span]:
     """`password? It's ...`, `the passphrase, use ...`, `the temporary password you sent me (...)`: a noun, a few words, a link, a value."""
     data = scan.data
-    for found in _worth(_LINKED, data, _ends_dull):
+    for found in _worth(_LINKED, scan, _ends_dull):
         whole = found.span()
         start, end, _ = _unquote(data, *found.span(1))
         word = data[start:end]
@@ -454,23 +459,25 @@ _APP_PASSWORD = (
 )
 
 
+_LISTED = "|".join([f"(?:{source})" for source in (_ACCOUNT, _SPACED, _ALONE, _APP_QUOTED)])  # all four in one pass
+
+
 def memorables(scan: Scan) -> Iterator[Span]:
     """`Falcon!5054` on a line that speaks of a password or a login; `kim@acme.io / Falcon!5054` on any."""
     data, low = scan.data, scan.low
     if pattern(_PASSWORD_WORD).has(low):
-        for found in pattern(_MEMORABLE).find(data):
-            start, end = found.span(1)
+        for _, (start, end) in scan.across(_MEMORABLE, pattern(_MEMORABLE)):
             value = data[start:end].rstrip(b".-_")
             if start in scan.taken or not 7 <= len(value) <= 40 or not has_digit(value):
                 continue
             if scan.recall("memorable", value, _is_memorable) and pattern(_PASSWORD_WORD).has(line_around(low, start)):
                 yield Span(start, start + len(value), "password", 3)
-        for found in pattern(_QUOTED_MEMORABLE).find(data):
+        for found in scan.find(_QUOTED_MEMORABLE):
             start, end = found.span(1)
             if pattern(_PASSWORD_WORD).has(line_around(low, start)):
                 yield Span(start, end, "password", 3)
     if b"@" in data:
-        for found in pattern(_MAIL_PAIR).find(data):
+        for found in scan.find(_MAIL_PAIR):
             start, end, _ = _unquote(data, *found.span(1))
             value = data[start:end]
             if start in scan.taken or b"@" in value[1:]:
@@ -484,15 +491,21 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 and b"@" not in value[1:]
             ):
                 yield Span(start, end, "password", 3)
-    if b"root" in low or b"admin" in low or b"sa" in low or b"ubuntu" in low:
-        for _, value_span in pattern(_ACCOUNT).spans(data):
+    if scan.has(b"passw") and b"app" in low:
+        for found in scan.find(_APP_PASSWORD):
+            if not is_placeholder(found.group(1)) and not is_wordy(found.group(1).replace(b" ", b"")):
+                yield Span(*found.span(1), "password", 2)
+    if not scan.matches(_LISTED):
+        return
+    if scan.has(b"sa", b"root", b"admin", b"ubuntu"):
+        for _, value_span in scan.spans(_ACCOUNT):
             start, end, _ = _unquote(data, *value_span)
             value = data[start:end]
             if (has_symbol(value) or classes(value.translate(None, b"-_.")) >= 3) and scan.recall(
                 "linked", value, _is_chosen
             ):
                 yield Span(start, end, "password", 3)
-    for _, (a, b), (start, end) in pattern(_SPACED).spans(data):
+    for _, (a, b), (start, end) in scan.spans(_SPACED):
         kind = kind_of(data[a:b])
         if kind is not None and scan.judge(kind, data[start:end], quoted=False, strict=True):
             yield Span(start, end, family_of(kind), 3)
@@ -506,13 +519,9 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 and not is_wordy(value)
             ):
                 yield Span(start, end, "password", 3)
-    for _, (start, end) in pattern(_APP_QUOTED).spans(data):
+    for _, (start, end) in scan.spans(_APP_QUOTED):
         if not is_placeholder(data[start:end]) and rx(rb"passw|login|smtp|imap|mail").search(line_around(low, start)):
             yield Span(start, end, "password", 2)
-    if b"app" in low and b"passw" in low:
-        for found in pattern(_APP_PASSWORD).find(data):
-            if not is_placeholder(found.group(1)) and not is_wordy(found.group(1).replace(b" ", b"")):
-                yield Span(*found.span(1), "password", 2)
 
 
 def _is_memorable(value: bytes) -> bool:
@@ -540,8 +549,8 @@ _COMMON = frozenset(
 
 def phrases(scan: Scan) -> Iterator[Span]:
     """Twelve to twenty-four words named as a wallet's seed or recovery phrase."""
-    data, low = scan.data, scan.low
-    if not any(word in low for word in (b"seed", b"mnemonic", b"phrase", b"words")):
+    data = scan.data
+    if not scan.has(b"seed", b"mnemonic", b"phrase", b"words"):
         return
     for found in pattern(_PHRASE).find(data):
         start, end = found.span(1)
@@ -589,9 +598,8 @@ def near(scan: Scan) -> Iterator[Span]:
     if scan.longest < 20:
         return
     beside_key_id = b"AKIA" in data or b"ASIA" in data
-    for found in pattern(_LONG).find(data):
-        start, end = found.span()
-        if end - start > 1024:
+    for ((start, end),) in scan.spans(_LONG):
+        if end - start > 1024 or not has_digit(data[start:end]):
             continue
         # Past markers and lines nothing is near.
         left = data[max(0, start - 80) : start].rpartition(BARRIER)[2].rpartition(b"\n")[2].lower()

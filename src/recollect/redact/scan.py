@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .engine import BARRIER, rx
+from bisect import bisect_right
+
+from .engine import BARRIER, Match, either, outline, pattern, rx
 from .values import (
     classes,
     entropy,
@@ -19,9 +21,10 @@ from .values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NamedTuple
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any, NamedTuple
 
+    from .engine import Pattern
     from .names import Kind
 
 CROWD = 300  # findings of one sort in one text; beyond it is a dump, and what looks like them is taken without a closer look
@@ -47,17 +50,189 @@ if TYPE_CHECKING:
     Memo = dict[tuple[object, ...], bool]
 
 
-class Scan:
-    """The text of one round, in lower case too, and the judgements already made in this call (dropped with it)."""
+# How far a rule sees past the match of its pattern: so many characters, and lines (a value may stand two below its name).
+_REACH, _LINES_BEFORE, _LINES_AFTER = 100, 2, 1
+_MOST_WINDOWS = 24
+_WORD = frozenset(bytes((c,)) for c in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+_BEGINS = _WORD | frozenset((b"~", b".", b"+", b"/", b"-", b"="))  # what a token may begin with
 
-    __slots__ = ("data", "longest", "low", "memo", "taken")
+
+class Scan:
+    """The text of one round, in lower case too, and the judgements already made in this call (dropped with it).
+
+    After the first round only the **windows** around what it replaced are looked at: every rule sees a bounded stretch of
+    text, so elsewhere the answer is the one it gave before. Two sorts of patterns make this exact. Those that match within
+    a line (with at most the line's end before it *or* after it) give the same matches in every line that did not
+    change: `spans` and `find` run them in the windows alone. The others could have been shifted by a match before them, and
+    that one by another: `across` runs them over the whole text, and passes over the matches that the round before had already.
+    And where no match was near a window, nothing has to run: no pattern matches a blank, so a new match would be one that
+    another had covered, or begin or end beside a blank - which `\\b` and the like allow only beside a letter of its own.
+    """
+
+    __slots__ = (
+        "_before",
+        "_is_clean",
+        "_matched",
+        "_starts",
+        "data",
+        "is_whole",
+        "kept",
+        "longest",
+        "low",
+        "memo",
+        "taken",
+        "windows",
+    )
 
     def __init__(self, data: bytes, memo: Memo | None = None) -> None:
         self.data = data
         self.low = data.lower()
-        self.longest = max(map(len, data.split()), default=0)
+        self.longest = _longest(data)
         self.memo: Memo = {} if memo is None else memo
         self.taken: set[int] = set()  # where this round's findings begin: what is found need not be judged again
+        self.windows: list[tuple[int, int]] | None = None  # None: the whole text
+        self.kept: dict[str, Any] = {}  # what a rule found out about the text and the next round may use
+        self.is_whole = True  # no rule ended early, so that the next round may use windows
+        self._before: dict[str, list[tuple[int, int]]] = {}
+        self._matched: dict[str, list[tuple[int, int]]] = {}
+        self._is_clean = False
+        self._starts: list[int] = []
+
+    def again(self, data: bytes, changed: list[Span]) -> Scan:
+        """For the round after this one, in whose text these spans were blanked."""
+        windows = _windows(data, changed) if self.is_whole else None
+        if windows is None:
+            return Scan(data, self.memo)
+        new = Scan.__new__(Scan)
+        new.data = data
+        new.low = data.lower()
+        new.longest = self.longest  # blanks are no white space
+        new.memo = self.memo
+        new.taken = set()
+        new.windows = windows
+        new.kept = self.kept
+        new.is_whole = True
+        new._before, new._matched = self._matched, {}
+        new._starts = [start for start, _ in windows]
+        new._is_clean = all(
+            data[start - 1 : start] not in _WORD and data[end : end + 1] not in _BEGINS for start, end, _, _ in changed
+        )
+        return new
+
+    def has(self, *words: bytes) -> bool:
+        """Whether one of these words stands in the text in lower case. What a round did not have, the next has not either."""
+        return self._has(words, self.low)
+
+    def has_exactly(self, *words: bytes) -> bool:
+        """The same in the text as it is written."""
+        return self._has(words, self.data)
+
+    def _has(self, words: tuple[bytes, ...], text: bytes) -> bool:
+        absent: set[tuple[bool, tuple[bytes, ...]]] = self.kept.setdefault("absent", set())
+        key = (text is self.low, words)
+        if key in absent:
+            return False
+        if either(words).has(text) if len(words) > 3 else any(word in text for word in words):
+            return True
+        absent.add(key)
+        return False
+
+    def spans(self, source: str) -> Iterator[list[tuple[int, int]]]:
+        """The matches of a pattern that stays within a line."""
+        return self._in_lines(source, pattern(source))
+
+    def find(self, source: str, lines: Iterable[tuple[int, int]] | None = None) -> Iterator[Match]:
+        """The same; of the lines, if they are known in which it can match."""
+        for spans in self._in_lines(source, pattern(source), lines):
+            yield Match(self.data, spans)
+
+    def outlines(self, source: str) -> Iterator[list[tuple[int, int]]]:
+        """As `spans`, without the groups."""
+        return self._in_lines(source, outline(source))
+
+    def _in_lines(
+        self, source: str, compiled: Pattern, lines: Iterable[tuple[int, int]] | None = None
+    ) -> Iterator[list[tuple[int, int]]]:
+        before, now = self._before.get(source), self._matched.setdefault(source, [])
+        if self.windows is None:
+            if lines is None:
+                return compiled.spans(self.data, noted=now)
+            return self._within(lines, compiled, now)
+        if before is not None and self._is_untouched(before):
+            now += before
+            return iter(())
+        now += [span for span in before or () if not self._is_near(*span)]
+        return self._within(self.windows, compiled, now)
+
+    def _within(
+        self, places: Iterable[tuple[int, int]], compiled: Pattern, now: list[tuple[int, int]]
+    ) -> Iterator[list[tuple[int, int]]]:
+        for start, end in places:
+            yield from compiled.spans(self.data, start, end, noted=now)
+
+    def across(self, source: str, compiled: Pattern, start: int = 0) -> Iterator[list[tuple[int, int]]]:
+        """The matches of a pattern that may go from line to line."""
+        before, now = self._before.get(source), self._matched.setdefault(source, [])
+        if self.windows is None or before is None:
+            return compiled.spans(self.data, start, noted=now)
+        if self._is_untouched(before):
+            now += before
+            return iter(())
+        if self._is_clean and start == 0:
+            return self._mended(compiled, before, now)
+        return self._unknown(compiled.spans(self.data, start, noted=now), set(before))
+
+    def _unknown(
+        self, found: Iterator[list[tuple[int, int]]], known: set[tuple[int, int]]
+    ) -> Iterator[list[tuple[int, int]]]:
+        for spans in found:
+            if spans[0] not in known or self._is_near(*spans[0]):
+                yield spans
+
+    def _mended(
+        self, compiled: Pattern, before: list[tuple[int, int]], now: list[tuple[int, int]]
+    ) -> Iterator[list[tuple[int, int]]]:
+        """What `across` gives, searched for from before each window on until a match is one of those known already: from
+        there on all goes as it went."""
+        places = {span: n for n, span in enumerate(before)}
+        n = at = 0
+        for first, last in self.windows or ():
+            while n < len(before) and before[n][1] < first:
+                if before[n][0] >= at:
+                    now.append(before[n])
+                    at = before[n][1]
+                n += 1
+            for spans in compiled.spans(self.data, at):
+                span = spans[0]
+                if span[0] > last and span in places:
+                    n = places[span]
+                    break
+                now.append(span)
+                at = span[1]
+                if span not in places or self._is_near(*span):
+                    yield spans
+            else:
+                return
+        now += before[n:]
+
+    def matches(self, source: str) -> bool:
+        """Whether a pattern matches anywhere."""
+        known = self.kept.get(source)
+        if known is None or known or not self._is_clean:
+            known = self.kept[source] = outline(source).has(self.data)
+        return bool(known)
+
+    def _is_untouched(self, before: list[tuple[int, int]]) -> bool:
+        """No match near a window, and none that a blank could have made: what matched is what will match."""
+        return self._is_clean and not any(self._is_near(*span) for span in before)
+
+    def _is_near(self, start: int, end: int) -> bool:
+        at = bisect_right(self._starts, end) - 1
+        assert self.windows is not None
+        if at >= 0 and self.windows[at][1] >= start:
+            return True
+        after = self.data[end : end + 8]
+        return b'"""' in after or b"'''" in after  # the only values that go on for many lines
 
     def judge(self, kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bool = False) -> bool:
         key = (kind, value, quoted, strict, env)
@@ -73,6 +248,46 @@ class Scan:
         if known is None:
             known = self.memo[key] = check(value)
         return known
+
+
+_RUNS = [(least, rf"[^\t-\r ]{{{least}}}") for least in (16, 20, 24)]
+
+
+def _longest(data: bytes) -> int:
+    """The length of the longest run without white space, as far as anybody asks: below 30, one of 24, 20, 16 and 0."""
+    longest = 0
+    for least, source in _RUNS:
+        if not outline(source).has(data):
+            return longest
+        longest = least
+    return max([end - start for ((start, end),) in outline(r"[^\t-\r ]{30,}").spans(data)], default=longest)
+
+
+def _windows(data: bytes, changed: list[Span]) -> list[tuple[int, int]] | None:
+    """The lines around what changed, from the end of the line before them on; None if that is most of the text."""
+    if len(changed) > CROWD:
+        return None
+    windows: list[tuple[int, int]] = []
+    looked_at = 0
+    for first, last, _, _ in changed:
+        start = data.rfind(b"\n", 0, max(0, first - _REACH))
+        if data.count(b"\n", max(0, start + 1), first) < _LINES_BEFORE:
+            start = first
+            for _ in range(_LINES_BEFORE + 1):
+                start = data.rfind(b"\n", 0, max(0, start))
+        end = data.find(b"\n", last + _REACH)
+        if end >= 0 and data.count(b"\n", last, end) < _LINES_AFTER:
+            end = data.find(b"\n", end + 1)
+        start, end = max(0, start), len(data) if end < 0 else end + 1
+        if windows and windows[-1][1] >= start:
+            looked_at -= windows[-1][1] - windows[-1][0]
+            start = min(start, windows[-1][0])
+            windows.pop()
+        windows.append((start, end))
+        looked_at += end - start
+        if len(windows) > _MOST_WINDOWS or looked_at > 0.75 * len(data):
+            return None
+    return windows
 
 
 def line_around(data: bytes, at: int) -> bytes:

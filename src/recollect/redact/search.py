@@ -13,7 +13,7 @@ import recollect.redact as package
 
 from ..light import dataclass
 from . import context
-from .engine import BARRIER, Lazy, Pattern, pattern, rx
+from .engine import BARRIER, Lazy, Pattern, either, pattern, rx
 from .names import kind_of
 from .scan import CROWD, Scan, Span, judge_value, line_around
 from .screen import ANNOUNCING, Finding, is_quiet, to_bytes
@@ -140,12 +140,18 @@ def _spans(text: str, policy: Policy) -> list[Span]:
     if len(data) > FLOOD_SIZE and (floods := _floods(data, policy)):
         found += floods
         data = _blanked(data, floods)
+    scan: Scan | None = None
+    spans: list[Span] = []
     for attempt in range(64):
-        spans = _settle(_round(data, text, policy, memo))
+        if "re2" not in modules and not policy.extra and is_quiet(data.decode("latin-1")):
+            break
+        scan = Scan(data, memo) if scan is None else scan.again(data, spans)
+        spans = _settle(_round(scan, text, policy))
         if not spans:
             break
         if len(spans) > CROWD:
             spans = _merged(data, spans, policy)
+            scan.is_whole = False
         if attempt >= 16:
             # Each round uncovering the next is no text that anybody wrote: give up on precision, not on the promise.
             spans = [Span(s, e, spans[0].family, 0) for s, e in _gaps(data, spans[0].start, spans[-1].end)]
@@ -219,12 +225,10 @@ def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start + run.start(), start + run.end()
 
 
-def _round(data: bytes, text: str, policy: Policy, memo: Memo) -> list[Span]:
+def _round(scan: Scan, text: str, policy: Policy) -> list[Span]:
     """One look at the text. Where there is a crowd of secrets it ends early: what is left is looked at in the next round, when
     the crowd is blanked."""
-    if "re2" not in modules and not policy.extra and is_quiet(data.decode("latin-1")):
-        return []
-    scan = Scan(data, memo)
+    data = scan.data
     longest, digits = scan.longest, count_digits(data)
     announced = _announced().has(scan.low)
     if (
@@ -243,6 +247,7 @@ def _round(data: bytes, text: str, policy: Policy, memo: Memo) -> list[Span]:
         if new:
             spans += new
             if len(spans) > CROWD:
+                scan.is_whole = False
                 break
             scan.taken.update([span[0] for span in new])
     return spans
@@ -253,7 +258,7 @@ def _looks(scan: Scan, announced: bool, digits: int, policy: Policy) -> Iterator
     for name, source in policy.extra.items():
         yield list(_extra(data, name, source))
     if scan.longest >= 16:
-        yield list(_tokens(data, scan.longest))
+        yield list(_tokens(scan))
     if b"PRIVATE KEY" in data or b"PuTTY-User" in data:
         yield list(context.private_keys(data))
     if digits >= 14:
@@ -298,6 +303,14 @@ def _screen() -> tuple[Pattern, dict[bytes, list[int]], tuple[tuple[bytes, int],
     return pattern(_either(ordered)), wanted, tuple(short)
 
 
+_EVERYDAY = frozenset((b"==", b".", b"pat", b"/", b"st.", b"|", b"_", b"-"))
+
+
+@cache
+def _rare_short() -> Pattern:
+    return either(tuple(sorted({literal for literal, _ in _screen()[2]} - _EVERYDAY)))
+
+
 @cache
 def _calls(literal: bytes) -> frozenset[int]:
     """The families that a literal calls for, itself or by another literal inside it."""
@@ -327,17 +340,36 @@ def _called(data: bytes, longest: int) -> list[Family]:
                 numbers.update(_calls(data[start:end]))
                 others = [literal for literal in others if not numbers.issuperset(wanted[literal])]
             break
-    numbers.update(number for literal, number in short if FAMILIES[number].least <= longest and literal in data)
+    rare = None
+    for literal, number in short:
+        if FAMILIES[number].least > longest or number in numbers:
+            continue
+        if literal not in _EVERYDAY:
+            if rare is None:
+                rare = _rare_short().has(data)
+            if not rare:
+                continue
+        if literal in data:
+            numbers.add(number)
     return [FAMILIES[n] for n in sorted(numbers) if FAMILIES[n].least <= longest]
 
 
-def _tokens(data: bytes, longest: int) -> Iterator[Span]:
+def _tokens(scan: Scan) -> Iterator[Span]:
     from .families import GENERIC
 
-    for family in _called(data, longest):
+    data = scan.data
+    called = scan.kept.get("families")
+    if called is None:
+        called = _called(data, scan.longest)
+    else:
+        called = [family for family in called if any(trigger.encode() in data for trigger in family.triggers)]
+    scan.kept["families"] = called
+    for family in called:
         generic = family.name in GENERIC
         hits = 0
-        for spans in pattern(family.pattern).spans(data):
+        # `vendor-token` takes the end of the line before it and its own: see `Scan`.
+        every = family.name == "vendor-token"
+        for spans in pattern(family.pattern).spans(data) if every else scan.spans(family.pattern):
             start, end = spans[1]
             if start < 0:
                 continue

@@ -153,7 +153,7 @@ _LITERAL = Lazy(
 def inserts(scan: Scan) -> Iterator[Span]:
     """`insert into users (name, password) values ('kim', '...'), (...)`."""
     data = scan.data
-    if b"insert" not in scan.low:
+    if not scan.has(b"insert"):
         return
     for whole, names in pattern(_INSERT).spans(data):
         columns = [kind_of(c.strip(b' \t\r\n"`[]')) for c in data[slice(*names)].split(b",")]

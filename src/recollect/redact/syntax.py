@@ -31,6 +31,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    _Asked = tuple[str, str, list[tuple[int, int]] | None]
+
 # --- private keys ------------------------------------------------------------------------------------------------------
 
 _PEM = r"-----BEGIN ((?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?)-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|PuTTY-User-Key-File-[0-9]:"
@@ -117,9 +119,9 @@ _QUERY = (
 
 def urls(scan: Scan) -> Iterator[Span]:
     """The password in `scheme://user:password@host`, a token as its user, and secret query parameters."""
-    data, _low = scan.data, scan.low
+    data = scan.data
     if b"://" in data and b"@" in data:
-        for found in pattern(_URL).find(data):
+        for found in scan.find(_URL):
             start, end = found.span(2)
             # The last @ before the path ends the password: p@ss@host.
             rest = _REST_OF_URL.match(data, end, end + 256)
@@ -130,11 +132,11 @@ def urls(scan: Scan) -> Iterator[Span]:
             if value.startswith(b"//") or not _is_url_password(value, data[found.start(1) : found.end(1)]):
                 continue
             yield Span(start, end, "url-password", 1)
-        for found in pattern(_URL_USER_TOKEN).find(data):
+        for found in scan.find(_URL_USER_TOKEN):
             if is_random(found.group(1), 20):
                 yield Span(*found.span(1), "url-password", 1)
     if b"=" in data and (b"?" in data or b"&" in data):
-        for found in pattern(_QUERY).find(data):
+        for found in scan.find(_QUERY):
             value = found.group(1)
             start, end = found.span(1)
             trimmed = value.rstrip(b".,;:)]}\\|")
@@ -181,23 +183,12 @@ _CONNECTION = (
 
 def connection_strings(scan: Scan) -> Iterator[Span]:
     """`Server=...;Password=...;`, `AccountKey=...`, libpq's `host=... password=...`."""
-    data, low = scan.data, scan.low
-    if b"=" not in data or not any(
-        word in low
-        for word in (
-            b"pwd",
-            b"pass",
-            b"accountkey",
-            b"accesskey",
-            b"secret",
-            b"signature",
-            b"key=",
-        )
-    ):
+    data = scan.data
+    if b"=" not in data or not scan.has(b"pwd", b"pass", b"accountkey", b"accesskey", b"secret", b"signature", b"key="):
         return
-    if b";" not in data and b"host=" not in low and b"user=" not in low and b"dbname=" not in low:
+    if b";" not in data and not scan.has(b"host=", b"user=", b"dbname="):
         return
-    for found in pattern(_CONNECTION).find(data):
+    for found in scan.find(_CONNECTION):
         start, end = found.span(1)
         value = data[start:end]
         if value[:1] in (b'"', b"'"):
@@ -227,28 +218,18 @@ _SCHEMES = frozenset(
 )
 
 
+_SCHEME_WORDS = (b"bearer", b"basic", b"digest", b"token ", b"apikey", b"api-key", b"ssws", b"negotiate", b"bot ", b"geniekey", b"splunk",
+                 b"jwt ", b"key ")  # fmt: skip
+_HEADER_WORDS = (*_SCHEME_WORDS, b"authorization", b"x-auth", b"oauth_", b"signature=")
+
+
 def headers(scan: Scan) -> Iterator[Span]:
     """Authorization in its schemes, wherever it is written."""
-    data, low = scan.data, scan.low
-    if any(
-        word in low
-        for word in (
-            b"bearer",
-            b"basic",
-            b"digest",
-            b"token ",
-            b"apikey",
-            b"api-key",
-            b"ssws",
-            b"negotiate",
-            b"bot ",
-            b"geniekey",
-            b"splunk",
-            b"jwt ",
-            b"key ",
-        )
-    ):
-        for found in pattern(_AUTH).find(data):
+    data = scan.data
+    if not scan.has(*_HEADER_WORDS):
+        return
+    if scan.has(*_SCHEME_WORDS):
+        for found in scan.find(_AUTH):
             scheme, value = found.group(1).lower(), found.group(2)
             start = found.start(2)
             if start in scan.taken and scheme != b"bearer":
@@ -285,8 +266,8 @@ def headers(scan: Scan) -> Iterator[Span]:
             ):
                 if not is_hex(value) or (scheme == b"token" and len(value) >= 32):
                     yield Span(start, start + len(value), "authorization", 2)
-    if b"authorization" in low or b"x-auth" in low:
-        for found in pattern(_AUTH_HEADER).find(data):
+    if scan.has(b"authorization", b"x-auth"):
+        for found in scan.find(_AUTH_HEADER):
             value = found.group(1).rstrip(b".,:;")
             start = found.start(1)
             if data[found.start() - 1 : found.start()].isalpha():
@@ -297,8 +278,8 @@ def headers(scan: Scan) -> Iterator[Span]:
                 b":" in value and is_password(value.rpartition(b":")[2], quoted=False) and not is_wordy(value)
             ):
                 yield Span(start, start + len(value), "authorization", 1)
-    if b"digest" in low or b"oauth_" in low or b"signature=" in low:
-        for found in pattern(_DIGEST).find(data):
+    if scan.has(b"digest", b"oauth_", b"signature="):
+        for found in scan.find(_DIGEST):
             if is_random(found.group(1), 16) or b"%" in found.group(1):
                 line = line_around(data, found.start(1)).lower()
                 if b"authorization" in line or b"digest" in line or b"oauth" in line:
@@ -314,12 +295,14 @@ _COOKIE_ATTRIBUTES = frozenset(
 
 def cookies(scan: Scan) -> Iterator[Span]:
     """Values of Cookie and Set-Cookie that identify a session."""
-    data, low = scan.data, scan.low
-    if b"cookie" not in low and b" -b " not in data:
+    data = scan.data
+    if not scan.has(b"cookie", b" -b "):
         return
-    for found in pattern(_COOKIE).find(data):
+    for found in scan.find(_COOKIE):
         group = 1 if found.start(1) >= 0 else 2
         start, end = found.span(group)
+        if data.find(b"=", start, end) < 0 and data.find(b":", start, end) < 0:
+            continue
         for pair in _COOKIE_PAIR.finditer(data, start, end):
             name, value = pair.group(1), pair.group(3)
             if name.lower() in _COOKIE_ATTRIBUTES or is_placeholder(value) or is_reference(value) or is_code(value):
@@ -358,7 +341,6 @@ _SHORT_FLAGS = (
     (r"(?i)\bopenssl[ \t]+enc\b[^\n\x01]*?[ \t]-k[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "openssl"),
     (r"(?i)\b(?:rabbitmqctl|rabbitmqadmin)\b[^\n\x01]*?(?:add_user|change_password)[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "rabbitmq"),
     (r"(?i)\bsnmp-server[ \t]+community[ \t]+([^\s\"'\x01]{4,})()()", "snmp-server"),
-    (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign"),
     (r"(?i)\b(?:sqlplus|expdp|impdp|sqlldr|rman)[ \t]+(?:-\w+[ \t]+)*[\"']?[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "sqlplus expdp impdp sqlldr"),
     (r"(?i)\b(?:hmac\.new\(|AES\.new\(|Fernet\(|create(?:Hmac|Cipheriv|Decipheriv)\([^,\n\x01]{1,40},|SecretKeySpec\(|Mac::new_from_slice\()[ \t]*[rbu]?[\"']([^\"'\n\x01]{8,})[\"']()()", "hmac aes fernet cipher"),
     (r"(?i)\bssh-keygen\b[^\n\x01]*?[ \t]-N[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "keygen"),
@@ -367,18 +349,22 @@ _SHORT_FLAGS = (
     (r"(?i)passw(?:or)?d[^\n\x01]{0,40}?\.(?:send_?keys|type|fill|set_?value|val|input|enter_?text|typeText|press_?keys)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "passw"),
     (r"(?i)basic_?auth(?:entication|orization)?[ \t]*\(?[ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*(?:Some\()?[\"']([^\"'\n\x01]{4,})[\"']()()", "basic"),
     (r"[\"']([^\"'\n\x01]{5,})[\"']\.(?:toCharArray|getBytes)\(()()", "tochararray getbytes"),
-    (r"(?i)(?:client|session|api|auth|login|configure|init|connect)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect"),
     (r"(?i)\b(?:password|secret|key)[ \t]+[05789][ \t]+([^\s\"'\x01]{6,})()()", "password%7 secret%5 secret%9 secret%8 key%7 password%0 password%5 password%8"),
     (r"(?i)\bauth-user-pass[ \t]*\r?\n[^\s\x01]+\r?\n([^\s\x01]{5,})()()", "auth-user-pass"),
     (r"(?i)\bnet[ \t]+(?:user|use)[ \t]+(?:[a-z]:[ \t]+)?[^\s\x01]+[ \t]+(?:/user:[^\s\x01]+[ \t]+)?([^\s/\"'\x01]{4,64})()()", "net%use"),
 )  # fmt: skip
 
 
+# Asked only where one of their words stands, though they would match without it.
+_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign")  # fmt: skip
+_CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect")  # fmt: skip
+
+
 def commands(scan: Scan) -> Iterator[Span]:
     """What is passed on a command line: `--token X`, `mysql -pX`, `curl -u user:X`, and its relatives in SQL and .netrc."""
     data, low = scan.data, scan.low
     if b" -" in data or b"\n-" in data or b"'-" in data or b'"-' in data or data.startswith(b"-"):
-        for found in pattern(_FLAG).find(data):
+        for found in scan.find(_FLAG):
             name = found.group(1)
             kind = kind_of(name)
             if kind is None:
@@ -397,21 +383,17 @@ def commands(scan: Scan) -> Iterator[Span]:
                 strict=kind != "password",
             ):
                 yield Span(start, end, family_of(kind), 2)
-    rare: set[bytes] | None = set()
-    for hits, ((at, _),) in enumerate(pattern(_RARE).spans(low, overlapping=True)):
-        if hits > 20:
-            rare = None  # too many to count: each pattern is asked by itself
-            break
-        assert rare is not None
-        rare.update([word for word in _rare_words()[low[at]] if low.startswith(word, at)])
-    for source, words in _SHORT_FLAGS:
-        gate = _gate(words)
-        if rare is not None and not _is_common(words):
-            if rare.isdisjoint(gate):
-                continue
-        elif not any(word in low for word in gate):
-            continue
-        for found in pattern(source).find(data):
+    asked: list[_Asked] | None = scan.kept.get("flags")
+    asked = _asked(low) if asked is None else [row for row in asked if any(map(low.__contains__, _gate(row[1])))]
+    scan.kept["flags"] = asked
+    if scan.matches(_EVERYDAY):
+        asked = asked + _everyday()
+    if scan.has(*_gate(_CALLS[1])):
+        asked = [*asked, (*_CALLS, None)]
+    if scan.longest >= 34 and scan.has(*_gate(_CLIENTS[1])):
+        asked = [*asked, (*_CLIENTS, None)]
+    for source, words, lines in asked:
+        for found in pattern(source).find(data) if words in _FROM_LINE_TO_LINE else scan.find(source, lines):
             start, end = next(
                 (span for span in (found.span(1), found.span(2), found.span(3)) if span[1] > span[0] >= 0),
                 (0, 0),
@@ -437,37 +419,67 @@ def commands(scan: Scan) -> Iterator[Span]:
                 yield Span(start, start + len(word), "password", 1)
 
 
-# Words of every day, for which each pattern is asked by itself; all other gates are asked at once.
-_COMMON_GATES = frozenset(
-    "password login user machine auth cred connect sign -u passw client session api basic".split()
-)
+_WORD_ELSEWHERE = ("%-p", "hmac", "password%7", "net%use", "sqlplus")  # the word need not stand in the match
+_FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass")
+
+
+# Rows with words of every day that their patterns ask for anyhow: one pass says whether any of them matches. For all others
+# one pass says which of their words occur.
+_COMMON_GATES = frozenset("password login user machine auth cred connect sign -u passw basic".split())
+_EVERYDAY = "|".join([f"(?:{source})" for source, words in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(words.split())])
 _RARE = "|".join(
     sorted(
         rf"\Q{word.replace('%', ' ')}\E"
         for _, words in _SHORT_FLAGS
         for word in words.split()
-        if not _COMMON_GATES & set(words.split())
+        if _COMMON_GATES.isdisjoint(words.split())
     )
 )
+
+
+@cache
+def _everyday() -> list[_Asked]:
+    return [(*row, None) for row in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(row[1].split())]
+
+
+@cache
+def _others() -> list[tuple[str, str]]:
+    return [row for row in _SHORT_FLAGS if _COMMON_GATES.isdisjoint(row[1].split())]
 
 
 @cache
 def _rare_words() -> dict[int, list[bytes]]:
     """By their first letter."""
     found: dict[int, list[bytes]] = {}
-    for word in {word for _, words in _SHORT_FLAGS if not _is_common(words) for word in _gate(words)}:
+    for word in {word for _, words in _others() for word in _gate(words)}:
         found.setdefault(word[0], []).append(word)
     return found
 
 
 @cache
-def _is_common(words: str) -> bool:
-    return not _COMMON_GATES.isdisjoint(words.split())
-
-
-@cache
 def _gate(words: str) -> tuple[bytes, ...]:
     return tuple(word.replace("%", " ").encode() for word in words.split())
+
+
+def _asked(low: bytes) -> list[_Asked]:
+    """Those of the other rows that may match, because one of their words occurs, and the lines in which it does."""
+    places: dict[bytes, list[tuple[int, int]]] = {}
+    for hits, ((at, _),) in enumerate(pattern(_RARE).spans(low, overlapping=True)):
+        if hits > 20:  # too many to count: each is asked by itself
+            return [(*row, None) for row in _others() if any(word in low for word in _gate(row[1]))]
+        end = low.find(b"\n", at)
+        line = max(0, low.rfind(b"\n", 0, at)), len(low) if end < 0 else end + 1
+        for word in _rare_words()[low[at]]:
+            if low.startswith(word, at):
+                places.setdefault(word, []).append(line)
+    if not places:
+        return []
+    rows: list[_Asked] = []
+    for source, words in _others():
+        lines = {line for word in _gate(words) for line in places.get(word, ())}
+        if lines:
+            rows.append((source, words, None if words.startswith(_WORD_ELSEWHERE) else sorted(lines)))
+    return rows
 
 
 def _is_flag_value(word: bytes) -> bool:
@@ -494,6 +506,32 @@ _K8S_DATA = r"(?m)^[ \t]+[\"']?[\w.-]{1,64}[\"']?:[ \t]+[\"']?([A-Za-z0-9+/]{8,}
 def files(scan: Scan) -> Iterator[Span]:
     """Files with a syntax of their own: JWK, docker config, kubeconfig, .pgpass, .htpasswd, Kubernetes secrets, AWS credentials."""
     data, low = scan.data, scan.low
+    if scan.has_exactly(
+        b"kty",
+        b'"auth',
+        b"identitytoken",
+        b"registrytoken",
+        b"client-key-data",
+        b"tls.key",
+        b"ssh-privatekey",
+        b"{SHA}",
+    ):
+        yield from _named_files(data)
+    if data.count(b":") >= 4:
+        for found in scan.find(_PGPASS):
+            if (
+                not is_placeholder(found.group(1))
+                and is_password(found.group(1), quoted=True)
+                and not rx(rb"[\d.]+|[a-z]+").fullmatch(found.group(1))
+            ):
+                yield Span(*found.span(1), "password", 1)
+    if scan.has(b"kind:") and b"secret" in low and (b"\ndata:" in data or b"\n  data:" in data):
+        for found in pattern(_K8S_DATA).find(data, max(0, data.find(b"data:"))):
+            if decodes_to_text(found.group(1)):
+                yield Span(*found.span(1), "kubernetes-secret", 2)
+
+
+def _named_files(data: bytes) -> Iterator[Span]:
     if b"kty" in data:
         for found in pattern(_JWK).find(data):
             if is_random(found.group(1), 20):
@@ -506,22 +544,10 @@ def files(scan: Scan) -> Iterator[Span]:
         for found in pattern(_KUBECONFIG).find(data):
             if is_random(found.group(1), 40):
                 yield Span(*found.span(1), "kubernetes-token", 1)
-    if data.count(b":") >= 4:
-        for found in pattern(_PGPASS).find(data):
-            if (
-                not is_placeholder(found.group(1))
-                and is_password(found.group(1), quoted=True)
-                and not rx(rb"[\d.]+|[a-z]+").fullmatch(found.group(1))
-            ):
-                yield Span(*found.span(1), "password", 1)
     if b"{SHA}" in data:
         for found in pattern(_HTPASSWD).find(data):
             if is_random(found.group(1), 12) and classes(found.group(1)) >= 3:
                 yield Span(*found.span(1), "crypt-hash", 1)
-    if b"kind:" in low and b"secret" in low and (b"\ndata:" in data or b"\n  data:" in data):
-        for found in pattern(_K8S_DATA).find(data, max(0, data.find(b"data:"))):
-            if decodes_to_text(found.group(1)):
-                yield Span(*found.span(1), "kubernetes-secret", 2)
 
 
 def decodes_to_text(value: bytes) -> bool:

@@ -11,7 +11,7 @@ from math import log2
 from .engine import Lazy, pattern
 
 # Whole values that stand for "put yours here", or that say something else than a secret.
-_PLACEHOLDERS = frozenset(
+PLACEHOLDERS = frozenset(
     b"""
     password passwd pwd pass secret token key apikey api_key api-key changeme changeit change_me change-me change_it
     changethis change-this todo fixme tbd none null nil undefined true false yes no on off na n/a empty blank default
@@ -150,7 +150,7 @@ def is_monotone(value: bytes) -> bool:
 def is_placeholder(value: bytes) -> bool:
     """Stands for a secret instead of being one."""
     low = value.lower()
-    if low.strip(b" \t\"'`.,:;!?*_-") in _PLACEHOLDERS:
+    if low.strip(b" \t\"'`.,:;!?*_-") in PLACEHOLDERS:
         return True
     return _is_filling(low) or is_monotone(value)
 
