@@ -246,7 +246,7 @@ def test_plain_memories_get_a_history(url: str, monkeypatch: pytest.MonkeyPatch)
         patch.setattr(migrate, "LATEST", 2)
         patch.setattr(migrate, "scripts", lambda dialect, after: [s for s in real(dialect, after) if s[0] <= 2])
         known = conversations._COLUMNS.replace("coalesce(c.origin, 'application')", "'application'")
-        patch.setattr(conversations, "_COLUMNS", known)
+        patch.setattr(conversations, "_COLUMNS", known.replace(conversations._NEWEST, "null"))
         with recollect.open(url, user="alex", semantic=False, background=False, memory_extract=False) as store:
             store.append(store.create("c"), role="user", text="I like tea")
             store._db.write("alex", write)
