@@ -25,7 +25,7 @@ from zlib import error as ZlibError
 
 from . import branches, conversations, ids, jobs, log
 from .branches import NO_LIMIT
-from .errors import AlreadyExists, ConversationDeleted, Damaged, NotFound
+from .errors import AlreadyExists, Damaged
 from .model import MAIN, Checkpoint
 
 TYPE_CHECKING = False
@@ -304,23 +304,20 @@ _AGAIN = (
 
 def there(tx: Tx, conversation: str, *, lock: bool = False) -> Found | None:
     """The conversation behind an id; None if there is none, or if it is in the bin."""
-    try:
-        return conversations.find(tx, conversation, lock=lock)
-    except NotFound:
-        return None
+    row = conversations.look(tx, conversation, lock=lock)
+    return None if row is None or row[6] is not None else conversations.Found(*row[:6])
 
 
 def _enter(tx: Tx, conversation: str) -> Found:
     """The conversation a state is written for, made where there is none."""
-    try:
-        return conversations.find(tx, conversation, lock=True)
-    except ConversationDeleted:
-        raise
-    except NotFound:
+    row = conversations.look(tx, conversation, lock=True)
+    if row is not None and row[6] is None:
+        return conversations.Found(*row[:6])
+    if row is None:
         conversations.create(
             tx, conversation, title=None, workspace=None, workflow_id=None, metadata=None, origin="langgraph"
         )
-        return conversations.find(tx, conversation, lock=True)
+    return conversations.find(tx, conversation, lock=True)
 
 
 def secret(tx: Tx, no: int) -> Stored | None:
@@ -358,8 +355,10 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, str, list[log.Draft], str], list
         values[channel] = was["values"][channel]
     values |= {channel: value.plain() for channel, value in d.values.items()}
     _add(tx, found.no, d.values.values(), d.shared)
-    said = bool(d.items) and _say(tx, found, branch, d.items, append)
-    if not said and parent is not None and parent[3] == branch and parent[4] == found.last_seq:
+    said = _say(tx, found, branch, d.items, append) if d.items else None
+    if said:
+        seq = said
+    elif said is None and parent is not None and parent[3] == branch and parent[4] == found.last_seq:
         seq = found.last_seq  # nothing was said by anyone meanwhile
     else:
         seq = _head(tx, found.no, branch)
@@ -596,8 +595,9 @@ def _say(
     branch: int,
     items: Sequence[Item],
     append: Callable[[Tx, str, list[log.Draft], str], list[int]],
-) -> bool:
-    """Append what is not in the log of this lineage yet; says whether there was anything. A message that was changed is appended as its own replacement."""
+) -> int | None:
+    """Append what is not in the log of this lineage yet. Returns the number of the newest event then: None if there was
+    nothing to append, 0 if nothing of it is kept. A message that was changed is appended as its own replacement."""
     known = _known(tx, found.no, branch, {i.id for i in items} | {i.also for i in items if i.also})
     new: list[tuple[Item, log.Draft, int]] = []
     for item in items:
@@ -610,7 +610,7 @@ def _say(
             draft = log.replacing(draft, first)
         new.append((item, draft, first))
     if not new:
-        return False
+        return None
     name = branches.tree(tx, found.no)[branch][0] if branch else MAIN
     seqs = append(tx, found.id, [draft for _, draft, _ in new], name)
     tx.many(
@@ -622,7 +622,8 @@ def _say(
             if seq
         ],
     )
-    return True
+    # What was thought stands behind what was said.
+    return max((seq + (draft[4] is not None) for (_, draft, _), seq in zip(new, seqs, strict=True) if seq), default=0)
 
 
 def _known(tx: Tx, no: int, branch: int, wanted: set[str]) -> dict[str, tuple[int, bytes | None]]:
