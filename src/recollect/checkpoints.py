@@ -270,12 +270,14 @@ class Unexpected(Exception):
 
 
 class Placed:
-    __slots__ = ("branch", "found", "seq")
+    __slots__ = ("branch", "found", "pieces", "seq")
 
-    def __init__(self, found: Found, branch: int, seq: int) -> None:
+    def __init__(self, found: Found, branch: int, seq: int, pieces: Have) -> None:
         self.found = found
         self.branch = branch
         self.seq = seq
+        self.pieces = pieces
+        """What was written along with it."""
 
 
 COLUMNS = "namespace, checkpoint_id, parent_id, branch_no, seq, source, step, node, run_id, created_at, state, checksum"
@@ -347,14 +349,14 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, str, list[log.Draft], str], list
     if d.needs_parent and parent is None:
         raise Unexpected(found.no, d.secret)
     branch = _branch(tx, found, d, again, parent)
-    was = _state(parent) if parent is not None else {}
+    was = _was(parent) if parent is not None else {}
     values = {}
     for channel, version in d.inherits.items():
         if channel not in was.get("values", ()) or was["head"]["channel_versions"].get(channel) != version:
             raise Unexpected(found.no, d.secret)
         values[channel] = was["values"][channel]
     values |= {channel: value.plain() for channel, value in d.values.items()}
-    _add(tx, found.no, d.values.values(), d.shared)
+    pieces = _add(tx, found.no, d.values.values(), d.shared)
     said = _say(tx, found, branch, d.items, append) if d.items else None
     if said:
         seq = said
@@ -373,11 +375,30 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, str, list[log.Draft], str], list
     )  # fmt: skip
     if d.limited:
         jobs.enqueue(tx, "prune", f"{found.no}:0", delay_ms=PRUNE_DELAY_MS)
-    return Placed(found, branch, seq)
+    _remember(state, d.head, values)
+    return Placed(found, branch, seq, pieces)
 
 
-def _add(tx: Tx, no: int, values: Iterable[Value], known: frozenset[bytes]) -> None:
-    """Store what is not there. What is `known` is, and so is everything below it; the rest is asked for."""
+_written: dict[bytes, dict[str, Any]] = {}
+"""What is in rows that were written a moment ago, for the next one: it is their child."""
+
+
+def _remember(state: bytes, head: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    if len(_written) >= 64:
+        _written.clear()
+    # Copied: a graph goes on with its own.
+    versions = dict(head.get("channel_versions", {}))
+    seen = {name: dict(known) for name, known in head.get("versions_seen", {}).items()}
+    _written[state] = {"head": {"channel_versions": versions, "versions_seen": seen}, "values": values}
+
+
+def _was(row: Row) -> dict[str, Any]:
+    """The versions and values of a row, only to be looked at."""
+    return (_written.get(row[10]) if _crc(row[:11]) == row[11] else None) or _state(row)
+
+
+def _add(tx: Tx, no: int, values: Iterable[Value], known: frozenset[bytes]) -> Have:
+    """Store what is not there, and return it. What is `known` is, and so is everything below it; the rest is asked for."""
     left: dict[bytes, Stored | Callable[[], Stored]] = {}
     for value in values:
         if value.key is None:
@@ -393,9 +414,10 @@ def _add(tx: Tx, no: int, values: Iterable[Value], known: frozenset[bytes]) -> N
     if len(left) > 3:
         for key in there_are(tx, no, list(left)):
             left.pop(key, None)
-    if left:
-        rows = [(key, stored if isinstance(stored, tuple) else stored()) for key, stored in left.items()]
-        tx.many(_PIECE, [(tx.user, no, key, type, data) for key, (type, data) in rows])
+    new = {key: stored if isinstance(stored, tuple) else stored() for key, stored in left.items()}
+    if new:
+        tx.many(_PIECE, [(tx.user, no, key, type, data) for key, (type, data) in new.items()])
+    return new
 
 
 def there_are(tx: Tx, no: int, keys: Sequence[bytes]) -> Iterator[bytes]:
@@ -444,6 +466,14 @@ def collect(tx: Tx, no: int, wanted: Iterable[bytes], have: Have) -> None:
             if type in (LIST, GROUP):
                 following |= dict.fromkeys(inner for inner in keys_in(data) if inner not in have)
         asked = list(following)
+
+
+def add(have: Have, pieces: Have) -> None:
+    """Add what was written to what is at hand: of lists and groups only those that are there with all they refer to, which
+    is what `collect` goes by."""
+    for key, stored in reversed(pieces.items()):
+        if stored[0] not in (LIST, GROUP) or all(inner in have for inner in keys_in(stored[1])):
+            have[key] = stored
 
 
 def _pack(state: Mapping[str, Any]) -> bytes:
