@@ -270,14 +270,12 @@ class Unexpected(Exception):
 
 
 class Placed:
-    __slots__ = ("branch", "found", "pieces", "seq")
+    __slots__ = ("branch", "found", "seq")
 
-    def __init__(self, found: Found, branch: int, seq: int, pieces: Have) -> None:
+    def __init__(self, found: Found, branch: int, seq: int) -> None:
         self.found = found
         self.branch = branch
         self.seq = seq
-        self.pieces = pieces
-        """What was written along with it."""
 
 
 COLUMNS = "namespace, checkpoint_id, parent_id, branch_no, seq, source, step, node, run_id, created_at, state, checksum"
@@ -356,7 +354,7 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, str, list[log.Draft], str], list
             raise Unexpected(found.no, d.secret)
         values[channel] = was["values"][channel]
     values |= {channel: value.plain() for channel, value in d.values.items()}
-    pieces = _add(tx, found.no, d.values.values(), d.shared)
+    _add(tx, found.no, d.values.values(), d.shared)
     said = _say(tx, found, branch, d.items, append) if d.items else None
     if said:
         seq = said
@@ -376,7 +374,7 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, str, list[log.Draft], str], list
     if d.limited:
         jobs.enqueue(tx, "prune", f"{found.no}:0", delay_ms=PRUNE_DELAY_MS)
     _remember(state, d.head, values)
-    return Placed(found, branch, seq, pieces)
+    return Placed(found, branch, seq)
 
 
 _written: dict[bytes, dict[str, Any]] = {}
@@ -397,8 +395,8 @@ def _was(row: Row) -> dict[str, Any]:
     return (_written.get(row[10]) if _crc(row[:11]) == row[11] else None) or _state(row)
 
 
-def _add(tx: Tx, no: int, values: Iterable[Value], known: frozenset[bytes]) -> Have:
-    """Store what is not there, and return it. What is `known` is, and so is everything below it; the rest is asked for."""
+def _add(tx: Tx, no: int, values: Iterable[Value], known: frozenset[bytes]) -> None:
+    """Store what is not there. What is `known` is, and so is everything below it; the rest is asked for."""
     left: dict[bytes, Stored | Callable[[], Stored]] = {}
     for value in values:
         if value.key is None:
@@ -414,10 +412,9 @@ def _add(tx: Tx, no: int, values: Iterable[Value], known: frozenset[bytes]) -> H
     if len(left) > 3:
         for key in there_are(tx, no, list(left)):
             left.pop(key, None)
-    new = {key: stored if isinstance(stored, tuple) else stored() for key, stored in left.items()}
-    if new:
-        tx.many(_PIECE, [(tx.user, no, key, type, data) for key, (type, data) in new.items()])
-    return new
+    if left:
+        rows = [(key, stored if isinstance(stored, tuple) else stored()) for key, stored in left.items()]
+        tx.many(_PIECE, [(tx.user, no, key, type, data) for key, (type, data) in rows])
 
 
 def there_are(tx: Tx, no: int, keys: Sequence[bytes]) -> Iterator[bytes]:
@@ -466,14 +463,6 @@ def collect(tx: Tx, no: int, wanted: Iterable[bytes], have: Have) -> None:
             if type in (LIST, GROUP):
                 following |= dict.fromkeys(inner for inner in keys_in(data) if inner not in have)
         asked = list(following)
-
-
-def add(have: Have, pieces: Have) -> None:
-    """Add what was written to what is at hand: of lists and groups only those that are there with all they refer to, which
-    is what `collect` goes by."""
-    for key, stored in reversed(pieces.items()):
-        if stored[0] not in (LIST, GROUP) or all(inner in have for inner in keys_in(stored[1])):
-            have[key] = stored
 
 
 def _pack(state: Mapping[str, Any]) -> bytes:

@@ -467,7 +467,6 @@ class Saver(BaseCheckpointSaver[str]):
         shared = self._shared
         shared.keep(shared.secrets, (store.user, place.thread), secret._replace(no=placed.found.no))
         shared.keep(shared.recent, place.key(checkpoint["id"]), recent)
-        checkpoints.add(shared.have(store.user, placed.found.no), placed.pieces)
         if draft.items:
             store._appended(queued)
         return place.config(checkpoint["id"])
