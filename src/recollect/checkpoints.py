@@ -386,7 +386,7 @@ def _remember(state: bytes, head: Mapping[str, Any], values: Mapping[str, Any]) 
         _written.clear()
     # Copied: a graph goes on with its own.
     versions = dict(head.get("channel_versions", {}))
-    seen = {name: dict(known) for name, known in head.get("versions_seen", {}).items()}
+    seen = {name: dict(known or {}) for name, known in head.get("versions_seen", {}).items()}
     _written[state] = {"head": {"channel_versions": versions, "versions_seen": seen}, "values": values}
 
 
