@@ -25,7 +25,7 @@ from zlib import error as ZlibError
 
 from . import branches, conversations, ids, jobs, log
 from .branches import NO_LIMIT
-from .errors import AlreadyExists, ConversationDeleted, Damaged, NotFound
+from .errors import AlreadyExists, Damaged
 from .model import MAIN, Checkpoint
 
 TYPE_CHECKING = False
@@ -304,23 +304,20 @@ _AGAIN = (
 
 def there(tx: Tx, conversation: str, *, lock: bool = False) -> Found | None:
     """The conversation behind an id; None if there is none, or if it is in the bin."""
-    try:
-        return conversations.find(tx, conversation, lock=lock)
-    except NotFound:
-        return None
+    row = conversations.look(tx, conversation, lock=lock)
+    return None if row is None or row[6] is not None else conversations.Found(*row[:6])
 
 
 def _enter(tx: Tx, conversation: str) -> Found:
     """The conversation a state is written for, made where there is none."""
-    try:
-        return conversations.find(tx, conversation, lock=True)
-    except ConversationDeleted:
-        raise
-    except NotFound:
+    row = conversations.look(tx, conversation, lock=True)
+    if row is not None and row[6] is None:
+        return conversations.Found(*row[:6])
+    if row is None:
         conversations.create(
             tx, conversation, title=None, workspace=None, workflow_id=None, metadata=None, origin="langgraph"
         )
-        return conversations.find(tx, conversation, lock=True)
+    return conversations.find(tx, conversation, lock=True)
 
 
 def secret(tx: Tx, no: int) -> Stored | None:
@@ -350,7 +347,7 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, str, list[log.Draft], str], list
     if d.needs_parent and parent is None:
         raise Unexpected(found.no, d.secret)
     branch = _branch(tx, found, d, again, parent)
-    was = _state(parent) if parent is not None else {}
+    was = _was(parent) if parent is not None else {}
     values = {}
     for channel, version in d.inherits.items():
         if channel not in was.get("values", ()) or was["head"]["channel_versions"].get(channel) != version:
@@ -358,8 +355,10 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, str, list[log.Draft], str], list
         values[channel] = was["values"][channel]
     values |= {channel: value.plain() for channel, value in d.values.items()}
     _add(tx, found.no, d.values.values(), d.shared)
-    said = bool(d.items) and _say(tx, found, branch, d.items, append)
-    if not said and parent is not None and parent[3] == branch and parent[4] == found.last_seq:
+    said = _say(tx, found, branch, d.items, append) if d.items else None
+    if said:
+        seq = said
+    elif said is None and parent is not None and parent[3] == branch and parent[4] == found.last_seq:
         seq = found.last_seq  # nothing was said by anyone meanwhile
     else:
         seq = _head(tx, found.no, branch)
@@ -374,7 +373,26 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, str, list[log.Draft], str], list
     )  # fmt: skip
     if d.limited:
         jobs.enqueue(tx, "prune", f"{found.no}:0", delay_ms=PRUNE_DELAY_MS)
+    _remember(state, d.head, values)
     return Placed(found, branch, seq)
+
+
+_written: dict[bytes, dict[str, Any]] = {}
+"""What is in rows that were written a moment ago, for the next one: it is their child."""
+
+
+def _remember(state: bytes, head: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    if len(_written) >= 64:
+        _written.clear()
+    # Copied: a graph goes on with its own.
+    versions = dict(head.get("channel_versions", {}))
+    seen = {name: dict(known or {}) for name, known in head.get("versions_seen", {}).items()}
+    _written[state] = {"head": {"channel_versions": versions, "versions_seen": seen}, "values": values}
+
+
+def _was(row: Row) -> dict[str, Any]:
+    """The versions and values of a row, only to be looked at."""
+    return (_written.get(row[10]) if _crc(row[:11]) == row[11] else None) or _state(row)
 
 
 def _add(tx: Tx, no: int, values: Iterable[Value], known: frozenset[bytes]) -> None:
@@ -596,8 +614,9 @@ def _say(
     branch: int,
     items: Sequence[Item],
     append: Callable[[Tx, str, list[log.Draft], str], list[int]],
-) -> bool:
-    """Append what is not in the log of this lineage yet; says whether there was anything. A message that was changed is appended as its own replacement."""
+) -> int | None:
+    """Append what is not in the log of this lineage yet. Returns the number of the newest event then: None if there was
+    nothing to append, 0 if nothing of it is kept. A message that was changed is appended as its own replacement."""
     known = _known(tx, found.no, branch, {i.id for i in items} | {i.also for i in items if i.also})
     new: list[tuple[Item, log.Draft, int]] = []
     for item in items:
@@ -610,7 +629,7 @@ def _say(
             draft = log.replacing(draft, first)
         new.append((item, draft, first))
     if not new:
-        return False
+        return None
     name = branches.tree(tx, found.no)[branch][0] if branch else MAIN
     seqs = append(tx, found.id, [draft for _, draft, _ in new], name)
     tx.many(
@@ -622,7 +641,8 @@ def _say(
             if seq
         ],
     )
-    return True
+    # What was thought stands behind what was said.
+    return max((seq + (draft[4] is not None) for (_, draft, _), seq in zip(new, seqs, strict=True) if seq), default=0)
 
 
 def _known(tx: Tx, no: int, branch: int, wanted: set[str]) -> dict[str, tuple[int, bytes | None]]:

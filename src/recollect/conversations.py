@@ -42,13 +42,19 @@ class Found:
         self.workspace = workspace
 
 
-def find(tx: Tx, conversation: str, *, lock: bool = False, deleted: bool = False) -> Found:
-    """The conversation behind an id; with `lock`, no one else writes to it until this transaction ends."""
-    row = tx.one(
+def look(tx: Tx, conversation: str, *, lock: bool = False) -> Row | None:
+    """The row behind an id, to be a `Found` but for its end, which says when it was deleted. None if there is none: an
+    error, which would have to be redacted first, is dear where that is no news."""
+    return tx.one(
         "select no, id, last_seq, active_branch, title, workspace, deleted_at from conversations"
         " where user_no = :user and id = :id" + (tx.for_update if lock else ""),
         id=conversation,
     )
+
+
+def find(tx: Tx, conversation: str, *, lock: bool = False, deleted: bool = False) -> Found:
+    """The conversation behind an id; with `lock`, no one else writes to it until this transaction ends."""
+    row = look(tx, conversation, lock=lock)
     if row is None:
         raise NotFound(
             f"There is no conversation {conversation!r}. `conversations()` lists them, `create()` makes one."

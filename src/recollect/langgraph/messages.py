@@ -38,6 +38,79 @@ THOUGHTS = {"reasoning", "thinking"}
 CALLS = {"tool_use", "tool_call", "function_call", "server_tool_call", "invalid_tool_call"}
 _NAMES = {"id", "type", "role", "name", "tool_call_id", "node"}
 
+# -- copies
+
+COMMON = frozenset({HumanMessage, AIMessage, SystemMessage, ToolMessage})
+_INNER = frozenset({dict, list})
+_ATOMS = frozenset({str, int, float, bool, bytes, type(None)})
+
+
+def is_plain(message: Any) -> bool:
+    """Whether a message is one of the common ones and holds nothing but plain data: then `twin` makes another."""
+    return (
+        type(message) in COMMON
+        and not message.__pydantic_extra__
+        and not message.__pydantic_private__
+        and all(map(_is_plain, message.__dict__.values()))
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    kind = type(value)
+    if kind is dict:
+        return all(type(key) is str for key in value) and all(map(_is_plain, value.values()))
+    return kind in _ATOMS or (kind is list and all(map(_is_plain, value)))
+
+
+def twin(message: BaseMessage) -> BaseMessage:
+    """Another message that says the same and shares nothing that can be changed: a tenth of the time that validating its
+    fields once more would take."""
+    found = message.__copy__()
+    inner = found.__dict__
+    for name, value in inner.items():
+        if type(value) not in _ATOMS:
+            inner[name] = _copy(value)
+    return found
+
+
+def _copy(value: Any) -> Any:
+    kind = type(value)
+    if kind is dict:
+        return {key: _copy(v) for key, v in value.items()} if value else {}
+    return [_copy(v) for v in value] if kind is list else value
+
+
+def is_twin(message: BaseMessage, other: BaseMessage) -> bool:
+    """Whether two messages would be written as the same bytes; the other `is_plain`."""
+    return (
+        type(message) is type(other)
+        and not message.__pydantic_extra__
+        and not message.__pydantic_private__
+        and message.__dict__ == other.__dict__
+        and all(
+            _is_same(value, other.__dict__[name])
+            for name, value in message.__dict__.items()
+            if type(value) in _INNER and value
+        )
+    )
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Equal in kind and order too: 1 is not True, and a dict is written in its order."""
+    if a is b:
+        return True
+    kind = type(a)
+    if kind is not type(b):
+        return False
+    if kind is dict:
+        return len(a) == len(b) and (not a or (list(a) == list(b) and all(map(_is_same, a.values(), b.values()))))
+    if kind is list:
+        return len(a) == len(b) and all(map(_is_same, a, b))
+    if kind is float:
+        return str(a) == str(b)  # 0.0 is not -0.0
+    return kind in _ATOMS and bool(a == b)
+
+
 # -- redaction
 
 

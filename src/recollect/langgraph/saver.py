@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import builtins
 import copy
-import json
 import logging
 import os
 import random
@@ -23,6 +22,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from enum import Enum
 from functools import partial
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar, cast
 
 from langchain_core.messages import BaseMessage, HumanMessage
@@ -64,12 +64,15 @@ START = "__start__"
 RECENT = 256
 ROOM = 4_000
 """How many pieces are remembered: a chunk of a chat has 10 KB."""
+KEPT = 8_000
+"""A message of at most so many bytes is remembered as it was read."""
 PASSED = 50_000
 TRIES = 4
 SMALL = 48
 """A list whose elements are smaller on average is stored whole."""
 _OWN = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot", "langgraph_auth_user"})
 _KEPT = ("v", "ts", "channel_versions", "versions_seen", "updated_channels")
+_NOTHING: tuple[None, None] = (None, None)
 _CONFIG = ("thread_id", "checkpoint_ns", "checkpoint_id")
 
 
@@ -124,8 +127,11 @@ class _Shared:
         self.secrets: OrderedDict[tuple[str, str], Secret] = OrderedDict()
         self.pieces: OrderedDict[tuple[str, int], checkpoints.Have] = OrderedDict()
         """What was read a moment ago: a piece never changes, its key is its content."""
-        self.sound: dict[bytes, bytes] = {}
-        """Elements whose content was found to be what their key says: the very same bytes need no second look."""
+        self.sound: dict[bytes, tuple[bytes, BaseMessage | None]] = {}
+        """Elements whose content was found to be what their key says: the same bytes need no second look, and a message made
+        of them is only to be copied."""
+        self.ids: dict[tuple[bytes, str], bytes] = {}
+        """(secret, id of a message) -> its key, of those in `sound`."""
         self.room = ROOM
         self.passed: dict[bytes, None] = {}
         """Keys of elements that went through the gate as they are."""
@@ -144,6 +150,7 @@ class _Shared:
             self.pieces.move_to_end((user, no))
             if len(self.sound) > self.room:
                 self.sound.clear()
+                self.ids.clear()
             while len(self.pieces) > 1 and sum(map(len, self.pieces.values())) > self.room:
                 self.pieces.popitem(last=False)
             if len(found) > self.room:
@@ -273,6 +280,11 @@ class Saver(BaseCheckpointSaver[str]):
         """The serializer itself, below the encryption."""
         return self.serde.serde if _encrypts(self.serde) else self.serde
 
+    @property
+    def _is_stock(self) -> bool:
+        """Whether values are written and read by LangGraph's own serializer, as it is."""
+        return type(self._inner) is JsonPlusSerializer
+
     def _dump(self, value: Any, channel: str) -> Stored:
         try:
             type, data = self._inner.dumps_typed(value)
@@ -325,9 +337,16 @@ class Saver(BaseCheckpointSaver[str]):
         keys, found = [], []
         passed, mode = self._shared.passed, self._store.settings.redact_state
         digest, dump = checkpoints.digest, self._dump
+        sound, ids = self._shared.sound, self._shared.ids if self._is_stock else {}
         for value in values:
-            plain = dump(value, channel)
-            key = digest(secret, *plain)
+            # What was read a moment ago, and is what it was, is neither serialised nor hashed once more.
+            known = ids.get((secret, value.id)) if ids and type(value) in messages.COMMON and value.id else None
+            data, model = sound.get(known, _NOTHING) if known is not None else _NOTHING
+            if known is not None and data is not None and model is not None and messages.is_twin(value, model):
+                plain, key = ("msgpack", data), known
+            else:
+                plain = dump(value, channel)
+                key = digest(secret, *plain)
             if gate is not None and key not in passed:
                 safe = messages.clean(value, gate, mode, spoken=spoken)
                 if safe is not value:
@@ -513,9 +532,7 @@ class Saver(BaseCheckpointSaver[str]):
             except Exception:
                 found = messages.clean(found, store._gate.another(), "all")
         try:
-            plain = _listed(found)
-            json.dumps(plain, allow_nan=False)
-            return plain
+            return _listed(found)
         except (TypeError, ValueError):
             return {"=": _encoded(self._seal(self._dump(found, "metadata")))}
 
@@ -635,12 +652,9 @@ class Saver(BaseCheckpointSaver[str]):
         place = self._place(config)
         if place.checkpoint is None:
             raise InvalidInput("Writes belong to a checkpoint: the config needs a checkpoint_id.")
-        self._keep(config, [(WRITES_IDX_MAP.get(c, i), c, v) for i, (c, v) in enumerate(writes)], task_id, task_path)
+        self._keep(place, [(WRITES_IDX_MAP.get(c, i), c, v) for i, (c, v) in enumerate(writes)], task_id, task_path)
 
-    def _keep(
-        self, config: RunnableConfig, writes: Sequence[tuple[int, str, Any]], task_id: str, task_path: str
-    ) -> None:
-        place = self._place(config)
+    def _keep(self, place: Place, writes: Sequence[tuple[int, str, Any]], task_id: str, task_path: str) -> None:
         checkpoint = place.checkpoint or ""
         task_id, task_path = checks.text(task_id, "task_id"), checks.text(task_path, "task_path")
         for _, channel, _ in writes:
@@ -719,25 +733,54 @@ class Saver(BaseCheckpointSaver[str]):
             stored = [self._unseal(one) for one in stored]
         digest = checkpoints.digest
         count, parts, kinds = 0, [], {type for type, _ in stored}
-        sound = self._shared.sound
+        sound, stock = self._shared.sound, self._is_stock
+        made: builtins.list[Any] = []
+        """A copy of a message, or how many elements are to be read in its place, and under which key one is kept."""
         for key, (type, data) in zip(keys, stored, strict=True):
             if type == checkpoints.CHUNK:
                 n, data = checkpoints.unchunked(key, data)
-                count += n
-            elif sound.get(key) is data or digest(secret, type, data) == key:
-                sound[key] = data
-                count += 1
+                made.append((n, None, data))
             else:
-                raise Damaged("A value of the state is not what was written. Run `recollect doctor`.")
+                known, model = sound.get(key, _NOTHING)
+                if known != data:
+                    if digest(secret, type, data) != key:
+                        raise Damaged("A value of the state is not what was written. Run `recollect doctor`.")
+                    sound[key] = (data, None)
+                elif model is not None and stock and type == "msgpack":
+                    made.append(messages.twin(model))
+                    continue
+                n = 1
+                made.append((1, key, data))
+            count += n
             parts.append(data)
         if kinds <= {"msgpack", checkpoints.CHUNK} and isinstance(self._inner, JsonPlusSerializer):
+            if not count:
+                return made
             found = self._loads(("msgpack", b"\xdd" + count.to_bytes(4) + b"".join(parts)))
-            if isinstance(found, builtins.list) and len(found) == count:
-                return found
-            raise Damaged("A list of the state is not what was written. Run `recollect doctor`.")
+            if not isinstance(found, builtins.list) or len(found) != count:
+                raise Damaged("A list of the state is not what was written. Run `recollect doctor`.")
+            return self._merged(made, found, secret)
         if checkpoints.CHUNK in kinds:
             raise Damaged("The state was written by another serializer: open it with the one it was written with.")
         return [self._loads(plain) for plain in stored]
+
+    def _merged(self, made: Sequence[Any], found: builtins.list[Any], secret: bytes) -> builtins.list[Any]:
+        """Copies and what was read, in their order. Messages that were read are kept, to be copied the next time."""
+        merged: builtins.list[Any] = []
+        start = 0
+        shared, stock = self._shared, self._is_stock
+        for one in made:
+            if type(one) is not tuple:
+                merged.append(one)
+                continue
+            n, key, data = one
+            if key is not None and stock and len(data) <= KEPT and messages.is_plain(found[start]):
+                shared.sound[key] = (data, messages.twin(found[start]))
+                if found[start].id:
+                    shared.ids[secret, found[start].id] = key
+            merged += found[start : start + n]
+            start += n
+        return merged
 
     def _tuple(
         self, place: Place, loaded: Loaded, secret: bytes, config: RunnableConfig | None = None
@@ -1160,6 +1203,8 @@ def _listed(value: Any) -> Any:
         return {key: _listed(v) for key, v in value.items()}
     if value is not None and type(value) not in (str, int, float, bool):
         raise TypeError(type(value).__name__)
+    if type(value) is float and not isfinite(value):
+        raise ValueError("JSON has no such number")
     return value
 
 

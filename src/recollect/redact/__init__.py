@@ -55,6 +55,9 @@ _FIT_FOR_IDS = ("vendor-token", "card-number")
 
 _asked = 0
 _loud: Pattern | None = None
+_quiet: dict[str, None] = {}
+"""Texts that were found quiet a moment ago: a graph hands the same message over several times in one turn."""
+MOST_KEPT, LONGEST_KEPT = 128, 4_000
 SETTLED = 50  # after so many texts a process is no hook: loading re2 (4 ms) pays off
 
 
@@ -72,11 +75,18 @@ def _settled(count: int) -> Pattern | None:
 
 def quiet(text: str) -> bool:
     """`screen.is_quiet`, the quick way where there is much to ask."""
+    if text in _quiet:
+        return True
     pattern = _settled(1)
     if pattern is None or "\0" in text:
         return is_quiet(text)
     with searching:
-        return not pattern.has(to_bytes(text))
+        found = not pattern.has(to_bytes(text))
+    if found and len(text) <= LONGEST_KEPT:
+        if len(_quiet) >= MOST_KEPT:
+            _quiet.clear()
+        _quiet[text] = None
+    return found
 
 
 def _loud_ones(texts: Sequence[str]) -> list[int]:

@@ -118,5 +118,7 @@ def _one(
         (thread, namespace, id),
     ).fetchall()
     for (task, path), group in groupby(rows, key=lambda w: w[:2]):
-        saver._keep(where, [(w[2], w[3], saver._loads((str(w[4]), bytes(w[5])))) for w in group], task, path)
+        saver._keep(
+            saver._place(where), [(w[2], w[3], saver._loads((str(w[4]), bytes(w[5])))) for w in group], task, path
+        )
     return True, len(rows)

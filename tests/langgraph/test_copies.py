@@ -1,0 +1,85 @@
+"""Messages that were read a moment ago are copied, and those that are what they were are not written anew: nobody notices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from graphs import thread
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langgraph.checkpoint.base import empty_checkpoint
+
+from recollect.langgraph import Saver, messages
+
+CALL = {"name": "look", "args": {"at": [1, {"deep": "sea"}]}, "id": "c1", "type": "tool_call"}
+
+
+def said() -> list[Any]:
+    return [
+        SystemMessage("be kind " * 9, id="s"),
+        HumanMessage([{"type": "text", "text": "look " * 9}], id="h"),
+        AIMessage("", id="a", tool_calls=[CALL], response_metadata={"n": 1}, usage_metadata=None),
+        ToolMessage("fish " * 9, id="t", tool_call_id="c1", artifact={"kept": [1.5, None]}),
+        AIMessage("no id " * 9),
+    ]
+
+
+def put(saver: Saver, value: Any, id: str, parent: Any = None) -> Any:
+    checkpoint: Any = {
+        **empty_checkpoint(),
+        "id": id,
+        "channel_values": {"value": value},
+        "channel_versions": {"value": id},
+    }
+    config = parent or {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+    return saver.put(config, checkpoint, {"source": "loop", "step": 0, "parents": {}}, {"value": id})
+
+
+def read(saver: Saver, config: Any = None) -> Any:
+    found = saver.get_tuple(config or thread())
+    assert found is not None
+    return found.checkpoint["channel_values"]["value"]
+
+
+def test_what_is_read_again_is_the_same_and_nobody_elses(saver: Saver) -> None:
+    put(saver, said(), "1")
+    first = read(saver)
+    for one, again in zip(first, read(saver), strict=True):
+        assert type(one) is type(again) and one == again and one.model_fields_set == again.model_fields_set
+        assert one is not again and one.model_dump() == again.model_dump()
+    assert first == said()
+    first[1].content[0]["text"] = "changed"
+    first[2].tool_calls[0]["args"]["at"][1]["deep"] = "changed"
+    first[2].response_metadata["n"] = "changed"
+    first[3].artifact["kept"].append("changed")
+    first[4].content = "changed"
+    assert read(saver) == said()
+    assert [t.checkpoint["channel_values"]["value"] for t in saver.list(thread())] == [said()]
+
+
+@pytest.mark.parametrize(
+    ("which", "change"),
+    [
+        (0, lambda m: setattr(m, "content", "be quick " * 9)),
+        (1, lambda m: m.content.append({"type": "text", "text": "there"})),
+        (2, lambda m: m.tool_calls[0]["args"].update(at=[True, {"deep": "sea"}])),
+        (2, lambda m: m.response_metadata.update(n=True)),
+        (2, lambda m: m.response_metadata.update(n=1.0)),
+        (3, lambda m: m.artifact.update(kept=(1.5, None))),
+        (3, lambda m: setattr(m, "status", "error")),
+    ],
+)
+def test_a_message_that_was_changed_is_stored_as_it_is_now(saver: Saver, which: int, change: Any) -> None:
+    config = put(saver, said(), "1")
+    read(saver)
+    value = read(saver)
+    change(value[which])
+    after = put(saver, value, "2", config)
+    with Saver(saver.store) as other:  # which remembers nothing
+        assert repr(read(other, after)) == repr([*value]).replace("(1.5, None)", "[1.5, None]")
+        assert read(other, config) == said()
+
+
+def test_the_order_of_a_dict_is_part_of_it() -> None:
+    one, other = AIMessage("", additional_kwargs={"a": 1, "b": 2}), AIMessage("", additional_kwargs={"b": 2, "a": 1})
+    assert one == other and not messages.is_twin(one, other) and messages.is_twin(one, messages.twin(one))
