@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 COLUMNS = (
     "i.id, i.namespace, i.key, i.value, i.created_at, i.updated_at, i.ttl_ms, i.source, i.memory, i.tick, i.expires_at"
 )
+RANKED = (
+    "i.id, i.namespace, null, null, null, i.updated_at, null, null, null, i.tick, i.expires_at"  # enough for an order
+)
 OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte")
 PAGE = 500
 FOREVER = 1 << 62
@@ -76,6 +79,10 @@ class Scope:
     @property
     def params(self) -> dict[str, str]:
         return {"low": self.low} if self.exact else {"low": self.low, "high": self.high}
+
+    def holds(self, namespace: str) -> bool:
+        """The same of a namespace as it is stored: texts are in order of their characters here and there."""
+        return namespace == self.low if self.exact else self.low <= namespace < self.high
 
     @property
     def tokens(self) -> list[str]:
@@ -456,23 +463,49 @@ def by_id(tx: Tx, id: int) -> Row | None:
     return tx.one(f"select {COLUMNS} from items i where i.user_no = :user and i.id = :id", id=id)
 
 
+def _newest_first(scope: Scope, columns: str, where: str) -> str:
+    """A statement for some items of a scope, the one that was put last first.
+
+    The index that has them in this order has it for one namespace. So where a range holds but one, which its first and last
+    tell, that is asked for, and as many rows are read as are wanted; else all of the range is, and put in order. One
+    statement says both, and the half that does not apply is not run.
+    """
+
+    def half(where_: str) -> str:
+        return (
+            f"select {columns} from items i where i.user_no = :user and (i.expires_at is null or i.expires_at > :now)"
+            f"{where_}{where} order by i.tick desc limit :most"
+        )
+
+    if scope.exact:
+        return half(scope.where)
+    return (
+        "with ends as (select (select min(i.namespace) from items i where i.user_no = :user"
+        + scope.where
+        + ") as first,"
+        " (select max(i.namespace) from items i where i.user_no = :user" + scope.where + ") as last)"
+        f" select * from ({half(' and i.namespace = (select first from ends) and (select first = last from ends)')}) as one"
+        f" union all select * from ({half(scope.where + ' and (select first <> last from ends)')}) as several"
+    )
+
+
 def newest(tx: Tx, scope: Scope, now: int, most: int, skip: int = 0) -> list[Row]:
     """Items of a scope, the one that was put last first."""
-    found = tx.all(
-        "select i.id from items i where i.user_no = :user and (i.expires_at is null or i.expires_at > :now)"
-        f"{scope.where} order by i.tick desc limit :most offset :skip",
-        now=now, most=most, skip=skip, **scope.params,
-    )  # fmt: skip
-    return some(tx, [row[0] for row in found])
+    if not skip:
+        return tx.all(_newest_first(scope, COLUMNS, ""), now=now, most=most, **scope.params)
+    found = tx.all(_newest_first(scope, "i.id", ""), now=now, most=most + skip, **scope.params)
+    return some(tx, [row[0] for row in found[skip:]])
 
 
 def some(tx: Tx, numbers: Sequence[int]) -> list[Row]:
     """Items by their ids, in that order."""
     rows: dict[int, Row] = {}
     for start in range(0, len(numbers), PAGE):
-        listed = ",".join(map(str, numbers[start : start + PAGE]))  # numbers of our own, never a caller's value
-        for row in tx.all(f"select {COLUMNS} from items i{tx.by_id} where i.user_no = :user and i.id in ({listed})"):
-            rows[row[0]] = row
+        found = tx.all(
+            f"select {COLUMNS} from items i{tx.by_id} where i.user_no = :user and i.id{tx.among}",
+            ids=tx.some(numbers[start : start + PAGE]),
+        )
+        rows.update((row[0], row) for row in found)
     return [rows[n] for n in numbers if n in rows]
 
 
@@ -481,14 +514,13 @@ def walk(tx: Tx, scope: Scope, now: int, judge: Judge, first: int = PAGE) -> Ite
     before, size = FOREVER, min(max(first, 1), PAGE)
     while True:
         rows = tx.all(
-            f"select {COLUMNS} from items i where i.user_no = :user and (i.expires_at is null or i.expires_at > :now)"
-            f"{scope.where}{judge.where(tx)} and i.tick < :before order by i.tick desc limit :page",
-            now=now, before=before, page=size, **scope.params, **judge.params,
+            _newest_first(scope, COLUMNS, judge.where(tx) + " and i.tick < :before"),
+            now=now, before=before, most=size, **scope.params, **judge.params,
         )  # fmt: skip
         yield from rows
         if len(rows) < size:
             return
-        before, size = rows[-1][9], PAGE
+        before, size = rows[-1][9], min(4 * size, PAGE)
 
 
 def namespaces(tx: Tx, scope: Scope, now: int) -> list[str]:

@@ -280,6 +280,7 @@ def items_put(store: recollect.Store, c: recollect.Conversation) -> None:
         for query in (None, "tea or coffee"):
             memory.search((), query=query, filter=filter, limit=3)
             memory.search(("memories", "alex"), query=query, filter=filter)
+            memory.search((), query=query, filter=filter, limit=1, offset=1)
     assert store._db.read("alex", lambda tx: items.places(tx, items.Scope(("n",)))) == ["n."]
     memory.get(("n",), "k")
     memory.list_namespaces(prefix=("n",))

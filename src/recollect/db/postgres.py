@@ -251,8 +251,7 @@ class Postgres:
     def _once(self, user: str, fn: Callable[[Tx], T], begin: str, create: bool) -> T:
         with self._pool.connection() as connection:
             try:
-                connection.execute(begin.encode())
-                no, mark = self._enter(connection, user, create)
+                no, mark = self._enter(connection, user, begin, create)
             except (psycopg.OperationalError, psycopg.InterfaceError) as e:
                 if connection.broken:
                     raise _Stale from e  # nothing was asked of it yet: a fresh connection may try
@@ -277,24 +276,25 @@ class Postgres:
             self._users[user] = no
         return result
 
-    def _enter(self, connection: Connection, user: str, create: bool) -> tuple[int, _Mark]:
-        """Say whose transaction this is. Returns the user's number and, when writing, the mark it will leave."""
+    def _enter(self, connection: Connection, user: str, begin: str, create: bool) -> tuple[int, _Mark]:
+        """Begin, and say whose transaction this is, in one message: it is a quarter of what a small read costs. (Values are
+        put in by psycopg's own quoting, since a message of two statements takes no parameters.) Returns the user's number
+        and, when writing, the mark it will leave."""
         no = self._users.get(user, 0)
         mark = _Mark("", "", connection.info.backend_pid)
         whose = "select set_config('recollect.user_id', %s, true), set_config('recollect.user_no', %s, true)"
-        row: Row | None
+        first = psycopg.ClientCursor(connection)
         if create:
             # One row for each connection, in the statement that is sent anyway.
             owner = self._owners.setdefault(connection, f"commit {secrets.token_hex(8)}")
             mark = _Mark(owner, f"{secrets.token_hex(8)} {ids.now()}", connection.info.backend_pid)
-            row = connection.execute(
-                "with mark as (insert into meta (name, value) values (%s, %s)"
+            first.execute(
+                f"{begin}; with mark as (insert into meta (name, value) values (%s, %s)"
                 f" on conflict (name) do update set value = excluded.value) {whose}",
                 (mark.owner, mark.token, user, str(no)),
-            ).fetchone()
+            )
         else:
-            row = connection.execute(whose, (user, str(no))).fetchone()
-        assert row is not None
+            first.execute(f"{begin}; {whose}", (user, str(no)))
         if not no:
             found = connection.execute("select no from users where id = %s", (user,)).fetchone()
             if found is None and create:

@@ -131,7 +131,7 @@ class Texts:
 
             rows = tx.all(
                 f"select t.id from item_texts t where t.user_no = :user and t.model = :model{scope.on('t')}"
-                " order by bit_count(t.signature # cast(:bits as bit varying)), t.id limit :most",
+                f" order by {semantic._distance(tx)}, t.id limit :most",
                 model=model, bits=_bits(vector), most=most, **scope.params,
             )  # fmt: skip
             return [row[0] for row in rows]
@@ -153,8 +153,9 @@ class Texts:
             known.update(tx, int(row[0]))
             while True:
                 found: list[int] = known.nearest(vector, most, within)
-                listed = ",".join(map(str, found))
-                there = tx.all(f"select id from item_texts{tx.by_id} where user_no = :user and id in ({listed})")
+                there = tx.all(
+                    f"select id from item_texts{tx.by_id} where user_no = :user and id{tx.among}", ids=tx.some(found)
+                )
                 if len(there) == len(found):
                     return found
                 known.drop(set(found).difference(row[0] for row in there))  # put again or deleted since
@@ -249,7 +250,7 @@ def _passing(
 ) -> list[Found]:
     """A page of what passes, the newest first."""
     found: list[Found] = []
-    for row in items.walk(tx, scope, now, judge, 2 * (offset + limit) + len(but)):
+    for row in items.walk(tx, scope, now, judge, offset + limit + 2 + len(but)):
         if len(found) >= limit:
             break
         if row[0] in but:
@@ -341,23 +342,24 @@ class _Search:
 
     def _docs(self, ids: Sequence[int]) -> list[tuple[Doc, Row, Row]]:
         docs: list[tuple[Doc, Row, Row]] = []
-        # Without a filter a value is read only of what is shown: a hundred of them may be long.
-        columns = items.COLUMNS.replace("i.value", "null") if self._judge.is_open else items.COLUMNS
+        # Without a filter an item is read only if it is shown: a hundred of them may be long.
+        columns = items.RANKED if self._judge.is_open else items.COLUMNS
         for start in range(0, len(ids), items.PAGE):
             # Two questions by number: one that joins made Postgres, which knows no statistics of a new table, read all rows.
-            listed = ",".join(map(str, ids[start : start + items.PAGE]))
             texts = self._tx.all(
                 f"select id, text, model, vector, item from item_texts{self._tx.by_id}"
-                f" where user_no = :user and id in ({listed})"
+                f" where user_no = :user and id{self._tx.among}",
+                ids=self._tx.some(ids[start : start + items.PAGE]),
             )
             wanted = {text[4] for text in texts}.difference(self._rows)
-            listed = ",".join(map(str, sorted(wanted))) or "0"
+            # Where and how long is compared here: said in the statement, Postgres took the index on it and read all of it.
             rows = self._tx.all(
-                f"select {columns} from items i{self._tx.by_id} where i.user_no = :user and i.id in ({listed})"
-                f" and (i.expires_at is null or i.expires_at > :now){self._scope.where}",
-                now=self._now, **self._scope.params,
-            )  # fmt: skip
+                f"select {columns} from items i{self._tx.by_id} where i.user_no = :user and i.id{self._tx.among}",
+                ids=self._tx.some(sorted(wanted)),
+            )
             for row in rows:
+                if not self._scope.holds(row[1]) or (row[10] is not None and row[10] <= self._now):
+                    continue
                 self._rows[row[0]] = row
                 if not self._judge.is_open:
                     self._values[row[0]] = self._judge.value(row)

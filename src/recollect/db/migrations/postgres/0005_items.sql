@@ -16,9 +16,11 @@ create table items (
   checksum bigint not null,
   primary key (user_no, id)
 );
-create unique index items_by_key on items (user_no, namespace, key);
 create index items_by_time on items (user_no, namespace, tick);
 create index items_by_expiry on items (user_no, expires_at) where expires_at is not null;
+-- The last of them: of two that cost the same, which they all do before the table's first ANALYZE, Postgres takes the younger,
+-- and by time an item is found among all of its namespace (2.4 ms of 10,000 instead of 0.03).
+create unique index items_by_key on items (user_no, namespace, key);
 
 create table item_texts (
   id bigint not null,
