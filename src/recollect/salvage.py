@@ -508,6 +508,10 @@ def _put(tx: Tx, rows: list[list[Any]]) -> None:
     index.add(tx, entries)
 
 
+_TEXTS = frozenset([*range(9), 10, 11, 12])  # of an event's columns from `kind` on
+_COUNTS = frozenset([9, 13, 14, 16, 18])
+
+
 def _mark(row: list[Any]) -> list[Any]:
     """A row that is not what was written: readable, so kept, and tagged. branch_no, seq come before the columns."""
     columns = row[2:-1]
@@ -518,9 +522,12 @@ def _mark(row: list[Any]) -> list[Any]:
     columns[11] = _json(columns[11]) if columns[11] is not None else None
     columns = [c.decode("utf-8", "replace") if _is(c, bytes) else c for c in columns]
     columns = [c.replace("\0", "�") if _is(c, str) else c for c in columns]
+    # A number where a text was, or the other way round: the database would store another form of it than was summed up.
+    columns = [str(c) if i in _TEXTS and c is not None else c for i, c in enumerate(columns)]
+    columns = [c if i not in _COUNTS or _is(c, int) else None for i, c in enumerate(columns)]
+    columns[15] = float(columns[15]) if _is(columns[15], int, float) else None
     columns[17] = None  # its key may be another's by now
-    columns[18] = columns[18] if _is(columns[18], int) else 0
-    columns[9] = columns[9] if _is(columns[9], int) else None
+    columns[18] = columns[18] or 0
     return [*row[:2], *columns, 0]
 
 

@@ -7,7 +7,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
+
+from recollect import log, salvage
+from recollect.db import migrate
 
 from . import damage
 from .harness import Child, caught, figures, inside, seeds
@@ -176,3 +180,40 @@ def test_control_a_salvage_that_drops_rows_is_caught(large: Path, tmp_path: Path
     assert rates[0] < 0.985
     assert [line for line in complaints if "not saved" in line]
     caught("salvage", "a salvage that drops every fortieth row")
+
+
+def test_a_damaged_row_is_saved_as_it_can_be_stored() -> None:
+    """Damage may leave a number where a text was, which the database would turn into another form of it: what is marked as
+    damaged fits its own checksum all the same."""
+    said = [
+        "message",
+        "user",
+        1e20,
+        5,
+        2.5,
+        None,
+        b"\xff",
+        None,
+        None,
+        2.0,
+        None,
+        None,
+        None,
+        3.0,
+        "x",
+        7,
+        1.5,
+        "k",
+        4.0,
+    ]
+    marked = salvage._mark([0, 1, *said, 123])[2:-1]
+    stored = apsw.Connection(":memory:")
+    columns = log.COLUMNS.replace("seq, ", "").replace(" branch_no,", "").replace(", checksum", "")
+    stored.execute("".join(script for _, script in migrate.scripts("sqlite", 0))).fetchall()
+    stored.execute(
+        f"insert into events (id, user_no, conversation_no, branch_no, seq, checksum, {columns}) values"
+        f" (1, 1, 1, 0, 1, 0, {', '.join('?' * len(marked))})",
+        marked,
+    ).fetchall()
+    back = stored.execute(f"select {columns} from events").fetchall()[0]
+    assert log.content_crc(back) == log.content_crc(marked)
