@@ -84,7 +84,10 @@ class Corpus:
 def build(path: Path, events: int, *, embed: bool = True, memories: int = 0) -> None:
     """A store in which one person, "alex", has as many events, and three others together a fifth as many."""
     corpus = Corpus()
-    with recollect.open(path, user="alex", background=False, summaries=False, semantic=embed) as store:
+    with recollect.open(
+        path, user="alex", background=False, summaries=False, semantic=embed, memory_extract=False,
+        memory_max_items_per_namespace=1_000_000,
+    ) as store:  # fmt: skip
         for user, share in (("alex", events), ("kim", events // 10), ("alex2", events // 20), ("noor", events // 20)):
             handle = store.for_user(user)
             for n, entries in enumerate(corpus.conversations(share)):

@@ -54,7 +54,13 @@ def peers(run: Run) -> Iterator[Figure]:
     said = list({corpus.turn()[:200]: None for _ in range(count)})
     asked = questions(WARM_UP + run.rounds(200, 60))
     embedder = Bare(256)
-    with recollect.open(run.folder / "ours.db", user="alex", background=False, embedder=embedder) as store:
+    with recollect.open(
+        run.folder / "ours.db",
+        user="alex",
+        background=False,
+        embedder=embedder,
+        memory_max_items_per_namespace=1_000_000,
+    ) as store:
         _remember(store, said)
         store.settle()
         ours, _ = timed(lambda q: store.recall(q, limit=10), asked)

@@ -176,7 +176,9 @@ def recall(run: Run) -> Iterator[Figure]:
     for dimension in (256, 1024):
         embedder = Bare(dimension)
         path = run.folder / f"{dimension}.db"
-        with recollect.open(path, user="alex", background=False, embedder=embedder) as store:
+        with recollect.open(
+            path, user="alex", background=False, embedder=embedder, memory_max_items_per_namespace=1_000_000
+        ) as store:
             _remember(store, said)
             store.settle()
             taken = timed(lambda q: store.recall(q, limit=10), asked)
@@ -193,12 +195,10 @@ def _remember(store: recollect.Store, said: Sequence[str]) -> None:
     """As `remember`, many to a transaction: 10,000 commits are not what is measured."""
     from recollect import memories
 
+    limits = memories.Limits(1 << 62, 0.0, 0, ())
     for start in range(0, len(said), 500):
-        drafts = [
-            memories.Draft(text, "fact", 0.5, (), None, None, store._gate.another())
-            for text in said[start : start + 500]
-        ]
-        store._write(lambda tx, drafts=drafts: [memories.remember(tx, d, None) for d in drafts])  # type: ignore[misc]
+        drafts = [memories.Draft(store._gate.another(), text) for text in said[start : start + 500]]
+        store._write(lambda tx, drafts=drafts: [memories.remember(tx, d, None, limits) for d in drafts])  # type: ignore[misc]
     store.remember("the last one asks for vectors")
 
 
