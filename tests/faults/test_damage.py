@@ -62,6 +62,16 @@ def test_damage_is_found_or_harmless(small: Path, tmp_path: Path) -> None:
     figures("damage", rounds=sum(verdicts.values()), **{"unnoticed": 0, **verdicts})
 
 
+def test_a_lost_setting_of_the_index_is_damage_not_a_crash(small: Path, tmp_path: Path) -> None:
+    """Random bytes met these two: FTS5 says them as plain SQL errors."""
+    whole = small.read_bytes()
+    assert whole.count(b"tokenize") >= 1
+    battered = tmp_path / "battered.db"
+    battered.write_bytes(whole.replace(b"tokenize", b"tokenise"))
+    verdict, said = damage.look_at(battered, damage.content(small))
+    assert (verdict, said.split(":")[0]) in (("refused", "Damaged"), ("found", "the index")), said
+
+
 @pytest.mark.nightly
 def test_damage_is_found_or_harmless_ten_thousand_times(small: Path, tmp_path: Path) -> None:
     verdicts = look_at_many(small, tmp_path, 10_000, "damage-nightly")

@@ -284,6 +284,27 @@ class translated:
             ) from e
 
 
+# How SQLite, and FTS5 reading the definition and the settings of our index, say that the schema is not ours any more.
+_LOST = (
+    "no such table",
+    "no such column",
+    "no such index",
+    "malformed database schema",
+    "unsupported file format",
+    "invalid fts5 file format",
+    "parse error in",
+    "unrecognized ",
+    "no such tokenizer",
+    "error in tokenizer constructor",
+    "vtable constructor failed",
+    "fts5: ",
+    "reserved fts5",
+    "malformed ",
+    "multiple ",
+    "missing ",
+)
+
+
 def _translate(e: apsw.Error, location: str) -> RecollectError:
     no_room_for_the_index = (apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMMAP)
     if isinstance(e, apsw.FullError) or getattr(e, "extendedresult", 0) in no_room_for_the_index:
@@ -291,8 +312,7 @@ def _translate(e: apsw.Error, location: str) -> RecollectError:
     if isinstance(e, (apsw.BusyError, apsw.LockedError)):
         return StoreBusy(f"{location} is locked by another program ({e}). Nothing was written; close it and try again.")
     # Our own SQL is explained by the tests: where it no longer fits the tables, the file is not what was written.
-    lost = ("no such table", "no such column", "no such index", "malformed database schema", "unsupported file format")
-    if isinstance(e, (apsw.CorruptError, apsw.NotADBError)) or str(e).removeprefix("SQLError: ").startswith(lost):
+    if isinstance(e, (apsw.CorruptError, apsw.NotADBError)) or str(e).removeprefix("SQLError: ").startswith(_LOST):
         return Damaged(
             f"{location} is damaged ({e}). `recollect doctor {location}` says how badly, and how to save what is readable."
         )
