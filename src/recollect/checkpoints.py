@@ -52,6 +52,7 @@ LIST, GROUP, CHUNK = "=list", "=group", "=chunk"
 INLINE = 100
 """A value of at most so many bytes stands in the checkpoint's own row."""
 AT_ONCE = (8, 64, 500)
+SMALL_STATE = 2_000  # bytes of JSON that are stored as they are
 PAGE = 20
 SWEEP_DELAY_MS = 2_000
 PRUNE_DELAY_MS = 60_000
@@ -338,15 +339,15 @@ def _same_secret(tx: Tx, no: int, mine: Stored, known_as: int) -> None:
         raise Unexpected(no, stored)
 
 
-def put(tx: Tx, d: Draft, append: Callable[[Tx, str, list[log.Draft], str], list[int]]) -> Placed:
+def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[log.Draft], str], list[int]]) -> Placed:
     """Write a checkpoint, the pieces that are not there yet, and the events that its state says for the first time.
     `append` writes events to a branch and returns their numbers."""
     found = _enter(tx, d.conversation)
     _same_secret(tx, found.no, d.secret, d.known_as)
-    again, parent = _self_and_parent(tx, found.no, d)
+    again, parent, has_child = _self_and_parent(tx, found.no, d)
     if d.needs_parent and parent is None:
         raise Unexpected(found.no, d.secret)
-    branch = _branch(tx, found, d, again, parent)
+    branch = _branch(tx, found, d, again, parent, has_child)
     was = _was(parent) if parent is not None else {}
     values = {}
     for channel, version in d.inherits.items():
@@ -466,7 +467,9 @@ def collect(tx: Tx, no: int, wanted: Iterable[bytes], have: Have) -> None:
 
 
 def _pack(state: Mapping[str, Any]) -> bytes:
-    return compress(json.dumps(state, ensure_ascii=False, separators=(",", ":")).encode(), 1)
+    """Compressed where that is worth its time: a turn of a chat would spend a twentieth of its own on half a kilobyte."""
+    packed = json.dumps(state, ensure_ascii=False, separators=(",", ":")).encode()
+    return packed if len(packed) < SMALL_STATE else compress(packed, 1)
 
 
 def _crc(row: Sequence[Any]) -> int:
@@ -479,20 +482,24 @@ def _state(row: Row) -> dict[str, Any]:
     try:
         if _crc(row[:11]) != row[11]:
             raise ValueError("its checksum does not fit")
-        loaded: dict[str, Any] = json.loads(decompress(row[10]))
+        packed = bytes(row[10])
+        loaded: dict[str, Any] = json.loads(packed if packed[:1] == b"{" else decompress(packed))
         return loaded
     except (ValueError, ZlibError, TypeError) as e:
         raise Damaged(f"Checkpoint {row[1]!r} is not what was written ({e}). {_DAMAGED}") from None
 
 
-def _self_and_parent(tx: Tx, no: int, d: Draft) -> tuple[Row | None, Row | None]:
+def _self_and_parent(tx: Tx, no: int, d: Draft) -> tuple[Row | None, Row | None, bool]:
+    """What is stored under a draft's own id and under its parent's, and whether that parent has a child already."""
     rows = tx.all(
-        f"select {COLUMNS} from checkpoints where user_no = :user and conversation_no = :c and namespace = :ns"
-        " and checkpoint_id in (:id, :parent)",
+        f"select {COLUMNS}, (select 1 from checkpoints k where k.user_no = :user and k.conversation_no = :c"
+        " and k.namespace = :ns and k.parent_id = :parent limit 1) from checkpoints"
+        " where user_no = :user and conversation_no = :c and namespace = :ns and checkpoint_id in (:id, :parent)",
         c=no, ns=d.namespace, id=d.id, parent=d.parent or d.id,
     )  # fmt: skip
-    found = {row[1]: row for row in rows}
-    return found.get(d.id), None if d.parent is None else found.get(d.parent)
+    found = {row[1]: row[:12] for row in rows}
+    has_child = bool(rows and rows[0][12])
+    return found.get(d.id), None if d.parent is None else found.get(d.parent), has_child
 
 
 def _row(tx: Tx, no: int, namespace: str, id: str) -> Row | None:
@@ -513,7 +520,7 @@ def _nodes(was: Mapping[str, Any], head: Mapping[str, Any]) -> str | None:
 # -- branches
 
 
-def _branch(tx: Tx, found: Found, d: Draft, again: Row | None, parent: Row | None) -> int:
+def _branch(tx: Tx, found: Found, d: Draft, again: Row | None, parent: Row | None, has_child: bool) -> int:
     """The branch a checkpoint belongs to. A second child of one parent starts one."""
     if d.namespace:
         root = d.metadata.get("parents", {}).get("") if isinstance(d.metadata, dict) else None
@@ -529,11 +536,7 @@ def _branch(tx: Tx, found: Found, d: Draft, again: Row | None, parent: Row | Non
         return meant
     elif meant != parent[3] and _latest(tx, found.no, "", branches.lineage(tx, found.no, meant)) == parent[1]:
         branch = meant  # forked in the log: this is where it goes on
-    elif tx.one(
-        "select 1 from checkpoints where user_no = :user and conversation_no = :c and namespace = '' and parent_id = :id"
-        " limit 1",
-        c=found.no, id=parent[1],
-    ):  # fmt: skip
+    elif has_child:
         branch = _fork(tx, found, parent)
     else:
         branch = int(parent[3])
@@ -613,7 +616,7 @@ def _say(
     found: Found,
     branch: int,
     items: Sequence[Item],
-    append: Callable[[Tx, str, list[log.Draft], str], list[int]],
+    append: Callable[[Tx, Found, list[log.Draft], str], list[int]],
 ) -> int | None:
     """Append what is not in the log of this lineage yet. Returns the number of the newest event then: None if there was
     nothing to append, 0 if nothing of it is kept. A message that was changed is appended as its own replacement."""
@@ -631,7 +634,7 @@ def _say(
     if not new:
         return None
     name = branches.tree(tx, found.no)[branch][0] if branch else MAIN
-    seqs = append(tx, found.id, [draft for _, draft, _ in new], name)
+    seqs = append(tx, found, [draft for _, draft, _ in new], name)
     tx.many(
         "insert into checkpoint_messages (user_no, conversation_no, message_id, branch_no, seq, first_seq, digest)"
         " values (:user_no, :c, :id, :b, :seq, :first, :digest)",

@@ -299,11 +299,12 @@ def relative_path(path: str, workspace: str | None, *, outside_is_fine: bool) ->
 
 
 def append(
-    tx: Tx, conversation: str, drafts: Sequence[Draft], branch: str | Branch | None, *, outside: bool = False
+    tx: Tx, conversation: str | Found, drafts: Sequence[Draft], branch: str | Branch | None, *, outside: bool = False
 ) -> tuple[Found, int, list[Event]]:
-    """Write drafts at the end of a branch. Returns the conversation, the branch's number, and an event for each draft.
-    `outside`: index also those that name a path outside the workspace."""
-    found = find(tx, conversation, lock=True)
+    """Write drafts at the end of a branch. Returns the conversation, the branch's number, and an event for each draft. The
+    conversation is an id, or one that this transaction has found and locked. `outside`: index also those that name a path
+    outside the workspace."""
+    found = find(tx, conversation, lock=True) if isinstance(conversation, str) else conversation
     b = branches.number(tx, found, branch)
     name = branches.tree(tx, found.no)[b][0] if b else MAIN
     events = [draft[0] for draft in drafts]

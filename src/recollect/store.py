@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, TypeVar, Unpack
 
+    from .conversations import Found
     from .db import Database, Tx
     from .memories import Limits
     from .model import (
@@ -290,7 +291,7 @@ class Store:
         return [next(written) if self._is_on(d[0].kind) else log.unstored(name, events[0].branch, d[0]) for d in drafts]
 
     def _append(
-        self, tx: Tx, conversation: str, drafts: Sequence[log.Draft], branch: BranchLike
+        self, tx: Tx, conversation: str | Found, drafts: Sequence[log.Draft], branch: BranchLike
     ) -> tuple[list[Event], bool]:
         """Events and the work they cause, in a transaction. Says whether something is to be summarized."""
         found, b, events = log.append(tx, conversation, drafts, branch, outside=self._settings.index_outside_workspace)

@@ -55,6 +55,7 @@ from . import messages
 from .messages import NOBODY, Own
 
 if TYPE_CHECKING:
+    from ..conversations import Found
     from ..db import Tx
 
 T = TypeVar("T")
@@ -440,7 +441,7 @@ class Saver(BaseCheckpointSaver[str]):
         stored_metadata = self._metadata(config, metadata, store)
         queued = False
 
-        def append(tx: Tx, conversation: str, drafts: list[log.Draft], branch: str) -> list[int]:
+        def append(tx: Tx, conversation: Found, drafts: list[log.Draft], branch: str) -> list[int]:
             nonlocal queued
             wanted = [d for d in drafts if store._is_on(d[0].kind)]
             events, queued = store._append(tx, conversation, wanted, branch) if wanted else ([], False)
