@@ -8,7 +8,7 @@ import pytest
 import recollect
 
 NAMES = """
-Admin AsyncStore Backup Branch Checkpoint Consolidation Context ContextItem Conversation Entry Event Expiry Hit LedgerEntry
+Admin AsyncStore Backup Branch Checkpoint Consolidation Context ContextItem Conversation Entry Event Expiry Hit Imported LedgerEntry
 Memory MemoryChange Provenance Reasoning Receipt RecollectError Retention Salvage Scan SecretPlace Settings Stats Store
 Verification admin errors open open_async
 """.split()

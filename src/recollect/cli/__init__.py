@@ -22,6 +22,7 @@ from . import (  # noqa: F401 - some only register
     sample,
     search,
     store,
+    transfer,
 )
 from .session import Database, DataDir, Json, Session, User, app, guarded
 
