@@ -16,12 +16,14 @@ from . import (  # noqa: F401 - some only register
     doctor,
     events,
     graphs,
+    mcp,
     memories,
     output,
     redaction,
     sample,
     search,
     store,
+    transfer,
 )
 from .session import Database, DataDir, Json, Session, User, app, guarded
 
