@@ -132,6 +132,7 @@ class AsyncStore:
     formatted_history = _Mirror(Store.formatted_history)
     with_history = _Mirror(Store.with_history)
     ledger = _Mirror(Store.ledger)
+    changes = _Mirror(Store.changes)
     reasoning = _Mirror(Store.reasoning)
     remember = _Mirror(Store.remember)
     forget = _Mirror(Store.forget)
