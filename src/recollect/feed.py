@@ -88,10 +88,8 @@ def _memories(
     for row in rows:
         memory = memories.load((*row[:30], None), 0)
         place, id, action, who, why = row[n : n + 5]
+        where = memory.workspace or place
         found.append(
-            Change(
-                int(id), "memory", memory.conversation_id, memory.workspace or place, None, memory, action, who, why or "",
-                row[10],
-            )  # fmt: skip
+            Change(int(id), "memory", memory.conversation_id, where, None, memory, action, who, why or "", row[10])
         )
     return found

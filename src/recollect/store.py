@@ -441,9 +441,7 @@ class Store:
         from . import feed
 
         upto = self._settled(after is None)
-        return self._read(
-            lambda tx: feed.changes(tx, after, upto, conversation=name, workspace=workspace, limit=limit)
-        )
+        return self._read(lambda tx: feed.changes(tx, after, upto, conversation=name, workspace=workspace, limit=limit))
 
     def _settled(self, wait: bool) -> int:
         """Up to where nothing is on its way any more. At the first look on Postgres others may just be writing: to know

@@ -21,6 +21,7 @@ from . import (  # noqa: F401 - some only register
     redaction,
     sample,
     search,
+    serve,
     store,
 )
 from .session import Database, DataDir, Json, Session, User, app, guarded

@@ -13,35 +13,21 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 
-from .. import __version__, errors
+from .. import __version__
 from ..aio import AsyncStore
 from ..errors import RecollectError
 from ..store import Store
 from . import routes_history, routes_records
-from .guard import CODES, Guard, Limits, error_body
+from .answers import CODES, error_body, invalid, status
+from .guard import Guard, Limits
 from .recorder import Recorder
-from .shapes import ErrorAnswer
+from .shapes import Batch, ErrorAnswer, Record
 from .sse import Feed
 from .state import State
 
-STATUS: tuple[tuple[type[RecollectError], int, str], ...] = (
-    (errors.InvalidInput, 400, "invalid_input"),
-    (errors.SettingsError, 400, "settings"),
-    (errors.ConversationDeleted, 410, "deleted"),
-    (errors.NotFound, 404, "not_found"),
-    (errors.AlreadyExists, 409, "already_exists"),
-    (errors.ScopeFull, 409, "scope_full"),
-    (errors.StoreBusy, 503, "busy"),
-    (errors.Unavailable, 503, "unavailable"),
-    (errors.StoreClosed, 503, "stopping"),
-    (errors.OutcomeUnknown, 503, "outcome_unknown"),
-    (errors.DiskFull, 507, "disk_full"),
-    (errors.Damaged, 500, "damaged"),
-    (errors.RecollectError, 500, "storage"),
-)
-"""Which error of ours is which status, the nearest first."""
 DOCUMENTED = {
     400: "What was sent cannot be stored or asked.",
     401: "The token is missing or wrong.",
@@ -60,14 +46,11 @@ DOCUMENTED = {
     503: "Busy, unavailable or stopping: try again, with the same key.",
     507: "The disk is full; nothing was written.",
 }
+REF = "#/components/schemas/{model}"
 ABOUT = """The memory of the AI agents of this machine, for any language.
 
 Every request needs `Authorization: Bearer <token>`; `recollect serve` prints where the token file is. Every route takes a
 `workspace`: what belongs to another one is then not found. Errors have one shape."""
-
-
-def status(error: RecollectError) -> tuple[int, str]:
-    return next((number, code) for kind, number, code in STATUS if isinstance(error, kind))
 
 
 def create_app(
@@ -97,7 +80,9 @@ def create_app(
         api.include_router(routes.router)
     _handlers(api)
     _secured(api)
-    return Guard(api, token=token, hosts=hosts, limits=limits)
+    guard = Guard(api, token=token, hosts=hosts, limits=limits)
+    guard.leaving = state.leave
+    return guard
 
 
 def _handlers(api: FastAPI) -> None:
@@ -119,21 +104,11 @@ def _handlers(api: FastAPI) -> None:
     @api.exception_handler(RequestValidationError)
     async def of_checks(request: Request, e: Exception) -> Response:
         assert isinstance(e, RequestValidationError)
-        return answer(422, wrong(e.errors()))
+        return answer(422, invalid(list(e.errors())))
 
     @api.exception_handler(Exception)
     async def of_bugs(request: Request, e: Exception) -> Response:
         return answer(500, error_body(CODES[500], "Something unexpected happened; the sidecar's log says what."))
-
-
-def wrong(found: Any) -> bytes:
-    """What pydantic found, without what was sent: that may be a secret."""
-    details = [
-        {"where": ".".join(map(str, error["loc"])), "what": str(error["msg"])[:300]}
-        for error in found[:20]
-        if error["type"] != "value_error.jsondecode"
-    ]
-    return error_body("invalid_request", "The request is not as the schema says: see `details`.", details)
 
 
 def _secured(api: FastAPI) -> None:
@@ -141,7 +116,9 @@ def _secured(api: FastAPI) -> None:
 
     def openapi() -> dict[str, Any]:
         schema = make()
-        schema.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        own = models_json_schema([(Record, "validation"), (Batch, "validation")], ref_template=REF)[1]["$defs"]
+        schema["components"]["schemas"] |= own
+        schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         schema["security"] = [{"token": []}]
         return schema
 

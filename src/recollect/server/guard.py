@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import logging
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -23,6 +22,7 @@ from starlette.exceptions import HTTPException
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..redact import redact
+from .answers import CODES, error_body
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -41,11 +41,6 @@ HEAD_SECONDS = 10.0
 LONGEST_URL = 16 * 1024
 IMPORT = "/memory/import"
 LINES = (b"application/x-ndjson", b"application/jsonl")
-CODES = {
-    400: "invalid_request", 401: "unauthorized", 403: "forbidden", 404: "not_found", 405: "method_not_allowed",
-    408: "too_slow", 413: "too_large", 414: "url_too_long", 415: "unsupported_media_type", 421: "wrong_host",
-    422: "invalid_request", 500: "internal_error", 503: "unavailable",
-}  # fmt: skip
 HEADERS = [
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'"),
@@ -70,14 +65,6 @@ class Limits(NamedTuple):
     body_seconds: float = BODY_SECONDS
 
 
-def error_body(code: str, message: str, details: list[dict[str, str]] | None = None) -> bytes:
-    """The one shape of an error."""
-    error: dict[str, Any] = {"code": code, "message": message}
-    if details:
-        error["details"] = details
-    return json.dumps({"error": error}, ensure_ascii=False).encode()
-
-
 class Guard:
     """ASGI middleware around the whole application: no route is outside it."""
 
@@ -87,6 +74,8 @@ class Guard:
         self.hosts = frozenset(host.encode() for host in hosts)
         """What a request may call us: set when the socket is bound, because only then is the port known."""
         self._limits = limits or Limits()
+        self.leaving: Callable[[], None] = lambda: None
+        """Called when the server is about to stop."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -116,7 +105,9 @@ class Guard:
         scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
         # Both are compared, whatever the first says: the time must not tell how far somebody got.
         if not (hmac.compare_digest(token.strip(), self._token) & (scheme.lower() == b"bearer")):
-            return Refusal(401, "The token is missing or wrong: send `Authorization: Bearer <token>`, from the token file.")
+            return Refusal(
+                401, "The token is missing or wrong: send `Authorization: Bearer <token>`, from the token file."
+            )
         target = scope.get("raw_path", b"") + b"?" + scope["query_string"]
         if self._token in target:
             return Refusal(400, "The token stands in the URL, where it ends up in logs. Make another: --new-token.")
@@ -167,7 +158,9 @@ class Guard:
                 log.info("A reader of /memory/events was too slow, and was dropped.")
                 return
             # A traceback may quote what was being stored.
-            log.error("%s %s failed\n%s", scope["method"], scope["path"], redact("".join(traceback.format_exception(e))))
+            log.error(
+                "%s %s failed\n%s", scope["method"], scope["path"], redact("".join(traceback.format_exception(e)))
+            )
             if not started:
                 await _answer(send, 500, CODES[500], "Something unexpected happened; the sidecar's log says what.")
 

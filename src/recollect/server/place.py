@@ -86,7 +86,9 @@ def _private(path: str, found: os.stat_result, is_kind: object, mode: int) -> No
     if found.st_uid != os.getuid():
         raise Refused(f"{path} belongs to somebody else. Remove it; `recollect serve` makes another.")
     if stat.S_IMODE(found.st_mode) & 0o077:
-        raise Refused(f"{path} could be read by others: `chmod {mode:o} {path}`, and then `recollect serve --new-token`.")
+        raise Refused(
+            f"{path} could be read by others: `chmod {mode:o} {path}`, and then `recollect serve --new-token`."
+        )
 
 
 def write_address(settings: Settings, url: str, uds: str | None) -> None:

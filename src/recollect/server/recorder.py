@@ -129,7 +129,9 @@ class Recorder:
             raise
         except NotFound:
             if request.branch is not None:
-                raise InvalidInput(f"Session {request.session!r} is new: it has no branch {request.branch!r} yet.") from None
+                raise InvalidInput(
+                    f"Session {request.session!r} is new: it has no branch {request.branch!r} yet."
+                ) from None
         with suppress(AlreadyExists):  # somebody else saw it first
             return self._store.create(request.session, workspace=request.workspace, origin="http").workspace
         return self._store.get(request.session).workspace

@@ -57,7 +57,8 @@ async def replay(
     limit: Limit = 100,
     kinds: Annotated[list[str] | None, Query(description=f"Only these: {', '.join(KINDS)}.")] = None,
     branch: Annotated[
-        str | None, Query(min_length=1, max_length=256, description="Which branch; `*` for all. Unsaid: the active one.")
+        str | None,
+        Query(min_length=1, max_length=256, description="Which branch; `*` for all. Unsaid: the active one."),
     ] = None,
 ) -> Response:
     """Replay a session from a number on, oldest first."""

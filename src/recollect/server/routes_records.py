@@ -7,16 +7,17 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
 from sse_starlette import EventSourceResponse
 from starlette.exceptions import HTTPException
 
 from ..errors import RecollectError
 from . import recorder, shapes, sse
+from .answers import error_body, invalid, status
 from .shapes import Batch, ContextAnswer, ContextRequest, Done, Hits, Learned, MemoryShape, Record, Remember, Target
 from .state import Branch, InWorkspace, SessionId, Sidecar, State, answer, moment
 
 router = APIRouter(prefix="/memory")
-BODY: TypeAdapter[Record | Batch] = TypeAdapter(Record | Batch)
 ONE: TypeAdapter[Record] = TypeAdapter(Record)
 MANY: TypeAdapter[Batch] = TypeAdapter(Batch)
 EXAMPLES = {
@@ -59,26 +60,31 @@ async def record(request: Request, sidecar: Sidecar, workspace: InWorkspace = No
     body = await request.body()
     try:
         # Which of the two is meant is seen by its field, so that the errors are about that one.
-        given = MANY.validate_json(body) if b'"records"' in body[:64] else ONE.validate_json(body)
-    except ValidationError as e:
-        from .app import wrong
-
-        found = e.errors(include_url=False, include_input=False, include_context=False)
-        return Response(wrong([{**x, "loc": ("body", *x["loc"])} for x in found]), 422, media_type="application/json")
+        sent = from_json(body, allow_inf_nan=False)
+        adapter: TypeAdapter[Any] = MANY if isinstance(sent, dict) and "records" in sent else ONE
+        given: Record | Batch = adapter.validate_python(sent)
+    except ValueError as e:
+        return Response(unread(e), 422, media_type="application/json")
     if isinstance(given, Record):
-        sent = recorder.Request(
-            given.session_id, sidecar.scope(workspace, given.workspace), given.branch, [given.entry()]
+        place = sidecar.scope(workspace, given.workspace)
+        (result,) = await sidecar.recorder.add(
+            [recorder.Request(given.session_id, place, given.branch, [given.entry()])]
         )
-        (result,) = await sidecar.recorder.add([sent])
         if isinstance(result, RecollectError):
             raise result
         return answer(shapes.recorded(result[0]))
     return answer(await _batch(sidecar, given, workspace))
 
 
-async def _batch(sidecar: State, given: Batch, workspace: str | None) -> dict[str, Any]:
-    from .app import status
+def unread(e: ValueError) -> bytes:
+    """What is wrong with a body, without what was sent: that may be a secret."""
+    if not isinstance(e, ValidationError):
+        return error_body("invalid_request", f"The body is not JSON: {e}.")
+    found = e.errors(include_url=False, include_input=False, include_context=False)
+    return invalid([{**x, "loc": ("body", *x["loc"])} for x in found])
 
+
+async def _batch(sidecar: State, given: Batch, workspace: str | None) -> dict[str, Any]:
     groups: dict[tuple[str, str | None, str | None], list[int]] = {}
     for i, r in enumerate(given.records):
         groups.setdefault((r.session_id, sidecar.scope(workspace, r.workspace), r.branch), []).append(i)

@@ -37,6 +37,10 @@ class State:
     def start(self, store: AsyncStore, feed: Feed, recorder: Callable[[Callable[[], None]], Recorder]) -> None:
         self.store, self.feed, self.recorder = store, feed, recorder(feed.wake)
 
+    def leave(self) -> None:
+        """The server is about to stop: whoever listens goes, and comes back to the next one."""
+        self.feed.close()
+
     # -- scope
 
     def scope(self, *named: str | None) -> str | None:
@@ -85,9 +89,7 @@ InWorkspace = Annotated[
     Query(min_length=1, max_length=4096, description="Look from this workspace: what belongs to another is not found."),
 ]
 SessionId = Annotated[str, Query(min_length=1, max_length=256, description="The session.", examples=[shapes.SESSION])]
-Branch = Annotated[
-    str | None, Query(min_length=1, max_length=256, description="Which branch. Unsaid: the active one.")
-]
+Branch = Annotated[str | None, Query(min_length=1, max_length=256, description="Which branch. Unsaid: the active one.")]
 
 
 def answer(value: Any, status: int = 200) -> Response:
