@@ -23,6 +23,7 @@ from . import (  # noqa: F401 - some only register
     search,
     serve,
     store,
+    transfer,
 )
 from .session import Database, DataDir, Json, Session, User, app, guarded
 
