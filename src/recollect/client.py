@@ -26,7 +26,7 @@ from .light import dataclass
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 
     import httpx
 
@@ -83,6 +83,7 @@ TIMEOUT_SECONDS = 30.0
 SOON_SECONDS = 0.1
 SOON_MOST = 100
 SOON_HELD = 10_000
+NDJSON = {"content-type": "application/x-ndjson"}
 PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0)
 
 
@@ -405,6 +406,24 @@ class Client(_Verbs):
                 pause.check(e, self._url, self._uds)
             self._pause(pause.seconds, SidecarError("The stream ended."))
 
+    def export(
+        self, *, format: str = "jsonl", session_id: str | None = None, workspace: str | None = None
+    ) -> Iterator[bytes]:
+        """Everything there is, piece by piece, for a file."""
+        params = {"format": format, "session_id": session_id, "workspace": workspace or self.workspace}
+        with self._http.stream("GET", "/memory/export", params={k: v for k, v in params.items() if v}) as response:
+            if response.status_code != 200:
+                response.read()
+                _answer(response)
+            yield from response.iter_bytes()
+
+    def import_(self, lines: Iterable[bytes]) -> Json:
+        """Bring in what an export wrote: an open file, or its pieces."""
+        params = {} if self.workspace is None else {"workspace": self.workspace}
+        answer = self._http.post("/memory/import", params=params, content=lines, headers=NDJSON)
+        done: Json = _answer(answer)
+        return done
+
     def close(self) -> None:
         self._http.close()
 
@@ -519,6 +538,26 @@ class AsyncClient(_Verbs):
                     raise
                 pause.check(e, self._url, self._uds)
             await self._pause(pause.seconds, SidecarError("The stream ended."))
+
+    async def export(
+        self, *, format: str = "jsonl", session_id: str | None = None, workspace: str | None = None
+    ) -> AsyncIterator[bytes]:
+        """Everything there is, piece by piece, for a file."""
+        await self.flush()
+        params = {"format": format, "session_id": session_id, "workspace": workspace or self.workspace}
+        given = {k: v for k, v in params.items() if v}
+        async with self._http.stream("GET", "/memory/export", params=given) as response:
+            if response.status_code != 200:
+                await response.aread()
+                _answer(response)
+            async for piece in response.aiter_bytes():
+                yield piece
+
+    async def import_(self, lines: AsyncIterable[bytes] | bytes) -> Json:
+        """Bring in what an export wrote."""
+        params = {} if self.workspace is None else {"workspace": self.workspace}
+        done: Json = _answer(await self._http.post("/memory/import", params=params, content=lines, headers=NDJSON))
+        return done
 
     async def close(self) -> None:
         """Send what was handed over, and close."""

@@ -20,7 +20,7 @@ from .. import __version__
 from ..aio import AsyncStore
 from ..errors import RecollectError
 from ..store import Store
-from . import routes_history, routes_records
+from . import routes_history, routes_records, routes_transfer
 from .answers import CODES, error_body, invalid, status
 from .guard import Guard, Limits
 from .recorder import Recorder
@@ -76,7 +76,7 @@ def create_app(
         separate_input_output_schemas=False, redirect_slashes=False,
     )  # fmt: skip
     api.state.sidecar = state
-    for routes in (routes_records, routes_history):
+    for routes in (routes_records, routes_history, routes_transfer):
         api.include_router(routes.router)
     _handlers(api)
     _secured(api)

@@ -395,6 +395,14 @@ class StatsAnswer(BaseModel):
     rows: list[dict[str, Any]] = Field(description="With `by`: one line for each.")
 
 
+class ImportedAnswer(BaseModel):
+    """What an import brought in, and what it left alone."""
+
+    added: dict[str, int]
+    known: dict[str, int]
+    problems: list[dict[str, str]]
+
+
 class Health(BaseModel):
     status: Literal["ok"] = "ok"
     version: str
