@@ -35,12 +35,8 @@ def export(
     progress: Progress | None,
 ) -> dict[str, int]:
     write = writer(fp)
-    counts = {"conversations": 0, "events": 0, "memories": 0}
-
-    def read(fn: Callable[[Tx], T]) -> T:
-        return db.read(user, fn)
-
-    names = [conversation] if conversation is not None else read(lambda tx: _names(tx, workspace))
+    pages = _Pages(db, user)
+    names = [conversation] if conversation is not None else pages.names(workspace)
     if conversation is None:
         write(
             f"# What {_line(user)} has said and done\n\n" + (f"Workspace: {_line(workspace)}\n\n" if workspace else "")
@@ -48,63 +44,78 @@ def export(
     for done, name in enumerate(names):
         if progress:
             progress("conversations", done, len(names))
-        for text, events in _conversation(read, name, "#" if conversation is not None else "##"):
+        for text in pages.conversation(name, "#" if conversation is not None else "##"):
             write(text)
-            counts["events"] += events
-        counts["conversations"] += 1
-    heading = "## What is remembered"
-    for memory in _memories(read, conversation, workspace):
-        if heading:
-            write(f"{heading}\n\n")
-            heading = ""
-        counts["memories"] += 1
-        write(_memory(memory))
+    remembered = 0
+    for memory in pages.memories(conversation, workspace):
+        write(("" if remembered else "## What is remembered\n\n") + _memory(memory))
+        remembered += 1
     if progress:
         progress("conversations", len(names), len(names))
-    return counts
+    return {"conversations": len(names), "events": pages.events, "memories": remembered}
 
 
-def _names(tx: Tx, workspace: str | None) -> list[str]:
-    """Conversations that are not in the bin, the oldest activity first."""
-    rows = tx.all(
-        "select id from conversations where user_no = :user and deleted_at is null"
-        " and (cast(:workspace as text) is null or workspace = :workspace) order by activity",
-        workspace=workspace,
-    )
-    return [row[0] for row in rows]
+class _Pages:
+    """What is read for it, a page a transaction."""
 
+    def __init__(self, db: Database, user: str) -> None:
+        self._db = db
+        self._user = user
+        self.events = 0
 
-def _conversation(read: Callable[[Callable[[Tx], T]], T], name: str, mark: str) -> Iterator[tuple[str, int]]:
-    found, about = read(lambda tx: (conversations.find(tx, name), conversations.get(tx, name)))  # type: ignore[assignment,return-value,arg-type]
-    yield f"{mark} {_line(about.title or 'Untitled')}\n\n", 0  # type: ignore[attr-defined]
-    facts = [f"id `{about.id}`", f"begun {_when(about.created_at)}"]  # type: ignore[attr-defined]
-    if about.workspace:  # type: ignore[attr-defined]
-        facts.append(f"workspace `{_line(about.workspace)}`")  # type: ignore[attr-defined]
-    yield " · ".join(facts) + "\n\n", 0
-    tree = read(lambda tx: branches.tree(tx, found.no))  # type: ignore[arg-type,attr-defined]
-    active = found.active_branch  # type: ignore[attr-defined]
-    yield from _branch(read, found, branches.climb(tree, active))  # type: ignore[arg-type]
-    for no, (called, parent, at) in tree.items():  # type: ignore[attr-defined]
-        shown = dict(branches.climb(tree, active))  # type: ignore[arg-type]
-        after = shown.get(no, at)
-        if no == active or after == NO_LIMIT:
-            continue
-        first = True
-        for text, n in _branch(read, found, [(no, NO_LIMIT)], after=after):  # type: ignore[arg-type]
-            if first:
-                of = "" if parent is None else f", from event {at} of `{_line(tree[parent][0])}`"  # type: ignore[index]
-                yield f"{mark}# Branch `{_line(called)}`{of}\n\n", 0
-                first = False
-            yield text, n
+    def _read(self, fn: Callable[[Tx], T]) -> T:
+        return self._db.read(self._user, fn)
 
+    def names(self, workspace: str | None) -> list[str]:
+        """Conversations that are not in the bin, the oldest activity first."""
+        rows = self._read(
+            lambda tx: tx.all(
+                "select id from conversations where user_no = :user and deleted_at is null"
+                " and (cast(:workspace as text) is null or workspace = :workspace) order by activity",
+                workspace=workspace,
+            )
+        )
+        return [row[0] for row in rows]
 
-def _branch(
-    read: Callable[[Callable[[Tx], list[Event]]], list[Event]], found: Found, own: branches.Lineage, after: int = 0
-) -> Iterator[tuple[str, int]]:
-    while page := read(lambda tx, after=after: log.walk(tx, found, own, after=after, limit=PAGE)):  # type: ignore[misc]
-        for event in page:
-            yield _event(event), 1
-        after = page[-1].seq
+    def conversation(self, name: str, mark: str) -> Iterator[str]:
+        found = self._read(lambda tx: conversations.find(tx, name))
+        about = self._read(lambda tx: conversations.get(tx, name))
+        tree = self._read(lambda tx: branches.tree(tx, found.no))
+        facts = [f"id `{about.id}`", f"begun {_when(about.created_at)}"]
+        if about.workspace:
+            facts.append(f"workspace `{_line(about.workspace)}`")
+        yield f"{mark} {_line(about.title or 'Untitled')}\n\n{' · '.join(facts)}\n\n"
+        own = branches.climb(tree, found.active_branch)
+        yield from self._branch(found, own)
+        shown = dict(own)
+        for no, (called, parent, at) in tree.items():
+            if no == found.active_branch:
+                continue
+            of = "" if parent is None else f", from event {at} of `{_line(tree[parent][0])}`"
+            heading = f"{mark}# Branch `{_line(called)}`{of}\n\n"
+            for text in self._branch(found, [(no, NO_LIMIT)], after=shown.get(no, at)):
+                yield heading + text
+                heading = ""
+
+    def _branch(self, found: Found, own: branches.Lineage, after: int = 0) -> Iterator[str]:
+        while page := self._read(lambda tx, after=after: log.walk(tx, found, own, after=after, limit=PAGE)):  # type: ignore[misc]
+            for event in page:
+                yield _event(event)
+            self.events += len(page)
+            after = page[-1].seq
+
+    def memories(self, conversation: str | None, workspace: str | None) -> Iterator[Memory]:
+        """Those that stand: of a conversation or a workspace its own, else all."""
+        cursor: str | None = None
+        scope = "conversation" if conversation is not None else "workspace" if workspace is not None else None
+        while page := self._read(
+            lambda tx, cursor=cursor: memories.listing(  # type: ignore[misc]
+                tx, View(tx), near=conversation, scope=scope, workspace=workspace, kinds=None, tags=None, wanted="active",
+                limit=PAGE, cursor=cursor, now=ids.now(),
+            )
+        ):  # fmt: skip
+            yield from page
+            cursor = page[-1].id
 
 
 def _event(e: Event) -> str:
@@ -139,24 +150,6 @@ def _body(text: str) -> str:
             line = line.replace(bare, "\\" + bare, 1)
         lines.append(line)
     return "\n".join([*lines, fence] if fence else lines)
-
-
-def _memories(
-    read: Callable[[Callable[[Tx], list[Memory]]], list[Memory]], conversation: str | None, workspace: str | None
-) -> Iterator[Memory]:
-    """Those that stand: of a conversation or a workspace its own, else all."""
-    cursor: str | None = None
-    scope = "conversation" if conversation is not None else "workspace" if workspace is not None else None
-    while page := read(lambda tx, cursor=cursor: _page(tx, conversation, workspace, scope, cursor)):  # type: ignore[misc]
-        yield from page
-        cursor = page[-1].id
-
-
-def _page(tx: Tx, near: str | None, workspace: str | None, scope: str | None, cursor: str | None) -> list[Memory]:
-    return memories.listing(
-        tx, View(tx), near=near, scope=scope, workspace=workspace, kinds=None, tags=None, wanted="active", limit=PAGE,
-        cursor=cursor, now=ids.now(),
-    )  # fmt: skip
 
 
 def _memory(m: Memory) -> str:

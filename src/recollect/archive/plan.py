@@ -112,7 +112,7 @@ class Place:
 class Statement:
     """A memory of an archive, and what there is of it here."""
 
-    __slots__ = ("held", "hashes", "is_wanted", "made", "no", "sensitive", "taken")
+    __slots__ = ("hashes", "held", "is_wanted", "made", "no", "sensitive", "taken")
 
     def __init__(self) -> None:
         self.no: int | None = None

@@ -553,7 +553,7 @@ class _Twice:
         self._copy: IO[bytes] | None = None
         self.file: IO[str] | IO[bytes] = fp
         if not fp.seekable():
-            self._copy = self.file = TemporaryFile("w+b")
+            self._copy = self.file = TemporaryFile("w+b")  # noqa: SIM115 - closed by `__exit__`
             while part := fp.read(1 << 20):
                 self._copy.write(part.encode() if isinstance(part, str) else part)
             self._copy.seek(0)

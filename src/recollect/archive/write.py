@@ -382,7 +382,7 @@ class Archive:
         key: bytes | None = None
         while rows := self._read(lambda tx, key=key: self._pieces(tx, no, key)):  # type: ignore[misc]
             for key, type, data in rows:
-                yield dump("piece", conversation=known.id, key=bytes(key).hex(), format=type, data=_b64(data))  # type: ignore[arg-type]
+                yield dump("piece", conversation=known.id, key=bytes(key).hex(), format=type, data=_b64(data))
         last = ("", "")
         while found := self._read(lambda tx, last=last: self._checkpoints(tx, no, last)):  # type: ignore[misc]
             for row in found:
@@ -458,15 +458,16 @@ def _b64(data: bytes) -> str:
 
 def writer(fp: IO[str] | IO[bytes]) -> Callable[[str], object]:
     """How a line is written to a file that is open for text, or for bytes."""
+    file: Any = fp
     try:
-        fp.write("")  # type: ignore[call-overload]
+        file.write("")
     except TypeError:
-        return lambda line: fp.write(line.encode())  # type: ignore[call-overload]
+        return lambda line: file.write(line.encode())
     except AttributeError:
         raise InvalidInput(
             "export() writes to a file that is open for writing, or to anything else with write()."
         ) from None
-    return fp.write  # type: ignore[return-value]
+    return lambda line: file.write(line)
 
 
 def export(archive: Archive, fp: IO[str] | IO[bytes]) -> dict[str, int]:
