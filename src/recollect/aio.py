@@ -68,7 +68,8 @@ class _Threads:
 
     def close(self) -> None:
         self.closed = True
-        self._executor.shutdown(wait=False)
+        if self._pid:  # else nothing was ever asked of it
+            self._executor.shutdown(wait=False)
 
 
 class AsyncStore:

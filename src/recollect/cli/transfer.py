@@ -54,7 +54,7 @@ def export(
     output.line(f"Exported to {path} ({output.size(size)}): {', '.join(_counted(counts)) or 'nothing there yet'}.")
 
 
-def _export(s: Session, path: Path, bar: Progress | None, **what: Any) -> Mapping[str, int]:
+def _export(s: Session, path: Path, bar: "Progress | None", **what: Any) -> Mapping[str, int]:
     """To a file beside it, which takes its name when it is whole. Nobody else may read it: it holds everything."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from ..errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound, RecollectError, StoreClosed
+from ..errors import AlreadyExists, ConversationDeleted, NotFound, RecollectError, StoreClosed
 from ..model import Entry, Event
 from ..store import Store
 
@@ -129,9 +129,12 @@ class Recorder:
             raise
         except NotFound:
             if request.branch is not None:
-                raise InvalidInput(
+                raise NotFound(
                     f"Session {request.session!r} is new: it has no branch {request.branch!r} yet."
                 ) from None
+        with suppress(NotFound):  # what cannot be stored makes no session either
+            for entry in request.entries:
+                self._store._prepare(request.session, entry)
         with suppress(AlreadyExists):  # somebody else saw it first
             return self._store.create(request.session, workspace=request.workspace, origin="http").workspace
         return self._store.get(request.session).workspace
