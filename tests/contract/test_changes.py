@@ -126,7 +126,9 @@ def test_readers_miss_nothing_while_many_write(open_store: Open) -> None:
                 if i % 10 == 9:
                     handles[w].remember(f"Writer {w} has written {i} times")
                 else:
-                    handles[w].append_many(f"c{w}", [{"role": "user", "text": f"{w}.{i}.{n}"} for n in range(1 + i % 3)])
+                    handles[w].append_many(
+                        f"c{w}", [{"role": "user", "text": f"{w}.{i}.{n}"} for n in range(1 + i % 3)]
+                    )
         except BaseException as e:
             wrong.append(e)
 
@@ -153,7 +155,9 @@ def test_readers_miss_nothing_while_many_write(open_store: Open) -> None:
     for t in readers:
         t.join(30)
     assert not wrong
-    expected = [e.text for w in range(writers) for e in store.read(f"c{w}")] + [m.content for m in store.memories(limit=999)]
+    expected = [e.text for w in range(writers) for e in store.read(f"c{w}")] + [
+        m.content for m in store.memories(limit=999)
+    ]
     for found in seen:
         assert sorted(found) == sorted(expected)
         for w in range(writers):  # of one conversation, in its order

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sidecar import TOKEN, Answer, Sidecar, running
 
 import recollect
 from recollect.errors import NotFound, Refused
 from recollect.server import guard, place
 from recollect.server.guard import Limits
-from sidecar import TOKEN, Answer, Sidecar, running
 
 LIMITS = Limits(body=100_000, imported=200_000, idle_seconds=0.4, body_seconds=0.8)
 NOTE = {"type": "note", "session_id": "s", "content": "x"}
@@ -38,7 +38,9 @@ def every_route(sidecar: Sidecar) -> list[tuple[str, str]]:
     routes = list(sidecar.api.routes)
     while routes:
         route = routes.pop()
-        routes += getattr(route, "routes", None) or getattr(getattr(route, "original_router", None), "routes", None) or []
+        routes += (
+            getattr(route, "routes", None) or getattr(getattr(route, "original_router", None), "routes", None) or []
+        )
         for method in getattr(route, "methods", None) or ():
             found.append((method, re.sub(r"\{.*?\}", "x", route.path)))
     return sorted(set(found))
@@ -51,7 +53,13 @@ def test_without_the_token_every_route_answers_401_and_nothing_else(sidecar: Sid
     assert len(documented) >= 21
     assert documented <= set(routes), "every documented route is among them"
     assert ("GET", "/openapi.json") in routes
-    for method, path in [*routes, ("GET", "/none"), ("OPTIONS", "/memory/record"), ("TRACE", "/"), ("PUT", "/memory/pin")]:
+    for method, path in [
+        *routes,
+        ("GET", "/none"),
+        ("OPTIONS", "/memory/record"),
+        ("TRACE", "/"),
+        ("PUT", "/memory/pin"),
+    ]:
         for token in (None, "", "wrong", TOKEN[:-1], TOKEN + "x", TOKEN.upper()):
             got = sidecar.ask(method, path, NOTE if method == "POST" else None, token=token)
             assert got.status == 401, (method, path, token)
@@ -162,7 +170,9 @@ def test_what_is_not_http_is_cut_off(sidecar: Sidecar) -> None:
         "a proxy's tunnel": head("CONNECT evil.example:443 HTTP/1.1", port=port),
     }.items():
         assert statuses(sidecar.say(raw))[:1] in ([400], [401], [404], [421]), name
-    upgrade = head("GET /memory/events HTTP/1.1", "Upgrade: websocket", "Sec-WebSocket-Key: eA==", port=port, token=False)
+    upgrade = head(
+        "GET /memory/events HTTP/1.1", "Upgrade: websocket", "Sec-WebSocket-Key: eA==", port=port, token=False
+    )
     assert statuses(sidecar.say(upgrade))[:1] == [401], "a web socket is no way round"
 
 

@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from sidecar import TOKEN, Sidecar, running
 
 import recollect
-from sidecar import TOKEN, Sidecar, running
 
 
 @pytest.fixture
@@ -152,7 +152,9 @@ def test_sessions_replay_branches_and_ledger(sidecar: Sidecar) -> None:
     page = sidecar.ask("GET", "/memory/replay?session_id=s&after=1&limit=2").json
     assert ([e["seq"] for e in page["events"]], page["next"]) == ([2, 3], 3)
     assert sidecar.ask("GET", "/memory/replay?session_id=s&after=3").json["next"] is None
-    assert [e["kind"] for e in sidecar.ask("GET", "/memory/replay?session_id=s&kinds=ledger").json["events"]] == ["ledger"]
+    assert [e["kind"] for e in sidecar.ask("GET", "/memory/replay?session_id=s&kinds=ledger").json["events"]] == [
+        "ledger"
+    ]
     assert sidecar.ask("GET", "/memory/replay?session_id=s&kinds=nonsense").code == "invalid_input"
     made = sidecar.ask("POST", "/memory/fork", {"session_id": "s", "at": 2, "name": "idea"}).json
     assert (made["name"], made["fork_seq"]) == ("idea", 2)
@@ -298,7 +300,9 @@ def test_the_schema_is_complete_and_has_examples(sidecar: Sidecar) -> None:
             assert operation.get("description"), where
             names = [p["name"] for p in operation.get("parameters", [])]
             assert "workspace" in names, f"{where} cannot be scoped"
-            assert {"200", "400", "401", "403", "413", "415", "421", "422", "500", "503"} <= set(operation["responses"]), where
+            assert {"200", "400", "401", "403", "413", "415", "421", "422", "500", "503"} <= set(
+                operation["responses"]
+            ), where
     for name in ("Record", "Remember", "Target", "ContextRequest", "Forget", "Fork"):
         assert "example" in json.dumps(schema["components"]["schemas"][name]), name
 

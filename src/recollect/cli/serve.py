@@ -80,7 +80,7 @@ def changes(
         raise InvalidInput("--json is one document, and --follow never ends. Choose one of them.")
     if follow and after is None:
         after = s.store.changes().cursor
-    at = after or 0
+    at, shown = after or 0, 0
     try:
         while True:
             page = s.store.changes(after=at, conversation=conversation, workspace=workspace, limit=limit)
@@ -89,7 +89,7 @@ def changes(
                 return
             for change in page.items:
                 output.line(_line(change))
-            at = page.cursor
+            at, shown = page.cursor, shown + len(page.items)
             if not follow:
                 break
             if len(page.items) < limit:
@@ -98,7 +98,7 @@ def changes(
         if not follow:
             raise
         return
-    if at == (after or 0):
+    if not shown:
         output.line("Nothing happened there.")
 
 

@@ -148,20 +148,14 @@ async def bring_in(request: Request, sidecar: Sidecar, workspace: InWorkspace = 
 
 
 def _belongs(file: IO[bytes] | Any, place: str) -> None:
-    """Into a workspace comes only what belongs to it: its sessions, and facts of those or of itself."""
+    """Into a workspace comes only what belongs to it: its sessions, and facts that no other workspace has to itself."""
     for number, text in enumerate(file, 1):
         try:
             line = json.loads(text)
         except ValueError:
             raise InvalidInput(f"Line {number} is not JSON.") from None
         kind = line.get("type") if isinstance(line, dict) else None
-        own = line.get("workspace") == place if isinstance(line, dict) else True
-        if (
-            (kind == "conversation" and not own)
-            or (
-                kind == "memory" and not own and (line.get("workspace") is not None or line.get("conversation") is None)
-            )
-            or kind == "item"
-        ):
+        where = line.get("workspace") if isinstance(line, dict) else place
+        if kind == "item" or (where != place and (kind == "conversation" or (kind == "memory" and where is not None))):
             raise HTTPException(403, f"Line {number} belongs to another workspace. Nothing was written.")
     file.seek(0)

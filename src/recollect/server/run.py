@@ -104,14 +104,19 @@ def _listen_there(path: str) -> Listening:
 class Server(uvicorn.Server):
     """uvicorn's, which tells the readers of live updates to go before it waits for them."""
 
-    def __init__(self, app: Guard, **options: Any) -> None:
-        self._guard = app
+    def __init__(self, app: Guard, *, ready: Callable[[], None] = lambda: None, **options: Any) -> None:
+        self._guard, self._ready = app, ready
         config = uvicorn.Config(
             app, http=Protocol, ws="none", lifespan="on", log_config=None, access_log=False, proxy_headers=False,
             server_header=False, timeout_keep_alive=KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=GRACE_SECONDS,
             limit_concurrency=MOST_CONNECTIONS, **options,
         )  # fmt: skip
         super().__init__(config)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._guard.leaving()
@@ -130,13 +135,15 @@ def serve(
 ) -> None:
     """Serve until a signal comes. The store and the socket are closed by the caller."""
     app = create_app(store, token=token, hosts=listening.hosts, workspace=workspace, limits=limits)
+
+    def told() -> None:
+        place.write_address(settings, listening.url, listening.uds)
+        ready()
+
     # uvicorn raises the signal once more when it is done, which would end the process before anything is put away.
-    before = signal.signal(signal.SIGTERM, lambda *_: None)
-    listening.socket.listen(128)
-    place.write_address(settings, listening.url, listening.uds)
-    ready()
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        Server(app).run(sockets=[listening.socket])
+        Server(app, ready=told).run(sockets=[listening.socket])
     except KeyboardInterrupt:
         pass  # the usual way to end it
     finally:
