@@ -15,6 +15,8 @@ from .errors import RecollectError
 from .model import (
     Backup,
     Branch,
+    Change,
+    Changes,
     Checkpoint,
     Consolidation,
     Context,
@@ -56,6 +58,8 @@ __all__ = [
     "AsyncStore",
     "Backup",
     "Branch",
+    "Change",
+    "Changes",
     "Checkpoint",
     "Consolidation",
     "Context",

@@ -68,7 +68,8 @@ class _Threads:
 
     def close(self) -> None:
         self.closed = True
-        self._executor.shutdown(wait=False)
+        if self._pid:  # else nothing was ever asked of it
+            self._executor.shutdown(wait=False)
 
 
 class AsyncStore:
@@ -132,6 +133,7 @@ class AsyncStore:
     formatted_history = _Mirror(Store.formatted_history)
     with_history = _Mirror(Store.with_history)
     ledger = _Mirror(Store.ledger)
+    changes = _Mirror(Store.changes)
     reasoning = _Mirror(Store.reasoning)
     remember = _Mirror(Store.remember)
     forget = _Mirror(Store.forget)

@@ -610,6 +610,11 @@ def _load(conversation: str, row: Row, names: Mapping[int, str]) -> Event:
     return _frozen(values)
 
 
+def loaded(conversation: str, row: Row, branch: str) -> Event:
+    """An event from its row (`COLUMNS`), where its conversation and branch are known by name."""
+    return _load(conversation, row, {row[19]: branch})
+
+
 def _where(kinds: Sequence[str] | None, names: Sequence[str] | None) -> tuple[str, dict[str, str]]:
     clause = ""
     params: dict[str, str] = {}

@@ -31,14 +31,14 @@ COLUMNS = (
     " r.source_seqs, r.checkpoint, r.role, r.extractor, r.valid_from, r.valid_to, r.expires_at, m.uses, m.used_at,"
     " c.deleted_at, r.undone_at"
 )
-_PLACES = (
+PLACES = (
     " left join conversations c on c.user_no = m.user_no and c.no = m.conversation_no"
     " left join conversations s on s.user_no = m.user_no and s.no = r.source_no"
     " left join branches b on b.user_no = m.user_no and b.conversation_no = r.source_no and b.no = r.source_branch"
 )
-FROM = " from memories m join memory_changes r on r.user_no = m.user_no and r.id = m.head" + _PLACES
+FROM = " from memories m join memory_changes r on r.user_no = m.user_no and r.id = m.head" + PLACES
 """As memories stand from outside. Any change at all: `_FROM_ANY`."""
-_FROM_ANY = " from memory_changes r join memories m on m.user_no = r.user_no and m.id = r.memory" + _PLACES
+_FROM_ANY = " from memory_changes r join memories m on m.user_no = r.user_no and m.id = r.memory" + PLACES
 HAND = "hand"
 CALLED = "call"
 """The extractors of what was remembered by a verb: a person's words, or those of another role."""

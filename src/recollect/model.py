@@ -448,6 +448,30 @@ class Salvage:
 
 
 @dataclass(frozen=True)
+class Change:
+    """One thing that happened in a store: an event was appended, or a memory changed."""
+
+    id: int  # its place in the order of everything this user has; pass it as `changes(after=...)`
+    type: str  # "event" or "memory"
+    conversation_id: str | None  # where it was said; None for a memory of the user's or a workspace's
+    workspace: str | None  # the workspace that it belongs to
+    event: Event | None  # what was appended
+    memory: Memory | None  # how the memory stood after the change
+    action: str | None  # of a memory: added, confirmed, revised, replaced, forgotten, ...
+    who: str | None  # of a memory: who changed it
+    why: str | None  # of a memory: for a person to read
+    at: int  # when
+
+
+@dataclass(frozen=True)
+class Changes:
+    """A page of `changes`, oldest first, and where the next one begins."""
+
+    items: tuple[Change, ...]  # what happened
+    cursor: int  # pass it as `after` for what follows
+
+
+@dataclass(frozen=True)
 class Receipt:
     """What an erasure removed: counts by table, no content."""
 

@@ -15,7 +15,7 @@ from . import branches, checks, config, conversations, ids, jobs, log
 from .config import Settings
 from .db import connect
 from .db.points import reach
-from .errors import InvalidInput, NotFound, RecollectError, StorageError
+from .errors import InvalidInput, NotFound, RecollectError, StorageError, StoreBusy
 from .model import KINDS, MAIN, MEMORY_KINDS, MEMORY_STATES, ORIGINS, ROLES, Conversation, Entry, Event
 from .redact import Gate
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .model import (
         Backup,
         Branch,
+        Changes,
         Checkpoint,
         Consolidation,
         Context,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 EMBED_DELAY_MS = 300
 CONSOLIDATE_DELAY_MS = 2_000  # turns come in pairs: one job for both
+SETTLE_SECONDS = 5.0
 CONSOLIDATE_SECONDS = 30.0  # then other work has its turn: a lease is two minutes
 DAY_MS = 86_400_000
 LEARNED = frozenset(("message", "artifact", "approval", "tool_result", "ledger", "event", "note"))
@@ -428,6 +430,45 @@ class Store:
         name = _id(conversation)
         message = None if message is None else checks.count(message, "message")
         return self._read(lambda tx: log.reasoning(tx, name, message=message, branch=branch))
+
+    def changes(
+        self,
+        *,
+        after: int | None = None,
+        conversation: ConversationLike | None = None,
+        workspace: str | None = None,
+        limit: int = 100,
+    ) -> Changes:
+        """What happened in this store since a position: events and changes of memories, in one order, committed, whichever
+        process wrote them. Pass the `cursor` of the answer, or the id of a change, as `after`, and nothing is missed and
+        nothing comes twice. Without `after` there are no items: the cursor says where "now" is. What was undone or erased is
+        not told."""
+        name = None if conversation is None else _id(conversation)
+        workspace = None if workspace is None else self._workspace(workspace)
+        after = None if after is None else checks.count(after, "after")
+        limit = checks.count(limit, "limit")
+        from . import feed
+
+        upto = self._settled(after is None)
+        return self._read(lambda tx: feed.changes(tx, after, upto, conversation=name, workspace=workspace, limit=limit))
+
+    def _settled(self, wait: bool) -> int:
+        """Up to where nothing is on its way any more. At the first look on Postgres others may just be writing: to know
+        where "now" is takes until they have ended."""
+        upto = self._db.settled()
+        if wait and not upto:
+            import time
+
+            until = time.monotonic() + SETTLE_SECONDS
+            while not upto:
+                if time.monotonic() > until:
+                    raise StoreBusy(
+                        f"{self.location}: a transaction has been open for {SETTLE_SECONDS:g} s, so it is not known what is "
+                        "still on its way. Nothing was read; try again."
+                    )
+                time.sleep(0.01)
+                upto = self._db.settled()
+        return upto
 
     # -- memories and search
 

@@ -320,6 +320,7 @@ STORE: dict[str, Path_] = {
         for p in ("workspace", "conversation", "budget", "sensitive", "max_memories", "max_excerpts", "count", "why")
     },
     **{f"summarize.{p}": asked("summarize", p) for p in ("conversation", "branch")},
+    **{f"changes.{p}": lost(lambda t, v, p=p: t.store.changes(**{p: v})) for p in ("after", "conversation", "workspace", "limit")},  # type: ignore[misc]
     "stats.by": refused(lambda t, v: t.store.stats(by=v)),
     "stats.since": refused(lambda t, v: t.store.stats(since=v)),
     "verify.progress": lost(lambda t, v: t.store.verify(progress=v)),

@@ -101,6 +101,7 @@ def tour(store: recollect.Store) -> None:
     store.ledger(c, at=50)
     store.reasoning(c, message=23)
     store.branches(c)
+    store.changes(after=store.changes(after=0, limit=1).cursor, conversation="c", workspace="/w")
     store.switch(c, "main")
     store.delete_event(c, store.append(c, kind="note").seq)
     store.conversations(workspace="/w")

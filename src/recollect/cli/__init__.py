@@ -22,6 +22,7 @@ from . import (  # noqa: F401 - some only register
     redaction,
     sample,
     search,
+    serve,
     store,
     transfer,
 )

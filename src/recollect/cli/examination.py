@@ -63,6 +63,9 @@ class Snapshot:
     def write(self, user: str, fn: "Callable[[Tx], T]", /) -> T:
         raise AssertionError("a snapshot is only read")
 
+    def settled(self) -> int:
+        return (1 << 63) - 1  # nothing is written to a copy
+
     def scrub(self) -> None:
         raise AssertionError("a snapshot is only read")
 

@@ -14,6 +14,7 @@ import os
 import random
 import re
 import secrets
+import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -186,6 +187,10 @@ class Postgres:
         self.location = _without_password(url)
         self._users: dict[str, int] = {}
         self._owners: weakref.WeakKeyDictionary[Connection, str] = weakref.WeakKeyDictionary()
+        self._settling = threading.Lock()
+        self._settled = 0
+        self._drawn: list[tuple[int, int]] = []
+        """What had been drawn at some moments, and the next transaction's number just after: see `settled`."""
         self._wait = settings.connect_timeout_ms / 1000
         options = f"-c statement_timeout={settings.statement_timeout_ms} -c search_path=recollect,public"
         try:
@@ -350,6 +355,29 @@ class Postgres:
         with self._translated(), self._pool.connection():
             pass  # closed or away comes first
         raise Refused(f"{self.location} is compacted by the server's own VACUUM; see docs/how-to/postgres.md.")
+
+    def settled(self) -> int:
+        """Ids come from a sequence, so that a lower one may be committed after a higher one. Every writer has its
+        transaction's number before it draws an id (`_enter` leaves a mark). So an id that was drawn when we looked belongs
+        to a transaction below the next number that the server would give after that, and once the oldest transaction under
+        way has passed this number, they have all ended. (A snapshot's xmax would not do: it follows the newest transaction
+        that has ended, and others beyond it may be under way. `age` knows the next number without taking one.) A long
+        transaction anywhere on the server holds this up; nothing is missed."""
+        with self._translated(), self._pool.connection() as connection:
+            drawn = connection.execute("select last_value from event_ids").fetchone()
+            seen = connection.execute(
+                "select cast(pg_snapshot_xmin(s) as text), age(xid(pg_snapshot_xmin(s))) from pg_current_snapshot() s"
+            ).fetchone()
+        assert drawn is not None and seen is not None
+        with self._settling:
+            mark = (int(drawn[0]), int(seen[0]) + int(seen[1]))
+            if len(self._drawn) < 64:
+                self._drawn.append(mark)
+            elif mark > self._drawn[-1]:
+                self._drawn[-1] = mark  # a later mark takes longer to settle, and settles more
+            while self._drawn and self._drawn[0][1] <= int(seen[0]):
+                self._settled = max(self._settled, self._drawn.pop(0)[0])
+            return self._settled
 
     def size(self) -> int:
         with self._translated(), self._pool.connection() as connection:

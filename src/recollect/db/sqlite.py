@@ -79,6 +79,9 @@ class SQLite:
         with translated(self.location):
             self._current().truncate_wal()
 
+    def settled(self) -> int:
+        return (1 << 63) - 1  # one writer at a time, in whichever process: ids are committed in the order of drawing
+
     def size(self) -> int:
         if self.path is None:
             pages, page = self._current().query("select * from pragma_page_count(), pragma_page_size()")[0]

@@ -1,0 +1,113 @@
+"""The sidecar: serve the store over HTTP to the other programs of this machine; and what happened in it, as a list."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import InvalidInput
+from ..model import Change
+from . import output
+from .session import Session, command
+from .store import PANEL
+
+POLL_SECONDS = 0.25
+
+
+@command("serve", panel=PANEL, creates=True)
+def serve(
+    s: Session,
+    host: Annotated[str, typer.Option("--host", help="127.0.0.1 or ::1; other machines cannot be served.")] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option("--port", "-p", min=0, max=65535, show_default="7433", help="0 takes any that is free.")] = None,
+    uds: Annotated[Path | None, typer.Option("--uds", metavar="PATH", help="A UNIX socket instead, which only you can open.")] = None,
+    workspace: Annotated[
+        str | None, typer.Option("--workspace", "-w", metavar="PATH", help="Serve this workspace alone: nothing of another is in reach.")
+    ] = None,
+    new_token: Annotated[bool, typer.Option("--new-token", help="Make another token; the old one is worth nothing any more.")] = False,
+) -> None:  # fmt: skip
+    """Serve the memory over HTTP, for agents in any language on this machine.
+
+    Listens on loopback or a UNIX socket only. Every request needs the token, which stands in a file that only you can
+    read; where, is printed. It is never shown, logged or taken from a URL. Ends with Ctrl-C or SIGTERM.
+
+    The routes are described at /openapi.json and in the docs: Use it from any language."""
+    try:
+        from ..server import place, run
+    except ImportError as e:
+        raise InvalidInput(
+            f"The sidecar needs the extra `server`: pip install 'recollect[server]' ({e.name})."
+        ) from None
+    if uds is not None and port is not None:
+        raise InvalidInput("Say --port or --uds, not both.")
+    token = place.make_token(s.settings, renew=new_token)
+    listening = run.listen(host, run.PORT if port is None else port, None if uds is None else str(uds))
+    try:
+        run.serve(
+            s.store, s.settings, listening=listening, token=token, workspace=workspace,
+            ready=lambda: _told(s, listening.url, listening.uds, place.token_file(s.settings), workspace),
+        )  # fmt: skip
+    finally:
+        listening.close()
+
+
+def _told(s: Session, url: str, uds: str | None, token_file: str, workspace: str | None) -> None:
+    if s.json:
+        output.emit({
+            "url": url, "uds": uds, "token_file": token_file, "store": s.location, "user": s.store.user,
+            "workspace": workspace,
+        })  # fmt: skip
+    else:
+        output.line(f"Listening on {uds or url}")
+        output.line(f"Token:       in {token_file} (send it as `Authorization: Bearer ...`)")
+        output.line(f"Store:       {s.location}, user {s.store.user}")
+        if workspace is not None:
+            output.line(f"Workspace:   {workspace} alone")
+        output.hint("Ctrl-C ends it.")
+
+
+@command("changes", panel=PANEL)
+def changes(
+    s: Session,
+    after: Annotated[int | None, typer.Option("--after", min=0, metavar="ID", help="From behind this id. Unsaid: from the beginning, or with --follow from now on.")] = None,
+    conversation: Annotated[str | None, typer.Option("--conversation", "-c", metavar="ID", help="Only of this one.")] = None,
+    workspace: Annotated[str | None, typer.Option("--workspace", "-w", help="Only what is seen from this workspace.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 100,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for more, until Ctrl-C; whichever program writes.")] = False,
+) -> None:  # fmt: skip
+    """List what happened in the whole store: events and changes of memories, in one order."""
+    if follow and s.json:
+        raise InvalidInput("--json is one document, and --follow never ends. Choose one of them.")
+    if follow and after is None:
+        after = s.store.changes().cursor
+    at, shown = after or 0, 0
+    try:
+        while True:
+            page = s.store.changes(after=at, conversation=conversation, workspace=workspace, limit=limit)
+            if s.json:
+                output.emit(page)
+                return
+            for change in page.items:
+                output.line(_line(change))
+            at, shown = page.cursor, shown + len(page.items)
+            if not follow:
+                break
+            if len(page.items) < limit:
+                time.sleep(POLL_SECONDS)
+    except KeyboardInterrupt:
+        if not follow:
+            raise
+        return
+    if not shown:
+        output.line("Nothing happened there.")
+
+
+def _line(change: Change) -> str:
+    when = output.when(change.at)
+    if change.event is not None:
+        e = change.event
+        return (
+            f"{change.id}  {when}  {e.id}  {e.role or e.kind}: {output.one_line(e.text or e.tool or e.name or '', 80)}"
+        )
+    assert change.memory is not None
+    return f"{change.id}  {when}  memory {change.action}: {output.one_line(change.memory.content, 80)}"

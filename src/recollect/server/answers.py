@@ -1,0 +1,50 @@
+"""Errors as clients get them: one shape, a status, and a code that a program can go by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .. import errors
+from ..errors import RecollectError
+
+CODES = {
+    400: "invalid_request", 401: "unauthorized", 403: "forbidden", 404: "not_found", 405: "method_not_allowed",
+    408: "too_slow", 413: "too_large", 414: "url_too_long", 415: "unsupported_media_type", 421: "wrong_host",
+    422: "invalid_request", 500: "internal_error", 503: "unavailable",
+}  # fmt: skip
+STATUS: tuple[tuple[type[RecollectError], int, str], ...] = (
+    (errors.InvalidInput, 400, "invalid_input"),
+    (errors.SettingsError, 400, "settings"),
+    (errors.ConversationDeleted, 410, "deleted"),
+    (errors.NotFound, 404, "not_found"),
+    (errors.AlreadyExists, 409, "already_exists"),
+    (errors.ScopeFull, 409, "scope_full"),
+    (errors.StoreBusy, 503, "busy"),
+    (errors.Unavailable, 503, "unavailable"),
+    (errors.StoreClosed, 503, "stopping"),
+    (errors.OutcomeUnknown, 503, "outcome_unknown"),
+    (errors.DiskFull, 507, "disk_full"),
+    (errors.Damaged, 500, "damaged"),
+    (errors.RecollectError, 500, "storage"),
+)
+"""Which error of ours is which status, the nearest first."""
+
+
+def error_body(code: str, message: str, details: list[dict[str, str]] | None = None) -> bytes:
+    """The one shape of an error."""
+    error: dict[str, Any] = {"code": code, "message": message}
+    if details:
+        error["details"] = details
+    return json.dumps({"error": error}, ensure_ascii=False).encode()
+
+
+def status(error: RecollectError) -> tuple[int, str]:
+    return next((number, code) for kind, number, code in STATUS if isinstance(error, kind))
+
+
+def invalid(found: Sequence[Mapping[str, Any]]) -> bytes:
+    """What pydantic found, without what was sent: that may be a secret."""
+    details = [{"where": ".".join(map(str, x["loc"])), "what": str(x["msg"])[:300]} for x in found[:20]]
+    return error_body("invalid_request", "The request is not as the schema says: see `details`.", details)

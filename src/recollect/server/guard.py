@@ -1,0 +1,241 @@
+"""Who may speak to the sidecar: decided from the head of a request, before a byte of its body is read.
+
+Any web page that a user visits can send requests to loopback, and any program of any user of this machine can. So: the
+token, compared in constant time; the exact Host, against names that were made to point here (DNS rebinding); no Origin and
+no Sec-Fetch-Site of another page; JSON declared as JSON, so that no form can send it. A body has a most, counted as it
+arrives, and a time to arrive in. FastAPI reads the body before `Depends` runs, which is why all this is ASGI middleware.
+
+Errors have one shape everywhere: {"error": {"code": ..., "message": ...}}.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import traceback
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any, NamedTuple
+
+import h11
+from starlette.exceptions import HTTPException
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from ..redact import redact
+from .answers import CODES, error_body
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+log = logging.getLogger("recollect.server")
+
+MAX_BODY = 16 * 1024 * 1024
+MAX_IMPORT = 4 * 1024 * 1024 * 1024
+IDLE_SECONDS = 10.0
+BODY_SECONDS = 20.0
+SLOWEST = 64 * 1024  # bytes a second, past BODY_SECONDS
+HEAD_SECONDS = 10.0
+LONGEST_URL = 16 * 1024
+IMPORT = "/memory/import"
+LINES = (b"application/x-ndjson", b"application/jsonl")
+HEADERS = [
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"x-content-type-options", b"nosniff"),
+]
+
+
+class Refusal(NamedTuple):
+    """An answer without a request having been looked at."""
+
+    status: int
+    message: str
+
+
+class Limits(NamedTuple):
+    """How much a body may be, and how long it may take."""
+
+    body: int = MAX_BODY
+    imported: int = MAX_IMPORT
+    idle_seconds: float = IDLE_SECONDS
+    body_seconds: float = BODY_SECONDS
+
+
+class Guard:
+    """ASGI middleware around the whole application: no route is outside it."""
+
+    def __init__(self, app: App, *, token: str, hosts: Iterable[str] = (), limits: Limits | None = None) -> None:
+        self._app = app
+        self._token = token.encode()
+        self.hosts = frozenset(host.encode() for host in hosts)
+        """What a request may call us: set when the socket is bound, because only then is the port known."""
+        self._limits = limits or Limits()
+        self.leaving: Callable[[], None] = lambda: None
+        """Called when the server is about to stop."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            refusal = self._refusal(scope)
+            if refusal is None:
+                await self._pass(scope, receive, send)
+            else:
+                await _answer(send, refusal.status, CODES[refusal.status], refusal.message)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    def _refusal(self, scope: Scope) -> Refusal | None:
+        headers: dict[bytes, list[bytes]] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(name, []).append(value)
+        host = headers.get(b"host", [])
+        if len(host) != 1 or host[0] not in self.hosts:
+            return Refusal(421, "This is not a host that the sidecar answers for. Use the address that it printed.")
+        own = [b"http://" + host[0]]
+        if any([origin] != own for origin in headers.get(b"origin", [])):
+            return Refusal(403, "Web pages may not call the sidecar.")
+        if any(site not in (b"none", b"same-origin") for site in headers.get(b"sec-fetch-site", [])):
+            return Refusal(403, "Web pages may not call the sidecar.")
+        given = headers.get(b"authorization", [])
+        scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
+        # Both are compared, whatever the first says: the time must not tell how far somebody got.
+        if not (hmac.compare_digest(token.strip(), self._token) & (scheme.lower() == b"bearer")):
+            return Refusal(
+                401, "The token is missing or wrong: send `Authorization: Bearer <token>`, from the token file."
+            )
+        target = scope.get("raw_path", b"") + b"?" + scope["query_string"]
+        if self._token in target:
+            return Refusal(400, "The token stands in the URL, where it ends up in logs. Make another: --new-token.")
+        if len(target) > LONGEST_URL:
+            return Refusal(414, f"The URL is longer than {LONGEST_URL} bytes. Long texts belong in a body.")
+        if not scope["path"].startswith("/"):
+            return Refusal(400, "The target of the request is no path.")
+        return self._body_refusal(scope, headers)
+
+    def _body_refusal(self, scope: Scope, headers: dict[bytes, list[bytes]]) -> Refusal | None:
+        chunked = b"transfer-encoding" in headers
+        length = int(headers.get(b"content-length", [b"0"])[0])
+        if not chunked and not length:
+            return None
+        most = self._most(scope)
+        if length > most:
+            return Refusal(413, f"The body has {length:,} bytes; at most {most:,} are read. Send it in parts.")
+        kind = headers.get(b"content-type", [])
+        wanted = LINES if scope["path"] == IMPORT else (b"application/json",)
+        name, _, parameters = (kind[0] if len(kind) == 1 else b"").lower().partition(b";")
+        if name.strip() not in wanted or parameters.strip() not in (b"", b"charset=utf-8", b'charset="utf-8"'):
+            return Refusal(415, f"The body must be declared as {wanted[0].decode()}, in UTF-8.")
+        if any(coding.lower() != b"identity" for coding in headers.get(b"content-encoding", [])):
+            return Refusal(415, "Send the body as it is, without a content encoding.")
+        return None
+
+    def _most(self, scope: Scope) -> int:
+        return self._limits.imported if scope["path"] == IMPORT else self._limits.body
+
+    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = _Body(receive, self._most(scope), self._limits)
+        started = False
+
+        async def answer(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = [*message.get("headers", ()), *HEADERS]
+                if not body.is_read:
+                    headers.append((b"connection", b"close"))  # what is left of the body is not read
+                message = {**message, "headers": headers}
+            await send(message)
+
+        try:
+            await self._app(scope, body.receive, answer)
+        except Exception as e:
+            if type(e).__name__ == "SendTimeoutError":
+                log.info("A reader of /memory/events was too slow, and was dropped.")
+                return
+            # A traceback may quote what was being stored.
+            log.error(
+                "%s %s failed\n%s", scope["method"], scope["path"], redact("".join(traceback.format_exception(e)))
+            )
+            if not started:
+                await _answer(send, 500, CODES[500], "Something unexpected happened; the sidecar's log says what.")
+
+
+class _Body:
+    """The receiving side of a request: counted, and with a time limit while the body is arriving."""
+
+    def __init__(self, receive: Receive, most: int, limits: Limits) -> None:
+        self._receive, self._most, self._limits = receive, most, limits
+        self._got = 0
+        self._began: float | None = None
+        self.is_read = False
+
+    async def receive(self) -> Message:
+        if self.is_read:
+            return await self._receive()
+        now = asyncio.get_running_loop().time()
+        if self._began is None:
+            self._began = now
+        until = self._began + self._limits.body_seconds + self._got / SLOWEST
+        try:
+            async with asyncio.timeout(max(0.0, min(self._limits.idle_seconds, until - now))):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(408, "The body did not arrive in time.") from None
+        self._got += len(message.get("body", b""))
+        if self._got > self._most:
+            raise HTTPException(413, f"The body has more than {self._most:,} bytes. Send it in parts.")
+        self.is_read = message["type"] == "http.disconnect" or not message.get("more_body", False)
+        return message
+
+
+async def _answer(send: Send, status: int, code: str, message: str) -> None:
+    body = error_body(code, message)
+    headers = [
+        (b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), (b"connection", b"close"),
+        *HEADERS,
+    ]  # fmt: skip
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+class Protocol(H11Protocol):
+    """uvicorn's, with a time limit for the head of a request: whoever opens a connection and says nothing is not kept."""
+
+    head_seconds = HEAD_SECONDS
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state is h11.IDLE:
+            if self._waiting is None:
+                self._wait()
+        else:
+            self._stop()
+
+    def _wait(self) -> None:
+        self._waiting = self.loop.call_later(self.head_seconds, self._too_slow)
+
+    def _stop(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+    def _too_slow(self) -> None:
+        self._waiting = None
+        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+            self.transport.close()

@@ -1,0 +1,236 @@
+"""What an agent does all day: record, search, ask for context, keep and pin, and listen."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
+from sse_starlette import EventSourceResponse
+from starlette.exceptions import HTTPException
+
+from ..errors import RecollectError
+from . import recorder, shapes, sse
+from .answers import error_body, invalid, status
+from .shapes import Batch, ContextAnswer, ContextRequest, Done, Hits, Learned, MemoryShape, Record, Remember, Target
+from .state import Branch, InWorkspace, SessionId, Sidecar, State, answer, moment
+
+router = APIRouter(prefix="/memory")
+ONE: TypeAdapter[Record] = TypeAdapter(Record)
+MANY: TypeAdapter[Batch] = TypeAdapter(Batch)
+EXAMPLES = {
+    "prompt": {"value": {"type": "prompt", "session_id": "s1", "workspace": "/repo", "content": "Use tabs."}},
+    "tool": {
+        "value": {"type": "tool_use", "session_id": "s1", "tool": "Write", "path": "Makefile", "content": "all:"}
+    },
+    "batch": {
+        "value": {
+            "records": [
+                {"type": "prompt", "session_id": "s1", "content": "Which tests fail?", "key": "m1"},
+                {"type": "assistant", "session_id": "s1", "content": "None.", "key": "m2"},
+            ]
+        }
+    },
+}  # fmt: skip
+
+
+@router.post(
+    "/record",
+    response_model=shapes.RecordedAnswer,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {
+                    "schema": {"anyOf": [{"$ref": "#/components/schemas/Record"}, {"$ref": "#/components/schemas/Batch"}]},
+                    "examples": EXAMPLES,
+                }
+            },
+        }
+    },
+)  # fmt: skip
+async def record(request: Request, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
+    """Record what happened: one record, or a batch. Answered when it is durable.
+
+    A session is created at first sight. With a `key`, the same record sent again is stored once: repeat after an error
+    without fear. Of a batch, the records of one session are written together, all or none; `error` stands where one was
+    refused."""
+    body = await request.body()
+    try:
+        # Which of the two is meant is seen by its field, so that the errors are about that one.
+        sent = from_json(body, allow_inf_nan=False)
+        adapter: TypeAdapter[Any] = MANY if isinstance(sent, dict) and "records" in sent else ONE
+        given: Record | Batch = adapter.validate_python(sent)
+    except ValueError as e:
+        return Response(unread(e), 422, media_type="application/json")
+    if isinstance(given, Record):
+        place = sidecar.scope(workspace, given.workspace)
+        (result,) = await sidecar.recorder.add(
+            [recorder.Request(given.session_id, place, given.branch, [given.entry()])]
+        )
+        if isinstance(result, RecollectError):
+            raise result
+        return answer(shapes.recorded(result[0]))
+    return answer(await _batch(sidecar, given, workspace))
+
+
+def unread(e: ValueError) -> bytes:
+    """What is wrong with a body, without what was sent: that may be a secret."""
+    if not isinstance(e, ValidationError):
+        return error_body("invalid_request", f"The body is not JSON: {e}.")
+    found = e.errors(include_url=False, include_input=False, include_context=False)
+    return invalid([{**x, "loc": ("body", *x["loc"])} for x in found])
+
+
+async def _batch(sidecar: State, given: Batch, workspace: str | None) -> dict[str, Any]:
+    groups: dict[tuple[str, str | None, str | None], list[int]] = {}
+    for i, r in enumerate(given.records):
+        groups.setdefault((r.session_id, sidecar.scope(workspace, r.workspace), r.branch), []).append(i)
+    requests = [
+        recorder.Request(session, place, branch, [given.records[i].entry() for i in at])
+        for (session, place, branch), at in groups.items()
+    ]
+    done: list[dict[str, Any]] = [{}] * len(given.records)
+    failed = 0
+    for at, result in zip(groups.values(), await sidecar.recorder.add(requests), strict=True):
+        for n, i in enumerate(at):
+            if isinstance(result, RecollectError):
+                failed += 1
+                error = {"code": status(result)[1], "message": str(result)}
+                done[i] = {"session_id": given.records[i].session_id, "stored": False, "error": error}
+            else:
+                done[i] = shapes.recorded(result[n])
+    return {"records": done, "failed": failed}
+
+
+@router.delete("/record/{id:path}", response_model=Done)
+async def delete_record(id: str, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
+    """Remove one record for good, or forget a fact; `id` as search or record gave it."""
+    target = await sidecar.target(id, sidecar.scope(workspace))
+    if target is None:
+        await sidecar.store.forget(id)
+    else:
+        await sidecar.store.delete_event(*target)
+    return answer({"id": id, "done": True})
+
+
+@router.get("/search", response_model=Hits)
+async def search(
+    sidecar: Sidecar,
+    q: Annotated[str, Query(min_length=1, max_length=8000, description="Any text.", examples=["tabs in Makefiles"])],
+    k: Annotated[int, Query(ge=1, le=200, description="At most so many.")] = 20,
+    type: Annotated[Literal["facts", "records"] | None, Query(description="Unsaid: both.")] = None,
+    session_id: Annotated[str | None, Query(min_length=1, max_length=256, description="Only of this session.")] = None,
+    workspace: InWorkspace = None,
+    since: Annotated[str | None, Query(description="Not older: milliseconds since 1970, or ISO 8601.")] = None,
+) -> Response:
+    """What was said or learned, best first. What was recorded before is found."""
+    start = time.perf_counter()
+    place = sidecar.scope(workspace)
+    await sidecar.recorder.flush()
+    if session_id is not None:
+        await sidecar.session(session_id, place)
+    hits = await sidecar.store.search(
+        q, limit=k, types={"facts": "memories", "records": "events", None: None}[type], conversation=session_id,
+        workspace=place, since=moment(since, "since"),
+    )  # fmt: skip
+    took = round((time.perf_counter() - start) * 1000, 2)
+    return answer({"hits": [shapes.hit(h) for h in hits], "took_ms": took})
+
+
+@router.post("/context", response_model=ContextAnswer)
+async def context(body: ContextRequest, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
+    """The best evidence for a prompt within a budget of tokens, quoted as data."""
+    place = sidecar.scope(workspace, body.workspace)
+    await sidecar.recorder.flush()
+    if body.session_id is not None:
+        await sidecar.session(body.session_id, place)
+    made = await sidecar.store.context(
+        body.prompt, workspace=place, conversation=body.session_id, budget=body.budget, sensitive=body.sensitive,
+        max_memories=body.max_memories, max_excerpts=body.max_excerpts, why=body.why,
+    )  # fmt: skip
+    return answer(shapes.context(made))
+
+
+@router.post("/summarize", response_model=Learned)
+async def summarize(
+    session_id: SessionId, sidecar: Sidecar, workspace: InWorkspace = None, branch: Branch = None
+) -> Response:
+    """Extract facts from a session now, instead of in the background."""
+    await sidecar.recorder.flush()
+    await sidecar.session(session_id, sidecar.scope(workspace))
+    return answer(shapes.learned(await sidecar.store.consolidate(session_id, branch=branch)))
+
+
+@router.post("/remember", response_model=MemoryShape)
+async def remember(body: Remember, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
+    """Keep a statement as a fact. Said again in the same scope it is the same fact."""
+    place = sidecar.scope(workspace, body.workspace)
+    if body.session_id is not None:
+        await sidecar.session(body.session_id, place)
+        place = None  # the session has its own
+    kept = await sidecar.store.remember(
+        body.content, kind=body.kind, importance=body.importance, tags=body.tags, conversation=body.session_id,
+        workspace=place, source=body.source, role=body.role, pinned=body.pinned,
+    )  # fmt: skip
+    sidecar.feed.wake()
+    return answer(shapes.memory(kept))
+
+
+@router.post("/pin", response_model=Done)
+async def pin(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
+    """Keep a record or a fact, whatever retention says."""
+    await sidecar.target(body.id, sidecar.scope(workspace, body.workspace))
+    await sidecar.store.pin(body.id)
+    sidecar.feed.wake()
+    return answer({"id": body.id, "done": True})
+
+
+@router.post("/unpin", response_model=Done)
+async def unpin(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
+    """Take a pin off again."""
+    await sidecar.target(body.id, sidecar.scope(workspace, body.workspace))
+    await sidecar.store.unpin(body.id)
+    sidecar.feed.wake()
+    return answer({"id": body.id, "done": True})
+
+
+@router.get(
+    "/events",
+    response_class=EventSourceResponse,
+    responses={
+        200: {
+            "description": "A stream that does not end: `ready` with the position, then `event` and `memory_update`.",
+            "content": {
+                "text/event-stream": {
+                    "schema": {"type": "string"},
+                    "example": 'event: event\nid: 4294967299\ndata: {"id":"s1:3","type":"prompt","content":"Use tabs."}\n\n',
+                }
+            },
+        }
+    },
+)
+async def events(
+    sidecar: Sidecar,
+    session_id: Annotated[str | None, Query(min_length=1, max_length=256, description="Only of this session.")] = None,
+    workspace: InWorkspace = None,
+    after: Annotated[int | None, Query(ge=0, le=2**62, description="From behind this id. Unsaid: from now on.")] = None,
+    last_event_id: Annotated[str | None, Header(description="The last id that was seen; wins over `after`.")] = None,
+) -> EventSourceResponse:
+    """Live: everything that is committed from now on, by whichever process, as server-sent events.
+
+    `id` is the position. Come back with it in `Last-Event-ID`, and nothing is missed and nothing comes twice. Whoever does
+    not read for ten seconds is dropped."""
+    if last_event_id:
+        if not (last_event_id.isascii() and last_event_id.isdigit() and len(last_event_id) < 20):
+            raise HTTPException(400, "Last-Event-ID is none of ours: a number is expected.")
+        after = int(last_event_id)
+    if sidecar.feed.readers >= sse.MOST_READERS:
+        raise HTTPException(503, "Too many are listening.")
+    wanted = sse.Wanted(session_id, sidecar.scope(workspace))
+    start = await sidecar.feed.now() if after is None else after
+    return EventSourceResponse(
+        sidecar.feed.follow(start, wanted), ping=sse.PING_SECONDS, send_timeout=sse.SEND_SECONDS, sep="\n"
+    )

@@ -1,0 +1,162 @@
+"""Live updates: server-sent events for everything that is committed, in this process or another.
+
+One task asks the store what is new (`Store.changes`), at once after our own writes and ten times a second for those of
+others, while anybody listens. The newest are kept, encoded, for all readers; whoever is further behind reads from the store,
+a page at a time. So nothing is ever buffered for a reader: one that does not keep up for `SEND_SECONDS` is dropped, and
+comes back with `Last-Event-ID`, which is the position in the store's own order. Nothing is missed, nothing comes twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+
+from ..aio import AsyncStore
+from ..errors import RecollectError
+from ..model import Change
+from . import shapes
+
+log = logging.getLogger("recollect.server")
+
+POLL_SECONDS = 0.1
+TOGETHER_SECONDS = 0.01  # our own commits that come close together are one look
+PAGE = 200
+KEPT = 2000
+SEND_SECONDS = 10.0
+PING_SECONDS = 15
+MOST_READERS = 64
+
+
+class Item(NamedTuple):
+    """A change, ready to be sent."""
+
+    id: int
+    conversations: frozenset[str]
+    workspace: str | None
+    everywhere: bool
+    text: bytes
+
+
+class Wanted(NamedTuple):
+    """What a reader asked for."""
+
+    conversation: str | None = None
+    workspace: str | None = None
+
+    def has(self, item: Item) -> bool:
+        """As the statement of `feed` has it."""
+        if self.conversation is not None and self.conversation not in item.conversations:
+            return False
+        return self.workspace is None or item.everywhere or item.workspace == self.workspace
+
+
+class Feed:
+    """What all readers of one sidecar share."""
+
+    def __init__(self, store: AsyncStore) -> None:
+        self._store = store
+        self._kept: deque[Item] = deque()
+        self._floor = 0
+        """Everything between this and `_cursor` is kept."""
+        self._cursor = 0
+        self._woken = asyncio.Event()
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._starting = asyncio.Lock()
+        self.readers = 0
+        self.closed = False
+
+    def wake(self) -> None:
+        """Something was committed here."""
+        self._woken.set()
+
+    async def now(self) -> int:
+        return (await self._store.changes()).cursor
+
+    async def follow(self, after: int, wanted: Wanted) -> AsyncIterator[bytes]:
+        """Everything behind a position, for ever."""
+        self.readers += 1
+        try:
+            yield encoded("ready", after, b'{"cursor":%d}' % after)
+            await self._start()
+            while not self.closed:
+                news, floor, cursor = self._news, self._floor, self._cursor
+                if after < floor:
+                    page = await self._store.changes(
+                        after=after, conversation=wanted.conversation, workspace=wanted.workspace, limit=PAGE
+                    )
+                    for change in page.items:
+                        yield made(change).text
+                    after = page.cursor if len(page.items) == PAGE else max(page.cursor, floor)
+                elif after < cursor:
+                    # A copy: the deque grows, and loses its beginning, while this reader is being sent to.
+                    for item in [item for item in self._kept if item.id > after]:
+                        if wanted.has(item):
+                            yield item.text
+                    after = cursor
+                else:
+                    await news.wait()
+        finally:
+            self.readers -= 1
+
+    async def _start(self) -> None:
+        async with self._starting:
+            if self._task is None:
+                self._kept.clear()
+                self._floor = self._cursor = await self.now()
+                self._task = asyncio.create_task(self._look())
+
+    async def _look(self) -> None:
+        while True:
+            if not self.readers:
+                self._task = None
+                return
+            try:
+                page = await self._store.changes(after=self._cursor, limit=PAGE)
+            except RecollectError as e:
+                log.warning("Live updates wait: %s", e)
+                await asyncio.sleep(1)
+                continue
+            for change in page.items:
+                self._kept.append(made(change))
+                if len(self._kept) > KEPT:
+                    self._floor = self._kept.popleft().id
+            if page.cursor > self._cursor:
+                self._cursor = page.cursor
+                self._tell()
+            if len(page.items) < PAGE:
+                try:
+                    async with asyncio.timeout(POLL_SECONDS):
+                        await self._woken.wait()
+                    await asyncio.sleep(TOGETHER_SECONDS)
+                except TimeoutError:
+                    pass
+                self._woken.clear()
+
+    def _tell(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    def close(self) -> None:
+        self.closed = True
+        self._tell()
+        if self._task is not None:
+            self._task.cancel()
+
+
+def made(change: Change) -> Item:
+    name, data = shapes.change(change)
+    seen = {change.conversation_id or ""}
+    memory = change.memory
+    if memory is not None:
+        seen.add(memory.provenance.conversation_id or "")
+    everywhere = memory is not None and memory.scope == "user"
+    return Item(change.id, frozenset(seen), change.workspace, everywhere, encoded(name, change.id, shapes.dumps(data)))
+
+
+def encoded(name: str, id: int, data: bytes) -> bytes:
+    """JSON has no raw line breaks, so that one `data:` line is enough."""
+    return b"event: %b\nid: %d\ndata: %b\n\n" % (name.encode(), id, data)

@@ -1,0 +1,110 @@
+"""What the routes of one sidecar share, and the scope of a request.
+
+Every route has a workspace to look from: the one that the request names, or none. Then only sessions of that workspace and
+memories that are seen from it are in reach; what belongs elsewhere is not found, as if it did not exist. A sidecar can be
+confined to one workspace (`recollect serve --workspace`): then every request is in it, and one that names another is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import Depends, Query, Request, Response
+from starlette.exceptions import HTTPException
+
+from ..aio import AsyncStore
+from ..errors import InvalidInput, NotFound
+from ..model import Conversation, Memory
+from ..store import Store
+from . import shapes
+from .recorder import Recorder
+from .sse import Feed
+
+
+class State:
+    """One sidecar."""
+
+    recorder: Recorder
+    feed: Feed
+    store: AsyncStore
+
+    def __init__(self, store: Store, workspace: str | None) -> None:
+        self.sync = store
+        self.workspace = None if workspace is None else store._workspace(workspace)
+
+    def start(self, store: AsyncStore, feed: Feed, recorder: Callable[[Callable[[], None]], Recorder]) -> None:
+        self.store, self.feed, self.recorder = store, feed, recorder(feed.wake)
+
+    def leave(self) -> None:
+        """The server is about to stop: whoever listens goes, and comes back to the next one."""
+        self.feed.close()
+
+    # -- scope
+
+    def scope(self, *named: str | None) -> str | None:
+        """The workspace of a request, however often it is named."""
+        said = {self.sync._workspace(name) for name in named if name is not None}
+        if len(said) > 1:
+            raise InvalidInput("The request names two workspaces; say one.")
+        if self.workspace is not None:
+            if said - {self.workspace}:
+                raise HTTPException(403, "This sidecar serves one workspace, and not that one.")
+            return self.workspace
+        return said.pop() if said else None
+
+    async def session(self, session_id: str, workspace: str | None) -> Conversation:
+        """A session as it is seen from a workspace."""
+        found = await self.store.get(session_id)
+        if workspace is not None and found.workspace != workspace:
+            raise NotFound(f"There is no session {session_id!r} in this workspace.")
+        return found
+
+    async def target(self, id: str, workspace: str | None) -> tuple[str, int] | None:
+        """What an id means: (session, number) of a record; None for a fact. Either is looked at from the workspace."""
+        session, colon, number = id.rpartition(":")
+        if colon and number.isascii() and number.isdigit() and len(number) < 16:
+            await self.session(session, workspace)
+            return session, int(number)
+        changes = await self.store.memory_history(id)
+        if workspace is not None and not await self.is_seen(changes[-1].after, workspace):
+            raise NotFound(f"There is no fact {id!r} in this workspace.")
+        return None
+
+    async def is_seen(self, memory: Memory, workspace: str) -> bool:
+        if memory.conversation_id is not None:
+            return (await self.store.get(memory.conversation_id)).workspace == workspace
+        return memory.workspace in (None, workspace)
+
+
+def _state(request: Request) -> State:
+    state: State = request.app.state.sidecar
+    return state
+
+
+Sidecar = Annotated[State, Depends(_state)]
+InWorkspace = Annotated[
+    str | None,
+    Query(min_length=1, max_length=4096, description="Look from this workspace: what belongs to another is not found."),
+]
+SessionId = Annotated[str, Query(min_length=1, max_length=256, description="The session.", examples=[shapes.SESSION])]
+Branch = Annotated[str | None, Query(min_length=1, max_length=256, description="Which branch. Unsaid: the active one.")]
+
+
+def answer(value: Any, status: int = 200) -> Response:
+    return Response(shapes.dumps(value), status, media_type="application/json")
+
+
+def moment(text: str | None, name: str) -> int | None:
+    """Milliseconds since 1970, or ISO 8601; without a zone it is UTC."""
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit() and len(text) < 16:
+        return int(text)
+    try:
+        when = datetime.fromisoformat(text)
+        when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        return max(0, int(when.timestamp() * 1000))
+    except (ValueError, OverflowError):
+        raise InvalidInput(f"{name} must be milliseconds since 1970 or ISO 8601, such as 2026-11-16T08:00Z.") from None

@@ -1,0 +1,272 @@
+"""Who may speak to the sidecar: nobody without the token, no web page, nothing too large, too slow or not declared."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sidecar import TOKEN, Answer, Sidecar, running
+
+import recollect
+from recollect.errors import NotFound, Refused
+from recollect.server import guard, place
+from recollect.server.guard import Limits
+
+LIMITS = Limits(body=100_000, imported=200_000, idle_seconds=0.4, body_seconds=0.8)
+NOTE = {"type": "note", "session_id": "s", "content": "x"}
+
+
+@pytest.fixture(scope="module")
+def sidecar() -> Iterator[Sidecar]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(guard.Protocol, "head_seconds", 0.5)
+        with (
+            recollect.open(":memory:", user="alex", semantic=False, background=False) as store,
+            running(store, limits=LIMITS) as made,
+        ):
+            yield made
+
+
+def every_route(sidecar: Sidecar) -> list[tuple[str, str]]:
+    """(method, path) of all that the application answers to, whether or not the schema shows it."""
+    found = []
+    routes = list(sidecar.api.routes)
+    while routes:
+        route = routes.pop()
+        routes += (
+            getattr(route, "routes", None) or getattr(getattr(route, "original_router", None), "routes", None) or []
+        )
+        for method in getattr(route, "methods", None) or ():
+            found.append((method, re.sub(r"\{.*?\}", "x", route.path)))
+    return sorted(set(found))
+
+
+def test_without_the_token_every_route_answers_401_and_nothing_else(sidecar: Sidecar) -> None:
+    routes = every_route(sidecar)
+    schema = sidecar.ask("GET", "/openapi.json").json["paths"]
+    documented = {(m.upper(), re.sub(r"\{.*?\}", "x", p)) for p, item in schema.items() for m in item}
+    assert len(documented) >= 21
+    assert documented <= set(routes), "every documented route is among them"
+    assert ("GET", "/openapi.json") in routes
+    for method, path in [
+        *routes,
+        ("GET", "/none"),
+        ("OPTIONS", "/memory/record"),
+        ("TRACE", "/"),
+        ("PUT", "/memory/pin"),
+    ]:
+        for token in (None, "", "wrong", TOKEN[:-1], TOKEN + "x", TOKEN.upper()):
+            got = sidecar.ask(method, path, NOTE if method == "POST" else None, token=token)
+            assert got.status == 401, (method, path, token)
+            assert got.headers["www-authenticate"] == "Bearer"
+            if method != "HEAD":
+                assert got.code == "unauthorized"
+    assert sidecar.store.conversations() == []
+
+
+def head(line: str, *headers: str, token: bool = True, host: str | None = None, port: int = 0) -> bytes:
+    own = [f"Host: {host or f'127.0.0.1:{port}'}"] if host != "" else []
+    auth = [f"Authorization: Bearer {TOKEN}"] if token else []
+    return "\r\n".join([line, *own, *auth, *headers, "Connection: close", "", ""]).encode()
+
+
+HOSTILE: dict[str, tuple[int, tuple[str, str, dict[str, str]]]] = {
+    # -- another host: DNS rebinding
+    "a host of another site": (421, ("GET", "/memory/stats", {"Host": "evil.example"})),
+    "a host with our port": (421, ("GET", "/memory/stats", {"Host": "evil.example:PORT"})),
+    "our name without the port": (421, ("GET", "/memory/stats", {"Host": "127.0.0.1"})),
+    "our name with another port": (421, ("GET", "/memory/stats", {"Host": "127.0.0.1:1"})),
+    "our name in other letters": (421, ("GET", "/memory/stats", {"Host": "LOCALHOST:PORT"})),
+    "our name with a dot": (421, ("GET", "/memory/stats", {"Host": "localhost.:PORT"})),
+    "our name with a tail": (421, ("GET", "/memory/stats", {"Host": "127.0.0.1:PORT.evil.example"})),
+    "all interfaces": (421, ("GET", "/memory/stats", {"Host": "0.0.0.0:PORT"})),
+    "a forwarded host": (421, ("GET", "/memory/stats", {"Host": "evil.example", "X-Forwarded-Host": "127.0.0.1:PORT"})),
+    # -- a web page
+    "a page's origin": (403, ("POST", "/memory/record", {"Origin": "https://evil.example"})),
+    "the null origin": (403, ("POST", "/memory/record", {"Origin": "null"})),
+    "a page on another local port": (403, ("POST", "/memory/record", {"Origin": "http://127.0.0.1:3000"})),
+    "our origin by another name": (403, ("POST", "/memory/record", {"Origin": "http://localhost:PORT"})),
+    "our origin by https": (403, ("GET", "/memory/stats", {"Origin": "https://127.0.0.1:PORT"})),
+    "a fetch across sites": (403, ("GET", "/memory/stats", {"Sec-Fetch-Site": "cross-site"})),
+    "a fetch of the same site": (403, ("GET", "/memory/stats", {"Sec-Fetch-Site": "same-site"})),
+    "a fetch from nowhere": (403, ("GET", "/memory/stats", {"Sec-Fetch-Site": "elsewhere"})),
+    "a preflight": (403, ("OPTIONS", "/memory/record", {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"})),
+    # -- the token in the wrong place
+    "basic authentication": (401, ("GET", "/memory/stats", {"Authorization": "Basic " + TOKEN})),
+    "the bare token": (401, ("GET", "/memory/stats", {"Authorization": TOKEN})),
+    "a token in a cookie": (401, ("GET", "/memory/stats", {"Authorization": "", "Cookie": f"token={TOKEN}"})),
+    "a token in the URL": (401, ("GET", f"/memory/stats?token={TOKEN}", {"Authorization": ""})),
+    "a token in both": (400, ("GET", f"/memory/search?q={TOKEN}", {})),
+    # -- not declared as JSON
+    "a form": (415, ("POST", "/memory/record", {"Content-Type": "application/x-www-form-urlencoded"})),
+    "plain text": (415, ("POST", "/memory/record", {"Content-Type": "text/plain"})),
+    "a file": (415, ("POST", "/memory/record", {"Content-Type": "multipart/form-data; boundary=x"})),
+    "nothing declared": (415, ("POST", "/memory/record", {"Content-Type": ""})),
+    "JSON in another charset": (415, ("POST", "/memory/record", {"Content-Type": "application/json; charset=utf-16"})),
+    "almost JSON": (415, ("POST", "/memory/record", {"Content-Type": "application/jsonx"})),
+    "JSON where lines belong": (415, ("POST", "/memory/import", {"Content-Type": "application/json"})),
+    "lines where JSON belongs": (415, ("POST", "/memory/record", {"Content-Type": "application/x-ndjson"})),
+    "a compressed body": (415, ("POST", "/memory/record", {"Content-Encoding": "gzip"})),
+    # -- paths and parameters
+    "a path that climbs": (404, ("GET", "/memory/../../etc/passwd", {})),
+    "a path that climbs in disguise": (404, ("GET", "/memory/%2e%2e/%2e%2e/etc/passwd", {})),
+    "a URL without end": (414, ("GET", "/memory/search?q=" + "x" * 20_000, {})),
+    "a session with a line break": (400, ("GET", "/memory/replay?session_id=a%0Ab", {})),
+    "a session with NUL": (400, ("GET", "/memory/replay?session_id=a%00b", {})),
+    "a session that is too long": (422, ("GET", "/memory/replay?session_id=" + "a" * 300, {})),
+    "a number that is none": (422, ("GET", "/memory/search?q=x&k=1e9", {})),
+    "too many hits": (422, ("GET", "/memory/search?q=x&k=1000000", {})),
+    "a position that is none": (400, ("GET", "/memory/events", {"Last-Event-ID": "1; drop table events"})),
+    "a method we do not know": (405, ("PUT", "/memory/record", {})),
+    "another way to call a method": (405, ("GET", "/memory/pin", {"X-HTTP-Method-Override": "POST"})),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_requests_are_refused(sidecar: Sidecar, name: str) -> None:
+    status, (method, path, headers) = HOSTILE[name]
+    sent = {k.replace("-", "_"): v.replace("PORT", str(sidecar.port)) for k, v in headers.items()}
+    body = NOTE if method == "POST" else None
+    got = sidecar.ask(method, path, body, **sent)
+    assert got.status == status, got.body
+    if method != "HEAD":
+        assert got.code
+    assert "access-control-allow-origin" not in got.headers
+    assert TOKEN.encode() not in got.body
+
+
+def test_there_are_at_least_thirty_of_them() -> None:
+    assert len(HOSTILE) >= 30
+
+
+def statuses(raw: bytes) -> list[int]:
+    return [int(n) for n in re.findall(rb"HTTP/1\.1 (\d+)", raw)]
+
+
+def test_what_is_not_http_is_cut_off(sidecar: Sidecar) -> None:
+    port = sidecar.port
+    post = "POST /memory/record HTTP/1.1"
+    json = "Content-Type: application/json"
+    for name, raw in {
+        "nonsense": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 3 + b"\r\n\r\n",
+        "two hosts": head("GET /memory/stats HTTP/1.1", "Host: evil.example", port=port),
+        "no host": head("GET /memory/stats HTTP/1.1", host=""),
+        "two lengths": head(post, json, "Content-Length: 2", "Content-Length: 3", port=port) + b"{}",
+        "a length that is none": head(post, json, "Content-Length: -1", port=port),
+        "a header without end": b"GET / HTTP/1.1\r\nHost: x\r\nX-A: " + b"a" * 200_000 + b"\r\n\r\n",
+        "a header in two lines": head("GET /memory/stats HTTP/1.1", "X-A: b\r\n\x00c: d", port=port),
+        "an unknown coding": head(post, json, "Transfer-Encoding: gzip", port=port),
+    }.items():
+        assert statuses(sidecar.say(raw))[:1] in ([400], [421], [501]), name
+    for name, raw in {
+        "two tokens": head("GET /memory/stats HTTP/1.1", "Authorization: Bearer x", port=port),
+        "an old protocol without a host": b"GET /memory/stats HTTP/1.0\r\n\r\n",
+        "a whole URL": head("GET http://evil.example/memory/stats HTTP/1.1", port=port),
+        "a proxy's tunnel": head("CONNECT evil.example:443 HTTP/1.1", port=port),
+    }.items():
+        assert statuses(sidecar.say(raw))[:1] in ([400], [401], [404], [421]), name
+    upgrade = head(
+        "GET /memory/events HTTP/1.1", "Upgrade: websocket", "Sec-WebSocket-Key: eA==", port=port, token=False
+    )
+    assert statuses(sidecar.say(upgrade))[:1] == [401], "a web socket is no way round"
+
+
+def test_length_and_chunks_in_one_request_are_not_two_requests(sidecar: Sidecar) -> None:
+    """Smuggling: one body may not be read as a request of its own."""
+    inner = head("DELETE /memory/record/s:1 HTTP/1.1", port=sidecar.port)
+    outer = head("POST /memory/record HTTP/1.1", "Content-Type: application/json", "Content-Length: 4", "Transfer-Encoding: chunked", port=sidecar.port)  # fmt: skip
+    got = sidecar.say(outer.replace(b"Connection: close\r\n", b"") + b"0\r\n\r\n" + inner)
+    assert 200 not in statuses(got)
+
+
+def test_a_body_that_is_too_large_is_not_read(sidecar: Sidecar) -> None:
+    declared = head("POST /memory/record HTTP/1.1", "Content-Type: application/json", "Content-Length: 100001", "Expect: 100-continue", port=sidecar.port)  # fmt: skip
+    assert statuses(sidecar.say(declared)) == [413], "not even asked for"
+    chunk = b"%x\r\n" % 50_000 + b"x" * 50_000 + b"\r\n"
+    chunked = head("POST /memory/record HTTP/1.1", "Content-Type: application/json", "Transfer-Encoding: chunked", port=sidecar.port)  # fmt: skip
+    assert statuses(sidecar.say(chunked, chunk, chunk, chunk)) == [413]
+    lines = head("POST /memory/import HTTP/1.1", "Content-Type: application/x-ndjson", "Transfer-Encoding: chunked", port=sidecar.port)  # fmt: skip
+    assert statuses(sidecar.say(lines, *[chunk] * 5)) == [413]
+
+
+def test_without_the_token_the_body_is_not_asked_for(sidecar: Sidecar) -> None:
+    raw = head("POST /memory/record HTTP/1.1", "Content-Type: application/json", "Content-Length: 10", "Expect: 100-continue", port=sidecar.port, token=False)  # fmt: skip
+    assert statuses(sidecar.say(raw)) == [401]
+
+
+def test_slow_bodies_and_slow_heads_are_cut(sidecar: Sidecar) -> None:
+    began = time.monotonic()
+    stalled = head("POST /memory/record HTTP/1.1", "Content-Type: application/json", "Content-Length: 50", port=sidecar.port)  # fmt: skip
+    assert statuses(sidecar.say(stalled, b"{")) == [408]
+    drop = [b"1\r\n \r\n"] * 40  # a byte at a time, never idle for long
+    dripping = head("POST /memory/record HTTP/1.1", "Content-Type: application/json", "Transfer-Encoding: chunked", port=sidecar.port)  # fmt: skip
+    assert statuses(sidecar.say(dripping, *drop, pause=0.05)) == [408]
+    assert sidecar.say(b"GET /memory/sta") == b"", "half a head"
+    assert sidecar.say(b"") == b"", "nothing at all"
+    assert time.monotonic() - began < 9
+
+
+def test_what_is_allowed_is_allowed(sidecar: Sidecar) -> None:
+    """The guard refuses nothing that a client of ours sends."""
+    for headers in (
+        {},
+        {"Host": f"localhost:{sidecar.port}"},
+        {"Origin": f"http://127.0.0.1:{sidecar.port}"},
+        {"Sec_Fetch_Site": "none"},
+        {"Authorization": f"bearer {TOKEN}"},
+    ):
+        assert sidecar.ask("GET", "/memory/health", **headers).status == 200, headers
+    for kind in ("application/json; charset=utf-8", "Application/JSON", 'application/json;charset="UTF-8"'):
+        assert sidecar.ask("POST", "/memory/record", NOTE, Content_Type=kind).status == 200, kind
+    assert sidecar.ask("POST", "/memory/summarize?session_id=s").status == 200, "no body, nothing to declare"
+
+
+def test_answers_are_not_kept_by_caches_or_shown_as_pages(sidecar: Sidecar) -> None:
+    got: Answer = sidecar.ask("GET", "/memory/health")
+    assert got.headers["cache-control"] == "no-store"
+    assert got.headers["x-content-type-options"] == "nosniff"
+    assert got.headers["content-security-policy"] == "default-src 'none'"
+    assert "server" not in got.headers
+
+
+# -- the token file
+
+
+def test_the_token_is_256_bits_in_a_file_of_ones_own() -> None:
+    settings = recollect.Settings.load()
+    token = place.make_token(settings)
+    file = Path(place.token_file(settings))
+    assert len(token) >= 43 and re.fullmatch(r"[\w-]+", token)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert place.make_token(settings) == token, "kept, so that clients survive a restart"
+    assert place.make_token(settings, renew=True) != token
+
+
+def test_a_token_that_others_could_read_is_refused() -> None:
+    settings = recollect.Settings.load()
+    with pytest.raises(NotFound, match="recollect serve"):
+        place.read_token(settings)
+    place.make_token(settings)
+    file = Path(place.token_file(settings))
+    for path, mode, fine in ((file, 0o644, 0o600), (file.parent, 0o755, 0o700)):
+        os.chmod(path, mode)
+        with pytest.raises(Refused, match="chmod"):
+            place.read_token(settings)
+        with pytest.raises(Refused, match="chmod"):
+            place.make_token(settings)
+        os.chmod(path, fine)
+    file.rename(file.with_name("elsewhere"))
+    file.symlink_to(file.with_name("elsewhere"))
+    with pytest.raises(Refused):
+        place.read_token(settings)
+    file.unlink()
+    file.write_text("short")
+    os.chmod(file, 0o600)
+    with pytest.raises(Refused, match="no token of ours"):
+        place.make_token(settings)

@@ -1,0 +1,313 @@
+"""Every route of the sidecar, on both databases: what it answers, and that it looks from a workspace."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+from sidecar import TOKEN, Sidecar, running
+
+import recollect
+
+
+@pytest.fixture
+def sidecar(url: str) -> Iterator[Sidecar]:
+    with recollect.open(url, user="alex", semantic=False, background=False) as store, running(store) as made:
+        yield made
+
+
+@pytest.fixture
+def two(sidecar: Sidecar) -> Sidecar:
+    """A session in each of two workspaces, and one in none."""
+    for session, workspace in (("a", "/w1"), ("b", "/w2"), ("c", None)):
+        said = {"type": "prompt", "session_id": session, "content": f"the zebra of {session}"}
+        sent = said if workspace is None else {**said, "workspace": workspace}
+        assert sidecar.ask("POST", "/memory/record", sent).status == 200
+    return sidecar
+
+
+def test_a_record_creates_its_session_and_is_stored(sidecar: Sidecar) -> None:
+    sent = {
+        "type": "tool_use", "session_id": "s/1", "workspace": "/repo", "tool": "Write", "path": "a.py", "content": "x = 1",
+        "tags": ["build"], "metadata": {"lines": 1}, "agent": "coder", "duration_ms": 3, "key": "k1",
+    }  # fmt: skip
+    got = sidecar.ask("POST", "/memory/record", sent).json
+    assert (got["id"], got["seq"], got["stored"]) == ("s/1:1", 1, True)
+    again = sidecar.ask("POST", "/memory/record", sent).json
+    assert again["id"] == "s/1:1", "the same key is the same record"
+    (event,) = sidecar.store.read("s/1")
+    assert (event.kind, event.tool, event.path, event.text) == ("tool_use", "Write", "a.py", "x = 1")
+    assert (event.tags, event.payload, event.agent, event.duration_ms) == (("build",), {"lines": 1}, "coder", 3)
+    made = sidecar.store.get("s/1")
+    assert (made.workspace, made.origin) == ("/repo", "http")
+
+
+def test_a_type_is_a_kind_and_a_role(sidecar: Sidecar) -> None:
+    types = {
+        "prompt": ("message", "user"), "assistant": ("message", "assistant"), "system": ("message", "system"),
+        "tool_result": ("tool_result", None), "approval": ("approval", None), "error": ("error", None),
+        "note": ("note", None), "reasoning": ("reasoning", None),
+    }  # fmt: skip
+    for type in types:
+        sidecar.ask("POST", "/memory/record", {"type": type, "session_id": "s", "content": "x"})
+    assert [(e.kind, e.role) for e in sidecar.store.read("s")] == list(types.values())
+    shown = sidecar.ask("GET", "/memory/replay?session_id=s").json["events"]
+    assert [e["type"] for e in shown] == list(types)
+
+
+def test_a_batch_is_answered_in_its_order_and_one_bad_session_fails_alone(sidecar: Sidecar) -> None:
+    sidecar.store.delete(sidecar.store.create("gone"))
+    records = [{"type": "note", "session_id": f"s{i % 3}", "content": str(i)} for i in range(9)]
+    records.insert(4, {"type": "note", "session_id": "gone", "content": "no"})
+    got = sidecar.ask("POST", "/memory/record", {"records": records}).json
+    assert got["failed"] == 1
+    assert [r["session_id"] for r in got["records"]] == [r["session_id"] for r in records]
+    assert got["records"][4]["error"]["code"] == "deleted"
+    assert [e.text for e in sidecar.store.read("s0")] == ["0", "3", "6"]
+
+
+def test_what_the_store_refuses_is_an_error_of_one_shape(sidecar: Sidecar) -> None:
+    for sent, status, code in (
+        ({"type": "ledger", "session_id": "s", "content": "no task"}, 400, "invalid_input"),
+        ({"type": "event", "session_id": "s"}, 400, "invalid_input"),
+        ({"type": "prompt", "session_id": "s", "content": "x", "branch": "none"}, 404, "not_found"),
+        ({"type": "prompt"}, 422, "invalid_request"),
+        ({"type": "nonsense", "session_id": "s"}, 422, "invalid_request"),
+        ({"type": "prompt", "session_id": "s", "contents": "misspelt"}, 422, "invalid_request"),
+        ({"records": []}, 422, "invalid_request"),
+        ([], 422, "invalid_request"),
+        (b"{", 422, "invalid_request"),
+        (b"\xff\xfe", 422, "invalid_request"),
+        (b'{"type":"prompt","session_id":"s","metadata":{"x":NaN}}', 422, "invalid_request"),
+    ):
+        got = sidecar.ask("POST", "/memory/record", sent)
+        assert (got.status, got.code) == (status, code), sent
+    assert sidecar.store.conversations() == [], "what is refused makes no session"
+
+
+def test_an_error_does_not_repeat_a_secret(sidecar: Sidecar) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    for sent in ({"type": secret, "session_id": "s"}, {"type": "note", "session_id": secret, "content": "x"}):
+        got = sidecar.ask("POST", "/memory/record", sent)
+        assert got.status in (400, 422)
+        assert secret.encode() not in got.body
+    sidecar.ask("POST", "/memory/record", {"type": "note", "session_id": "s", "content": f"use {secret}"})
+    assert secret not in sidecar.store.read("s")[0].text
+
+
+def test_search_finds_records_and_facts(sidecar: Sidecar) -> None:
+    before = int(time.time() * 1000) - 60_000
+    sidecar.ask("POST", "/memory/record", {"type": "prompt", "session_id": "s", "content": "The heron is blue."})
+    sidecar.ask("POST", "/memory/remember", {"content": "Herons are birds", "kind": "fact"})
+    got = sidecar.ask("GET", "/memory/search?q=heron&k=5").json
+    assert {h["type"] for h in got["hits"]} == {"record", "fact"} and got["took_ms"] >= 0
+    assert [h["type"] for h in sidecar.ask("GET", "/memory/search?q=heron&type=facts").json["hits"]] == ["fact"]
+    assert [h["id"] for h in sidecar.ask("GET", "/memory/search?q=heron&type=records").json["hits"]] == ["s:1"]
+    assert sidecar.ask("GET", f"/memory/search?q=heron&since={before}").json["hits"]
+    assert sidecar.ask("GET", "/memory/search?q=heron&since=2199-01-01T00:00Z").json["hits"] == []
+    assert sidecar.ask("GET", "/memory/search?q=heron&since=tomorrow").code == "invalid_input"
+    assert len(sidecar.ask("GET", "/memory/search?q=heron&k=1").json["hits"]) == 1
+    assert sidecar.ask("GET", "/memory/search").code == "invalid_request"
+    assert sidecar.ask("GET", "/memory/search?q=x&session_id=none").status == 404
+
+
+def test_context_is_quoted_evidence(sidecar: Sidecar) -> None:
+    sidecar.ask("POST", "/memory/remember", {"content": "Prefers tabs in Makefiles", "kind": "preference"})
+    got = sidecar.ask("POST", "/memory/context", {"prompt": "tabs or spaces in Makefiles?", "budget": 200}).json
+    assert "Prefers tabs" in got["text"] and 0 < got["tokens"] <= 200 and got["items"][0]["type"] == "fact"
+    assert sidecar.ask("POST", "/memory/context", {"prompt": "tabs?", "budget": 0}).json["text"] == ""
+
+
+def test_summarize_learns_from_a_session_now(sidecar: Sidecar) -> None:
+    sidecar.ask("POST", "/memory/record", {"type": "prompt", "session_id": "s", "content": "I prefer dark mode."})
+    got = sidecar.ask("POST", "/memory/summarize?session_id=s").json
+    assert got["added"] == 1
+    (fact,) = sidecar.ask("GET", "/memory/memories").json["memories"]
+    assert "dark mode" in fact["content"] and fact["provenance"]["session_id"] == "s"
+    assert sidecar.ask("POST", "/memory/summarize?session_id=none").status == 404
+
+
+def test_delete_pin_and_unpin_take_the_ids_that_search_gives(sidecar: Sidecar) -> None:
+    sidecar.ask("POST", "/memory/record", {"type": "prompt", "session_id": "a/b:c", "content": "the ibis"})
+    fact = sidecar.ask("POST", "/memory/remember", {"content": "The ibis is white"}).json["id"]
+    for id in ("a/b:c:1", fact):
+        assert sidecar.ask("POST", "/memory/pin", {"id": id}).json == {"id": id, "done": True}
+    assert sidecar.store.memories()[0].pinned
+    assert sidecar.ask("POST", "/memory/unpin", {"id": fact}).status == 200
+    assert not sidecar.store.memories()[0].pinned
+    assert sidecar.ask("DELETE", "/memory/record/a%2Fb:c:1").status == 200
+    assert sidecar.ask("DELETE", f"/memory/record/{fact}").status == 200
+    assert sidecar.ask("GET", "/memory/search?q=ibis").json["hits"] == []
+    for id in ("a/b:c:1", "a/b:c:99", "none:1", "nonsense"):
+        assert sidecar.ask("DELETE", f"/memory/record/{id}").status == 404, id
+        assert sidecar.ask("POST", "/memory/pin", {"id": id}).status == 404, id
+
+
+def test_sessions_replay_branches_and_ledger(sidecar: Sidecar) -> None:
+    for i in range(5):
+        sidecar.ask("POST", "/memory/record", {"type": "prompt", "session_id": "s", "content": f"m{i}"})
+    sidecar.ask("POST", "/memory/record", {"type": "ledger", "session_id": "s", "task_id": "t", "content": "do it", "status": "open"})  # fmt: skip
+    page = sidecar.ask("GET", "/memory/replay?session_id=s&after=1&limit=2").json
+    assert ([e["seq"] for e in page["events"]], page["next"]) == ([2, 3], 3)
+    assert sidecar.ask("GET", "/memory/replay?session_id=s&after=3").json["next"] is None
+    assert [e["kind"] for e in sidecar.ask("GET", "/memory/replay?session_id=s&kinds=ledger").json["events"]] == [
+        "ledger"
+    ]
+    assert sidecar.ask("GET", "/memory/replay?session_id=s&kinds=nonsense").code == "invalid_input"
+    made = sidecar.ask("POST", "/memory/fork", {"session_id": "s", "at": 2, "name": "idea"}).json
+    assert (made["name"], made["fork_seq"]) == ("idea", 2)
+    assert sidecar.ask("POST", "/memory/fork", {"session_id": "s", "at": 2, "name": "idea"}).code == "already_exists"
+    sidecar.ask("POST", "/memory/record", {"type": "prompt", "session_id": "s", "content": "else", "branch": "idea"})
+    names = [b["name"] for b in sidecar.ask("GET", "/memory/branches?session_id=s").json["branches"]]
+    assert names == ["main", "idea"]
+    seqs = [e["seq"] for e in sidecar.ask("GET", "/memory/replay?session_id=s&branch=idea").json["events"]]
+    assert seqs == [1, 2, 7]
+    (task,) = sidecar.ask("GET", "/memory/ledger?session_id=s").json["tasks"]
+    assert (task["task_id"], task["goal"], task["status"]) == ("t", "do it", "open")
+    assert sidecar.ask("GET", "/memory/ledger?session_id=s&at=3").json["tasks"] == []
+    listed = sidecar.ask("GET", "/memory/conversations").json["conversations"]
+    assert [c["session_id"] for c in listed] == ["s"]
+    assert sidecar.ask("GET", "/memory/conversation?session_id=s").json["last_seq"] == 7
+
+
+def test_lists_are_paged(sidecar: Sidecar) -> None:
+    for i in range(5):
+        sidecar.store.create(f"s{i}")
+        sidecar.store.remember(f"Statement number {i} of the list")
+    for path, name, id in (("conversations", "conversations", "session_id"), ("memories", "memories", "id")):
+        seen, cursor = [], ""
+        while True:
+            page = sidecar.ask("GET", f"/memory/{path}?limit=2{cursor}").json
+            seen += [x[id] for x in page[name]]
+            if page["next"] is None:
+                break
+            cursor = f"&cursor={page['next']}"
+        assert len(seen) == len(set(seen)) == 5, path
+
+
+def test_forget_leaves_nothing_of_a_session_or_a_workspace(two: Sidecar) -> None:
+    two.store.remember("The zebra lives in w1", workspace="/w1")
+    two.store.remember("Zebras are striped")
+    two.store.delete(two.store.create("binned", workspace="/w1"))
+    got = two.ask("POST", "/memory/forget", {"workspace": "/w1"}).json
+    assert (got["sessions"], got["events"], got["memories"]) == (2, 1, 1)
+    assert [c.id for c in two.store.conversations()] == ["c", "b"]
+    assert [m.content for m in two.store.memories(state=None)] == ["Zebras are striped"]
+    got = two.ask("POST", "/memory/forget", {"session_id": "b"}).json
+    assert (got["sessions"], got["events"], len(got["receipts"])) == (1, 1, 1)
+    assert two.ask("POST", "/memory/forget", {"session_id": "b"}).status == 404
+    for wrong in ({}, {"session_id": "c", "workspace": "/w2"}):
+        assert two.ask("POST", "/memory/forget", wrong).code == "invalid_input"
+
+
+def test_stats_and_health(two: Sidecar) -> None:
+    got = two.ask("GET", "/memory/stats?by=kind").json
+    assert (got["user"], got["conversations"], got["events"], got["rows"][0]["key"]) == ("alex", 3, 3, "message")
+    health = two.ask("GET", "/memory/health").json
+    assert health["status"] == "ok" and health["version"] == recollect.__version__ and health["user"] == "alex"
+
+
+def test_export_streams_what_import_brings_back(two: Sidecar, tmp_path: object) -> None:
+    got = two.ask("GET", "/memory/export?format=jsonl")
+    assert got.headers["content-type"].startswith("application/x-ndjson")
+    assert [json.loads(line)["type"] for line in got.body.splitlines()].count("event") == 3
+    markdown = two.ask("GET", "/memory/export?format=markdown&session_id=a")
+    assert markdown.headers["content-type"].startswith("text/markdown") and b"zebra of a" in markdown.body
+    ndjson = {"Content_Type": "application/x-ndjson"}
+    assert two.ask("POST", "/memory/import", got.body, **ndjson).json["added"].get("events", 0) == 0
+    with recollect.open(":memory:", user="alex", semantic=False) as other, running(other) as there:
+        assert there.ask("POST", "/memory/import", got.body, **ndjson).json["added"]["events"] == 3
+        assert there.ask("POST", "/memory/import", b"nonsense\n", **ndjson).status == 400
+        assert [e.text for e in other.read("b")] == ["the zebra of b"]
+
+
+# -- workspaces
+
+
+def test_from_a_workspace_nothing_of_another_is_in_reach(two: Sidecar) -> None:
+    """Every route that names a session, record or fact; and every list."""
+    elsewhere = two.store.remember("The zebra of w2 sleeps", workspace="/w2").id
+    own = two.store.remember("The zebra of b sleeps too", conversation="b").id
+    from_w1 = "workspace=%2Fw1"
+    for path in ("conversation", "replay", "branches", "ledger"):
+        assert two.ask("GET", f"/memory/{path}?session_id=a&{from_w1}").status == 200, path
+        for session in ("b", "c"):
+            assert two.ask("GET", f"/memory/{path}?session_id={session}&{from_w1}").code == "not_found", path
+    for session in ("b", "c"):
+        assert two.ask("POST", f"/memory/summarize?session_id={session}&{from_w1}").status == 404
+        assert two.ask("GET", f"/memory/search?q=zebra&session_id={session}&{from_w1}").status == 404
+        assert two.ask("GET", f"/memory/export?session_id={session}&{from_w1}").status == 404
+        assert two.ask("GET", f"/memory/memories?session_id={session}&{from_w1}").status == 404
+        for path, body in (
+            ("fork", {"session_id": session}),
+            ("forget", {"session_id": session}),
+            ("context", {"prompt": "zebra", "session_id": session}),
+            ("remember", {"content": "No", "session_id": session}),
+            ("record", {"type": "note", "session_id": session, "content": "no"}),
+        ):
+            assert two.ask("POST", f"/memory/{path}?{from_w1}", body).status == 404, path
+    for id in ("b:1", "c:1", elsewhere, own):
+        for path in ("pin", "unpin"):
+            assert two.ask("POST", f"/memory/{path}?{from_w1}", {"id": id}).status == 404, id
+            assert two.ask("POST", f"/memory/{path}", {"id": id, "workspace": "/w1"}).status == 404, id
+        assert two.ask("DELETE", f"/memory/record/{id}?{from_w1}").status == 404, id
+    assert [c["session_id"] for c in two.ask("GET", f"/memory/conversations?{from_w1}").json["conversations"]] == ["a"]
+    assert two.ask("GET", f"/memory/memories?{from_w1}").json["memories"] == []
+    assert [h["id"] for h in two.ask("GET", f"/memory/search?q=zebra&{from_w1}").json["hits"]] == ["a:1"]
+    text = two.ask("POST", f"/memory/context?{from_w1}", {"prompt": "zebra"}).json["text"]
+    assert "w2" not in text and "of b" not in text and "of c" not in text
+    assert two.ask("GET", f"/memory/stats?{from_w1}").json["events"] == 1
+    assert b"of b" not in two.ask("GET", f"/memory/export?{from_w1}").body
+    everything = two.ask("GET", "/memory/export").body
+    refused = two.ask("POST", f"/memory/import?{from_w1}", everything, Content_Type="application/x-ndjson")
+    assert refused.status == 403
+    assert [e.text for e in two.store.read("b")] == ["the zebra of b"], "and nothing was changed there"
+
+
+def test_two_workspaces_in_one_request_are_refused(two: Sidecar) -> None:
+    body = {"type": "note", "session_id": "new", "content": "x", "workspace": "/w1"}
+    assert two.ask("POST", "/memory/record?workspace=%2Fw2", body).code == "invalid_input"
+
+
+def test_a_session_stays_in_its_workspace(two: Sidecar) -> None:
+    body = {"type": "note", "session_id": "a", "content": "x", "workspace": "/w2"}
+    assert two.ask("POST", "/memory/record", body).status == 404
+    assert len(two.store.read("a")) == 1
+
+
+def test_a_confined_sidecar_serves_one_workspace(url: str) -> None:
+    with recollect.open(url, user="alex", semantic=False, background=False) as store:
+        store.append(store.create("b", workspace="/w2"), role="user", text="the zebra of b")
+        with running(store, workspace="/w1") as sidecar:
+            sidecar.ask("POST", "/memory/record", {"type": "prompt", "session_id": "a", "content": "the zebra of a"})
+            assert store.get("a").workspace == "/w1"
+            assert [h["id"] for h in sidecar.ask("GET", "/memory/search?q=zebra").json["hits"]] == ["a:1"]
+            assert sidecar.ask("GET", "/memory/replay?session_id=b").status == 404
+            for path in ("search?q=zebra&", "conversations?", "stats?", "events?", "export?", "memories?", "health?"):
+                got = sidecar.ask("GET", f"/memory/{path}workspace=%2Fw2")
+                assert (got.status, got.code) == (403, "forbidden"), path
+            assert sidecar.ask("POST", "/memory/forget", {"workspace": "/w2"}).status == 403
+
+
+def test_the_schema_is_complete_and_has_examples(sidecar: Sidecar) -> None:
+    schema = sidecar.ask("GET", "/openapi.json").json
+    assert schema["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+    for path, item in schema["paths"].items():
+        for method, operation in item.items():
+            where = f"{method} {path}"
+            assert operation.get("description"), where
+            names = [p["name"] for p in operation.get("parameters", [])]
+            assert "workspace" in names, f"{where} cannot be scoped"
+            assert {"200", "400", "401", "403", "413", "415", "421", "422", "500", "503"} <= set(
+                operation["responses"]
+            ), where
+    for name in ("Record", "Remember", "Target", "ContextRequest", "Forget", "Fork"):
+        assert "example" in json.dumps(schema["components"]["schemas"][name]), name
+
+
+def test_there_is_no_page_that_loads_code_from_elsewhere(sidecar: Sidecar) -> None:
+    for path in ("/docs", "/redoc", "/"):
+        assert sidecar.ask("GET", path).status == 404
+    assert TOKEN not in sidecar.ask("GET", "/openapi.json").body.decode()

@@ -1,0 +1,238 @@
+"""`recollect serve` as a user starts it: where it listens, what it says, how it ends, and what kill -9 cannot take."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import stat
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from console import Run
+from sidecar import process
+
+import recollect
+from recollect.client import Client, SidecarError, Update
+
+
+@pytest.fixture(autouse=True)
+def by_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_SEMANTIC", "false")
+
+
+def test_it_says_where_it_listens_and_never_the_token(own_store: Path) -> None:
+    with process("--port", "0") as sidecar:
+        assert sidecar.said["store"] == str(own_store) and sidecar.said["user"] == "local"
+        token = sidecar.token
+        with Client() as client:
+            client.record("prompt", "s", "hello")
+            with pytest.raises(SidecarError):
+                client.conversation("none")
+        arguments = Path(f"/proc/{sidecar.child.pid}/cmdline")
+        if arguments.exists():
+            assert token.encode() not in arguments.read_bytes()
+        began = time.monotonic()
+        out, err = sidecar.end()
+        assert time.monotonic() - began < 5
+        assert sidecar.child.returncode == 0
+        assert token not in out + err + str(sidecar.said)
+    with recollect.open(own_store) as store:
+        assert [e.text for e in store.read("s")] == ["hello"]
+    with pytest.raises(recollect.errors.NotFound, match="recollect serve"):
+        Client(), "its address is gone with it"
+
+
+def test_people_are_told_in_words(run: Run) -> None:
+    said = run("serve", "--help").out
+    for word in ("--host", "--port", "--uds", "--workspace", "--new-token", "token", "Ctrl-C"):
+        assert word in said
+
+
+def test_only_this_machine_is_served(run: Run) -> None:
+    for host in ("0.0.0.0", "::", "192.168.1.5", "example.org", ""):
+        refused = run("serve", "--host", host, "--port", "0")
+        assert refused.code == 2 and "not this machine" in refused.err, host
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        refused = run("serve", "--port", str(taken.getsockname()[1]))
+        assert refused.code == 6 and "--port" in refused.err
+
+
+def test_a_unix_socket_is_its_owners_alone(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "s.sock"
+    with process("--uds", str(path)) as sidecar:
+        assert sidecar.said["uds"] == str(path)
+        assert stat.S_ISSOCK(path.stat().st_mode) and stat.S_IMODE(path.stat().st_mode) == 0o600
+        with Client() as client:
+            assert client.record("note", "s", "by a socket")["stored"]
+            assert next(client.events(after=0)).data["content"] == "by a socket"
+        assert "already" in run("serve", "--uds", str(path)).err
+        sidecar.kill()
+    assert path.exists(), "left behind by the kill"
+    with process("--uds", str(path)) as sidecar:
+        with Client() as client:
+            assert client.health()["status"] == "ok"
+        sidecar.end()
+    assert not path.exists()
+    path.write_text("mine")
+    refused = run("serve", "--uds", str(path))
+    assert refused.code == 6 and path.read_text() == "mine"
+
+
+def test_a_new_token_makes_the_old_one_worthless() -> None:
+    with process("--port", "0") as sidecar:
+        old = sidecar.token
+        sidecar.end(signal.SIGINT)
+        assert sidecar.child.returncode == 0
+    with process("--port", "0", "--new-token") as sidecar:
+        assert sidecar.token != old
+        with Client(sidecar.url, token=old) as client, pytest.raises(SidecarError) as refused:
+            client.health()
+        assert refused.value.status == 401
+
+
+def test_sigterm_writes_what_was_accepted() -> None:
+    """Whatever was answered with success is stored, whatever was not may be; and it ends within five seconds."""
+    stored: list[str] = []
+    with process("--port", "0") as sidecar:
+        stop = threading.Event()
+
+        def send(n: int) -> None:
+            with Client(sidecar.url, token=sidecar.token, retry_seconds=0) as client:
+                i = 0
+                while not stop.is_set():
+                    try:
+                        stored.append(client.record("note", f"s{n}", f"{n}.{i}")["id"] or "")
+                    except SidecarError:
+                        return
+                    i += 1
+
+        threads = [threading.Thread(target=send, args=(n,)) for n in range(4)]
+        for t in threads:
+            t.start()
+        time.sleep(1)
+        began = time.monotonic()
+        sidecar.end()
+        took = time.monotonic() - began
+        stop.set()
+        for t in threads:
+            t.join(20)
+    assert sidecar.child.returncode == 0 and took < 5
+    assert stored
+    with recollect.open() as store:
+        assert set(stored) <= {e.id for n in range(4) for e in store.read(f"s{n}")}
+
+
+CLIENTS, READERS = 8, 2
+
+
+def killed_under_load(kills: int, seconds: float, *args: str) -> None:
+    """Eight clients record and two listen while the sidecar is killed and started again. Afterwards: what was acknowledged is
+    stored, once; and the listeners saw all that is stored, once, in order."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    acknowledged: list[dict[str, str]] = [{} for _ in range(CLIENTS)]
+    seen: list[list[Update]] = [[] for _ in range(READERS)]
+    wrong: list[BaseException] = []
+    stop, finished = threading.Event(), threading.Event()
+
+    def client(token: str) -> Client:
+        return Client(f"http://127.0.0.1:{port}", token=token, retry_seconds=60)
+
+    def send(n: int, token: str) -> None:
+        try:
+            with client(token) as c:
+                i = 0
+                while not stop.is_set():
+                    done = c.record_many(
+                        [{"type": "note", "session_id": f"s{n}", "content": f"{n}.{i}.{k}"} for k in range(1 + i % 3)]
+                    )
+                    for k, r in enumerate(done):
+                        acknowledged[n][f"{n}.{i}.{k}"] = r["id"] or ""
+                    i += 1
+        except BaseException as e:
+            wrong.append(e)
+
+    def listen(n: int, token: str) -> None:
+        try:
+            with client(token) as c:
+                for update in c.events(after=0):
+                    seen[n].append(update)
+                    if finished.is_set() and update.data["content"] == "the end":
+                        return
+        except BaseException as e:
+            wrong.append(e)
+
+    with contextlib.ExitStack() as stack:
+        sidecar = stack.enter_context(process("--port", port, *args))
+        token = sidecar.token
+        listeners = [threading.Thread(target=listen, args=(n, token), daemon=True) for n in range(READERS)]
+        senders = [threading.Thread(target=send, args=(n, token), daemon=True) for n in range(CLIENTS)]
+        for t in (*listeners, *senders):
+            t.start()
+        for _ in range(kills):
+            time.sleep(seconds)
+            before = sum(map(len, acknowledged))
+            sidecar.kill()
+            sidecar = stack.enter_context(process("--port", port, *args))
+            assert before, "it was killed while at work"
+        time.sleep(seconds)
+        stop.set()
+        for t in senders:
+            t.join(60)
+        finished.set()
+        with client(token) as c:
+            c.record("note", "last", "the end")
+        for t in listeners:
+            t.join(60)
+        assert not any(t.is_alive() for t in (*listeners, *senders)), "somebody hangs"
+        sidecar.end()
+    assert not wrong, wrong
+    with recollect.open(args[args.index("-d") + 1] if "-d" in args else None) as store:
+        assert store.verify().ok
+        everything: dict[str, str] = {}
+        for n in range(CLIENTS):
+            events = store.read(f"s{n}")
+            texts = [e.text for e in events]
+            assert len(texts) == len(set(texts)), "stored once"
+            everything |= {e.text: e.id for e in events}
+        for mine in acknowledged:
+            assert mine.items() <= everything.items(), "acknowledged is stored"
+        assert sum(map(len, acknowledged)) > 100
+        stored = {*everything.values(), "last:1"}
+        for updates in seen:
+            ids = [u.data["id"] for u in updates]
+            assert len(ids) == len(set(ids)), "nothing twice"
+            assert set(ids) == stored, "nothing missed"
+            assert [u.id for u in updates] == sorted(u.id for u in updates)
+
+
+def test_killed_under_load(backend: str, request: pytest.FixtureRequest) -> None:
+    where: list[Any] = [] if backend == "sqlite" else ["-d", request.getfixturevalue("postgres_url")]
+    killed_under_load(2, 1.5, *where)
+
+
+@pytest.mark.nightly
+def test_killed_under_load_for_long() -> None:
+    killed_under_load(20, 3.0)
+
+
+def test_changes_on_the_command_line(run: Run, own_store: Path) -> None:
+    assert run("new", "Trip", "--id", "t").code == 0
+    run("append", "t", "The first")
+    run("remember", "Prefers trains")
+    said = run("changes").out
+    assert "The first" in said and "memory added: Prefers trains" in said
+    assert os.path.exists(own_store)
+    page = run("changes", "--json", "--limit", "1").json
+    assert [c["type"] for c in page["items"]] == ["event"]
+    assert "Prefers trains" in run("changes", "--after", str(page["cursor"])).out
+    assert "The first" not in run("changes", "--after", str(page["cursor"])).out
+    assert "Nothing happened" in run("changes", "--conversation", "none").out
