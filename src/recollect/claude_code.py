@@ -61,9 +61,13 @@ def mark(*parts: object) -> str:
     return f"{crc32(joined):08x}{crc32(joined[::-1]):08x}"
 
 
-def prompt_key(prompt: str, id: str | None, position: int) -> str:
-    """The key of a prompt: by the id that newer versions give it, else by where the transcript stood."""
-    return f"prompt:{_short(id) if id else f'@{position}'}:{mark(prompt)}"
+def spoken_key(kind: str, said: str, turn: object) -> str:
+    """The key of something said whose line is not known yet (`p` for a prompt, `a` for an answer). Short, and of letters
+    alone: a key that looks like no secret is not searched for one, which takes longer than to write it down."""
+    return f"{kind}:{mark(turn, said)[2:14].translate(_LETTERS)}"
+
+
+_LETTERS = str.maketrans("0123456789abcdef", "bcdfghjklmnpqrst")
 
 
 # -- places

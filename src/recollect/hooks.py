@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import claude_code, config
+from . import claude_code, config, redact
 from .config import Settings
 from .errors import AlreadyExists, ConversationDeleted, NotFound, RecollectError
 from .store import Store
@@ -203,6 +203,7 @@ class Session:
             return None  # an event of another version: not ours
         if not self._records and not (self._injects and self.event == "UserPromptSubmit"):
             return None
+        self._vouched()
         with Store.open(settings=self._settings) as store:
             store._shared["semantic"] = None  # searched by words: numpy alone takes longer than all of this
             try:
@@ -210,6 +211,25 @@ class Session:
             except ConversationDeleted:
                 return None  # in the bin, by its user's own hand
             return answer
+
+    def _vouched(self) -> None:
+        """A path is long enough to be searched for secrets each time, and loading the search is a fifth of what a prompt may
+        take. That nothing was found in the workspace's is written down."""
+        if self.root is None:
+            return
+        path = os.path.join(self._folder, "hooks", "searched")
+        try:
+            with open(path, encoding="utf-8") as f:
+                known = f.read().split("\n")
+        except OSError:
+            known = []
+        if self.root not in known and redact.Gate().text(self.root) == self.root and "\n" not in self.root:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            with open(path, "w", encoding="utf-8") as f:
+                f.write("\n".join([*known[-200:], self.root]))
+            known.append(self.root)
+        if self.root in known:
+            redact.vouch(self.root)
 
     def _UserPromptSubmit(self, store: Store) -> str | None:
         prompt = claude_code.safe(self._payload.get("prompt"))
@@ -222,10 +242,9 @@ class Session:
             except RecollectError as e:  # what cannot be searched can still be recorded
                 note(e, self._options, self.event)
         if self._records:
-            at = claude_code.position(self._payload)
-            id = self._payload.get("prompt_id")
-            key = claude_code.prompt_key(prompt, id if isinstance(id, str) else None, at)
-            self._append(store, [{"role": "user", "text": prompt, "key": key}])
+            # By the id that newer versions give a prompt, else by where the transcript stood.
+            turn = self._payload.get("prompt_id") or claude_code.position(self._payload)
+            self._append(store, [{"role": "user", "text": prompt, "key": claude_code.spoken_key("p", prompt, turn)}])
         return answer
 
     def _context(self, store: Store, prompt: str) -> str | None:
@@ -300,8 +319,8 @@ class Session:
         entries = transcripts.last_turn(path, TAIL, told, FLUSH_SECONDS)
         if told is not None and not any(entry.get("text") == told for entry in entries):
             # Not in the transcript yet. When it is brought in later, it will be known by what it says.
-            turn = self._payload.get("prompt_id") or f"@{claude_code.position(self._payload)}"
-            entries.append({"role": "assistant", "text": told, "key": f"answer:{turn}:{claude_code.mark(told)}"})
+            turn = self._payload.get("prompt_id") or claude_code.position(self._payload)
+            entries.append({"role": "assistant", "text": told, "key": claude_code.spoken_key("a", told, turn)})
         if entries:
             self._append(store, entries)
         self._later("extract", self.id)

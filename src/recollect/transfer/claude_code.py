@@ -34,7 +34,7 @@ BATCH_LINES, BATCH_BYTES = 200, 1 << 20
 LOOKED_BACK = 500  # events before the last import among which hooks may have left something unmet
 LATER = 1 << 60  # what is in the log comes before what is on its way
 QUIET_SECONDS = 60  # a line that is not complete after that will not be
-SPOKEN = ("prompt:", "answer:")  # how the keys begin of what hooks recorded without knowing its line
+SPOKEN = ("p:", "a:")  # how the keys begin of what hooks recorded without knowing its line
 HEAD = 256  # bytes by which a file is known for the one it was
 
 
