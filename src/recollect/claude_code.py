@@ -237,13 +237,13 @@ def tasks(tool: str, id: str, given: Any, response: Any, agent: str | None) -> l
     elif tool == "TaskCreate":
         made = response.get("task")
         made = made if isinstance(made, dict) else {}
-        task = made.get("id") or made.get("taskId")
-        if task:
-            snapshot(f"task-{task}", "pending", made.get("subject") or given.get("subject"))
+        number = made.get("id") or made.get("taskId")
+        if number:
+            snapshot(f"task-{number}", "pending", made.get("subject") or given.get("subject"))
     elif tool == "TaskUpdate":
-        task, status = given.get("taskId"), given.get("status")
-        if task and (status or given.get("subject")):
-            snapshot(f"task-{task}", status, given.get("subject"))
+        number, now = given.get("taskId"), given.get("status")
+        if number and now:
+            snapshot(f"task-{number}", now, given.get("subject"))
     return found
 
 
