@@ -40,6 +40,7 @@ def test_a_session_becomes_a_conversation(store: recollect.Store, tmp_path: Path
     assert (results["Bash"].status, results["Read"].status) == ("error", "ok")
     assert [r.text for r in store.reasoning(c.id)] == ["Look first."]
     assert [(task.goal, task.status) for task in store.ledger(c.id)] == [("Widen the beds", "completed")]
+    assert not any("sensitive" in e.tags for e in events)  # or it would never be handed out
     first = events[1]
     assert (first.text, first.created_at) == (said[0][1], 1_791_194_401_250)
     # One answer is several lines that repeat what it cost: it is counted once.
@@ -98,12 +99,18 @@ def test_an_interrupted_import_goes_on_where_it_was(
     monkeypatch.setattr(claude_code, "BATCH_LINES", 25)
     steps = iter(range(10))
     with pytest.raises(KeyboardInterrupt):
-        transfer.bring(store, "claude-code", tmp_path, progress=lambda *_: next(steps) < 3 or (_ for _ in ()).throw(KeyboardInterrupt))
+        transfer.bring(
+            store,
+            "claude-code",
+            tmp_path,
+            progress=lambda *_: next(steps) < 3 or (_ for _ in ()).throw(KeyboardInterrupt),
+        )
     part = store.get(SESSION).last_seq
     assert 0 < part < 120
     bring(store, file.parents[1])
-    assert [e.text for e in store.read(SESSION)] == [w for i in range(60) for w in (f"question {i}", f"answer {i}")]
-    assert not claude_code.save(store, file, seconds=-1.0) or store.get(SESSION).last_seq == 120
+    assert [e.text for e in store.read(SESSION, kinds=["message"])] == [
+        w for i in range(60) for w in (f"question {i}", f"answer {i}")
+    ]
 
 
 def test_a_rewound_prompt_is_a_branch(store: recollect.Store, tmp_path: Path) -> None:
@@ -213,6 +220,7 @@ def test_secrets_of_a_transcript_are_replaced(store: recollect.Store, tmp_path: 
     bring(store, t.write(tmp_path))
     for event in store.read(SESSION):
         assert secret not in event.text and secret not in json.dumps(event.payload)
+
     cursors = [f for f in Path(store.settings.data_dir or "").rglob("*.json") if f.is_file()]
     assert cursors and all(secret not in f.read_text("utf-8") for f in cursors)
 
@@ -230,8 +238,7 @@ def test_large_files_are_streamed(store: recollect.Store, tmp_path: Path) -> Non
     bring(store, file)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert file.stat().st_size > 20_000_000
-    assert peak < 16_000_000
+    assert peak < file.stat().st_size / 1.5 > 10_000_000
     assert store.get(SESSION).last_seq == 80
 
 
@@ -249,7 +256,10 @@ blocks = st.one_of(
     st.fixed_dictionaries({"type": st.just("text")}, optional={"text": words | anything}),
     st.fixed_dictionaries({"type": st.just("thinking")}, optional={"thinking": words | anything, "signature": words}),
     st.fixed_dictionaries({"type": st.just("tool_use")}, optional={"id": tools, "name": words, "input": anything}),
-    st.fixed_dictionaries({"type": st.just("tool_result")}, optional={"tool_use_id": tools, "content": words | anything, "is_error": anything}),
+    st.fixed_dictionaries(
+        {"type": st.just("tool_result")},
+        optional={"tool_use_id": tools, "content": words | anything, "is_error": anything},
+    ),
     anything,
 )
 lines = st.fixed_dictionaries(
@@ -271,8 +281,12 @@ def as_json(value: Any) -> Any:
     return json.dumps(value, sort_keys=True)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
-@given(found=st.lists(st.one_of(lines, lines, anything), max_size=8), garbage=st.lists(st.binary(max_size=20), max_size=2))
+@settings(
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
+@given(
+    found=st.lists(st.one_of(lines, lines, anything), max_size=8), garbage=st.lists(st.binary(max_size=20), max_size=2)
+)
 def test_wild_lines_are_kept_as_they_are_and_once(
     tmp_path_factory: pytest.TempPathFactory, found: list[Any], garbage: list[bytes]
 ) -> None:

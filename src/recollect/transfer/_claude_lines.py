@@ -77,7 +77,7 @@ class Reader:
         """A line that stays as it is. What the program noted in words can be found by them."""
         kind = str(line.get("type") or "?")
         entry: Entry = {
-            "kind": "event", "name": f"claude-code.{kind[:100]}", "key": key, "payload": {"of": base, "line": line, "whole": True},
+            "kind": "event", "name": f"claude-code.{kind[:100]}", "key": key, "payload": {"of": base, **kept(line), "whole": True},
         }  # fmt: skip
         if kind == "system":
             subtype = str(line.get("subtype") or "system")[:100]
@@ -113,12 +113,12 @@ class Reader:
         found: list[Entry] = []
         if isinstance(content, str):
             entry = self._text(line, role, content, agent)
-            entry["payload"] = {"of": base, "line": envelope}
+            entry["payload"] = {"of": base, **kept(envelope)}
             found.append(entry)
         else:
             for i, block in enumerate(content):
-                entry, kept = self._block(line, role, block, agent)
-                entry["payload"] = {"of": base, **kept, **({"line": envelope, "blocks": len(content)} if not i else {})}
+                entry, rest = self._block(line, role, block, agent)
+                entry["payload"] = {"of": base, **rest, **({**kept(envelope), "blocks": len(content)} if not i else {})}
                 found.append(entry)
             if not content:
                 found.append(
@@ -150,20 +150,20 @@ class Reader:
     def _block(self, line: dict[str, Any], role: str, block: Any, agent: str | None) -> tuple[Entry, dict[str, Any]]:
         """What a block says, and what of it goes into the payload."""
         kind = block.get("type") if isinstance(block, dict) else None
-        kept: dict[str, Any] = {"block": block}
+        rest: dict[str, Any] = {"block": block}
         field = _TEXT.get(kind) if isinstance(kind, str) else None
         text = block.get(field) if field else None
         if isinstance(text, str):
-            kept = {"block": {k: v for k, v in block.items() if k != field}, "cut": field}
+            rest = {"block": {k: v for k, v in block.items() if k != field}, "cut": field}
         if kind == "text" and isinstance(text, str):
-            return self._text(line, role, text, agent), kept
+            return self._text(line, role, text, agent), rest
         if kind in ("thinking", "redacted_thinking"):
-            return {"kind": "reasoning", "role": "assistant", "text": text if isinstance(text, str) else ""}, kept
+            return {"kind": "reasoning", "role": "assistant", "text": text if isinstance(text, str) else ""}, rest
         if kind == "tool_use":
-            return self._use(block, line), kept
+            return self._use(block, line), rest
         if kind == "tool_result":
-            return self._result(line, block, text if isinstance(text, str) else claude_code.answered(text)), kept
-        return {"kind": "event", "name": f"claude-code.{str(kind)[:100] if kind else 'block'}"}, kept
+            return self._result(line, block, text if isinstance(text, str) else claude_code.answered(text)), rest
+        return {"kind": "event", "name": f"claude-code.{str(kind)[:100] if kind else 'block'}"}, rest
 
     def _use(self, block: dict[str, Any], line: dict[str, Any]) -> Entry:
         tool, given = str(block.get("name") or "?")[:200], block.get("input")
@@ -221,6 +221,14 @@ class Reader:
         return [self._dated(e, agent) for e in claude_code.tasks(tool, ids[0], given, line["toolUseResult"], agent)]
 
 
+def kept(line: Any) -> dict[str, Any]:
+    """A line as a payload has it. The id of its session stands beside it: in `sessionId` it would be taken for a secret, as
+    it is one in other programs, and everything ever said in the session would count as sensitive."""
+    if not isinstance(line, dict) or not isinstance(line.get("sessionId"), str):
+        return {"line": line}
+    return {"line": {k: v for k, v in line.items() if k != "sessionId"}, "from": line["sessionId"]}
+
+
 def is_own(line: dict[str, Any], text: str) -> bool:
     """Whether a line of type `user` holds the person's own words: much else is put there for the model to read."""
     if any(line.get(name) for name in ("isMeta", "isCompactSummary", "isSidechain", "isVisibleInTranscriptOnly")):
@@ -268,19 +276,20 @@ def when(stamp: Any) -> int | None:
 
 def raw_entry(raw: bytes, base: str, at: int, name: str) -> Entry:
     """A line that cannot be kept as JSON: the text that it is, or its bytes where it is none."""
+    raw = raw.rstrip(b"\r\n")
     try:
-        kept: dict[str, Any] = {"raw": raw.decode("utf-8")}
-        if "\0" in kept["raw"]:
+        text: dict[str, Any] = {"raw": raw.decode("utf-8")}
+        if "\0" in text["raw"]:
             raise ValueError
     except ValueError:
         from base64 import b64encode
 
-        kept = {"base64": b64encode(raw).decode()}
+        text = {"base64": b64encode(raw).decode()}
     entry: Entry = {
         "kind": "event",
         "name": f"claude-code.{name}",
         "key": f"raw:{base}",
-        "payload": {"of": base, **kept},
+        "payload": {"of": base, **text},
     }
     if at:
         entry["created_at"] = at
@@ -311,6 +320,8 @@ def original(events: Iterable[Event]) -> list[Any]:
             block = {**block, payload["cut"]: event.text}
         if "line" in payload:
             line = payload["line"]
+            if "from" in payload:
+                line = {**line, "sessionId": payload["from"]}
             if "blocks" in payload:
                 line = {**line, "message": {**line["message"], "content": [block] if payload["blocks"] else []}}
                 missing[base] = max(0, payload["blocks"] - 1)

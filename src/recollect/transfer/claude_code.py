@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import claude_code, config
 from ..errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
 from ..model import MAIN, Imported, Problem
-from ._claude_lines import KNOWN_VERSIONS, NOTES, REST, Reader, is_prompt, original, raw_entry, title_of
+from ._claude_lines import KNOWN_VERSIONS, NOTES, REST, Reader, is_prompt, kept, original, raw_entry, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -308,7 +308,7 @@ class Transcript:
         if self._seen.setdefault(base, hash(raw)) != hash(raw):
             # The same id with other content: both are kept, and it is said once.
             key = f"{base}~{claude_code.mark(raw)}"
-            payload = {"of": key, "line": line, "whole": True}
+            payload = {"of": key, **kept(line), "whole": True}
             yield Item(key, raw, None, [{"kind": "event", "name": "claude-code.again", "key": key, "payload": payload}])
             return
         if not isinstance(line, dict):
@@ -336,7 +336,7 @@ class Transcript:
                 fix = "Its lines were kept as they are; a newer Recollect will read them."
                 run.problem(self._file, f"was written by version {version[:20]}, which is not known here.", fix)
             run.count(run.added, what)
-        elif kind not in ("user", "assistant") and kind not in NOTES:
+        elif str(kind) not in ("user", "assistant", *NOTES):
             run.count(run.added, f"lines of the unknown type {str(kind)[:40]!r}, kept whole")
         found = title_of(line)
         if found is not None and found[1] >= (self._new_title or self._title)[1]:
@@ -438,7 +438,7 @@ class Transcript:
         """A line of which hooks, or another line, had said it already: the whole of it, pointing at what was said."""
         rest: Entry = {
             "kind": "event", "name": REST, "key": f"{base}~rest", "message": seq,
-            "payload": {"of": base, "line": line, "whole": True},
+            "payload": {"of": base, **kept(line), "whole": True},
         }  # fmt: skip
         for name in ("created_at", "agent", "model", "input_tokens", "output_tokens"):
             if name in entry:
@@ -461,12 +461,12 @@ class Transcript:
 
     def _plain(self, item: Item) -> list[Entry]:
         """A line as its text, and what is said in it as far as a database keeps it."""
-        kept = [raw_entry(item.raw.rstrip(b"\r\n"), item.base, self._reader.at, "raw")]
+        found = [raw_entry(item.raw, item.base, self._reader.at, "raw")]
         for entry in item.entries:
             clean: Entry = claude_code.safe({k: v for k, v in entry.items() if k not in ("payload", "diff")})
             clean["payload"] = {"of": item.base}
-            kept.append(clean)
-        return kept
+            found.append(clean)
+        return found
 
     def _create(self) -> None:
         if not self._is_new:
