@@ -42,6 +42,7 @@ _LOWEST = {
     "memory_neighbours": 1,
     "retention_days": 0,
     "retention_application_days": 0,
+    "hook_extract_every": 0,
 }
 _BETWEEN = {
     "memory_similarity_threshold": (0.0, 1.0),
@@ -118,6 +119,8 @@ class Settings:
     """The same for conversations of the application and LangGraph. 0: never."""
     retention_workspaces: Mapping[str, str] = {}
     """Other numbers of days for some workspaces: workspace -> days, for all its conversations. 0: never."""
+    hook_extract_every: int = 25
+    """Hooks of coding agents look for memories at the end of a turn, and after so many uses of tools within one. 0: only at the end."""
     redact: bool = True
     """Replace secrets by markers before anything is written."""
     redact_off: tuple[str, ...] = ()

@@ -7,8 +7,7 @@ it comes back in a transcript: it is never stored as if somebody had said it, an
 
 from __future__ import annotations
 
-import re
-
+from .light import pattern
 from .model import Context, ContextItem
 from .search.fence import CLOSING, OPENING, is_ours
 from .search.fusion import SITTING_GAP_MS
@@ -31,7 +30,7 @@ _MONTHS = "January February March April May June July August September October N
 
 # What shows as nothing and changes how the rest is read: control characters, the marks that turn the direction of text,
 # the tags that spell words no one sees. Joiners stay: emoji and Persian are made with them.
-_UNSEEN = re.compile(
+_UNSEEN = pattern(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e0fff]"
 )
@@ -65,7 +64,7 @@ def build(
     for hit in hits:
         if hit.score < LEAST * best.setdefault(hit.type, hit.score):
             continue
-        if (hit.sensitive and not sensitive) or is_ours(hit.text):
+        if (hit.sensitive and not sensitive) or is_ours(hit.text) or not hit.text.strip():
             continue
         words = term_set(hit.text)
         if any(_same(words, other) for other in seen):

@@ -864,7 +864,9 @@ class Store:
         near = None if here is None else here.id
         if workspace is None and here is not None:
             workspace = here.workspace
-        hits = self._search(prompt, limit=100, conversation=None, workspace=workspace, near=near)
+        hits = self._search(
+            prompt, limit=100, conversation=None, workspace=workspace, near=near, shown=context.LONGEST
+        )  # fmt: skip
         if here is not None:
             shown = {m.seq for m in self.messages(here, limit=None)}
             hits = [h for h in hits if h.conversation_id != here.id or h.seq not in shown]

@@ -54,8 +54,11 @@ class Request:
         near: str | None = None,
         near_branch: Any = None,
         outside: bool = False,
+        shown: int = SNIPPET,
     ) -> None:
         self.text, self.limit, self.now = text, limit, now
+        self.shown = shown
+        """Up to how many characters a text is its own snippet: to cut a hundred of them takes as long as to find them."""
         self.conversation, self.branch, self.workspace, self.workspaces = conversation, branch, workspace, workspaces
         self.kinds, self.types, self.tool, self.tags = kinds, types, tool, tags
         self.min_importance, self.since, self.until = min_importance, since, until
@@ -408,14 +411,17 @@ class _Search:
         if type == "memory":
             row = memories.load(row, self._request.now)  # only now: a search looks at a hundred and shows ten
             return Hit(
-                "memory", row.kind, row.id, row.conversation_id, None, row.content, snippet(row.content, asked),
+                "memory", row.kind, row.id, row.conversation_id, None, row.content, self._shown(row.content, asked),
                 ranked.score, ranked.parts, row.created_at, None, None, log.SENSITIVE in row.tags,
             )  # fmt: skip
         text = row[4] or ranked.doc.text
         return Hit(
-            "event", row[2], ranked.doc.id, ranked.doc.conversation, row[1], text, snippet(text, asked), ranked.score,
+            "event", row[2], ranked.doc.id, ranked.doc.conversation, row[1], text, self._shown(text, asked), ranked.score,
             ranked.parts, row[11], ranked.doc.speaker or None, self._branch_name(row), f'"{log.SENSITIVE}"' in (row[9] or ""),
         )  # fmt: skip
+
+    def _shown(self, text: str, asked: Sequence[str]) -> str:
+        return text if len(text) <= self._request.shown else snippet(text, asked)
 
     def _branch_name(self, row: Row) -> str:
         return "main" if row[_B] == 0 else branches.tree(self._tx, row[_C])[row[_B]][0]

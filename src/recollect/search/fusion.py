@@ -37,12 +37,16 @@ vectors, cosines; a `Ranker` ranks what was found, says which neighbours of the 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from math import log, log2
 
+from ..light import dataclass, pattern
 from . import times, tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+IGNORE_CASE = 2  # re.I, without importing re for it
 
 __all__ = [
     "Doc",
@@ -58,38 +62,54 @@ __all__ = [
 ]
 
 
-@dataclass(slots=True)
 class Doc:
     """A candidate: an event, or a memory (no conversation, so no neighbours).
 
     Not frozen: a search makes hundreds, and `cosine` is often known last. It is the cosine of `Question.meaning` and
-    this text, None where there is no vector (yet)."""
+    this text, None where there is no vector (yet). Written out: `dataclasses` takes a hook 20 ms to import."""
 
-    id: str
-    text: str
-    conversation: str = ""
-    seq: int = 0
-    created_at: int = 0
-    speaker: str = ""  # a name if there is one, else the role; "Kim: ..." at the head of the text will do as well
-    cosine: float | None = None
-    pinned: bool = False
-    affinity: float = 0.0  # 0..1, only when a search is widened to other workspaces
-    also: str = ""  # what else it is found by: tags, path, tool, name, title
+    __slots__ = (
+        "affinity", "also", "conversation", "cosine", "created_at", "id", "pinned", "seq", "speaker", "text",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        id: str,
+        text: str,
+        conversation: str = "",
+        seq: int = 0,
+        created_at: int = 0,
+        speaker: str = "",  # a name if there is one, else the role; "Kim: ..." at the head of the text will do as well
+        cosine: float | None = None,
+        pinned: bool = False,
+        affinity: float = 0.0,  # 0..1, only when a search is widened to other workspaces
+        also: str = "",  # what else it is found by: tags, path, tool, name, title
+    ) -> None:
+        self.id = id
+        self.text = text
+        self.conversation = conversation
+        self.seq = seq
+        self.created_at = created_at
+        self.speaker = speaker
+        self.cosine = cosine
+        self.pinned = pinned
+        self.affinity = affinity
+        self.also = also
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statistics:
     """How many events the user has, and in how many of them a term stands (absent: in none, so it is rare)."""
 
     count: int
-    frequencies: Mapping[str, int] = field(default_factory=dict)
+    frequencies: Mapping[str, int] = {}  # never written to
 
     def rarity(self, term: str) -> float:
         df = min(self.frequencies.get(term, 0), self.count)
         return log(1.0 + (self.count - df + 0.5) / (df + 0.5))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Weights:
     """What each thing is worth, where 1 is every word of the question in the turn itself."""
 
@@ -111,7 +131,7 @@ class Weights:
     affinity: float = 0.2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Question:
     """A question as the scorer reads it."""
 
@@ -126,13 +146,15 @@ class Question:
     asks_of_self: bool
 
 
-@dataclass(frozen=True, slots=True)
 class Ranked:
     """A candidate with its score and what that is made of; the parts sum to the score."""
 
-    doc: Doc
-    score: float
-    parts: dict[str, float]
+    __slots__ = ("doc", "parts", "score")
+
+    def __init__(self, doc: Doc, score: float, parts: dict[str, float]) -> None:
+        self.doc = doc
+        self.score = score
+        self.parts = parts
 
 
 WEIGHTS = Weights()
@@ -157,11 +179,12 @@ _ASKING = frozenset(
     )
 )
 _ASKING_WEIGHT = 0.3
-_WHEN = re.compile(r"\b(when|what (?:date|day|month|year|time)|how long|which (?:day|month|year))\b", re.I)
-_LATEST = re.compile(r"\b(latest|newest|most recent|currently|these days|right now|at the moment)\b", re.I)
-_SELF = re.compile(r"\b(?:I|[Mm]y|[Mm]ine)\b")
-_HEAD = re.compile(r"\s*(?:[\[(][^\])]{1,60}[\])]\s*)?([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30}){0,2}):\s")
-_NAME = re.compile(r" [A-Z]\w{2,}")
+_WHEN = pattern(r"\b(when|what (?:date|day|month|year|time)|how long|which (?:day|month|year))\b", IGNORE_CASE)
+_LATEST_WORDS = ("latest", "newest", "most recent", "currently", "these days", "right now", "at the moment")
+_LATEST = pattern(rf"\b({'|'.join(_LATEST_WORDS)})\b", IGNORE_CASE)
+_SELF = pattern(r"\b(?:I|[Mm]y|[Mm]ine)\b")
+_HEAD = pattern(r"\s*(?:[\[(][^\])]{1,60}[\])]\s*)?([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30}){0,2}):\s")
+_NAME = pattern(r" [A-Z]\w{2,}")
 _ROLES = frozenset({"", "user", "assistant", "system", "tool", "human", "ai", "agent"})
 
 
@@ -210,7 +233,7 @@ def understand(text: str, speakers: Iterable[str] = ()) -> Question:
         speakers=frozenset(called),
         dates=dates,
         asks_when=bool(_WHEN.search(text)),
-        asks_latest=bool(_LATEST.search(text)),
+        asks_latest=any(word in text.lower() for word in _LATEST_WORDS) and bool(_LATEST.search(text)),
         asks_of_self=bool(_SELF.search(text)),
     )
 
@@ -229,16 +252,18 @@ def _who(chunk: str, called: Mapping[str, str]) -> str | None:
     return None
 
 
-@dataclass(slots=True)
 class _Seen:
     """What has been read in a document, once, however often it is ranked."""
 
-    doc: Doc
-    who: str
-    bits: int  # the terms of the question that it has
-    asks: bool
-    names: float | None = None  # these two only once it is among the best
-    time: float = 0.0
+    __slots__ = ("asks", "bits", "doc", "names", "time", "who")
+
+    def __init__(self, doc: Doc, who: str, bits: int, asks: bool) -> None:
+        self.doc = doc
+        self.who = who
+        self.bits = bits  # the terms of the question that it has
+        self.asks = asks
+        self.names: float | None = None  # these two only once it is among the best
+        self.time = 0.0
 
 
 _Scored = tuple[float, _Seen, tuple[float, ...]]

@@ -109,6 +109,10 @@ def dates(text: str, at: int | None = None) -> frozenset[str]:
 
     low = text.lower()
     out: set[str] = set()
+    if at is None and not any(map(str.isdecimal, low)) and not any(month in low for month in _MONTHS):
+        return (
+            frozenset()
+        )  # most questions: no pattern to compile, which is half of what a new process would spend on them
     now = moment(at) if at is not None else None
 
     def day(d: datetime) -> None:

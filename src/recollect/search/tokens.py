@@ -95,6 +95,8 @@ _STEP4 = (  # the longest first, as they are tried
     "ement", "ance", "ence", "able", "ible", "ment", "sion", "tion", "ant", "ent", "ism", "ate", "iti", "ous", "ive",
     "ize", "al", "er", "ic", "ou",
 )  # fmt: skip
+# Asked all at once: most words have none of them, and a new process has to stem every word that it meets.
+_ENDINGS2, _ENDINGS3 = tuple(ending for ending, _ in _STEP2), tuple(ending for ending, _ in _STEP3)
 
 
 class _Stems(dict[str, str]):
@@ -130,7 +132,7 @@ def _stem(w: str) -> str:
         if _measure(w[:-3]) > 0:
             w = w[:-1]
     else:
-        for ending in ("ed", "ing"):
+        for ending in ("ed", "ing") if w.endswith(("ed", "ing")) else ():
             if w.endswith(ending) and _has_vowel(w[: -len(ending)]):
                 w = w[: -len(ending)]
                 if w.endswith(("at", "bl", "iz")):
@@ -142,17 +144,17 @@ def _stem(w: str) -> str:
                 break
     if w.endswith("y") and _has_vowel(w[:-1]):
         w = w[:-1] + "i"
-    for ending, other in _STEP2:
+    for ending, other in _STEP2 if w.endswith(_ENDINGS2) else ():
         if w.endswith(ending):
             if _measure(w[: -len(ending)]) > 0:
                 w = w[: -len(ending)] + other
             break
-    for ending, other in _STEP3:
+    for ending, other in _STEP3 if w.endswith(_ENDINGS3) else ():
         if w.endswith(ending):
             if _measure(w[: -len(ending)]) > 0:
                 w = w[: -len(ending)] + other
             break
-    for ending in _STEP4:
+    for ending in _STEP4 if w.endswith(_STEP4) else ():
         if w.endswith(ending):
             cut = w[:-3] if ending in ("sion", "tion") else w[: -len(ending)]
             if _measure(cut) > 1:
@@ -245,16 +247,25 @@ def term_set(text: str) -> set[str]:
     return set(chain.from_iterable(map(_CHUNKS.__getitem__, text.split())))
 
 
-_FORMS_OF: dict[str, tuple[str, ...]] = {}
+_FORMS_OF: dict[str, dict[str, tuple[str, ...]]] = {}
+
+
+def _forms(initial: str) -> dict[str, tuple[str, ...]]:
+    """The irregular forms of words with an initial, by their stem; a stem has the initial of its word."""
+    if initial not in _FORMS_OF:
+        found: dict[str, tuple[str, ...]] = {}
+        for form, first in _IRREGULAR.items():
+            if first.startswith(initial):
+                of = stem(first)
+                found[of] = (*found.get(of, (first,)), form)
+        _FORMS_OF[initial] = found
+    return _FORMS_OF[initial]
 
 
 def hints(term: str) -> tuple[str, ...]:
     """Parts of a text in lower case of which one must be there if the term is. A stem is the beginning of its words, but
     for a last letter that Porter's rules put there (`happi`, `hope`, `visibl`), unless a form is irregular."""
-    if not _FORMS_OF:
-        for form, first in _IRREGULAR.items():
-            _FORMS_OF[stem(form)] = (*_FORMS_OF.get(stem(form), (first,)), form)
-    others = _FORMS_OF.get(term, ())
+    others = _forms(term[:1]).get(term, ())
     if len(term) > 2 and term.endswith("i"):
         return (term, term[:-1] + "y", *others)
     return (term[:-1] if len(term) > 2 and term.endswith(("e", "bl")) else term, *others)

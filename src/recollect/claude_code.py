@@ -1,0 +1,384 @@
+"""What Claude Code says, in our words: its hooks' payloads and its transcripts' lines, turned into entries of a log.
+
+Hooks tell of a session while it happens, a transcript tells of it afterwards, and both may be brought into one
+conversation. So whatever both name has the same key here: a tool call is known by its `tool_use_id`, a line by its
+`uuid`. This module touches no database, and imports nothing that a hook, one process an event, would feel.
+"""
+
+from __future__ import annotations
+
+import os
+from zlib import crc32
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from .model import Entry
+
+NAME = "claude-code"
+OUTPUT = 2_000
+"""Characters of what a tool said that a hook keeps; the transcript has the whole."""
+INPUT = 4_000
+"""Characters of each text in a tool's input that a hook keeps."""
+SHOWN = 400
+"""Characters of a file's content that stand for it."""
+WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
+
+
+# -- names
+
+
+def conversation_id(session: str) -> str:
+    """A session's id is the conversation's. One that no id of ours can be becomes a hash of it."""
+    if session and len(session) <= 200 and session.isascii() and session.isprintable() and not session.isspace():
+        return session
+    return f"{NAME}-{_hash(session)}"
+
+
+def use_key(id: str) -> str:
+    return f"{_short(id)}:use"
+
+
+def result_key(id: str) -> str:
+    return f"{_short(id)}:result"
+
+
+def _short(id: str) -> str:
+    return id if id and len(id) <= 200 and id.isascii() and id.isprintable() and not id.isspace() else _hash(id)
+
+
+def _hash(text: str) -> str:
+    from hashlib import blake2b
+
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def mark(*parts: object) -> str:
+    """A short name for what has none: the same parts, the same name."""
+    joined = "\0".join(map(str, parts)).encode("utf-8", "surrogatepass")
+    return f"{crc32(joined):08x}{crc32(joined[::-1]):08x}"
+
+
+def spoken_key(kind: str, said: str, turn: object) -> str:
+    """The key of something said whose line is not known yet (`p` for a prompt, `a` for an answer). Short, and of letters
+    alone: a key that looks like no secret is not searched for one, which takes longer than to write it down."""
+    return f"{kind}:{mark(turn, said)[2:14].translate(_LETTERS)}"
+
+
+_LETTERS = str.maketrans("0123456789abcdef", "bcdfghjklmnpqrst")
+
+
+# -- places
+
+
+def workspace(folder: str) -> str:
+    """The workspace that a folder belongs to: the git top level around it, else the folder itself, links resolved. Whoever
+    keeps the home folder itself in git does not have one workspace of everything below."""
+    if not os.path.isabs(folder):
+        return folder  # a path of another system, in a transcript that was brought here
+    folder = os.path.realpath(folder)
+    home = os.path.realpath(os.path.expanduser("~"))
+    at = folder
+    while True:
+        if at != home and os.path.exists(os.path.join(at, ".git")):
+            return at
+        above = os.path.dirname(at)
+        if above == at or at == home:
+            return folder
+        at = above
+
+
+def place(path: str, root: str | None, cwd: str | None = None) -> str:
+    """A file's path as it is kept: relative to the workspace inside of it, in full outside."""
+    if root is None or not os.path.isabs(root):
+        return path
+    full = path if os.path.isabs(path) else os.path.join(cwd or root, path)
+    if not os.path.isabs(full):
+        return path
+    full = os.path.realpath(full)
+    return os.path.relpath(full, root) if full.startswith(root.rstrip(os.sep) + os.sep) else full
+
+
+# -- tools
+
+
+def path_of(given: Any) -> str | None:
+    if isinstance(given, dict):
+        for name in ("file_path", "notebook_path", "path", "filePath"):
+            value = given.get(name)
+            if isinstance(value, str) and value and len(value) <= 4_096:
+                return value
+    return None
+
+
+def told(tool: str, given: Any) -> str:
+    """What a tool was asked, for people to read and to be found by."""
+    if not isinstance(given, dict):
+        return cut(_json(given), OUTPUT) if given else ""
+    parts = [given.get(name) for name in ("command", "query", "pattern", "url", "skill", "description", "subject")]
+    if tool in WRITERS:
+        edits = given.get("edits") if isinstance(given.get("edits"), list) else [given]
+        parts += [
+            cut(new, SHOWN)
+            for edit in edits or ()
+            if isinstance(edit, dict)
+            and isinstance(new := edit.get("content", edit.get("new_string", edit.get("new_source"))), str)
+        ]
+    else:
+        parts.append(given.get("prompt"))
+    said = [part for part in parts if isinstance(part, str) and part]
+    if not said and tool.startswith("mcp__"):
+        return cut(_json(given), OUTPUT)
+    return "\n".join(dict.fromkeys(said))
+
+
+def answered(response: Any) -> str:
+    """The text in what a tool gave back."""
+    if isinstance(response, str):
+        return response
+    if isinstance(response, list):
+        return "\n".join(filter(None, map(answered, response)))
+    if not isinstance(response, dict):
+        return ""
+    if isinstance(response.get("file"), dict):
+        response = response["file"]
+    found = [response.get(name) for name in ("text", "stdout", "stderr", "content", "result", "error", "message")]
+    return "\n".join(filter(None, map(answered, [part for part in found if isinstance(part, (str, list))])))
+
+
+def difference(tool: str, given: Any, response: Any) -> str | None:
+    """What an edit changed, as a diff: the patch that Claude Code made, else the two texts."""
+    hunks = response.get("structuredPatch") if isinstance(response, dict) else None
+    lines: list[str] = []
+    if isinstance(hunks, list):
+        for hunk in hunks:
+            if isinstance(hunk, dict) and isinstance(hunk.get("lines"), list):
+                old, new = hunk.get("oldStart", 0), hunk.get("newStart", 0)
+                lines.append(f"@@ -{old},{hunk.get('oldLines', 0)} +{new},{hunk.get('newLines', 0)} @@")
+                lines += [str(line) for line in hunk["lines"]]
+    if not lines and tool in WRITERS and isinstance(given, dict):
+        edits = given["edits"] if isinstance(given.get("edits"), list) else [given]
+        for edit in edits:
+            if isinstance(edit, dict) and isinstance(edit.get("new_string"), str):
+                lines += [f"-{line}" for line in str(edit.get("old_string") or "").splitlines()]
+                lines += [f"+{line}" for line in edit["new_string"].splitlines()]
+    return "\n".join(lines) or None
+
+
+def trimmed(value: Any, most: int = INPUT, depth: int = 0) -> Any:
+    """A value with its long texts cut and its long lists ended: what a hook keeps of a tool's input and answer."""
+    if isinstance(value, str):
+        return cut(value, most)
+    if isinstance(value, dict):
+        return {str(k)[:200]: trimmed(v, most, depth + 1) for k, v in list(value.items())[:50]} if depth < 6 else "…"
+    if isinstance(value, (list, tuple)):
+        return [trimmed(v, most, depth + 1) for v in value[:50]] if depth < 6 else "…"
+    return value
+
+
+def cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}\n[cut: {len(text) - most:,} more characters]"
+
+
+def safe(value: Any) -> Any:
+    """A value that a database keeps: without NUL, without halves of surrogate pairs, without numbers JSON cannot say."""
+    if isinstance(value, str):
+        value = value.replace("\0", "\ufffd")
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {safe(str(k)): safe(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [safe(v) for v in value]
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return str(value)
+    return str(value)[:100] + "…" if isinstance(value, int) and abs(value) > 1 << 2_000 else value
+
+
+def _json(value: Any) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+# -- the task list
+
+
+def tasks(tool: str, id: str, given: Any, response: Any, agent: str | None) -> list[Entry]:
+    """What a change of the agent's task list means for the ledger: one snapshot for each task that changed. A task that is
+    only updated has no `goal` here; whoever records it knows the one it had."""
+    own = f"{agent}/" if agent else ""
+    given = given if isinstance(given, dict) else {}
+    response = response if isinstance(response, dict) else {}
+    found: list[Entry] = []
+
+    def snapshot(task: str, status: object, goal: object = None) -> None:
+        entry: Entry = {
+            "kind": "ledger", "task_id": f"{own}{task}"[:200], "status": str(status or "pending"),
+            "key": f"{_short(id)}:task:{mark(task, status, goal)}",
+        }  # fmt: skip
+        if isinstance(goal, str) and goal:
+            entry["goal"] = goal
+        if agent:
+            entry["agent"] = agent
+        found.append(entry)
+
+    if tool == "TodoWrite":
+        old, new = _todos(response.get("oldTodos")), _todos(response.get("newTodos", given.get("todos")))
+        for task, (status, goal) in new.items():
+            if task not in old or old[task][0] != status:
+                snapshot(task, status, goal)
+        for task, (_, goal) in old.items():
+            if task not in new:
+                # A list that is done is emptied: what was finished stays finished.
+                if old[task][0] != "completed":
+                    snapshot(task, "dropped", goal)
+    elif tool == "TaskCreate":
+        made = response.get("task")
+        made = made if isinstance(made, dict) else {}
+        number = made.get("id") or made.get("taskId")
+        if number:
+            snapshot(f"task-{number}", "pending", made.get("subject") or given.get("subject"))
+    elif tool == "TaskUpdate":
+        number, now = given.get("taskId"), given.get("status")
+        if number and now:
+            snapshot(f"task-{number}", now, given.get("subject"))
+    return found
+
+
+def _todos(items: Any) -> dict[str, tuple[str, str]]:
+    found: dict[str, tuple[str, str]] = {}
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, dict) and isinstance(item.get("content"), str) and item["content"]:
+            goal: str = item["content"]
+            found[f"todo-{mark(goal)[:8]}"] = str(item.get("status") or "pending"), goal
+    return found
+
+
+# -- what a hook says
+
+
+def used(payload: Mapping[str, Any], root: str | None) -> Entry:
+    """A tool is about to be used."""
+    tool, given = _tool(payload), payload.get("tool_input")
+    id = payload.get("tool_use_id") or mark(tool, _json(given), position(payload))
+    entry: Entry = {
+        "kind": "tool_use", "tool": tool, "text": told(tool, given), "key": use_key(str(id)),
+        "payload": {"hook": "PreToolUse", "tool_use_id": id, "input": trimmed(given), **_turn(payload)},
+    }  # fmt: skip
+    return _placed(entry, payload, root)
+
+
+def gave(payload: Mapping[str, Any], root: str | None) -> Entry:
+    """A tool has been used, and this is what came of it; or it failed."""
+    tool, given, response = _tool(payload), payload.get("tool_input"), payload.get("tool_response")
+    failed = payload.get("hook_event_name") == "PostToolUseFailure"
+    id = payload.get("tool_use_id") or mark(tool, _json(given), position(payload))
+    said = answered(payload.get("error")) if failed else answered(response)
+    status = ("interrupted" if payload.get("is_interrupt") is True else "error") if failed else "ok"
+    kept: dict[str, Any] = {
+        "hook": str(payload.get("hook_event_name")), "tool_use_id": id, "characters": len(said), **_turn(payload)
+    }  # fmt: skip
+    if isinstance(given, dict) and isinstance(given.get("command"), str):
+        kept["input"] = {"command": cut(given["command"], INPUT)}  # what was run says what the answer means
+    if isinstance(response, dict):
+        facts = {
+            k: v
+            for k, v in response.items()
+            if isinstance(v, (bool, int, float)) or (isinstance(v, str) and len(v) <= 200)
+        }
+        kept["response"] = trimmed(facts, 200)
+    entry: Entry = {
+        "kind": "tool_result", "role": "tool", "tool": tool, "text": cut(said, OUTPUT), "status": status,
+        "key": result_key(str(id)), "payload": kept,
+    }  # fmt: skip
+    if isinstance(took := payload.get("duration_ms"), int) and took >= 0:
+        entry["duration_ms"] = took
+    changed = difference(tool, given, response)
+    if changed:
+        entry["diff"] = changed
+        if not failed:
+            entry["text"] = ""  # "The file has been updated" and a listing of it: the diff says more
+    return _placed(entry, payload, root)
+
+
+def asked(payload: Mapping[str, Any], root: str | None) -> Entry | None:
+    """Somebody was asked for permission, or it was refused."""
+    event = payload.get("hook_event_name")
+    tool, given = _tool(payload), payload.get("tool_input")
+    if event == "Notification":
+        if payload.get("notification_type") not in (None, "permission_prompt"):
+            return None
+        said = str(payload.get("message") or "")
+        if payload.get("notification_type") is None and "permission" not in said:
+            return None
+        entry: Entry = {
+            "kind": "approval", "status": "asked", "text": cut(said, OUTPUT),
+            "key": f"asked:{mark(said, position(payload))}", "payload": {"hook": "Notification", **_turn(payload)},
+        }  # fmt: skip
+        return entry
+    status = "denied" if event == "PermissionDenied" else "requested"
+    id = payload.get("tool_use_id") or mark(tool, _json(given), position(payload))
+    entry = {
+        "kind": "approval", "tool": tool, "status": status, "text": told(tool, given),
+        "key": f"{_short(str(id))}:{status}", "payload": {"hook": str(event), "tool_use_id": id, **_turn(payload)},
+    }  # fmt: skip
+    if isinstance(reason := payload.get("reason"), str) and reason:
+        entry["text"] = cut(reason, OUTPUT)
+    return _placed(entry, payload, root)
+
+
+def broke(payload: Mapping[str, Any]) -> Entry:
+    """A turn ended by an error of the service."""
+    kind = payload.get("error_type") or payload.get("error") or "unknown"
+    said = answered(payload.get("error_details")) or answered(payload.get("last_assistant_message")) or str(kind)
+    return {
+        "kind": "error", "name": cut(str(kind), 100), "status": "error", "text": cut(said, OUTPUT),
+        "key": f"broke:{mark(kind, said, position(payload))}", "payload": {"hook": "StopFailure", **_turn(payload)},
+    }  # fmt: skip
+
+
+def began(payload: Mapping[str, Any]) -> Entry:
+    """The session begins, goes on, or ends."""
+    event = str(payload.get("hook_event_name"))
+    why = payload.get("source") or payload.get("reason") or payload.get("trigger") or ""
+    facts = {
+        k: payload[k]
+        for k in ("source", "reason", "trigger", "model", "permission_mode", "agent_type")
+        if payload.get(k)
+    }
+    name = {"SessionStart": "session.start", "SessionEnd": "session.end", "PreCompact": "session.compact"}.get(
+        event, event
+    )
+    entry: Entry = {
+        "kind": "event", "name": name, "status": cut(str(why), 100) or None, "payload": {"hook": event, **trimmed(facts, 200)},
+        "key": f"{name}:{mark(why, position(payload))}",
+    }  # fmt: skip
+    return entry
+
+
+def position(payload: Mapping[str, Any]) -> int:
+    """How long the transcript is just now: what tells two deliveries of one event from two events that look alike."""
+    try:
+        return os.stat(str(payload.get("transcript_path") or "")).st_size
+    except (OSError, ValueError):
+        return 0
+
+
+def _tool(payload: Mapping[str, Any]) -> str:
+    return cut(str(payload.get("tool_name") or "?"), 200)
+
+
+def _turn(payload: Mapping[str, Any]) -> dict[str, Any]:
+    return {"prompt_id": payload["prompt_id"]} if isinstance(payload.get("prompt_id"), str) else {}
+
+
+def _placed(entry: Entry, payload: Mapping[str, Any], root: str | None) -> Entry:
+    path = path_of(payload.get("tool_input"))
+    if path is not None:
+        entry["path"] = place(path, root, payload.get("cwd") if isinstance(payload.get("cwd"), str) else None)
+    agent = payload.get("agent_id")
+    if isinstance(agent, str) and agent:
+        entry["agent"] = cut(agent, 100)
+    return entry

@@ -1,0 +1,357 @@
+"""Hooks for coding agents: put into the agent's settings, taken out again, paused.
+
+The settings are the user's own file. It is read as it is, changed only where our commands stand, copied before, and
+written in one move; what cannot be understood is not touched. The hooks themselves are in `recollect.hooks`.
+"""
+
+import json
+import os
+import stat
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .. import claude_code, config, hooks
+from ..errors import InvalidInput, Refused
+from . import output
+from .session import Database, DataDir, Json, Session, Yes, app, confirm, guarded
+from .store import PANEL
+
+ACTIONS = ("install", "uninstall", "status", "pause", "resume")
+EVENTS = (
+    "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest",
+    "PermissionDenied", "Notification", "Stop", "StopFailure", "PreCompact", "SessionEnd",
+)  # fmt: skip
+"""The events of Claude Code that are recorded."""
+BY_TOOL = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied")
+TIMEOUT = {"PreCompact": 60}  # seconds; the others are done in a tenth of one
+OTHERS = 10
+
+
+@app.command("hooks", rich_help_panel=PANEL)
+def hooks_(
+    ctx: typer.Context,
+    action: Annotated[str, typer.Argument(metavar="ACTION", help=f"What to do: {', '.join(ACTIONS)}.", show_default=False)],
+    names: Annotated[list[str] | None, typer.Argument(metavar="[AGENT|PART]...", help=f"The agent ({', '.join(hooks.AGENTS)}); for pause and resume: {', '.join(hooks.PARTS)}, all unless said.", show_default=False)] = None,
+    project: Annotated[bool, typer.Option("--project", help="In this project's own settings (`.claude/settings.local.json`). So it is unless said.")] = False,
+    user: Annotated[bool, typer.Option("--user", help="In your settings, for all projects (`~/.claude/settings.json`).")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the settings as they would be, and write nothing.")] = False,
+    yes: Yes = False,
+    json: Json = False,
+    database: Database = None,
+    data_dir: DataDir = None,
+) -> None:  # fmt: skip
+    """Record a coding agent's sessions, and hand it what is remembered with each prompt. To record for another user than the
+    settings' say so before the command: `recollect -u alex hooks install claude-code`."""
+    given = ctx.parent.params if ctx.parent else {}
+    s = Session(database or given.get("database"), given.get("user"), data_dir or given.get("data_dir"), json)
+    guarded(s, lambda: _run(s, action, names or [], project, user, dry_run, yes))
+
+
+def _run(s: Session, action: str, names: list[str], project: bool, user: bool, dry_run: bool, yes: bool) -> None:
+    if action not in ACTIONS:
+        raise InvalidInput(f"hooks {action}: choose one of {', '.join(ACTIONS)}.")
+    if project and user:
+        raise InvalidInput("--project and --user are two files: choose one.")
+    if action in ("pause", "resume"):
+        _pause(s, names, on=action == "pause")
+        return
+    if action == "status" and not names:
+        names = [claude_code.NAME]
+    if names != [claude_code.NAME]:
+        raise InvalidInput(f"hooks {action}: say for which agent, as in `recollect hooks {action} {claude_code.NAME}`.")
+    if action == "status":
+        _status(s)
+        return
+    file = _user_file() if user else _project_file()
+    if action == "install":
+        _install(s, file, "all projects of yours" if user else f"the project {_project()}", dry_run, yes)
+    else:
+        _uninstall(s, file, dry_run)
+
+
+# -- where
+
+
+def _user_file() -> Path:
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser() / "settings.json"
+
+
+def _project() -> Path:
+    return Path(claude_code.workspace(os.getcwd()))
+
+
+def _project_file() -> Path:
+    """The one that is not shared: it names this machine's Python, and recording is everyone's own choice."""
+    return _project() / ".claude" / "settings.local.json"
+
+
+# -- what is done
+
+
+def _install(s: Session, file: Path, where: str, dry_run: bool, yes: bool) -> None:
+    settings = Settings.read(file)
+    command = hooks.command_line(claude_code.NAME, _options(s))
+    changed = settings.install(command)
+    if dry_run:
+        _show(s, settings, changed)
+        return
+    if not changed:
+        _done(s, "installed", settings, None, f"The hooks are in {file} already.")
+        return
+    if not s.json:
+        _explain(s, where, file)
+    confirm(f"Put the hooks into {file}?", yes)
+    backup = settings.write()
+    _done(
+        s,
+        "installed",
+        settings,
+        backup,
+        f"Installed in {file}. A session that is open takes them up when it starts anew.",
+    )
+    if not s.json:
+        output.hint(
+            f"{s.command('hooks', 'status')} says what is recorded; {s.command('hooks', 'uninstall', claude_code.NAME)} ends it."
+        )
+
+
+def _uninstall(s: Session, file: Path, dry_run: bool) -> None:
+    settings = Settings.read(file)
+    changed = settings.uninstall()
+    if dry_run:
+        _show(s, settings, changed)
+        return
+    backup = settings.write() if changed else None
+    kept = "What was recorded stays; `recollect conversations` lists it."
+    _done(
+        s,
+        "uninstalled",
+        settings,
+        backup,
+        f"Taken out of {file}. {kept}" if changed else f"There are none of ours in {file}.",
+    )
+
+
+def _options(s: Session) -> list[str]:
+    """What was said of the store on this command line, or in this shell alone: the hooks are to mean the same one, and the
+    agent is started from another shell."""
+    given = s.given_settings()
+    where = given.get("database") or os.environ.get("RECOLLECT_DATABASE") or ""
+    folder = given.get("data_dir") or os.environ.get("RECOLLECT_DATA_DIR") or ""
+    whose = given.get("user") or os.environ.get("RECOLLECT_USER") or ""
+    if config.is_postgres(where):
+        if "database" in given:
+            raise InvalidInput(
+                "An address with its password has no place in an agent's settings. Set `database` in "
+                f"{config.config_file()} instead; the hooks read it there."
+            )
+        where = ""
+    words = ["--database", os.path.abspath(os.path.expanduser(where))] if where else []
+    if folder and not where:
+        words += ["--data-dir", os.path.abspath(os.path.expanduser(folder))]
+    return words + (["--user", whose] if whose else [])
+
+
+def _explain(s: Session, where: str, file: Path) -> None:
+    days = s.settings.retention_days
+    output.show(output.facts([
+        ("for", where),
+        ("recorded", "your prompts, the assistant's answers, each tool with its input, its result cut to "
+                     f"{claude_code.OUTPUT:,} characters and its diff, approvals, errors, the task list; "
+                     "the whole transcript before it is compacted"),
+        ("not recorded", "secrets: they are replaced before anything is written"),
+        ("kept in", s.location),
+        ("kept for", f"{days:,} days without activity (setting `retention_days`)" if days else "ever (setting `retention_days`)"),
+        ("handed out", f"with each prompt, at most {hooks.MEMORIES} memories and {hooks.EXCERPTS} excerpts of this project, "
+                       f"{hooks.BUDGET} tokens"),
+        ("sent anywhere", "nothing leaves this machine"),
+        ("settings", f"{file}, copied before it is changed"),
+    ]), "")  # fmt: skip
+
+
+def _show(s: Session, settings: "Settings", changed: bool) -> None:
+    if s.json:
+        output.emit({"file": str(settings.file), "changes": changed, "settings": settings.content})
+        return
+    output.line(f"{settings.file} would be:" if changed else f"{settings.file} would stay as it is:")
+    output.line(settings.text())
+
+
+def _done(s: Session, what: str, settings: "Settings", backup: Path | None, told: str) -> None:
+    if s.json:
+        output.emit({"state": what, "file": str(settings.file), "backup": str(backup) if backup else None})
+        return
+    output.line(told)
+    if backup is not None:
+        output.line(f"The file as it was: {backup}", style="dim")
+
+
+def _pause(s: Session, names: list[str], *, on: bool) -> None:
+    unknown = [name for name in names if name not in hooks.PARTS]
+    if unknown:
+        raise InvalidInput(f"There is no {unknown[0]!r} to pause: choose from {', '.join(hooks.PARTS)}.")
+    off = hooks.pause(config.data_dir(s.settings), names or hooks.PARTS, on=on)
+    if s.json:
+        output.emit({"paused": off})
+    else:
+        output.line(f"Paused: {', '.join(off)}." if off else "Nothing is paused.")
+
+
+def _status(s: Session) -> None:
+    folder = config.data_dir(s.settings)
+    off = hooks.paused(folder)
+    log = Path(folder, "hooks.log")
+    lines = log.read_text("utf-8", "replace").splitlines() if log.exists() else []
+    places = []
+    for where, file in (("all projects", _user_file()), ("this project", _project_file())):
+        try:
+            found = hooks.installed(Settings.read(file).content)
+            state = f"{len(found)} of {len(EVENTS)} events" if found else "not installed"
+            current = hooks.command_line(claude_code.NAME, _options(s))
+            if found and any(command != current for commands in found.values() for command in commands):
+                state += ", with another command than this Recollect's (install again to change it)"
+        except (Refused, OSError) as e:
+            found, state = {}, str(e)
+        places.append({"where": where, "file": str(file), "events": sorted(found), "state": state})
+    if s.json:
+        output.emit({"agent": claude_code.NAME, "places": places, "paused": off, "store": s.location,
+                     "retention_days": s.settings.retention_days, "log": str(log), "failures": len(lines)})  # fmt: skip
+        return
+    days = s.settings.retention_days
+    output.show(output.facts([
+        *((str(place["where"]), f"{place['state']} ({place['file']})") for place in places),
+        *((part, "paused" if part in off else "on") for part in hooks.PARTS),
+        ("store", s.location),
+        ("kept for", f"{days:,} days without activity" if days else "ever"),
+        ("failures", f"{len(lines):,}, the last: {lines[-1]}" if lines else "none"),
+    ]))  # fmt: skip
+    if places[0]["events"] and places[1]["events"]:
+        output.warn("they are installed twice for this project. Nothing is recorded twice, but each hook runs twice.")
+
+
+# -- the file
+
+
+class Settings:
+    """An agent's settings file, as it is and as it is to be."""
+
+    def __init__(self, file: Path, raw: bytes | None, content: dict[str, Any]) -> None:
+        self.file = file
+        self.content = content
+        self._raw = raw
+
+    @classmethod
+    def read(cls, file: Path) -> "Settings":
+        """A file that is not there is empty; one that is not understood is refused, and stays as it is."""
+        try:
+            raw = file.read_bytes()
+        except FileNotFoundError:
+            return cls(file, None, {})
+        try:
+            content = json.loads(raw.decode("utf-8-sig") or "{}", object_pairs_hook=_once) if raw.strip() else {}
+        except (ValueError, RecursionError) as e:
+            raise Refused(
+                f"{file} is not valid JSON ({e}). It was left as it is: correct it, then try again."
+            ) from None
+        if not isinstance(content, dict):
+            raise Refused(f"{file} does not hold a JSON object. It was left as it is.")
+        table = content.get("hooks", {})
+        if not isinstance(table, dict) or not all(isinstance(groups, list) for groups in table.values()):
+            raise Refused(f"`hooks` in {file} is not a table of lists, as Claude Code has it. It was left as it is.")
+        return cls(file, raw, content)
+
+    def install(self, command: str) -> bool:
+        """Have our command at every event, once. Returns whether anything changes."""
+        before = json.dumps(self.content)
+        table: dict[str, Any] = self.content.setdefault("hooks", {})
+        for event in EVENTS:
+            hook = {"type": "command", "command": command, "timeout": TIMEOUT.get(event, OTHERS)}
+            groups: list[Any] = table.setdefault(event, [])
+            ours = [group for group in groups if _ours(group)]
+            if len(ours) == 1 and [h for h in ours[0]["hooks"] if hooks.is_ours(h)] == [hook]:
+                continue
+            table[event] = groups = _without(groups)
+            groups.append({"matcher": "*", "hooks": [hook]} if event in BY_TOOL else {"hooks": [hook]})
+        return json.dumps(self.content) != before
+
+    def uninstall(self) -> bool:
+        """Take our commands out, and what holds nothing else then."""
+        table: dict[str, Any] = self.content.get("hooks", {})
+        mine = [event for event, groups in table.items() if any(_ours(group) for group in groups)]
+        for event in mine:
+            table[event] = _without(table[event])
+            if not table[event]:
+                del table[event]
+        if mine and not table:
+            del self.content["hooks"]
+        return bool(mine)
+
+    def text(self) -> str:
+        """As it is written: with the indentation it had."""
+        old = self._raw.decode("utf-8-sig") if self._raw else ""
+        first = next((line for line in old.splitlines() if line[:1] in " \t" and line.strip()), "  ")
+        indent = first[: len(first) - len(first.lstrip())]
+        return json.dumps(self.content, indent="\t" if indent.startswith("\t") else len(indent), ensure_ascii=False)
+
+    def write(self) -> Path | None:
+        """Write it in one move, where a link leads. Returns the copy of what was there."""
+        target = Path(os.path.realpath(self.file))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        backup = None
+        mode = 0o600
+        if self._raw is not None:
+            if target.read_bytes() != self._raw:
+                raise Refused(f"{self.file} was changed by someone else meanwhile. It was left as it is: try again.")
+            mode = stat.S_IMODE(target.stat().st_mode)
+            backup = _free(target.with_name(f"{target.name}.before-recollect-{time.strftime('%Y%m%d-%H%M%S')}"))
+            _put(backup, self._raw, mode)
+        ends = b"\n" if self._raw is None or self._raw.endswith(b"\n") or not self._raw else b""
+        mark = b"\xef\xbb\xbf" if (self._raw or b"").startswith(b"\xef\xbb\xbf") else b""
+        new = target.with_name(f".{target.name}.{os.getpid()}")
+        _put(new, mark + self.text().encode() + ends, mode)
+        os.replace(new, target)
+        return backup
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return found
+
+
+def _ours(group: Any) -> bool:
+    inner = group.get("hooks") if isinstance(group, dict) else None
+    return isinstance(inner, list) and any(hooks.is_ours(hook) for hook in inner)
+
+
+def _without(groups: list[Any]) -> list[Any]:
+    """Groups without our commands; a group of nothing but ours goes."""
+    kept = []
+    for group in groups:
+        if not _ours(group):
+            kept.append(group)
+            continue
+        others = [hook for hook in group["hooks"] if not hooks.is_ours(hook)]
+        if others:
+            kept.append({**group, "hooks": others})
+    return kept
+
+
+def _free(path: Path) -> Path:
+    return path if not path.exists() else next(p for i in range(2, 10_000) if not (p := Path(f"{path}-{i}")).exists())
+
+
+def _put(path: Path, data: bytes, mode: int) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    try:
+        os.fchmod(fd, mode) if hasattr(os, "fchmod") else None
+        with os.fdopen(fd, "wb", closefd=False) as f:
+            f.write(data)
+            f.flush()
+            os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,452 @@
+"""A coding agent's hooks: one short process for each thing that happens in a session.
+
+The agent starts it, hands it a JSON object on standard input, and waits. So it is quick - what is heavy is imported where
+it is needed, and a prompt needs little - and it is harmless: it ends with 0 whatever happens, says nothing but the context
+that was asked for, and writes what went wrong into `hooks.log` in the data folder. Nothing of the agent's depends on it.
+
+Installed by `recollect hooks install`, which writes the command that `command_line()` gives into the agent's settings.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from . import claude_code, config, redact
+from .config import Settings
+from .errors import AlreadyExists, ConversationDeleted, NotFound, RecollectError
+from .store import Store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from .model import Context, Entry
+
+AGENTS = (claude_code.NAME,)
+PARTS = ("recording", "injection", "extraction")
+"""What can be paused, each by itself."""
+BUDGET, MEMORIES, EXCERPTS = 800, 5, 3
+"""Of what is handed to the agent with a prompt: tokens, memories and excerpts, at most."""
+QUESTION = 4_000  # characters of a prompt that are looked for: a pasted log is no question
+MOST_INPUT = 64 << 20
+WAIT_MS = 2_000  # for a store that is busy: the agent waits too
+COMPACT_SECONDS = 20.0  # for a transcript that is about to be compacted; what is left is brought in behind its back
+FLUSH_SECONDS = 0.3  # the answer may reach the transcript a moment after the hook
+TAIL = 8 << 20  # bytes of a transcript's end in which a turn is looked for
+LOG_BYTES = 512 << 10
+START = "from recollect.hooks import main; main()"
+
+
+# -- the process
+
+
+def main() -> None:
+    """What the agent starts. Never fails, and never says so."""
+    try:
+        said = run(sys.argv[1:], lambda: sys.stdin.buffer.read(MOST_INPUT))
+        if said:
+            sys.stdout.buffer.write(said.encode())
+            sys.stdout.buffer.flush()
+    except BaseException as e:
+        note(e, sys.argv[1:])
+    os._exit(0)  # without the interpreter's farewell, which takes as long as the append
+
+
+def command_line(agent: str, options: Iterable[str] = ()) -> str:
+    """The command that the agent is to start, for its shell. `-E -P`: no module of the folder it works in, nor of its
+    environment, is taken for one of ours. Even a Python that is gone ends well."""
+    words = [sys.executable, "-E", "-P", "-c", START, agent, *options]
+    return f"{' '.join(map(_quoted, words))} 2>/dev/null || true"
+
+
+def _quoted(word: str) -> str:
+    plain = word and all(c.isascii() and (c.isalnum() or c in "_-./:@%+=,") for c in word)
+    return word if plain else "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def run(arguments: Sequence[str], read: Callable[[], bytes]) -> str | None:
+    """One event of an agent, or (`extract`, a conversation) what was put off by one. Returns what the agent is to read."""
+    words, settings = _said(arguments)
+    if not settings.enabled:
+        return None
+    folder = config.data_dir(settings)
+    if words[:1] == ["extract"]:
+        extract(settings, folder, words[1], whole="--whole" in words)
+        return None
+    if words[:1] == ["transcript"]:
+        with Store.open(settings=settings) as store:
+            _bring(store, words[1], None)
+        return None
+    if words != [claude_code.NAME]:
+        raise ValueError(f"hooks: {' '.join(words)!r} is no agent; there is {', '.join(AGENTS)}")
+    payload = _load(read().decode("utf-8", "replace"))
+    if not isinstance(payload, dict) or not isinstance(payload.get("session_id"), str) or not payload["session_id"]:
+        raise ValueError("hooks: standard input is not an object with a session_id")
+    return Session(settings, folder, payload, [w for w in arguments if w != claude_code.NAME]).happened()
+
+
+def _said(arguments: Sequence[str]) -> tuple[list[str], Settings]:
+    """The words of a command line, and the settings it names."""
+    given: dict[str, str] = {}
+    words: list[str] = []
+    rest = iter(arguments)
+    for word in rest:
+        if word in ("--data-dir", "--database", "--user"):
+            given[word[2:].replace("-", "_")] = next(rest)
+        else:
+            words.append(word)
+    settings = Settings.load(
+        **given, background=False, backup_every=0, busy_timeout_ms=WAIT_MS, connect_timeout_ms=WAIT_MS
+    )
+    if "data_dir" in given and "database" not in given:
+        settings = settings.but(database=None)  # said here and now: it wins over a configured database
+    return words, settings
+
+
+def _load(text: str) -> Any:
+    """JSON. The scanner that the standard library's `json` is made of, without the `re` that comes with it (6 ms)."""
+    try:
+        from _json import make_scanner
+
+        how: Any = _Plain
+        return make_scanner(how)(text.strip(), 0)[0]
+    except (ImportError, StopIteration):
+        import json
+
+        return json.loads(text)
+
+
+class _Plain:
+    """How the scanner is to read."""
+
+    strict = False
+    object_hook = object_pairs_hook = None
+    parse_float, parse_int, parse_constant = float, int, float
+
+
+# -- pausing, and the log
+
+
+def paused(folder: str) -> tuple[str, ...]:
+    """What is paused: recording, injection, extraction."""
+    try:
+        with open(os.path.join(folder, "hooks.paused"), encoding="utf-8") as f:
+            words = f.read().split()
+    except FileNotFoundError:
+        return ()
+    return tuple(part for part in PARTS if part in words)
+
+
+def pause(folder: str, parts: Iterable[str], *, on: bool) -> tuple[str, ...]:
+    """Pause some parts, or let them go on. Returns what is paused now."""
+    off = [p for p in PARTS if (p in parts and on) or (p in paused(folder) and p not in parts)]
+    path = os.path.join(folder, "hooks.paused")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    if off:
+        with open(path + ".new", "w", encoding="utf-8") as f:
+            f.write("\n".join(off) + "\n")
+        os.replace(path + ".new", path)
+    elif os.path.exists(path):
+        os.unlink(path)
+    return tuple(off)
+
+
+def note(error: BaseException, arguments: Sequence[str] = (), event: str = "") -> None:
+    """Write down what went wrong: when, at what, and the error, in which no secret is left. Never fails itself."""
+    try:
+        import time
+
+        try:
+            folder = config.data_dir(_said(arguments)[1])
+        except Exception:
+            folder = config._folder("data")
+        from .redact import Gate
+
+        words = " ".join(f"{type(error).__name__}: {error}".split())[:1_000]
+        line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {event or '-'} {Gate().text(words)}\n"
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        path = os.path.join(folder, "hooks.log")
+        if os.path.exists(path) and os.path.getsize(path) > LOG_BYTES:
+            os.replace(path, path + ".1")
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(fd, line.encode("utf-8", "replace"))
+        finally:
+            os.close(fd)
+    except BaseException:
+        return  # a full disk, a folder that is not ours: there is no one to tell
+
+
+# -- what happens in a session
+
+
+class Session:
+    """One event in the session of an agent."""
+
+    def __init__(self, settings: Settings, folder: str, payload: dict[str, Any], options: Sequence[str]) -> None:
+        off = paused(folder)
+        self._records, self._injects, self._extracts = (part not in off for part in PARTS)
+        self._extracts = self._extracts and settings.memory_extract
+        self._settings = settings if self._extracts else settings.but(memory_extract=False)
+        self._folder, self._payload, self._options = folder, payload, list(options)
+        self.event = str(payload.get("hook_event_name") or "")
+        self.id = claude_code.conversation_id(payload["session_id"])
+        here = os.environ.get("CLAUDE_PROJECT_DIR") or payload.get("cwd")
+        self.root = claude_code.workspace(here) if isinstance(here, str) and here else None
+
+    def happened(self) -> str | None:
+        """Record it, and give back what the agent is to read."""
+        what = getattr(self, f"_{self.event}", None) if self.event.isalpha() else None
+        if what is None:
+            return None  # an event of another version: not ours
+        if not self._records and not (self._injects and self.event == "UserPromptSubmit"):
+            return None
+        self._vouched()
+        with Store.open(settings=self._settings) as store:
+            store._shared["semantic"] = None  # searched by words: numpy alone takes longer than all of this
+            try:
+                answer: str | None = what(store)
+            except ConversationDeleted:
+                return None  # in the bin, by its user's own hand
+            return answer
+
+    def _vouched(self) -> None:
+        """A path is long enough to be searched for secrets each time, and loading the search is a fifth of what a prompt may
+        take. That nothing was found in the workspace's is written down."""
+        if self.root is None:
+            return
+        path = os.path.join(self._folder, "hooks", "searched")
+        try:
+            with open(path, encoding="utf-8") as f:
+                known = f.read().split("\n")
+        except OSError:
+            known = []
+        if self.root not in known and redact.Gate().text(self.root) == self.root and "\n" not in self.root:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            with open(path, "w", encoding="utf-8") as f:
+                f.write("\n".join([*known[-200:], self.root]))
+            known.append(self.root)
+        if self.root in known:
+            redact.vouch(self.root)
+
+    def _UserPromptSubmit(self, store: Store) -> str | None:
+        prompt = claude_code.safe(self._payload.get("prompt"))
+        if not isinstance(prompt, str) or not prompt.strip():
+            return None
+        answer = None
+        if self._injects:
+            try:
+                answer = self._context(store, prompt[:QUESTION])
+            except RecollectError as e:  # what cannot be searched can still be recorded
+                note(e, self._options, self.event)
+        if self._records:
+            # By the id that newer versions give a prompt, else by where the transcript stood.
+            turn = self._payload.get("prompt_id") or claude_code.position(self._payload)
+            self._append(store, [{"role": "user", "text": prompt, "key": claude_code.spoken_key("p", prompt, turn)}])
+        return answer
+
+    def _context(self, store: Store, prompt: str) -> str | None:
+        s = self._settings
+        facts, excerpts = min(s.context_memories, MEMORIES), min(s.context_excerpts, EXCERPTS)
+
+        def ask(conversation: str | None) -> Context:
+            return store.context(
+                prompt, conversation=conversation, workspace=self.root, budget=BUDGET, max_memories=facts, max_excerpts=excerpts
+            )  # fmt: skip
+
+        try:
+            made = ask(self.id)
+        except NotFound:
+            made = ask(None)
+        if not made.text:
+            return None
+        try:
+            from _json import encode_basestring_ascii as quote
+        except ImportError:
+            from json.encoder import encode_basestring_ascii as quote
+        return (
+            '{"suppressOutput": true, "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": '
+            f"{quote(made.text)}}}}}"
+        )
+
+    def _SessionStart(self, store: Store) -> None:
+        self._append(store, [claude_code.began(self._payload)])
+
+    def _PreToolUse(self, store: Store) -> None:
+        self._append(store, [claude_code.used(self._payload, self.root)])
+
+    def _PostToolUse(self, store: Store) -> None:
+        payload = self._payload
+        result = claude_code.gave(payload, self.root)
+        changed = claude_code.tasks(
+            str(result["tool"]), str(payload.get("tool_use_id") or ""), payload.get("tool_input"),
+            payload.get("tool_response"), result.get("agent"),
+        )  # fmt: skip
+        if any("goal" not in task for task in changed):
+            try:
+                known = {entry.task_id: entry.goal for entry in store.ledger(self.id)}
+            except NotFound:
+                known = {}
+            for task in changed:
+                task.setdefault("goal", known.get(str(task["task_id"]), ""))
+        self._append(store, [result, *changed])
+        if self._counted():
+            self._later("extract", self.id)
+
+    def _PostToolUseFailure(self, store: Store) -> None:
+        self._append(store, [claude_code.gave(self._payload, self.root)])
+        if self._counted():
+            self._later("extract", self.id)
+
+    def _PermissionRequest(self, store: Store) -> None:
+        entry = claude_code.asked(self._payload, self.root)
+        if entry is not None:
+            self._append(store, [entry])
+
+    _PermissionDenied = _Notification = _PermissionRequest
+
+    def _StopFailure(self, store: Store) -> None:
+        self._append(store, [claude_code.broke(self._payload)])
+
+    def _Stop(self, store: Store) -> None:
+        from .transfer import claude_code as transcripts
+
+        told = self._payload.get("last_assistant_message")
+        told = claude_code.safe(told) if isinstance(told, str) and told.strip() else None
+        path = str(self._payload.get("transcript_path") or "")
+        entries = transcripts.last_turn(path, TAIL, told, FLUSH_SECONDS)
+        if told is not None and not any(entry.get("text") == told for entry in entries):
+            # Not in the transcript yet. When it is brought in later, it will be known by what it says.
+            turn = self._payload.get("prompt_id") or claude_code.position(self._payload)
+            entries.append({"role": "assistant", "text": told, "key": claude_code.spoken_key("a", told, turn)})
+        if entries:
+            self._append(store, entries)
+        self._later("extract", self.id)
+
+    def _SessionEnd(self, store: Store) -> None:
+        self._append(store, [claude_code.began(self._payload)])
+        self._later("extract", self.id, "--whole")
+
+    def _PreCompact(self, store: Store) -> None:
+        self._append(store, [claude_code.began(self._payload)])
+        path = str(self._payload.get("transcript_path") or "")
+        if os.path.isfile(path) and not _bring(store, path, COMPACT_SECONDS):
+            self._later("transcript", path)
+
+    # -- how it is written
+
+    def _append(self, store: Store, entries: list[Entry]) -> None:
+        if not self._records:
+            return
+        clean: list[Entry] = [claude_code.safe(entry) if "payload" in entry else entry for entry in entries]
+        try:
+            store.append_many(self.id, clean)
+            return
+        except NotFound:
+            pass
+        try:
+            store.create(self.id, workspace=self.root, origin="hook", metadata={"agent": claude_code.NAME})
+        except AlreadyExists:
+            pass  # another hook was quicker
+        store.append_many(self.id, clean)
+
+    def _counted(self) -> bool:
+        """Whether it is time to extract again: every so many uses of tools."""
+        every = self._settings.hook_extract_every
+        if not self._extracts or not every:
+            return False
+        path = os.path.join(self._folder, "hooks", f"{claude_code.mark(self.id)}.uses")
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        try:
+            with open(path, encoding="ascii") as f:
+                count = int(f.read()) + 1
+        except (OSError, ValueError):
+            count = 1
+        with open(path, "w", encoding="ascii") as f:
+            f.write(str(count))
+        return count % every == 0
+
+    def _later(self, *words: str) -> None:
+        """Go on in a process of its own, on which no one waits."""
+        if words[0] == "extract" and not (self._extracts or "--whole" in words):
+            return
+        command = [sys.executable, "-E", "-P", "-c", START, *words, *self._options]
+        if hasattr(os, "posix_spawn"):
+            null = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
+            try:
+                os.posix_spawn(command[0], command, os.environ, file_actions=null, setsid=True)
+            except NotImplementedError:
+                os.posix_spawn(command[0], command, os.environ, file_actions=null, setpgroup=0)
+        else:
+            import subprocess
+
+            flags = getattr(subprocess, "DETACHED_PROCESS", 0)
+            subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                creationflags=flags,
+            )
+
+
+def _bring(store: Store, path: str, seconds: float | None) -> bool:
+    """A transcript, as far as it has come and time allows. Returns whether that was all of it."""
+    from pathlib import Path
+
+    from .transfer import claude_code as transcripts
+
+    return transcripts.save(store, Path(path), seconds=seconds)
+
+
+def extract(settings: Settings, folder: str, conversation: str, *, whole: bool) -> None:
+    """Memories from what was said since the last time; with `whole`, all the work that hooks left: a session has ended."""
+    import contextlib
+
+    with contextlib.suppress(AttributeError, OSError):
+        os.nice(10)
+    if "extraction" in paused(folder):
+        settings = settings.but(memory_extract=False)
+    lock = _lock(os.path.join(folder, "hooks"), wait=whole)
+    if lock is None:
+        return  # one is at it, and the next turn asks again
+    with Store.open(settings=settings) as store:
+        if settings.memory_extract:
+            with contextlib.suppress(NotFound, ConversationDeleted):
+                store.consolidate(conversation)
+        if whole:
+            store.settle()
+
+
+def _lock(folder: str, *, wait: bool) -> Any:
+    """Held until this process ends, so that turns in quick succession do not extract side by side. None: it is taken."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    held = open(os.path.join(folder, "extract.lock"), "w")  # noqa: SIM115 - open until the end
+    try:
+        import fcntl
+    except ImportError:
+        return held
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        held.close()
+        return None
+    return held
+
+
+def installed(settings: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The commands of ours in an agent's settings, by event."""
+    found: dict[str, list[str]] = {}
+    hooks = settings.get("hooks")
+    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
+        for group in groups if isinstance(groups, list) else ():
+            for hook in group.get("hooks", ()) if isinstance(group, dict) else ():
+                if is_ours(hook):
+                    found.setdefault(event, []).append(hook["command"])
+    return found
+
+
+def is_ours(hook: Any) -> bool:
+    return isinstance(hook, dict) and isinstance(hook.get("command"), str) and "recollect.hooks" in hook["command"]

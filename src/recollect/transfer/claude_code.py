@@ -1,0 +1,577 @@
+"""Transcripts of Claude Code: a JSONL file a session, in a folder a project, kept by it for thirty days.
+
+A session is a conversation of the same id. A file is read from where it was left the last time (a cursor in the data
+folder says so) and line by line, so its size does not matter, and nothing is added twice: every event has a key that
+follows from its line. Where hooks recorded the same session, what they wrote is met, not doubled. A prompt that goes back
+before an earlier one is a fork; agents that the session started speak in the same conversation under their own names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import claude_code, config
+from ..errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
+from ..model import MAIN, Imported, Problem
+from ._claude_lines import KNOWN_VERSIONS, NOTES, REST, Reader, is_prompt, kept, original, raw_entry, title_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..model import Entry, Event, Progress
+    from ..store import Store
+
+__all__ = ["ABOUT", "bring", "files", "last_turn", "looks_like", "original", "save", "usual_place"]
+
+ABOUT = "transcripts of Claude Code, of all projects or of one"
+BATCH_LINES, BATCH_BYTES = 200, 1 << 20
+LOOKED_BACK = 500  # events before the last import among which hooks may have left something unmet
+LATER = 1 << 60  # what is in the log comes before what is on its way
+QUIET_SECONDS = 60  # a line that is not complete after that will not be
+SPOKEN = ("p:", "a:")  # how the keys begin of what hooks recorded without knowing its line
+HEAD = 256  # bytes by which a file is known for the one it was
+
+
+def usual_place() -> Path:
+    """Where Claude Code keeps its transcripts."""
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser() / "projects"
+
+
+def looks_like(path: Path) -> bool:
+    """A folder with transcripts in it, or a file whose first lines are of one."""
+    if path.is_dir():
+        return any(_is_transcript(file) for file in files(path)[:3])
+    return _is_transcript(path)
+
+
+def _is_transcript(path: Path) -> bool:
+    if path.suffix != ".jsonl":
+        return False
+    try:
+        with open(path, "rb") as f:
+            for raw in (f.readline(1 << 20) for _ in range(20)):
+                with contextlib.suppress(ValueError, RecursionError):
+                    line = json.loads(raw)
+                    if isinstance(line, dict) and ("sessionId" in line or "leafUuid" in line) and "type" in line:
+                        return True
+    except OSError:
+        pass
+    return False
+
+
+def files(path: Path) -> list[Path]:
+    """The transcripts at a place: a file, a project, all projects, or the folder that holds them. Sessions come before the
+    agents that they started, and older ones first."""
+    if not path.is_dir():
+        return [path]
+    inner = path / "projects"
+    found = [p for p in (inner if inner.is_dir() else path).rglob("*.jsonl") if p.is_file()]
+    return sorted(found, key=lambda p: (p.name.startswith("agent-"), p.stat().st_mtime_ns, str(p)))
+
+
+def bring(store: Store, path: Path, *, progress: Progress | None = None) -> Imported:
+    """Bring in what is new in the transcripts at a place. What was deleted here since is not brought back, unless the file
+    itself is named."""
+    if not path.exists():
+        raise NotFound(f"There is nothing at {path}. Claude Code keeps its transcripts in {usual_place()}.")
+    named = not path.is_dir()
+    found = files(path)
+    run = Run(store, progress)
+    run.total = sum(p.stat().st_size for p in found)
+    for file in found:
+        try:
+            run.file(file, again=named)
+        except OSError as e:
+            run.problem(file, f"cannot be read: {e.strerror or e}.", "It was left out; look at it and import again.")
+    return run.report()
+
+
+def save(store: Store, path: Path, *, seconds: float | None = None) -> bool:
+    """One transcript, as far as it has come: what a hook does before it is compacted. Returns whether time sufficed."""
+    run = Run(store, None, None if seconds is None else time.monotonic() + seconds, origin="hook")
+    run.file(path)
+    return not run.was_cut
+
+
+class Where(NamedTuple):
+    """Where a line stands in the log."""
+
+    branch: str
+    seq: int
+
+
+class Item(NamedTuple):
+    """A line on its way: what it is known by, itself, what it says as JSON (None: nothing that is known), its entries."""
+
+    base: str
+    raw: bytes
+    line: dict[str, Any] | None
+    entries: list[Entry]
+
+
+class Run:
+    """One import: of many files, into one store."""
+
+    def __init__(
+        self, store: Store, progress: Progress | None, until: float | None = None, origin: str = "import"
+    ) -> None:
+        self.store = store
+        self._progress = progress
+        self._until = until
+        self._origin = origin
+        self.total = self._done = 0
+        self.added: dict[str, int] = {}
+        self.known: dict[str, int] = {}
+        self._problems: list[Problem] = []
+        self.was_cut = False
+        folder = config.data_dir(store.settings)
+        place = claude_code.mark(store.location, store.user)
+        self._cursors = None if store.location == "memory" else os.path.join(folder, "imports", claude_code.NAME, place)
+        self._is_empty = not store.conversations(limit=1) and not store.conversations(limit=1, deleted=True)
+
+    def count(self, into: dict[str, int], what: str, n: int = 1) -> None:
+        if n:
+            into[what] = into.get(what, 0) + n
+
+    def problem(self, file: Path, what: str, fix: str) -> None:
+        self._problems.append(Problem(file.name, what, fix))
+
+    def report(self) -> Imported:
+        return Imported(claude_code.NAME, self.added, self.known, tuple(self._problems))
+
+    def step(self, file: Path, size: int) -> bool:
+        """So many bytes more are done. False: time is up."""
+        self._done += size
+        if self._progress is not None:
+            self._progress(f"Importing {file.stem[:8]}", self._done, max(self.total, self._done))
+        self.was_cut = self.was_cut or (self._until is not None and time.monotonic() > self._until)
+        return not self.was_cut
+
+    # -- cursors
+
+    def load(self, file: Path) -> dict[str, Any]:
+        """Where the last import of a file ended; {} if it is to be read from its beginning."""
+        if self._cursors is None or self._is_empty:
+            return {}
+        try:
+            with open(self._cursor(file), encoding="utf-8") as f:
+                cursor: dict[str, Any] = json.load(f)
+            with open(file, "rb") as data:
+                head = data.read(cursor["head"])
+            same = claude_code.mark(head) == cursor["begins"] and os.path.getsize(file) >= cursor["offset"]
+            return cursor if same else {}
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+
+    def keep(self, file: Path, cursor: dict[str, Any]) -> None:
+        if self._cursors is None:
+            return
+        with open(file, "rb") as data:
+            head = data.read(min(HEAD, cursor["offset"]))
+        os.makedirs(self._cursors, mode=0o700, exist_ok=True)
+        path = self._cursor(file)
+        with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as f:
+            json.dump({**cursor, "head": len(head), "begins": claude_code.mark(head)}, f)
+        os.replace(f"{path}.{os.getpid()}", path)
+
+    def _cursor(self, file: Path) -> str:
+        return os.path.join(self._cursors or "", f"{claude_code.mark(os.path.realpath(file))}.json")
+
+    # -- one file
+
+    def file(self, file: Path, *, again: bool = False) -> None:
+        cursor = self.load(file)
+        size = file.stat().st_size
+        if cursor and cursor["offset"] >= size and not again:
+            self.count(self.known, "files")
+            self.step(file, size)
+            return
+        one = Transcript(self, file, cursor, again=again)
+        if one.was_deleted:
+            self.count(self.known, "conversations that were deleted here since")
+            self.step(file, size)
+            return
+        self.step(file, one.offset)
+        one.read()
+        self.count(self.added, "files" if not cursor else "files that went on", int(one.added > 0))
+
+
+class Transcript:
+    """One file on its way into a conversation."""
+
+    def __init__(self, run: Run, file: Path, cursor: dict[str, Any], *, again: bool = False) -> None:
+        self._run, self._file, self._store = run, file, run.store
+        first = _first(file)
+        is_agent = file.stem.startswith("agent-")
+        self.id = claude_code.conversation_id(str((first.get("sessionId") if is_agent else None) or file.stem))
+        self._root = claude_code.workspace(first["cwd"]) if "cwd" in first else None
+        agent = str(first.get("agentId") or file.stem.removeprefix("agent-"))[:100] if is_agent else None
+        self._reader = Reader(self._root, agent)
+        self.offset = 0
+        self.added = 0
+        self._seen: dict[str, int] = {}
+        self._where: dict[str, Where] = {}
+        # Which branch a line is on, and the how manieth it is: a prompt goes back in time if there is a later one.
+        self._order: dict[str, tuple[str, int]] = {}
+        self._prompts: dict[str, int] = {}
+        self._count = 0
+        self._unmet: list[Event] = []
+        self._title: tuple[str, int] = (str(cursor.get("title") or ""), int(cursor.get("rank") or 0))
+        self._new_title: tuple[str, int] | None = None
+        self._branch = MAIN
+        self._is_new = self._is_loaded = self.was_deleted = False
+        try:
+            here = self._store.get(self.id)
+        except ConversationDeleted:
+            self.was_deleted = True
+            return
+        except NotFound:
+            # Its cursor is there and the conversation is not: erased, or expired. That is not undone behind one's back.
+            self.was_deleted = bool(cursor) and not again
+            self._is_new = self._is_loaded = True
+            return
+        self._branch = here.active_branch
+        if again or not cursor:
+            self._load()
+            return
+        r = self._reader
+        self.offset, self._branch = cursor["offset"], cursor["branch"]
+        r.base, r.since, r.at, r.message = cursor["base"], cursor["since"], cursor["at"], cursor["message"]
+        self._where[r.base] = Where(self._branch, cursor["seq"])
+        self._order[r.base] = self._branch, 0
+        after = max(0, cursor["seq"] - LOOKED_BACK)
+        self._look_for_hooks(after)
+        for event in self._store.read(self.id, after=after, kinds=("tool_use",), branch="*"):
+            block = event.payload.get("block")
+            id = block.get("id") if isinstance(block, dict) else event.payload.get("tool_use_id")
+            given = block.get("input") if isinstance(block, dict) else event.payload.get("input")
+            if isinstance(id, str):
+                r.tools[id] = event.tool or "?", given
+
+    def _load(self) -> None:
+        """All that is known of this session: which lines are there, and where."""
+        self._is_loaded = True
+        for event in self._store.read(self.id, branch="*"):
+            base, order = event.payload.get("of"), event.seq - LATER
+            if isinstance(base, str):
+                seq = event.message if event.name == REST and event.message else event.seq
+                self._where.setdefault(base, Where(event.branch, seq))
+                self._order.setdefault(base, (event.branch, order))
+            if event.kind == "message" and event.role == "user" and event.agent is None:
+                self._prompts[event.branch] = max(self._prompts.get(event.branch, order), order)
+        self._look_for_hooks(0)
+
+    def _look_for_hooks(self, after: int) -> None:
+        """What hooks recorded of what is said, which has no id that a line would have: it is met by what it says."""
+        events = self._store.read(self.id, after=after, kinds=("message", "event"), branch="*")
+        met = {e.message for e in events if e.name == REST}
+        self._unmet = [
+            e for e in events if e.kind == "message" and (e.key or "").startswith(SPOKEN) and e.seq not in met
+        ]
+
+    # -- reading
+
+    def read(self) -> None:
+        """From the cursor to the end of what is complete."""
+        batch: list[Item] = []
+        size, end = 0, self.offset
+        for raw, end in _lines(self._file, self.offset):
+            batch += self._line(raw)
+            size += len(raw)
+            if len(batch) >= BATCH_LINES or size >= BATCH_BYTES:
+                if not self._write(batch, end):
+                    return
+                batch, size = [], 0
+        self._write(batch, end, last=True)
+        there = self._file.stat()
+        if there.st_size > self.offset and time.time() - there.st_mtime > QUIET_SECONDS:
+            left = there.st_size - self.offset
+            self._run.problem(
+                self._file, f"its last line is incomplete ({left:,} bytes).", "The lines before it are in."
+            )
+
+    def _line(self, raw: bytes) -> Iterator[Item]:
+        if not raw.strip():
+            return
+        reader, run = self._reader, self._run
+        try:
+            line = json.loads(raw)
+        except (ValueError, RecursionError):
+            line = None
+        base = reader.key(line, raw)
+        if self._seen.setdefault(base, hash(raw)) != hash(raw):
+            # The same id with other content: both are kept, and it is said once.
+            key = f"{base}~{claude_code.mark(raw)}"
+            payload = {"of": key, **kept(line), "whole": True}
+            yield Item(key, raw, None, [{"kind": "event", "name": "claude-code.again", "key": key, "payload": payload}])
+            return
+        if not isinstance(line, dict):
+            if base in self._where:
+                run.count(run.known, "lines")
+                return
+            run.problem(
+                self._file, f"a line is no JSON object ({len(raw):,} bytes).", "It was kept as it is, in a payload."
+            )
+            yield Item(base, raw, None, [raw_entry(raw, base, reader.at, "unreadable")])
+            return
+        entries = reader.entries(line, base)
+        if base in self._where and self._is_loaded:
+            run.count(run.known, "lines")
+            return
+        self._said_of(line)
+        yield Item(base, raw, line, entries)
+
+    def _said_of(self, line: dict[str, Any]) -> None:
+        """Reports and titles."""
+        run, kind, version = self._run, line.get("type"), line.get("version")
+        if isinstance(version, str) and version.split(".")[0] not in KNOWN_VERSIONS:
+            what = f"lines of version {version[:20]}, kept whole"
+            if what not in run.added:
+                fix = "Its lines were kept as they are; a newer Recollect will read them."
+                run.problem(self._file, f"was written by version {version[:20]}, which is not known here.", fix)
+            run.count(run.added, what)
+        elif str(kind) not in ("user", "assistant", *NOTES):
+            run.count(run.added, f"lines of the unknown type {str(kind)[:40]!r}, kept whole")
+        found = title_of(line)
+        if found is not None and found[1] >= (self._new_title or self._title)[1]:
+            self._new_title = found
+
+    # -- writing
+
+    def _write(self, batch: list[Item], end: int, *, last: bool = False) -> bool:
+        """Lines into the log, those of one branch in one transaction; then the cursor moves. False: time is up."""
+        group: list[Item] = []
+        for item in batch:
+            branch = self._branch_of(item)
+            if branch is None or branch != self._branch:
+                self._append(group)
+                group = []
+                self._branch = self._rewind(item) if branch is None else branch
+            self._count += 1
+            self._order[item.base] = self._branch, self._count
+            if item.line is not None and is_prompt(item.line):
+                self._prompts[self._branch] = self._count
+            group.append(item)
+        self._append(group)
+        moved, self.offset = end - self.offset, end
+        if not self._is_new:
+            if last:
+                self._retitle()
+            r = self._reader
+            at = self._where.get(r.base, Where(self._branch, 0))
+            self._run.keep(self._file, {
+                "offset": end, "base": r.base, "since": r.since, "at": r.at, "message": r.message, "branch": self._branch,
+                "seq": at.seq, "title": self._title[0], "rank": self._title[1],
+            })  # fmt: skip
+        return self._run.step(self._file, moved)
+
+    def _branch_of(self, item: Item) -> str | None:
+        """The branch on which a line belongs: its parent's. None: a prompt whose parent stands before an earlier prompt goes
+        back in time, and a new branch begins. (Answers to parallel calls have the same parent and are no fork.)"""
+        line = item.line
+        parent = line.get("parentUuid") if line is not None else None
+        if line is None or not isinstance(parent, str) or line.get("isSidechain") is True or self._reader.agent:
+            return self._branch
+        if parent not in self._order and not self._is_loaded:
+            self._load()
+        if parent not in self._order:
+            return self._branch
+        branch, order = self._order[parent]
+        goes_back = is_prompt(line) and self._prompts.get(branch, order) > order
+        return None if goes_back and self._meets(item.entries[0]) is None else branch
+
+    def _rewind(self, item: Item) -> str:
+        assert item.line is not None
+        at = self._where[item.line["parentUuid"]]
+        name = f"rewind-{claude_code.mark(item.base)[:8]}"
+        with contextlib.suppress(AlreadyExists):  # an import that was interrupted right here
+            self._store.fork(self.id, at=at.seq, name=name, branch=at.branch, switch=True)
+            self._run.count(self._run.added, "branches")
+        return name
+
+    def _append(self, group: list[Item]) -> None:
+        if not group:
+            return
+        self._create()
+        flat = [self._met(item, entry) for item in group for entry in item.entries]
+        self._goals(flat)
+        lines = {item.base: item.line for item in group}
+        try:
+            self._store_all(flat, lines)
+        except InvalidInput:
+            # Something in it no database keeps as it stands. One line after the other, that one kept as its text.
+            for item in group:
+                own = [entry for entry in flat if (entry.get("payload") or {}).get("of") == item.base]
+                own += [entry for entry in item.entries if "payload" not in entry]
+                try:
+                    self._store_all(own, lines)
+                except InvalidInput:
+                    self._store_all(self._plain(item), lines)
+
+    def _store_all(self, entries: list[Entry], lines: Mapping[str, Any]) -> None:
+        """Write, and see what was there: a line of which something had been recorded otherwise is kept whole besides."""
+        before = self._store.get(self.id).last_seq
+        events = self._store.append_many(self.id, entries, branch=self._branch)
+        rests: dict[str, Entry] = {}
+        for entry, event in zip(entries, events, strict=True):
+            base = (entry.get("payload") or {}).get("of")
+            if not isinstance(base, str):
+                continue
+            is_this = event.payload.get("of") == base
+            seq = event.message if is_this and event.name == REST and event.message else event.seq
+            self._where.setdefault(base, Where(event.branch, seq))
+            if not is_this and event.seq:
+                rests.setdefault(base, self._rest(base, event.seq, entry, lines.get(base)))
+        if rests:
+            events += self._store.append_many(self.id, list(rests.values()), branch=self._branch)
+        new = len({e.seq for e in events if e.seq > before})
+        self.added += new
+        self._run.count(self._run.added, "events", new)
+
+    def _rest(self, base: str, seq: int, entry: Entry, line: Any) -> Entry:
+        """A line of which hooks, or another line, had said it already: the whole of it, pointing at what was said."""
+        rest: Entry = {
+            "kind": "event", "name": REST, "key": f"{base}~rest", "message": seq,
+            "payload": {"of": base, **kept(line), "whole": True},
+        }  # fmt: skip
+        for name in ("created_at", "agent", "model", "input_tokens", "output_tokens"):
+            if name in entry:
+                rest[name] = entry[name]
+        return rest
+
+    def _meets(self, entry: Entry) -> Event | None:
+        """What a hook recorded of the same words, and no line was found for yet."""
+        if not self._unmet or entry.get("kind", "message") != "message" or entry.get("agent"):
+            return None
+        text = self._store._gate.another().text(claude_code.safe(entry.get("text", "")))
+        return next((e for e in self._unmet if e.role == entry.get("role") and e.text == text), None)
+
+    def _met(self, item: Item, entry: Entry) -> Entry:
+        event = self._meets(entry)
+        if event is None:
+            return entry
+        self._unmet.remove(event)
+        return self._rest(item.base, event.seq, entry, item.line)
+
+    def _plain(self, item: Item) -> list[Entry]:
+        """A line as its text, and what is said in it as far as a database keeps it."""
+        found = [raw_entry(item.raw, item.base, self._reader.at, "raw")]
+        for entry in item.entries:
+            clean: Entry = claude_code.safe({k: v for k, v in entry.items() if k not in ("payload", "diff")})
+            clean["payload"] = {"of": item.base}
+            found.append(clean)
+        return found
+
+    def _create(self) -> None:
+        if not self._is_new:
+            return
+        with contextlib.suppress(AlreadyExists):
+            about = {"agent": claude_code.NAME, "project": self._file.parent.name}
+            self._store.create(
+                self.id, workspace=self._root, origin=self._run._origin, metadata=claude_code.safe(about)
+            )
+            self._run.count(self._run.added, "conversations")
+        self._is_new = False
+
+    def _goals(self, entries: list[Entry]) -> None:
+        """A task that was only updated keeps its goal."""
+        missing = [e for e in entries if e.get("kind") == "ledger" and "goal" not in e]
+        if missing:
+            known = {e.task_id: e.goal for e in self._store.ledger(self.id, branch=self._branch)}
+            known |= {str(e["task_id"]): e["goal"] or "" for e in entries if e.get("kind") == "ledger" and "goal" in e}
+            for entry in missing:
+                entry["goal"] = known.get(str(entry["task_id"])) or ""
+
+    def _retitle(self) -> None:
+        """The session's title, unless somebody gave it one here."""
+        if self._new_title is None or self._is_new or self._reader.agent:
+            return
+        from ..conversations import title_from
+
+        here = self._store.get(self.id)
+        first = self._store.read(self.id, kinds=("message",), limit=1)
+        given = {None, self._title[0] or None, title_from(first[0].text) if first else None}
+        title = " ".join(claude_code.safe(self._new_title[0]).split())[:200]
+        if here.title in given and title and here.title != title:
+            self._store.rename(self.id, title)
+            self._title = title, self._new_title[1]
+
+
+def _first(file: Path) -> dict[str, Any]:
+    """What the first lines say of a session: its id, its folder, its agent."""
+    found: dict[str, Any] = {}
+    with open(file, "rb") as f:
+        for raw in (f.readline(1 << 24) for _ in range(50)):
+            with contextlib.suppress(ValueError, RecursionError):
+                line = json.loads(raw)
+                for name in ("sessionId", "cwd", "agentId"):
+                    if isinstance(line, dict) and isinstance(line.get(name), str) and line[name]:
+                        found.setdefault(name, claude_code.safe(line[name]))
+            if "sessionId" in found and "cwd" in found:
+                break
+    return found
+
+
+def _lines(file: Path, offset: int) -> Iterator[tuple[bytes, int]]:
+    """Complete lines from an offset on, each with where it ends. The last one may still be on its way: it counts when it is
+    complete JSON."""
+    with open(file, "rb") as f:
+        f.seek(offset)
+        for raw in f:
+            offset += len(raw)
+            if not raw.endswith(b"\n"):
+                try:
+                    json.loads(raw)
+                except (ValueError, RecursionError):
+                    return
+            yield raw, offset
+
+
+def last_turn(path: str, tail: int, told: str | None, seconds: float) -> list[Entry]:
+    """What the assistant said since the last prompt, from the end of a transcript. If it `told` something that is not there
+    yet, it is waited for a moment."""
+    until = time.monotonic() + seconds
+    while True:
+        entries = _turn(path, tail)
+        is_there = told is None or any(entry.get("text") == told for entry in entries)
+        if is_there or time.monotonic() >= until:
+            return entries
+        time.sleep(0.05)
+
+
+def _turn(path: str, tail: int) -> list[Entry]:
+    try:
+        with open(path, "rb") as f:
+            size = f.seek(0, os.SEEK_END)
+            f.seek(max(0, size - tail))
+            data = f.read()
+    except OSError:
+        return []
+    reader = Reader()
+    turn: list[dict[str, Any]] = []
+    for raw in reversed(data.split(b"\n")[1 if size > tail else 0 :]):
+        try:
+            line = json.loads(raw) if raw.strip() else None
+        except (ValueError, RecursionError):
+            continue
+        if not isinstance(line, dict) or line.get("isSidechain") is True:
+            continue
+        if is_prompt(line):
+            break
+        if line.get("type") == "assistant" and isinstance(line.get("uuid"), str):
+            turn.append(line)
+    found: list[Entry] = []
+    for line in reversed(turn):
+        said = [
+            e
+            for e in reader.entries(line, reader.key(line, b""))
+            if e.get("kind", "message") in ("message", "reasoning")
+        ]
+        found += [claude_code.safe(entry) for entry in said]
+    return found
