@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .agent_node import AgentNode as AgentNode
     from .backend import Persistence as Persistence
     from .backend import compile_graph as compile_graph
     from .backend import create_checkpointer as create_checkpointer
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from .tools import memory_tools as memory_tools
 
 _WHERE = {
+    "AgentNode": "agent_node",
     "MemoryStore": "store",
     "OfflineModel": "offline",
     "Persistence": "backend",
@@ -57,6 +59,7 @@ _WHERE = {
 
 __all__ = [
     "TOOLS",
+    "AgentNode",
     "MemoryStore",
     "OfflineModel",
     "Persistence",

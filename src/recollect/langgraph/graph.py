@@ -198,16 +198,18 @@ def trimmed(messages: Sequence[BaseMessage], most: int) -> list[BaseMessage]:
     calls = {call["id"] for m in kept if isinstance(m, AIMessage) for call in m.tool_calls}
     kept = [m for m in kept if not isinstance(m, ToolMessage) or m.tool_call_id in calls]
     answered = {m.tool_call_id for m in kept if isinstance(m, ToolMessage)}
+    lost: set[str | None] = set()
     whole: list[BaseMessage] = []
     for i, m in enumerate(kept):
-        if isinstance(m, AIMessage) and m.tool_calls and not {c["id"] for c in m.tool_calls} <= answered:
-            if i < len(kept) - 1 or text_of(m).strip():  # the last one may be about to be answered
+        if isinstance(m, AIMessage) and m.tool_calls and i < len(kept) - 1:  # the last one may be about to be answered
+            asked = {call["id"] for call in m.tool_calls}
+            if not asked <= answered:
+                lost |= asked
+                if text_of(m).strip():
+                    whole.append(AIMessage(text_of(m), id=m.id, name=m.name))
                 continue
         whole.append(m)
-    missing = {m.tool_call_id for m in whole if isinstance(m, ToolMessage)} - {
-        call["id"] for m in whole if isinstance(m, AIMessage) for call in m.tool_calls
-    }
-    return [m for m in whole if not isinstance(m, ToolMessage) or m.tool_call_id not in missing]
+    return [m for m in whole if not isinstance(m, ToolMessage) or m.tool_call_id not in lost]
 
 
 def earlier(scope: Scope, most: int, turn: Sequence[BaseMessage]) -> list[BaseMessage]:

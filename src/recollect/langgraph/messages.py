@@ -32,6 +32,8 @@ from ..model import Entry, Reasoning
 from ..redact import Gate
 
 DEEPEST = 12
+HISTORY = "recollect_history"
+"""In `additional_kwargs`: the message was brought in from a chat's history, where it is recorded already."""
 ROLES = {"user", "human", "ai", "assistant", "system", "developer", "tool", "function"}
 TEXT_BLOCKS = {"text", "input_text", "output_text", "text-plain"}
 THOUGHTS = {"reasoning", "thinking"}
@@ -310,7 +312,7 @@ class Logger:
 
     def items(self, message: BaseMessage, id: str, own: bool, tools: Mapping[str, str]) -> list[checkpoints.Item]:
         """At most one event for what is said, one for each call. `tools` names the tool of a call."""
-        if isinstance(message, RemoveMessage):
+        if isinstance(message, RemoveMessage) or message.additional_kwargs.get(HISTORY) is True:
             return []
         id = self._name(message.id) if isinstance(message.id, str) and message.id else id
         calls = message.tool_calls if isinstance(message, AIMessage) else []
