@@ -18,7 +18,9 @@ PAIR = "pair:{{inputs.a}}:{{inputs.b}}"
 
 
 def key(candidates: Any = CANDIDATES, template: str = "{{conversation_key}}", **sources: Any) -> str | None:
-    found = resolve({"inputs": None, "results": None, "configurable": {}, "thread_id": None, **sources}, candidates, template)
+    found = resolve(
+        {"inputs": None, "results": None, "configurable": {}, "thread_id": None, **sources}, candidates, template
+    )
     return None if found is None else found.text
 
 

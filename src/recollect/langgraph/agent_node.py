@@ -31,9 +31,8 @@ from ..config import Settings
 from ..errors import InvalidInput
 from ..store import Store
 from . import keys
-from .graph import trimmed
 from .history import History, Tail, history_of
-from .messages import HISTORY, as_messages, text_of
+from .messages import HISTORY, as_messages, text_of, trimmed
 from .models import admit, chat_model
 
 __all__ = ["AgentNode"]
@@ -270,10 +269,9 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
         rest = {k: v for k, v in told.items() if k != self._messages and _get(input, k) is None}
         found = as_messages(said.get(self._messages) if isinstance(said, Mapping) else said)
         given = {m.id for m in shown if m.id}
-        before = 0
-        while before < min(len(found), len(shown)) and _same(found[before], shown[before]):
-            before += 1
-        new = [m for m in found[before:] if not m.id or m.id not in given]
+        if len(found) >= len(shown) and all(map(_is_same, shown, found)):  # all of its state came back
+            found = found[len(shown) :]
+        new = [m for m in found if not m.id or m.id not in given]
         return {**rest, self._messages: [m if m.id else m.model_copy(update={"id": ids.new()}) for m in new]}
 
     # -- after the agent
@@ -365,5 +363,8 @@ def _marked(message: BaseMessage) -> BaseMessage:
     return message.model_copy(update={"additional_kwargs": {**message.additional_kwargs, HISTORY: True}})
 
 
-def _same(a: BaseMessage, b: BaseMessage) -> bool:
-    return a is b or (a.type == b.type and a.content == b.content and (a.id == b.id or not a.id or not b.id))
+def _is_same(given: BaseMessage, other: BaseMessage) -> bool:
+    """Whether a message that came back is one that was given; two that say the same in the same words may be two."""
+    if given.id:
+        return given.id == other.id
+    return given.type == other.type and given.content == other.content

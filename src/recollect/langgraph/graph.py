@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Annotated, Any, cast
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.channels import UntrackedValue
@@ -31,7 +31,7 @@ from ..errors import AlreadyExists, InvalidInput, ModelFailed, NotFound, Recolle
 from ..model import Branch, Conversation
 from ..search import fence
 from ..store import Store
-from .messages import text_of
+from .messages import text_of, trimmed
 from .models import admit, chat_model
 from .offline import OfflineModel, is_question
 from .saver import Saver
@@ -190,26 +190,6 @@ def _start(messages: Sequence[BaseMessage]) -> int:
 
 def _rounds(messages: Sequence[BaseMessage]) -> int:
     return sum(isinstance(m, AIMessage) and bool(m.tool_calls) for m in messages[_start(messages) :])
-
-
-def trimmed(messages: Sequence[BaseMessage], most: int) -> list[BaseMessage]:
-    """The newest messages, and no tool result whose call is not among them, nor a call whose results are not."""
-    kept = list(messages[-most:]) if most > 0 else []
-    calls = {call["id"] for m in kept if isinstance(m, AIMessage) for call in m.tool_calls}
-    kept = [m for m in kept if not isinstance(m, ToolMessage) or m.tool_call_id in calls]
-    answered = {m.tool_call_id for m in kept if isinstance(m, ToolMessage)}
-    lost: set[str | None] = set()
-    whole: list[BaseMessage] = []
-    for i, m in enumerate(kept):
-        if isinstance(m, AIMessage) and m.tool_calls and i < len(kept) - 1:  # the last one may be about to be answered
-            asked = {call["id"] for call in m.tool_calls}
-            if not asked <= answered:
-                lost |= asked
-                if text_of(m).strip():
-                    whole.append(AIMessage(text_of(m), id=m.id, name=m.name))
-                continue
-        whole.append(m)
-    return [m for m in whole if not isinstance(m, ToolMessage) or m.tool_call_id not in lost]
 
 
 def earlier(scope: Scope, most: int, turn: Sequence[BaseMessage]) -> list[BaseMessage]:

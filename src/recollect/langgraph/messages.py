@@ -270,6 +270,29 @@ def as_messages(value: Any) -> list[BaseMessage]:
         return []
 
 
+# -- what a model is shown
+
+
+def trimmed(messages: Sequence[BaseMessage], most: int) -> list[BaseMessage]:
+    """The newest messages, and no tool result whose call is not among them, nor a call whose results are not."""
+    kept = list(messages[-most:]) if most > 0 else []
+    calls = {call["id"] for m in kept if isinstance(m, AIMessage) for call in m.tool_calls}
+    kept = [m for m in kept if not isinstance(m, ToolMessage) or m.tool_call_id in calls]
+    answered = {m.tool_call_id for m in kept if isinstance(m, ToolMessage)}
+    lost: set[str | None] = set()
+    whole: list[BaseMessage] = []
+    for i, m in enumerate(kept):
+        if isinstance(m, AIMessage) and m.tool_calls and i < len(kept) - 1:  # the last one may be about to be answered
+            asked = {call["id"] for call in m.tool_calls}
+            if not asked <= answered:
+                lost |= asked
+                if text_of(m).strip():
+                    whole.append(AIMessage(text_of(m), id=m.id, name=m.name))
+                continue
+        whole.append(m)
+    return [m for m in whole if not isinstance(m, ToolMessage) or m.tool_call_id not in lost]
+
+
 # -- what comes into the log
 
 
