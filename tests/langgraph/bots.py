@@ -19,7 +19,7 @@ class State(TypedDict, total=False):
     inputs: dict[str, Any]
 
 
-def graph(node: AgentNode, **compile: Any) -> Any:
+def graph(node: Any, **compile: Any) -> Any:
     return StateGraph(State).add_node("agent", node).add_edge(START, "agent").compile(**compile)
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.messages import AIMessage, HumanMessage
+from scripted import call, scripted
 
 import recollect
 from recollect.errors import HostNotAllowed, InvalidInput, ModelFailed
@@ -17,52 +14,6 @@ from recollect.langgraph import aask, ask, chat_graph, fork, resume
 from recollect.model import MAIN
 from recollect.search import fence
 from talk import Open, Raw, texts
-
-
-class Scripted(BaseChatModel):
-    """Says what it is told to, a word at a time, and writes down what it was shown."""
-
-    answers: list[Any]
-    shown: list[list[BaseMessage]]
-    tools: list[str]
-
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
-
-    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-        self.tools[:] = [tool.name for tool in tools]
-        return self
-
-    def _next(self, messages: list[BaseMessage]) -> Any:
-        self.shown.append(list(messages))
-        answer = self.answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        answer = self._next(messages)
-        made = answer if isinstance(answer, AIMessage) else AIMessage(answer)
-        return ChatResult(generations=[ChatGeneration(message=made)])
-
-    def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Iterator[Any]:
-        answer = self._next(messages)
-        if isinstance(answer, AIMessage):
-            chunks = [AIMessageChunk(content=answer.content, tool_calls=answer.tool_calls)]
-        else:
-            chunks = [AIMessageChunk(content=word) for word in re.findall(r"\S+\s*", answer)]
-        for chunk in chunks:
-            if chunk.content == "DIES":
-                raise ConnectionError("the server went away")
-            made = ChatGenerationChunk(message=chunk)
-            if run_manager is not None:
-                run_manager.on_llm_new_token(str(chunk.content), chunk=made)
-            yield made
-
-
-def scripted(*answers: Any) -> Scripted:
-    return Scripted(answers=list(answers), shown=[], tools=[])
 
 
 def say(graph: Any, conversation: str, text: str, **kw: Any) -> str:
@@ -165,8 +116,7 @@ def test_a_long_conversation_is_shown_in_part(memory: recollect.Store) -> None:
 
 def test_a_model_uses_its_memory_by_a_tool(memory: recollect.Store) -> None:
     memory.append(memory.create("old"), role="user", text="Remember I prefer dark mode")
-    call = AIMessage("", tool_calls=[{"name": "MemorySearch", "args": {"query": "mode"}, "id": "call-1"}])
-    model = scripted(call, "You prefer dark mode.")
+    model = scripted(call("MemorySearch", query="mode"), "You prefer dark mode.")
     assert say(chat_graph(model, store=memory, budget=0), "c", "Which one?") == "You prefer dark mode."
     assert model.tools == ["MemorySearch"]
     assert [e.kind for e in memory.read("c")] == ["message", "tool_use", "tool_result", "message"]
@@ -174,10 +124,7 @@ def test_a_model_uses_its_memory_by_a_tool(memory: recollect.Store) -> None:
 
 
 def test_a_model_that_never_stops_calling_tools_is_made_to_answer(memory: recollect.Store) -> None:
-    def call(i: int) -> AIMessage:
-        return AIMessage("", tool_calls=[{"name": "MemorySearch", "args": {"query": "mode"}, "id": f"call-{i}"}])
-
-    model = scripted(*(call(i) for i in range(5)), "Enough.")
+    model = scripted(*(call("MemorySearch", f"call-{i}", query="mode") for i in range(5)), "Enough.")
     assert say(chat_graph(model, store=memory, budget=0), "c", "Which one?") == "Enough."
 
 

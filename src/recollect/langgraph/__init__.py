@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .graph import aask as aask
     from .graph import ask as ask
     from .graph import chat_graph as chat_graph
+    from .middleware import MemoryMiddleware as MemoryMiddleware
     from .models import chat_model as chat_model
     from .models import text_model as text_model
     from .offline import OfflineModel as OfflineModel
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "AgentNode": "agent_node",
+    "MemoryMiddleware": "middleware",
     "MemoryStore": "store",
     "OfflineModel": "offline",
     "Persistence": "backend",
@@ -60,6 +62,7 @@ _WHERE = {
 __all__ = [
     "TOOLS",
     "AgentNode",
+    "MemoryMiddleware",
     "MemoryStore",
     "OfflineModel",
     "Persistence",
@@ -93,5 +96,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as e:
         if (e.name or "").split(".")[0] in ("langgraph", "langchain_core"):
             raise Refused("LangGraph needs the extra `langgraph`: pip install 'recollect[langgraph]'") from e
+        if (e.name or "").split(".")[0] == "langchain":
+            raise Refused("LangChain's agents need the extra `agent`: pip install 'recollect[agent]'") from e
         raise
     return getattr(module, name)

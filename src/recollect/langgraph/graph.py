@@ -154,9 +154,8 @@ class _Chat:
 
     def record(self, state: ChatState, config: RunnableConfig) -> dict[str, Any]:
         """Where another checkpointer keeps the state, the log has nothing yet of what was said."""
-        scope = Scope(self._store, config)
-        if scope.thread is not None and not isinstance((config.get("configurable") or {}).get(_CHECKPOINTER), Saver):
-            keep(scope, state["messages"])
+        if not is_kept_elsewhere(config):
+            keep(Scope(self._store, config), state["messages"])
         return {}
 
     # -- what a model sees
@@ -225,6 +224,11 @@ def _summary(text: str) -> BaseMessage:
 
 
 # -- recording, where our checkpointer does not
+
+
+def is_kept_elsewhere(config: RunnableConfig) -> bool:
+    """Whether a run's checkpointer is ours, which writes the log itself."""
+    return isinstance((config.get("configurable") or {}).get(_CHECKPOINTER), Saver)
 
 
 def keep(scope: Scope, messages: Sequence[BaseMessage]) -> None:
