@@ -62,7 +62,7 @@ def chat_graph(
     prompt: str = PROMPT,
     budget: int = 800,
     max_messages: int = 40,
-    name: str = "recollect",
+    name: str | None = None,
     checkpointer: Any = None,
     url: str | None = None,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -71,10 +71,10 @@ def chat_graph(
     `model` is a LangChain chat model or its name (`ollama:llama3.2`); unset, the setting `chat_model`; without that either,
     answers come from memory alone. `url` is where a model by name is asked; other machines need `allow_hosts`. `tools` are
     names of memory tools (`recollect.langgraph.TOOLS`) or tools of your own; `budget` is the tokens of evidence in a prompt,
-    0 for none; `max_messages` how many messages of the conversation the model sees. `checkpointer` replaces our own; under a
-    supervisor, the supervisor's is used."""
+    0 for none; `max_messages` how many messages of the conversation the model sees. `checkpointer` replaces our own. As a worker
+    under a supervisor it needs a `name`, under which it answers; the supervisor's checkpointer is then used."""
     found = _model(model, store, url)
-    chat = _Chat(found, store, [*_tools(tools, store)], prompt, budget, max_messages)
+    chat = _Chat(found, store, [*_tools(tools, store)], prompt, budget, max_messages, name)
     builder = StateGraph(ChatState)
     builder.add_node("recall", chat.recall)
     builder.add_node("answer", chat.answer)
@@ -88,7 +88,9 @@ def chat_graph(
         builder.add_conditional_edges("answer", chat.next, ["tools", "record"])
     else:
         builder.add_edge("answer", "record")
-    return builder.compile(checkpointer=Saver(store) if checkpointer is None else checkpointer, name=name)
+    return builder.compile(
+        checkpointer=Saver(store) if checkpointer is None else checkpointer, name=name or "recollect"
+    )
 
 
 def _model(model: Any, store: Store, url: str | None) -> BaseChatModel:
@@ -112,8 +114,10 @@ def _tools(given: Sequence[str | BaseTool], store: Store) -> Iterator[BaseTool]:
 
 class _Chat:
     def __init__(
-        self, model: BaseChatModel, store: Store, tools: list[BaseTool], prompt: str, budget: int, max_messages: int
-    ) -> None:
+        self, model: BaseChatModel, store: Store, tools: list[BaseTool], prompt: str, budget: int, max_messages: int,
+        name: str | None,
+    ) -> None:  # fmt: skip
+        self._name = name
         self._store, self._prompt, self._budget, self._most = store, prompt, budget, max(1, max_messages)
         self._model: Any = model
         self._bound: Any = model
@@ -146,6 +150,8 @@ class _Chat:
                 f"The model did not finish its answer ({type(e).__name__}). What was said is kept: ask again, or look at the "
                 "model's server."
             ) from e
+        if self._name is not None:
+            said.name = self._name
         return {"messages": [said]}
 
     def next(self, state: ChatState) -> str:
