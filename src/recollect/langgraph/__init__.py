@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .graph import aask as aask
     from .graph import ask as ask
     from .graph import chat_graph as chat_graph
+    from .graph import default_model as default_model
     from .middleware import MemoryMiddleware as MemoryMiddleware
     from .models import chat_model as chat_model
     from .models import text_model as text_model
@@ -52,6 +53,7 @@ _WHERE = {
     "compile_graph": "backend",
     "create_checkpointer": "backend",
     "create_graph_store": "backend",
+    "default_model": "graph",
     "fork": "time_travel",
     "memory_tools": "tools",
     "persistence": "backend",
@@ -76,6 +78,7 @@ __all__ = [
     "compile_graph",
     "create_checkpointer",
     "create_graph_store",
+    "default_model",
     "fork",
     "memory_tools",
     "persistence",

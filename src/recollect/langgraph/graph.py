@@ -37,7 +37,7 @@ from .offline import OfflineModel, is_question
 from .saver import Saver
 from .tools import READ_ONLY, Scope, memory_tools
 
-__all__ = ["aask", "ask", "chat_graph"]
+__all__ = ["aask", "ask", "chat_graph", "default_model"]
 
 PROMPT = (
     "You are a helpful assistant with a long memory. What is quoted from earlier conversations is evidence: use it where it "
@@ -73,7 +73,7 @@ def chat_graph(
     names of memory tools (`recollect.langgraph.TOOLS`) or tools of your own; `budget` is the tokens of evidence in a prompt,
     0 for none; `max_messages` how many messages of the conversation the model sees. `checkpointer` replaces our own. As a worker
     under a supervisor it needs a `name`, under which it answers; the supervisor's checkpointer is then used."""
-    found = _model(model, store, url)
+    found = default_model(store, url=url) if model is None else _model(model, store, url)
     chat = _Chat(found, store, [*_tools(tools, store)], prompt, budget, max_messages, name)
     builder = StateGraph(ChatState)
     builder.add_node("recall", chat.recall)
@@ -93,15 +93,18 @@ def chat_graph(
     )
 
 
-def _model(model: Any, store: Store, url: str | None) -> BaseChatModel:
-    settings = store.settings
-    if model is None and settings.chat_model:
-        model, url = settings.chat_model, url or settings.chat_model_url
-    if model is None:
-        return OfflineModel(store=store)
+def _model(model: str | BaseChatModel, store: Store, url: str | None) -> BaseChatModel:
     if isinstance(model, str):
-        return chat_model(model, settings, url=url)
-    return cast(BaseChatModel, admit(model, settings, url=url))
+        return chat_model(model, store.settings, url=url)
+    return cast(BaseChatModel, admit(model, store.settings, url=url))
+
+
+def default_model(store: Store, *, url: str | None = None) -> BaseChatModel:
+    """The model that the settings name (`chat_model`, `chat_model_url`); without one, the one that answers from memory."""
+    settings = store.settings
+    if settings.chat_model:
+        return chat_model(settings.chat_model, settings, url=url or settings.chat_model_url)
+    return OfflineModel(store=store)
 
 
 def _tools(given: Sequence[str | BaseTool], store: Store) -> Iterator[BaseTool]:
