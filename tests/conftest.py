@@ -288,3 +288,28 @@ def store(url: str) -> Iterator[Any]:
         yield opened
     finally:
         opened.close()
+
+
+# -- spans
+
+
+@pytest.fixture(scope="session")
+def _exporter() -> Any:
+    """The one tracer provider of this process: OpenTelemetry takes no second."""
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    return exporter
+
+
+@pytest.fixture
+def spans(_exporter: Any) -> Iterator[Callable[[], list[Any]]]:
+    """What was exported since the test began."""
+    _exporter.clear()
+    yield lambda: list(_exporter.get_finished_spans())
+    _exporter.clear()

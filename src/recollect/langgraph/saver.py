@@ -469,6 +469,15 @@ class Saver(BaseCheckpointSaver[str]):
         shared.keep(shared.recent, place.key(checkpoint["id"]), recent)
         if draft.items:
             store._appended(queued)
+        if placed.found.is_new:
+            store._tell("chat.session_created", thread_id=place.thread, source="langgraph")
+        if draft.forked_from is not None:
+            store._tell(
+                "chat.checkpoint_forked",
+                thread_id=place.thread,
+                from_checkpoint_id=draft.forked_from,
+                new_checkpoint_id=draft.id,
+            )
         return place.config(checkpoint["id"])
 
     def _draft(
@@ -664,7 +673,7 @@ class Saver(BaseCheckpointSaver[str]):
         for attempt in range(TRIES):
             packed = [Write(i, c, self._pack(value, c, secret.plain, gate)) for i, c, value in writes]
             try:
-                no = place.store._write(
+                found = place.store._write(
                     lambda tx, packed=packed, secret=secret: checkpoints.put_writes(  # type: ignore[misc]
                         tx,
                         place.thread,
@@ -688,7 +697,9 @@ class Saver(BaseCheckpointSaver[str]):
                         f"The state of conversation {place.thread!r} changes faster than it is written."
                     ) from e
         shared = self._shared
-        shared.keep(shared.secrets, (place.store.user, place.thread), secret._replace(no=no))
+        shared.keep(shared.secrets, (place.store.user, place.thread), secret._replace(no=found.no))
+        if found.is_new:
+            place.store._tell("chat.session_created", thread_id=place.thread, source="langgraph")
 
     # -- reading
 
