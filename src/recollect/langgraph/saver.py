@@ -843,6 +843,18 @@ class Saver(BaseCheckpointSaver[str]):
         given = (config.get("configurable") or {}) if config is not None else {}
         store = self._handle(given.get("user_id"))
         thread = self._thread(given["thread_id"]) if given.get("thread_id") is not None else None
+        found = self._found(store, given, thread, filter, before, limit)
+        yield from store._told.span("chat.time_travel.list_history", store.user, thread_id=thread).each(found)
+
+    def _found(
+        self,
+        store: Store,
+        given: Mapping[str, Any],
+        thread: str | None,
+        filter: dict[str, Any] | None,
+        before: RunnableConfig | None,
+        limit: int | None,
+    ) -> Iterator[CheckpointTuple]:
         namespace, checkpoint = given.get("checkpoint_ns"), given.get("checkpoint_id")
         last = (before.get("configurable") or {}).get("checkpoint_id") if before is not None else None
         wanted = dict(filter or {})
