@@ -27,7 +27,7 @@ from .errors import Refused, StoreBusy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
     from typing import Any, TypeVar
 
     from .config import Settings
@@ -296,6 +296,10 @@ class Span:
         """Hand on what an iterator gives, within the span; between two steps the caller's own is the current one."""
         return steps
 
+    def aeach(self, steps: AsyncIterator[T]) -> AsyncIterator[T]:
+        """`each` for async code."""
+        return steps
+
 
 NO_SPAN = Span()
 
@@ -353,6 +357,23 @@ class _Open(Span):
                     try:
                         step = next(steps)
                     except StopIteration:
+                        return
+                yield step
+        except BaseException as e:
+            kind = type(e)
+            raise
+        finally:
+            self._end(kind)
+
+    async def aeach(self, steps: AsyncIterator[T]) -> AsyncIterator[T]:
+        self._start()
+        kind: Any = None
+        try:
+            while True:
+                with self._use():
+                    try:
+                        step = await anext(steps)
+                    except StopAsyncIteration:
                         return
                 yield step
         except BaseException as e:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from graphs import chat, say, thread, two_steps
 
-from recollect.langgraph import Saver, afork, aresume, fork, resume
+from recollect.langgraph import Saver, aask, afork, aresume, ask, chat_graph, fork, resume
 from talk import Open
 
 
@@ -84,3 +84,27 @@ async def test_spans_of_time_travel_in_async_code(told: Saver, spans: Any) -> No
     await graph.ainvoke(say("hi"), thread())
     await aresume(graph, await afork(graph, told.store.checkpoints("t")[0]), say("again"))
     assert {"chat.invoke", "chat.time_travel.update_state"} <= {s.name for s in spans()}
+
+
+def test_a_question_to_the_ready_agent_is_one_span(told: Saver, spans: Any) -> None:
+    graph = chat_graph(store=told.store)
+    pieces = ask(graph, "t", "Remember I prefer quokka mode")
+    next(pieces)
+    assert "chat.invoke" not in {s.name for s in spans()}, "it lasts until the answer is there"
+    list(pieces)
+    (run,) = [s for s in spans() if s.name == "chat.invoke"]
+    inside = [s for s in spans() if s.context.trace_id == run.context.trace_id]
+    assert {"store.put", "chat.invoke"} <= {s.name for s in inside}
+    ask(graph, "t", "never begun").close()  # type: ignore[attr-defined]
+    begun = ask(graph, "t", "left behind")
+    next(begun)
+    begun.close()  # type: ignore[attr-defined]
+    runs = [s for s in spans() if s.name == "chat.invoke"]
+    assert len(runs) == 2 and all("error.type" not in s.attributes for s in runs)
+    assert "quokka" not in "".join(s.to_json() for s in spans())
+
+
+async def test_a_question_in_async_code_is_one_span(told: Saver, spans: Any) -> None:
+    graph = chat_graph(store=told.store)
+    assert [piece async for piece in aask(graph, "t", "Remember I prefer dark mode")]
+    assert [s.name for s in spans()].count("chat.invoke") == 1
