@@ -65,7 +65,7 @@ def build(
     for hit in hits:
         if hit.score < LEAST * best.setdefault(hit.type, hit.score):
             continue
-        if (hit.sensitive and not sensitive) or is_ours(hit.text):
+        if (hit.sensitive and not sensitive) or is_ours(hit.text) or not hit.text.strip():
             continue
         words = term_set(hit.text)
         if any(_same(words, other) for other in seen):

@@ -12,6 +12,7 @@ from . import (  # noqa: F401 - some only register
     backups,
     bench,
     branches,
+    chat,
     conversations,
     doctor,
     events,

@@ -11,6 +11,7 @@ from ..errors import InvalidInput, NotFound
 from ..model import KINDS, ROLES, Entry, Event, Reasoning
 from . import output
 from .conversations import called, json_object
+from .interrupts import Interrupts
 from .session import BranchName, ConversationId, ExactConversationId, Session, Yes, command, confirm, read_stdin
 
 PANEL = "Events"
@@ -191,23 +192,26 @@ def replay(
     out = output.console()
     shown = 0
     try:
-        while True:
-            most = PAGE if limit is None else min(PAGE, limit - shown)
-            page = read(after, most) if most else []
-            for e in page:
-                if s.json:
-                    output.emit(e, lines=True)
-                    continue
-                output.show(*output.event(e, full=full, branch=branch == "*"), out=out)
-            shown += len(page)
-            if page:
-                after = page[-1].seq
-            if limit is not None and shown >= limit:
-                break
-            if len(page) < most:
-                if not follow:
+        with Interrupts() as ctrl_c:
+            while not ctrl_c.came:
+                most = PAGE if limit is None else min(PAGE, limit - shown)
+                page = read(after, most) if most else []
+                for e in page:
+                    if s.json:
+                        output.emit(e, lines=True)
+                        continue
+                    output.show(*output.event(e, full=full, branch=branch == "*"), out=out)
+                shown += len(page)
+                if page:
+                    after = page[-1].seq
+                if limit is not None and shown >= limit:
                     break
-                time.sleep(POLL_SECONDS)
+                if len(page) < most:
+                    if not follow:
+                        break
+                    time.sleep(POLL_SECONDS)
+            if ctrl_c.came:
+                raise KeyboardInterrupt
     except KeyboardInterrupt:
         if not follow:
             raise
