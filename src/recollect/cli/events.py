@@ -11,7 +11,6 @@ from ..errors import InvalidInput, NotFound
 from ..model import KINDS, ROLES, Entry, Event, Reasoning
 from . import output
 from .conversations import called, json_object
-from .interrupts import Interrupts
 from .session import BranchName, ConversationId, ExactConversationId, Session, Yes, command, confirm, read_stdin
 
 PANEL = "Events"
@@ -192,26 +191,25 @@ def replay(
     out = output.console()
     shown = 0
     try:
-        with Interrupts() as ctrl_c:
-            while not ctrl_c.came:
-                most = PAGE if limit is None else min(PAGE, limit - shown)
-                page = read(after, most) if most else []
-                for e in page:
-                    if s.json:
-                        output.emit(e, lines=True)
-                        continue
-                    output.show(*output.event(e, full=full, branch=branch == "*"), out=out)
-                shown += len(page)
-                if page:
-                    after = page[-1].seq
-                if limit is not None and shown >= limit:
+        while not s.ctrl_c.came:
+            most = PAGE if limit is None else min(PAGE, limit - shown)
+            page = read(after, most) if most else []
+            for e in page:
+                if s.json:
+                    output.emit(e, lines=True)
+                    continue
+                output.show(*output.event(e, full=full, branch=branch == "*"), out=out)
+            shown += len(page)
+            if page:
+                after = page[-1].seq
+            if limit is not None and shown >= limit:
+                break
+            if len(page) < most:
+                if not follow:
                     break
-                if len(page) < most:
-                    if not follow:
-                        break
-                    time.sleep(POLL_SECONDS)
-            if ctrl_c.came:
-                raise KeyboardInterrupt
+                time.sleep(POLL_SECONDS)
+        if s.ctrl_c.came:
+            raise KeyboardInterrupt
     except KeyboardInterrupt:
         if not follow:
             raise

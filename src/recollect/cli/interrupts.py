@@ -3,8 +3,9 @@
 Python notes the signal at once and raises KeyboardInterrupt when the main thread next comes by. There are two ways to lose it.
 If the main thread is just about to wait in C (for a key, in readline), the signal has come and gone before the wait begins,
 and nothing ends the wait. And if it is in a callback of C code or in a finaliser, the exception is thrown away there: a loop
-that waits for it goes on for ever. So whoever loops until Ctrl-C has a thread that is told of the signal by the kernel's side
-(`set_wakeup_fd`) and sends it again until it was heard; and remembers it as a fact that can be looked at.
+that waits for it goes on for ever (23 of 2,500 that were sent to a follower fell into a weak reference's callback). So every
+command notes it as a fact as well, which a loop can look at; and where keys are waited for, a thread that is told of the
+signal by the C side (`set_wakeup_fd`) sends it again until it was heard.
 """
 
 import contextlib
@@ -21,9 +22,11 @@ AGAIN_SECONDS = 0.2
 
 
 class Interrupts:
-    """`with Interrupts() as ctrl_c:` - KeyboardInterrupt as ever, and `ctrl_c.take()` says whether there was one."""
+    """`with Interrupts() as ctrl_c:` - KeyboardInterrupt as ever, and `ctrl_c.take()` says whether there was one. With
+    `repeats`, one that is not heard is sent again."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, repeats: bool = False) -> None:
+        self._repeats = repeats
         self.came = False
         self._before: Any = None
         self._heard = 0
@@ -36,7 +39,7 @@ class Interrupts:
         if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and not sys.stdin.isatty():
             return self  # a script's background job: the Ctrl-C of whoever is in front is not meant for it
         self._before = signal.signal(signal.SIGINT, self._hear)
-        if hasattr(signal, "pthread_kill"):
+        if self._repeats and hasattr(signal, "pthread_kill"):
             read, write = self._ends = os.pipe()
             os.set_blocking(write, False)
             self._wakeup = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
