@@ -56,7 +56,7 @@ def test_looking_creates_nothing(run: Run, own_store: Path) -> None:
         assert run(*command).code == 0, command
     assert run("show", "nope").code == 3
     assert not own_store.parent.exists()
-    assert "sample" in run().out
+    assert "demo" in run().out
     assert run("--json").json["exists"] is False
     assert run("stats", "--json").json["bytes"] == 0
 
@@ -793,6 +793,7 @@ def test_json_is_one_document_and_nothing_else(run: Run, trip: str, tmp_path: Pa
         "unpin": [memory], "undo": [memory], "forget": [memory, "-y"], "consolidate": [trip], "retain": [], "reindex": [],
         "bench": ["locomo", "--data", str(tmp_path / "locomo.json"), "--misses", str(tmp_path / "misses")],
         "backup": [str(tmp_path / "b.db")], "compact": [], "settings": [], "settle": [], "users": [], "sample": [],
+        "chat": [], "demo": [str(tmp_path / "demo.db")],
         "clear": [trip, "-y"], "erase": [trip, "-y"],
     }  # fmt: skip
     assert set(calls) == set(commands())
