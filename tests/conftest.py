@@ -11,8 +11,10 @@ from __future__ import annotations
 import ipaddress
 import os
 import secrets
+import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -51,6 +53,10 @@ owner_key = pytest.StashKey[int]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell starts its background jobs with Ctrl-C ignored, and so are their children: a command that a test starts and
+    # then interrupts would never end. (`make test &` in a script hung on `replay --follow` for 21 minutes.)
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("soak" if "nightly" in config.option.markexpr else "ci" if CI else "dev")
     shared: dict[str, Any] | None = getattr(config, "workerinput", None)
@@ -288,3 +294,28 @@ def store(url: str) -> Iterator[Any]:
         yield opened
     finally:
         opened.close()
+
+
+# -- spans
+
+
+@pytest.fixture(scope="session")
+def _exporter() -> Any:
+    """The one tracer provider of this process: OpenTelemetry takes no second."""
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    return exporter
+
+
+@pytest.fixture
+def spans(_exporter: Any) -> Iterator[Callable[[], list[Any]]]:
+    """What was exported since the test began."""
+    _exporter.clear()
+    yield lambda: list(_exporter.get_finished_spans())
+    _exporter.clear()

@@ -259,6 +259,8 @@ class Draft:
         """Whether old checkpoints are to go."""
         self.known_as = 0
         """The number of the conversation whose secret the keys were made with; 0: not known to have one."""
+        self.forked_from: str | None = None
+        """Said by `put`: the checkpoint at which this one starts a branch."""
 
 
 class Unexpected(Exception):
@@ -318,7 +320,9 @@ def _enter(tx: Tx, conversation: str) -> Found:
         conversations.create(
             tx, conversation, title=None, workspace=None, workflow_id=None, metadata=None, origin="langgraph"
         )
-    return conversations.find(tx, conversation, lock=True)
+    found = conversations.find(tx, conversation, lock=True)
+    found.is_new = row is None
+    return found
 
 
 def secret(tx: Tx, no: int) -> Stored | None:
@@ -522,6 +526,7 @@ def _nodes(was: Mapping[str, Any], head: Mapping[str, Any]) -> str | None:
 
 def _branch(tx: Tx, found: Found, d: Draft, again: Row | None, parent: Row | None, has_child: bool) -> int:
     """The branch a checkpoint belongs to. A second child of one parent starts one."""
+    d.forked_from = None
     if d.namespace:
         root = d.metadata.get("parents", {}).get("") if isinstance(d.metadata, dict) else None
         row = _row(tx, found.no, "", root) if isinstance(root, str) else None
@@ -540,6 +545,9 @@ def _branch(tx: Tx, found: Found, d: Draft, again: Row | None, parent: Row | Non
         branch = _fork(tx, found, parent)
     else:
         branch = int(parent[3])
+    at = model or parent
+    if at is not None and branch != at[3]:
+        d.forked_from = str(at[1])
     if d.branch is None and branch != found.active_branch:
         tx.run("update conversations set active_branch = :b where user_no = :user and no = :c", c=found.no, b=branch)
         found.active_branch = branch
@@ -688,9 +696,9 @@ class Write:
 def put_writes(
     tx: Tx, conversation: str, namespace: str, checkpoint: str, task: str, path: str, writes: Sequence[Write],
     mine: Stored, known_as: int,
-) -> int:  # fmt: skip
-    """Keep what a task wrote. A write that is there stays, but for those that say how a task ended. Returns the number of
-    the conversation."""
+) -> Found:  # fmt: skip
+    """Keep what a task wrote. A write that is there stays, but for those that say how a task ended. Returns the
+    conversation."""
     found = _enter(tx, conversation)
     _same_secret(tx, found.no, mine, known_as)
     _add(tx, found.no, [w.value for w in writes], frozenset())
@@ -701,7 +709,7 @@ def put_writes(
         rows.append((tx.user, found.no, *row, _crc(row)))
     if rows:
         tx.many(_WRITE + (_AGAIN if again else "nothing"), rows)
-    return found.no
+    return found
 
 
 def _writes(tx: Tx, no: int, namespace: str, ids: Sequence[str]) -> dict[str, list[Row]]:

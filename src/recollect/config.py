@@ -43,7 +43,10 @@ _LOWEST = {
     "retention_days": 0,
     "retention_application_days": 0,
     "hook_extract_every": 0,
+    "telemetry_max_bytes": 1000,
+    "telemetry_keep": 1,
 }
+_TELEMETRY = {True: "on", False: "off", "true": "on", "false": "off", "yes": "on", "no": "off", "1": "on", "0": "off"}
 _BETWEEN = {
     "memory_similarity_threshold": (0.0, 1.0),
     "memory_low_importance_threshold": (0.0, 1.0),
@@ -151,6 +154,16 @@ class Settings:
     """SQLite: make a backup every so many hours, as a background job, into `backups` beside the store. 0: never."""
     backup_keep: int = 7
     """How many of those backups are kept; the oldest go first."""
+    telemetry: str = "auto"
+    """Write what happened, never what was said, into files in the folder `telemetry` of `data_dir`: `on`, `off`, or `auto`, which is on for the store that the settings name and off for one that a program opens by a path or address of its own. Nothing is sent anywhere (`docs/how-to/observability.md`)."""
+    telemetry_plain_ids: bool = False
+    """Write ids there, and into spans, as they are. Off: as pseudonyms, made with a key that stays in that folder."""
+    telemetry_max_bytes: int = 1_000_000
+    """How large such a file may get before another is begun."""
+    telemetry_keep: int = 5
+    """How many of them are kept, the newest included; the oldest go first."""
+    opentelemetry: bool = False
+    """Make spans for the tracer provider that the program has configured. Needs the extra `otel`; exports nothing by itself."""
     busy_timeout_ms: int = 10_000
     """SQLite: how long a write waits for another process before it fails with StoreBusy."""
     pool_min: int = 1
@@ -163,6 +176,10 @@ class Settings:
     """Postgres: how long one statement may run."""
 
     def __post_init__(self) -> None:
+        said = self.telemetry.strip().casefold() if isinstance(self.telemetry, str) else self.telemetry
+        self.__dict__["telemetry"] = _TELEMETRY.get(said, said)  # a switch may be written as one
+        if self.telemetry not in ("auto", "on", "off"):
+            raise SettingsError(f"telemetry must be auto, on or off, not {self.telemetry!r}.")
         for name in DEFAULTS:
             value, default = getattr(self, name), DEFAULTS[name]
             if isinstance(default, bool):

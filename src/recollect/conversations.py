@@ -23,7 +23,7 @@ TITLE_LENGTH = 60
 class Found:
     """What the other tables need to know of a conversation."""
 
-    __slots__ = ("active_branch", "id", "last_seq", "no", "title", "workspace")
+    __slots__ = ("active_branch", "id", "is_new", "last_seq", "no", "title", "workspace")
 
     def __init__(
         self,
@@ -40,6 +40,8 @@ class Found:
         self.active_branch = active_branch
         self.title = title
         self.workspace = workspace
+        self.is_new = False
+        """Whether this very transaction made it."""
 
 
 def look(tx: Tx, conversation: str, *, lock: bool = False) -> Row | None:

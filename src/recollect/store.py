@@ -10,8 +10,9 @@ from __future__ import annotations
 import gc
 import os
 import threading
+import time
 
-from . import branches, checks, config, conversations, ids, jobs, log
+from . import branches, checks, config, conversations, ids, jobs, log, telemetry
 from .config import Settings
 from .db import connect
 from .db.points import reach
@@ -65,6 +66,8 @@ LEARNED = frozenset(("message", "artifact", "approval", "tool_result", "ledger",
 """Kinds of events that memories are looked for in."""
 USES_MOST = 50
 _USES = threading.Lock()
+_GEN_AI = {"remember": "create_memory", "revise": "update_memory", "forget": "delete_memory"}
+"""What OpenTelemetry's conventions call these verbs."""
 _SWITCHES = {"event": "events", "ledger": "ledger", "reasoning": "reasoning_traces"}
 
 
@@ -81,6 +84,7 @@ class Store:
         self._model = model
         self._all_on = settings.events and settings.ledger and settings.reasoning_traces
         self._embedder: Embedder | None = None
+        self._told = telemetry.OFF
         self._shared: dict[str, Any] = {}
         """What all handles of this store share: the semantic search, loaded when it is first needed."""
         self._handlers: dict[str, jobs.Handler] = {
@@ -95,6 +99,7 @@ class Store:
             "sweep": self._sweep_job,
             "prune": self._prune_job,
         }
+        self._handlers = {kind: self._watched(kind, handler) for kind, handler in self._handlers.items()}
         self._worker = worker or jobs.Worker(db, self._handlers, self._gate, self._note_uses)
         if worker is None and settings.backup_every and db.dialect == "sqlite":
             self._schedule_backup()
@@ -122,14 +127,16 @@ class Store:
             from .search.embed import adapt
 
             embedder = adapt(embedder, settings)
-        store = cls(connect(_where(url, settings), settings), user, settings, model, None)
-        store._embedder = embedder
+        where = _where(url, settings)
+        told = telemetry.of(settings, where, named=url is not None)
+        store = cls(connect(where, settings), user, settings, model, None)
+        store._embedder, store._told = embedder, told
         return store
 
     def for_user(self, user: str) -> Store:
         """The same database for another person: nothing of this one is in reach."""
         handle = Store(self._db, user, self._settings, self._model, self._worker)
-        handle._embedder, handle._shared = self._embedder, self._shared
+        handle._embedder, handle._shared, handle._told = self._embedder, self._shared, self._told
         return handle
 
     @property
@@ -148,10 +155,42 @@ class Store:
         return self._db.location
 
     def _read(self, fn: Callable[[Tx], T]) -> T:
-        return self._db.read(self._user, fn)
+        return self._do(self._db.read, fn) if self._told.traces else self._run(self._db.read, fn)
 
     def _write(self, fn: Callable[[Tx], T]) -> T:
-        return self._db.write(self._user, fn)
+        return self._do(self._db.write, fn) if self._told.traces else self._run(self._db.write, fn)
+
+    def _run(self, way: Callable[[str, Callable[[Tx], T]], T], fn: Callable[[Tx], T]) -> T:
+        try:
+            return way(self._user, fn)
+        except StorageError as e:
+            self._tell("store.error", error=type(e).__name__, backend=self._db.dialect)
+            raise
+
+    def _do(self, way: Callable[[str, Callable[[Tx], T]], T], fn: Callable[[Tx], T]) -> T:
+        """The same in a span, named after the verb it belongs to."""
+        verb = getattr(fn, "__qualname__", "other").split(".<locals>")[0].rpartition(".")[2].strip("_")
+        with self._told.span(
+            f"store.{verb}", db__operation__name=way.__name__, gen_ai__operation__name=_GEN_AI.get(verb),
+            db__system__name="postgresql" if self._db.dialect == "postgres" else "sqlite",
+        ):  # fmt: skip
+            return self._run(way, fn)
+
+    def _tell(self, event: str, **fields: Any) -> None:
+        """Tell the operator, after the fact: numbers and ids, never content."""
+        if self._told.on:
+            self._told.emit(event, self._user, **fields)
+
+    def _watched(self, kind: str, handler: jobs.Handler) -> jobs.Handler:
+        def watched(user: str, key: str) -> None:
+            try:
+                with self._told.span(f"job.{kind}"):
+                    handler(user, key)
+            except Exception as e:
+                self._told.emit("job.failed", user, job=kind, error=type(e).__name__)
+                raise
+
+        return watched
 
     # -- what may be written, and how
 
@@ -204,7 +243,9 @@ class Store:
                 origin=None if origin == "application" else origin,
             )
 
-        return self._write(write)
+        made = self._write(write)
+        self._tell("chat.session_created", thread_id=made.id, source=origin)
+        return made
 
     def get(self, conversation: ConversationLike) -> Conversation:
         """One conversation; NotFound if this user has none of that id."""
@@ -236,11 +277,14 @@ class Store:
         """Put a conversation in the bin: it is neither listed nor readable until `restore`."""
         name = _id(conversation)
         self._write(lambda tx: conversations.delete(tx, name))
+        self._tell("chat.session_deleted", thread_id=name)
 
     def restore(self, conversation: ConversationLike) -> Conversation:
         """Take a conversation out of the bin."""
         name = _id(conversation)
-        return self._write(lambda tx: conversations.restore(tx, name))
+        back = self._write(lambda tx: conversations.restore(tx, name))
+        self._tell("chat.session_restored", thread_id=name)
+        return back
 
     def clear(self, conversation: ConversationLike) -> int:
         """Remove all history of a conversation, on every branch; the conversation and its counter stay. Returns the
@@ -248,6 +292,7 @@ class Store:
         name = _id(conversation)
         gone = self._write(lambda tx: log.clear(tx, name))
         self._db.scrub()
+        self._tell("chat.session_cleared", thread_id=name, events=gone)
         return gone
 
     def erase(self, *, conversation: ConversationLike) -> Receipt:
@@ -256,6 +301,8 @@ class Store:
         receipt = self._write(lambda tx: log.erase(tx, name))
         reach("erased")
         self._db.scrub()
+        self._told.erase(self._user, [name])
+        self._tell("chat.erased", count=sum(receipt.counts.values()))  # of what, is nobody's business any more
         return receipt
 
     # -- writing
@@ -507,7 +554,9 @@ class Store:
         if isinstance(derived_from, str):
             raise InvalidInput("derived_from must be a list of memory ids, not one text.")
         limits = self._limits()
-        return self._remembering(lambda tx: memories.remember(tx, draft, name, limits, pinned=bool(pinned)))
+        made = self._remembering(lambda tx: memories.remember(tx, draft, name, limits, pinned=bool(pinned)))
+        self._tell("chat.memory_saved", thread_id=name, count=1)
+        return made
 
     def _limits(self) -> Limits:
         from .memories import Limits
@@ -527,6 +576,7 @@ class Store:
                 jobs.enqueue(tx, "embed", "all", delay_ms=EMBED_DELAY_MS)
             return fn(tx)
 
+        write.__qualname__ = getattr(fn, "__qualname__", "other")
         done = self._write(write)
         if embeds and self._settings.background:
             self._worker.wake(self._user, EMBED_DELAY_MS)
@@ -608,7 +658,9 @@ class Store:
         if not changes and draft is None and not promote:
             raise InvalidInput("There is nothing to revise: say content, kind, importance, tags or promote.")
         limits = self._limits()
-        return self._remembering(lambda tx: memories.revise(tx, id, draft, changes, limits, promote=bool(promote)))
+        made = self._remembering(lambda tx: memories.revise(tx, id, draft, changes, limits, promote=bool(promote)))
+        self._tell("chat.memory_revised", count=1)
+        return made
 
     def pin(self, memory: str | Memory | Event) -> Memory | None:
         """Keep a memory, or an event (by its id, `<conversation>:<number>`), whatever retention, caps and extraction say.
@@ -673,6 +725,7 @@ class Store:
             name = ids.check(name, "source")
             gone = len(self._write(lambda tx: memories.forget_source(tx, name, erase=bool(erase))))
         self._db.scrub()
+        self._tell("chat.memory_forgotten", count=gone)
         return gone
 
     def consolidate(self, conversation: ConversationLike, *, branch: BranchLike = None) -> Consolidation:
@@ -688,6 +741,7 @@ class Store:
         run = consolidate.Run(self._db, self._user, self._settings, self._model, self._gate, self._semantic)
         done = run.all(conversation, branch, self._limits(), seconds=seconds)
         if done.added + done.updated:
+            self._tell("chat.memory_saved", thread_id=conversation, count=done.added + done.updated)
             self._remembering(self._retain_later)
         return done, run.is_done
 
@@ -748,6 +802,9 @@ class Store:
         plan = retention.retain(self._db, self._user, self._settings, apply=not dry_run)
         if plan.expiries and not dry_run:
             self._db.scrub()
+            gone = [e.id for e in plan.expiries if e.type == "conversation"]
+            self._told.erase(self._user, gone)
+            self._tell("chat.retained", conversations=len(gone), memories=len(plan.expiries) - len(gone))
         return plan
 
     def _retain_job(self, user: str, key: str) -> None:
@@ -859,7 +916,20 @@ class Store:
             outside=self._settings.index_outside_workspace, **scope,
         )  # fmt: skip
         semantic = self._semantic()
-        hits = find.search(self._db, self._user, request, semantic)
+        started = time.perf_counter()
+        looks_at_memories = scope.get("types") != "events"
+        with self._told.span(
+            "chat.memory.search" if looks_at_memories else "chat.history.search", self._user, thread_id=request.conversation,
+            gen_ai__operation__name="search_memory" if looks_at_memories else "retrieval",
+            recollect__top_k=request.limit,
+        ) as span:  # fmt: skip
+            hits = find.search(self._db, self._user, request, semantic)
+            span.set(gen_ai__memory__record__count=sum(h.type == "memory" for h in hits))
+        self._tell(
+            "chat.memory_searched" if looks_at_memories else "chat.history_searched",
+            thread_id=request.conversation or scope.get("near"), top_k=request.limit, count=len(hits),
+            latency_ms=telemetry.since(started),
+        )  # fmt: skip
         if semantic is not None and semantic.is_behind:
             self._embed_anew(semantic)
         return hits
@@ -890,6 +960,7 @@ class Store:
         for i, given in enumerate((max_memories, max_excerpts)):
             if given is not None:
                 most[i] = checks.count(given, ("max_memories", "max_excerpts")[i])
+        started = time.perf_counter()
         here = None if conversation is None else self.get(conversation)
         if budget == 0 or not s.context or (here is not None and here.metadata.get("context") is False):
             return context.NOTHING
@@ -907,6 +978,13 @@ class Store:
             count=count or context.estimate, why=why,
         )  # fmt: skip
         self._used(item.hit for item in made.items)
+        self._tell(
+            "chat.context_built",
+            thread_id=near,
+            items=len(made.items),
+            tokens=made.tokens,
+            latency_ms=telemetry.since(started),
+        )
         return made
 
     def _embeds(self) -> bool:
@@ -993,7 +1071,9 @@ class Store:
                 self._look_again(tx, c)
             return made
 
-        return self._write(write)
+        made = self._write(write)
+        self._tell("chat.branch_forked", thread_id=c, at_event=made.fork_seq)
+        return made
 
     def _look_again(self, tx: Tx, conversation: str) -> None:
         """Another branch is the active one: what was learned on the others is not seen from outside any more."""
@@ -1033,7 +1113,8 @@ class Store:
         last = None if before is None else before if isinstance(before, str) else before.id
         if last is not None:
             checks.text(last, "before")
-        return self._read(lambda tx: checkpoints.listing(tx, name, limit=limit, before=last, branch=branch))
+        with self._told.span("chat.time_travel.list_history", self._user, thread_id=name):
+            return self._read(lambda tx: checkpoints.listing(tx, name, limit=limit, before=last, branch=branch))
 
     def _prune_job(self, user: str, key: str) -> None:
         from . import checkpoints

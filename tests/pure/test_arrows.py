@@ -14,7 +14,7 @@ ROOT = Path(recollect.__file__).parent
 # doors -> store -> nouns -> db -> the ground. What is listed nowhere is a door: it may use all, and none but doors use it.
 LAYERS = [
     {"light", "errors", "ids", "model", "config", "checks", "redact", "hosts"},
-    {"db"},
+    {"db", "telemetry"},
     {
         "conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
         "search", "memories", "context", "views", "retention", "consolidate", "extract", "decide", "items", "mirror",

@@ -191,7 +191,7 @@ def replay(
     out = output.console()
     shown = 0
     try:
-        while True:
+        while not s.ctrl_c.came:
             most = PAGE if limit is None else min(PAGE, limit - shown)
             page = read(after, most) if most else []
             for e in page:
@@ -208,6 +208,8 @@ def replay(
                 if not follow:
                     break
                 time.sleep(POLL_SECONDS)
+        if s.ctrl_c.came:
+            raise KeyboardInterrupt
     except KeyboardInterrupt:
         if not follow:
             raise

@@ -41,9 +41,14 @@ def overview(s: Session) -> None:
         if found.last_at is not None:
             about.append(("newest", output.when(found.last_at)))
     output.show(output.facts(about), "")
-    tries = [("sample", "record a sample conversation and replay it"), ("new", "start a conversation")]
+    tries = [
+        ("chat", "talk, here in the terminal"),
+        ("demo", "record a week of conversations to look around in, in a store of its own"),
+        ("new", "start a conversation"),
+    ]
     if found.conversations:
         tries = [
+            ("chat", "talk, here in the terminal; chat -c @ goes on with the newest"),
             ("conversations", "list what is there"),
             ("show @", "read the newest one"),
             ("search '...'", "find what was said, by words and by meaning"),
@@ -59,7 +64,10 @@ def overview(s: Session) -> None:
 def _holds(found: Stats) -> str:
     bin = f" ({found.deleted_conversations:,} in the bin)" if found.deleted_conversations else ""
     conversations = output.count(found.conversations, "conversation") + bin
-    return f"{conversations}, {output.count(found.events, 'event')}, {output.size(found.bytes)}"
+    known = found.memories.get("active", 0)
+    waiting = found.memories.get("quarantined", 0)
+    memories = output.count(known, "memory", "memories") + (f" ({waiting:,} to be looked at)" if waiting else "")
+    return f"{conversations}, {output.count(found.events, 'event')}, {memories}, {output.size(found.bytes)}"
 
 
 def _stats(s: Session, by: str | None = None, since: int | None = None) -> Stats:

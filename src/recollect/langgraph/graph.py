@@ -35,6 +35,7 @@ from .messages import text_of, trimmed
 from .models import admit, chat_model
 from .offline import OfflineModel, is_question
 from .saver import Saver
+from .time_travel import _span
 from .tools import READ_ONLY, Scope, memory_tools
 
 __all__ = ["aask", "ask", "chat_graph", "default_model"]
@@ -288,7 +289,7 @@ def _ask(graph: Any, config: RunnableConfig, message: HumanMessage) -> Iterator[
     pieces: list[str] = []
     try:
         stream = graph.stream({"messages": [message]}, config, stream_mode="messages", durability="sync")
-        for chunk, _ in stream:
+        for chunk, _ in _span(graph, "chat.invoke", config, gen_ai__operation__name="invoke_agent").each(stream):
             if piece := _piece(chunk):
                 pieces.append(piece)
                 yield piece
@@ -318,7 +319,8 @@ async def _aask(graph: Any, config: RunnableConfig, message: HumanMessage) -> As
     pieces: list[str] = []
     try:
         stream = graph.astream({"messages": [message]}, config, stream_mode="messages", durability="sync")
-        async for chunk, _ in stream:
+        span = _span(graph, "chat.invoke", config, gen_ai__operation__name="invoke_agent")
+        async for chunk, _ in span.aeach(stream):
             if piece := _piece(chunk):
                 pieces.append(piece)
                 yield piece

@@ -470,6 +470,15 @@ class Saver(BaseCheckpointSaver[str]):
         shared.keep(shared.recent, place.key(checkpoint["id"]), recent)
         if draft.items:
             store._appended(queued)
+        if placed.found.is_new:
+            store._tell("chat.session_created", thread_id=place.thread, source="langgraph")
+        if draft.forked_from is not None:
+            store._tell(
+                "chat.checkpoint_forked",
+                thread_id=place.thread,
+                from_checkpoint_id=draft.forked_from,
+                new_checkpoint_id=draft.id,
+            )
         return place.config(checkpoint["id"])
 
     def _draft(
@@ -665,7 +674,7 @@ class Saver(BaseCheckpointSaver[str]):
         for attempt in range(TRIES):
             packed = [Write(i, c, self._pack(value, c, secret.plain, gate)) for i, c, value in writes]
             try:
-                no = place.store._write(
+                found = place.store._write(
                     lambda tx, packed=packed, secret=secret: checkpoints.put_writes(  # type: ignore[misc]
                         tx,
                         place.thread,
@@ -689,7 +698,9 @@ class Saver(BaseCheckpointSaver[str]):
                         f"The state of conversation {place.thread!r} changes faster than it is written."
                     ) from e
         shared = self._shared
-        shared.keep(shared.secrets, (place.store.user, place.thread), secret._replace(no=no))
+        shared.keep(shared.secrets, (place.store.user, place.thread), secret._replace(no=found.no))
+        if found.is_new:
+            place.store._tell("chat.session_created", thread_id=place.thread, source="langgraph")
 
     # -- reading
 
@@ -833,6 +844,18 @@ class Saver(BaseCheckpointSaver[str]):
         given = (config.get("configurable") or {}) if config is not None else {}
         store = self._handle(given.get("user_id"))
         thread = self._thread(given["thread_id"]) if given.get("thread_id") is not None else None
+        found = self._found(store, given, thread, filter, before, limit)
+        yield from store._told.span("chat.time_travel.list_history", store.user, thread_id=thread).each(found)
+
+    def _found(
+        self,
+        store: Store,
+        given: Mapping[str, Any],
+        thread: str | None,
+        filter: dict[str, Any] | None,
+        before: RunnableConfig | None,
+        limit: int | None,
+    ) -> Iterator[CheckpointTuple]:
         namespace, checkpoint = given.get("checkpoint_ns"), given.get("checkpoint_id")
         last = (before.get("configurable") or {}).get("checkpoint_id") if before is not None else None
         wanted = dict(filter or {})

@@ -17,6 +17,7 @@ from langgraph.types import Command
 
 from ..errors import InvalidInput
 from ..model import Branch, Checkpoint
+from ..telemetry import NO_SPAN, Span
 from .saver import Saver
 
 COPY = "__copy__"
@@ -41,8 +42,10 @@ def config_of(where: Where) -> RunnableConfig:
 def fork(graph: Graph, checkpoint: Where, values: Any = None, *, as_node: str | None = None) -> RunnableConfig:
     """Start a branch at a checkpoint, without running anything; with `values`, its state is updated first, as if `as_node`
     had written them. Returns the config from which to `resume`."""
-    made = graph.update_state(config_of(checkpoint), None, as_node=COPY)
-    return made if values is None else graph.update_state(made, values, as_node=as_node)
+    where = config_of(checkpoint)
+    with _span(graph, "chat.time_travel.update_state", where):
+        made = graph.update_state(where, None, as_node=COPY)
+        return made if values is None else graph.update_state(made, values, as_node=as_node)
 
 
 def resume(graph: Graph, config: Where, input: Any = None, **kwargs: Any) -> Any:
@@ -52,13 +55,16 @@ def resume(graph: Graph, config: Where, input: Any = None, **kwargs: Any) -> Any
     saver = getattr(graph, "checkpointer", None)
     if isinstance(saver, Saver) and _runs_on(input):
         where = saver.starting(where)
-    return graph.invoke(input, where, **kwargs)
+    with _span(graph, "chat.invoke", where, gen_ai__operation__name="invoke_agent"):
+        return graph.invoke(input, where, **kwargs)
 
 
 async def afork(graph: Graph, checkpoint: Where, values: Any = None, *, as_node: str | None = None) -> RunnableConfig:
     """`fork` for async code."""
-    made = await graph.aupdate_state(config_of(checkpoint), None, as_node=COPY)
-    return made if values is None else await graph.aupdate_state(made, values, as_node=as_node)
+    where = config_of(checkpoint)
+    with _span(graph, "chat.time_travel.update_state", where):
+        made = await graph.aupdate_state(where, None, as_node=COPY)
+        return made if values is None else await graph.aupdate_state(made, values, as_node=as_node)
 
 
 async def aresume(graph: Graph, config: Where, input: Any = None, **kwargs: Any) -> Any:
@@ -67,7 +73,17 @@ async def aresume(graph: Graph, config: Where, input: Any = None, **kwargs: Any)
     saver = getattr(graph, "checkpointer", None)
     if isinstance(saver, Saver) and _runs_on(input):
         where = await saver._go(partial(saver.starting, where))
-    return await graph.ainvoke(input, where, **kwargs)
+    with _span(graph, "chat.invoke", where, gen_ai__operation__name="invoke_agent"):
+        return await graph.ainvoke(input, where, **kwargs)
+
+
+def _span(graph: Graph, name: str, where: RunnableConfig, **attributes: Any) -> Span:
+    """A span of OpenTelemetry, where the graph runs on a store of ours that was told to make them."""
+    saver = getattr(graph, "checkpointer", None)
+    if not isinstance(saver, Saver) or not saver.store._told.traces:
+        return NO_SPAN
+    place = saver._place(where)
+    return place.store._told.span(name, place.store.user, thread_id=place.thread, **attributes)
 
 
 def _runs_on(input: Any) -> bool:
