@@ -88,6 +88,10 @@ class Settings:
     """Search by meaning too, where the extra `semantic` is installed or an embedder was passed in. Off: by words alone."""
     allow_hosts: tuple[str, ...] = ()
     """Hosts that something may be sent to, by an embedder for one: `host` or `host:port`, each in full. This machine is always allowed."""
+    chat_model: str | None = None
+    """The language model that answers in the chat, by LangChain's name for it: `ollama:llama3.2`. Unset: answers come from memory alone."""
+    chat_model_url: str | None = None
+    """Where that model is asked, if not at its provider's own address: `http://localhost:11434`. Other machines need `allow_hosts`."""
     context: bool = True
     """Off: `context()` hands out nothing."""
     context_memories: int = 5

@@ -6,6 +6,7 @@
     ├── SettingsError           a setting is unknown or has a value that cannot be used
     │   └── HostNotAllowed      something would have gone to a host that the settings do not allow; nothing did
     ├── EmbeddingFailed         the embedder did not answer, or not with vectors
+    ├── ModelFailed             the language model did not answer, or broke off
     ├── NotFound                no such conversation, branch, event
     │   └── ConversationDeleted it is in the bin: restore it or erase it
     ├── AlreadyExists           that id or name is taken
@@ -63,6 +64,10 @@ class HostNotAllowed(SettingsError):
 
 class EmbeddingFailed(RecollectError):
     """The embedder did not answer, or not with vectors. Searches go on by words; what waits to be embedded still waits."""
+
+
+class ModelFailed(RecollectError):
+    """The language model did not answer, or broke off in the middle. What was said to it is kept."""
 
 
 class NotFound(RecollectError, LookupError):

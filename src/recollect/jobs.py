@@ -85,6 +85,15 @@ def drop(tx: Tx, kind: str, key: str) -> None:
     )
 
 
+def waiting(tx: Tx, kind: str) -> list[str]:
+    """The keys of what is queued, or being done at this moment; oldest first."""
+    rows = tx.all(
+        "select key from jobs where user_no = :user and state in ('queued', 'running') and kind = :kind order by id",
+        kind=kind,
+    )
+    return [row[0] for row in rows]
+
+
 def fail(tx: Tx, job: Job, error: str) -> None:
     """Queue it again for later; give up after the last attempt. If the same was queued meanwhile, that one stands."""
     again = tx.one(

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 EMBED_DELAY_MS = 300
 CONSOLIDATE_DELAY_MS = 2_000  # turns come in pairs: one job for both
 CONSOLIDATE_SECONDS = 30.0  # then other work has its turn: a lease is two minutes
+CATCH_UP_SECONDS = 1.0  # what an answer waits for at most, so that it knows what was said a moment ago
 DAY_MS = 86_400_000
 LEARNED = frozenset(("message", "artifact", "approval", "tool_result", "ledger", "event", "note"))
 """Kinds of events that memories are looked for in."""
@@ -664,6 +665,37 @@ class Store:
             return  # deleted or erased meanwhile: that wins
         if not is_done:  # other jobs come in between
             handle._write(lambda tx: jobs.enqueue(tx, "consolidate", key))
+
+    def _catch_up(self, seconds: float = CATCH_UP_SECONDS) -> None:
+        """Learn now from what was said and not considered yet, in whatever conversation, so that an agent which is about to
+        answer knows it. Rules take 5 ms a turn; a model is given `seconds`, and goes on behind the answer's back."""
+        import time
+
+        def work() -> None:
+            until = time.monotonic() + seconds
+            for key in self._read(lambda tx: jobs.waiting(tx, "consolidate")):
+                left = until - time.monotonic()
+                if left <= 0:
+                    return  # it stays queued
+                conversation_no, branch = (int(n) for n in key.split(":"))
+                try:
+                    name = self._read(lambda tx, no=conversation_no: conversations.by_number(tx, no))  # type: ignore[misc]
+                    self._consolidate(name, branch, left)
+                except NotFound:
+                    continue
+
+        def quietly() -> None:
+            try:
+                work()
+            except RecollectError:
+                return  # a full disk or a busy file must not keep anyone from answering: the job is still there
+
+        if self._model is None:
+            quietly()
+        else:
+            thread = threading.Thread(target=quietly, name="recollect-learn", daemon=True)
+            thread.start()
+            thread.join(seconds)
 
     def retain(self, *, dry_run: bool = False) -> Retention:
         """Let go of what has had its time: conversations of hooks and HTTP (`retention_days`), memories that were not

@@ -85,6 +85,7 @@ def tour(store: recollect.Store) -> None:
     store.append(c, kind="ledger", task_id="t", goal="g")
     store.append(c, kind="artifact", path="a.py")
     store.record_workflow_event(c, {"type": "workflow.start"})
+    store._catch_up()
     store.settle()
     store.fork(c, name="idea")
     store.fork(c, 3, branch="idea", switch=True)

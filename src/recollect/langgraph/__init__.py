@@ -3,7 +3,8 @@
     from recollect.langgraph import Saver
     graph = builder.compile(checkpointer=Saver("chat.db"))
 
-`Saver` is the checkpointer, `MemoryStore` the store, `persistence` both from settings; `fork` and `resume` travel in time.
+`Saver` is the checkpointer, `MemoryStore` the store, `persistence` both from settings; `fork` and `resume` travel in time;
+`chat_graph` is a ready agent, `ask` talks to it, `memory_tools` are its tools for an agent of your own.
 What is not asked for is not imported.
 """
 
@@ -17,39 +18,63 @@ if TYPE_CHECKING:
     from .backend import create_checkpointer as create_checkpointer
     from .backend import create_graph_store as create_graph_store
     from .backend import persistence as persistence
+    from .graph import aask as aask
+    from .graph import ask as ask
+    from .graph import chat_graph as chat_graph
+    from .models import chat_model as chat_model
+    from .models import text_model as text_model
+    from .offline import OfflineModel as OfflineModel
     from .saver import Saver as Saver
     from .store import MemoryStore as MemoryStore
     from .time_travel import afork as afork
     from .time_travel import aresume as aresume
     from .time_travel import fork as fork
     from .time_travel import resume as resume
+    from .tools import TOOLS as TOOLS
+    from .tools import memory_tools as memory_tools
 
 _WHERE = {
     "MemoryStore": "store",
+    "OfflineModel": "offline",
     "Persistence": "backend",
     "Saver": "saver",
+    "TOOLS": "tools",
+    "aask": "graph",
     "afork": "time_travel",
     "aresume": "time_travel",
+    "ask": "graph",
+    "chat_graph": "graph",
+    "chat_model": "models",
     "compile_graph": "backend",
     "create_checkpointer": "backend",
     "create_graph_store": "backend",
     "fork": "time_travel",
+    "memory_tools": "tools",
     "persistence": "backend",
     "resume": "time_travel",
+    "text_model": "models",
 }
 
 __all__ = [
+    "TOOLS",
     "MemoryStore",
+    "OfflineModel",
     "Persistence",
     "Saver",
+    "aask",
     "afork",
     "aresume",
+    "ask",
+    "chat_graph",
+    "chat_model",
     "compile_graph",
     "create_checkpointer",
     "create_graph_store",
     "fork",
+    "memory_tools",
     "persistence",
     "resume",
+    "text_model",
 ]
 
 

@@ -1,0 +1,119 @@
+"""Language models by name, and where they may go.
+
+`chat_model("ollama:llama3.2", settings)` is LangChain's `init_chat_model`, with one thing added: a model that would be asked
+on another machine is refused unless the setting `allow_hosts` names that host. What a model's own library does by itself
+cannot be seen from here; where its object names an address that must be allowed, and one that holds a key and names none is
+refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
+
+from .. import hosts
+from ..errors import HostNotAllowed, InvalidInput, Refused
+from .messages import text_of
+
+if TYPE_CHECKING:
+    from ..config import Settings
+
+__all__ = ["TextModel", "admit", "chat_model", "text_model"]
+
+TIMEOUT = 60.0
+_ADDRESSES = (
+    "base_url", "openai_api_base", "api_base", "url", "api_url", "endpoint", "endpoint_url", "azure_endpoint",
+    "anthropic_api_url", "groq_api_base", "mistral_api_base", "host",
+)  # fmt: skip
+_CLIENTS = ("root_client", "_client", "client", "http_client")
+_KEYS = ("api_key", "api_token", "access_token")
+
+
+def chat_model(
+    name: str, settings: Settings, *, url: str | None = None, timeout: float = TIMEOUT, **kwargs: Any
+) -> BaseChatModel:
+    """A LangChain chat model by its name, `provider:model`. `url` is where it is asked (`http://localhost:11434`); further
+    keywords are the provider's own. A host that is neither this machine nor in `allow_hosts` is HostNotAllowed."""
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidInput("A model is named `provider:model`, for example `ollama:llama3.2`.")
+    if url is not None:
+        hosts.check(url, settings)  # before anything of the provider's runs
+        kwargs["base_url"] = url
+        if name.startswith("openai:") and hosts.parse(url).is_here:
+            kwargs.setdefault("api_key", "none")  # a server on this machine wants none, the library wants one
+    kwargs.setdefault("timeout", timeout)
+    kwargs.setdefault("max_retries", 1)
+    if name.startswith("ollama:"):  # takes its time limit where its HTTP client is made
+        kwargs.pop("max_retries")
+        kwargs["client_kwargs"] = {"timeout": kwargs.pop("timeout"), **kwargs.get("client_kwargs", {})}
+    try:
+        from langchain.chat_models import init_chat_model
+
+        made: BaseChatModel = init_chat_model(name, **kwargs)
+    except ImportError as e:
+        raise Refused(
+            f"A model by name needs the extra `agent` (pip install 'recollect[agent]') and its provider's package: {e}"
+        ) from e
+    except Exception as e:  # each provider has errors of its own: an unknown name, a key that is missing
+        raise InvalidInput(
+            f"The model {name!r} cannot be used: {(str(e) or type(e).__name__).splitlines()[0][:300]}"
+        ) from e
+    admit(made, settings)
+    return made
+
+
+def admit(model: Any, settings: Settings, *, url: str | None = None) -> Any:
+    """The model, if it may be asked; else HostNotAllowed. `url` says where it goes, for one that does not say itself."""
+    addresses = [url] if url is not None else list(_addresses(model))
+    for address in addresses:
+        hosts.admit(hosts.parse(address), settings.allow_hosts)
+    if not addresses and _has_key(model):
+        raise HostNotAllowed(
+            f"{type(model).__name__} holds a key, so it asks a server, and does not say which. Say url=... and name the "
+            "host in allow_hosts."
+        )
+    return model
+
+
+def _addresses(model: Any) -> Iterator[str]:
+    for owner in (model, *(getattr(model, name, None) for name in _CLIENTS)):
+        for name in _ADDRESSES:
+            said = getattr(owner, name, None)
+            if said is not None and "://" in str(said):
+                yield str(said).partition("?")[0].partition("#")[0]
+
+
+def _has_key(model: Any) -> bool:
+    names = {*dir(type(model)), *getattr(model, "__dict__", {})}
+    return any(getattr(model, name, None) for name in names if name.endswith(_KEYS) and not name.startswith("__"))
+
+
+class TextModel:
+    """A chat model as `recollect.open(model=...)` takes one: a callable from prompt to text, for summaries. Extraction of
+    memories asks it for structured output."""
+
+    def __init__(self, model: BaseChatModel) -> None:
+        self.model = model
+        self.model_name = str(getattr(model, "model_name", None) or getattr(model, "model", None) or model.get_name())
+
+    def __call__(self, prompt: str) -> str:
+        said = self.model.invoke(prompt)
+        return text_of(said) if isinstance(said, BaseMessage) else str(said)
+
+    def with_structured_output(self, schema: Any, **kwargs: Any) -> Any:
+        """See LangChain's chat models."""
+        return self.model.with_structured_output(schema, **kwargs)
+
+
+def text_model(model: str | BaseChatModel, settings: Settings | None = None, **kwargs: Any) -> TextModel:
+    """A chat model, or its name, for `recollect.open(model=...)`: it writes the summaries, and helps to find memories."""
+    if settings is None:
+        from ..config import Settings as Loaded
+
+        settings = Loaded.load()
+    if isinstance(model, str):
+        return TextModel(chat_model(model, settings, **kwargs))
+    return TextModel(admit(model, settings))

@@ -1,0 +1,193 @@
+"""Memory as tools of an agent. Their schemas are fixed, and none of them says whose memory is meant.
+
+Whose, in which conversation and on which branch comes from the run's config (`user_id`, `thread_id`, `branch`), which the
+application writes and the model never sees. What the tools give back is quoted and fenced as evidence, so that it is not
+learned a second time. What a model wants remembered becomes a memory at once only if the person has just said so; anything
+else waits in quarantine, because a model repeats what a web page told it to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..context import CLOSING, OPENING, _line
+from ..errors import InvalidInput, NotFound, RecollectError
+from ..model import Conversation, Hit
+from ..respond import is_ours
+from ..store import Store
+
+__all__ = ["TOOLS", "memory_tools"]
+
+TOOLS = ("MemorySearch", "recall_memories", "remember", "forget_memory")
+READ_ONLY = ("MemorySearch",)
+RECENT = 6
+"""How many of the newest messages are looked at for the person's own words."""
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Search(_Arguments):
+    """Look something up in what this person said before, and in what is remembered of it."""
+
+    query: str = Field(description="What to look for, in plain words", min_length=1, max_length=2000)
+    top_k: int = Field(5, description="How many results at most", ge=1, le=20)
+    type: Literal["facts", "records"] | None = Field(
+        None, description="'facts' for remembered statements, 'records' for what was said; leave out for both"
+    )
+
+
+class Recall(_Arguments):
+    """List remembered statements that answer a question, each with the id that forget_memory takes."""
+
+    query: str = Field(description="What to recall, in plain words", min_length=1, max_length=2000)
+    limit: int = Field(5, description="How many at most", ge=1, le=20)
+
+
+class Remember(_Arguments):
+    """Keep a short statement about the person beyond this conversation. Only for what they said themselves."""
+
+    content: str = Field(
+        description="One short statement in the third person: 'Prefers dark mode'", min_length=1, max_length=400
+    )
+    kind: Literal["fact", "preference", "todo", "project_state"] = Field("fact", description="What sort of statement")
+
+
+class Forget(_Arguments):
+    """Forget one remembered statement, because the person asked for it."""
+
+    memory_id: str = Field(
+        description="The id that recall_memories gave, in its brackets", min_length=1, max_length=128
+    )
+
+
+class Scope:
+    """Whose memory a run means, by its config. `Scope(store, config)`."""
+
+    def __init__(self, store: Store, config: RunnableConfig | Mapping[str, Any] | None) -> None:
+        given = (config or {}).get("configurable") or {}
+        user = given.get("user_id")
+        self.store = store if user in (None, store.user) else store.for_user(str(user))
+        self.thread = None if given.get("thread_id") is None else str(given["thread_id"])
+        self.branch: str | None = given.get("branch") or None
+        self.injects = given.get("inject") is not False
+
+    @property
+    def here(self) -> Conversation | None:
+        """The conversation, if it is there already."""
+        try:
+            return None if self.thread is None else self.store.get(self.thread)
+        except NotFound:
+            return None
+
+    def said(self) -> list[tuple[str, str]]:
+        """(event id, text) of what the person said last, newest first."""
+        if self.here is None or self.thread is None:
+            return []
+        try:
+            recent = self.store.messages(self.thread, limit=RECENT, branch=self.branch)
+        except NotFound:  # a branch that is about to be made
+            return []
+        return [(e.id, e.text) for e in reversed(recent) if e.role == "user" and e.kind == "message"]
+
+
+def memory_tools(store: Store, names: Sequence[str] = TOOLS) -> list[BaseTool]:
+    """The tools, for `ToolNode`, `create_agent` or `bind_tools`. `MemorySearch` alone only reads what was said and kept."""
+    made: dict[str, tuple[Callable[..., str], type[BaseModel]]] = {
+        "MemorySearch": (_search(store), Search),
+        "recall_memories": (_recall(store), Recall),
+        "remember": (_remember(store), Remember),
+        "forget_memory": (_forget(store), Forget),
+    }
+    unknown = [name for name in names if name not in made]
+    if unknown:
+        raise InvalidInput(f"There is no tool {unknown[0]!r}. The tools are: {', '.join(TOOLS)}.")
+    return [
+        StructuredTool.from_function(
+            func=_safe(made[name][0]), name=name, description=str(made[name][1].__doc__), args_schema=made[name][1]
+        )
+        for name in names
+    ]
+
+
+def _safe(func: Callable[..., str]) -> Callable[..., str]:
+    """What goes wrong is told to the model in words: an agent goes on without its memory."""
+
+    def call(config: RunnableConfig, **arguments: Any) -> str:
+        try:
+            return func(config, **arguments)
+        except RecollectError as e:
+            return f"That did not work: {e}"
+
+    return call
+
+
+def _fenced(lines: Sequence[str]) -> str:
+    return "\n".join([OPENING, *lines, CLOSING]) if lines else "Nothing was found."
+
+
+def _search(store: Store) -> Callable[..., str]:
+    def search(config: RunnableConfig, query: str, top_k: int = 5, type: str | None = None) -> str:
+        scope = Scope(store, config)
+        here, said = scope.here, {id for id, _ in scope.said()[:1]}
+        types = {"facts": "memories", "records": "events"}.get(type or "")
+        workspace = None if here is None else here.workspace
+        hits = scope.store.search(query, types=types, workspace=workspace, limit=top_k + 10)
+        useful = [h for h in hits if h.id not in said and not h.sensitive and not is_ours(h.text)]
+        if types == "memories":
+            useful = [h for h in useful if _is_seen(h, scope)]
+        return _fenced([_line(h) for h in useful[:top_k]])
+
+    return search
+
+
+def _is_seen(hit: Hit, scope: Scope) -> bool:
+    return hit.conversation_id in (None, scope.thread)
+
+
+def _recall(store: Store) -> Callable[..., str]:
+    def recall(config: RunnableConfig, query: str, limit: int = 5) -> str:
+        scope = Scope(store, config)
+        here = scope.here
+        hits = scope.store.recall(
+            query, conversation=here, branch=scope.branch if here is not None else None,
+            workspace=None if here is None else here.workspace, limit=limit,
+        )  # fmt: skip
+        return _fenced([f"- [{h.id}] {_line(h).removeprefix('- ')}" for h in hits if not h.sensitive])
+
+    return recall
+
+
+def _remember(store: Store) -> Callable[..., str]:
+    def remember(config: RunnableConfig, content: str, kind: str = "fact") -> str:
+        from ..extract import danger
+        from ..extract.asking import _is_grounded
+
+        scope = Scope(store, config)
+        source = None
+        if danger.reason(content) is None:
+            source = next((id for id, said in scope.said() if _is_grounded(content, said)), None)
+        kept = scope.store.remember(
+            content, kind=kind, importance=0.7, tags=("tool",), source=source,
+            role="user" if source is not None else "assistant",
+        )  # fmt: skip
+        if kept.state == "quarantined":
+            return f"Kept for the person to look at first: they have not said so in so many words. [{kept.id}]"
+        return f"Remembered. [{kept.id}]"
+
+    return remember
+
+
+def _forget(store: Store) -> Callable[..., str]:
+    def forget(config: RunnableConfig, memory_id: str) -> str:
+        scope = Scope(store, config)
+        scope.store.forget(memory_id.strip().strip("[]"))
+        return "Forgotten. The person can undo it."
+
+    return forget

@@ -1,0 +1,160 @@
+"""Answers without a model: what is remembered and what was said, quoted with its date.
+
+"What are my preferences?" is answered with the list. What a person says about themselves is acknowledged. Anything else
+is looked up, and the best evidence is quoted, with a remark that no model is set up. The same question over the same store
+gives the same answer. What these answers quote is not evidence a second time: they are known by their first words.
+"""
+
+from __future__ import annotations
+
+import re
+
+from . import ids
+from .context import _day as day
+from .errors import NotFound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .model import Conversation, Hit, Memory
+    from .store import Store
+
+NAME = "recollect-offline"
+"""What these answers are recorded under as their model."""
+NO_MODEL = "No language model is set up, so this is what is on record and nothing more."
+NOTED = "Noted: "
+LISTED = "On record"
+EVIDENCE = "This is the closest I have on record:"
+NOTHING = "I have nothing on record about that."
+EMPTY = "Nothing is on record yet."
+MOST_LISTED, MOST_QUOTED, LONGEST = 50, 3, 300
+LEAST, LEAST_SCORE = 0.45, 0.15
+"""What is quoted has at least this share of the best hit's score, and this score: below is what merely shares a word."""
+
+_ASKS = re.compile(r"(?i)^\W*(what|which|list|show|tell|do|does|did|who|how|have|can|could|give|name|any|my)\b|\?\s*$")
+_LISTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("preferences", r"\bpreferences?\b|\bwhat (?:do|did) i (?:like|prefer|want)\b", ("preference",)),
+    ("todos", r"\b(?:to-?dos?|to do list|tasks)\b|\bwhat (?:do|should) i (?:have to|need to|still have to) do\b", ("todo",)),
+    (
+        "memories",
+        r"\bwhat (?:do|can|did) you (?:know|remember|recall|learn)\b(?! about (?!me\b|myself\b))|\bwho am i\b|\babout me\b"
+        r"|\bmy memories\b|\bwhat have i (?:told|said)\b(?=.{0,12}$)",
+        ("preference", "fact", "todo", "project_state"),
+    ),
+)  # fmt: skip
+_ORDER = {"preference": 0, "fact": 1, "todo": 2, "project_state": 3}
+
+
+def answer(store: Store, question: str, *, conversation: str | None = None, branch: str | None = None) -> str:
+    """An answer to what somebody just said, from this user's store alone. With a `conversation`, its own memories are seen
+    too, as its active branch has them, or `branch`."""
+    question = store._gate.another().text(" ".join(question.split()))
+    if not question:
+        return f"{NOTHING} {NO_MODEL}"
+    here = _here(store, conversation)
+    kinds = _asked_for(question)
+    if kinds is not None:
+        return _listed(store, kinds[0], kinds[1], here, branch)
+    noted = _noted(store, question)
+    return noted or _evidence(store, question, here, branch)
+
+
+def is_ours(text: str) -> bool:
+    """Whether a text is an answer of this module: it quotes, and is not to be quoted."""
+    return text.startswith((NOTED, EVIDENCE, NOTHING, EMPTY, LISTED)) or NO_MODEL in text
+
+
+def _here(store: Store, conversation: str | None) -> Conversation | None:
+    try:
+        return None if conversation is None else store.get(conversation)
+    except NotFound:
+        return None
+
+
+def _asked_for(question: str) -> tuple[str, tuple[str, ...]] | None:
+    """(name, kinds) of the list that is asked for."""
+    if not _ASKS.search(question):
+        return None
+    for name, how, kinds in _LISTS:
+        if re.search(how, question, re.IGNORECASE):
+            return name, kinds
+    return None
+
+
+def _listed(store: Store, name: str, kinds: Sequence[str], here: Conversation | None, branch: str | None) -> str:
+    seen = store.memories(
+        conversation=None if here is None else here.id, branch=branch if here is not None else None, kinds=kinds,
+        limit=MOST_LISTED,
+    )  # fmt: skip
+    workspace = None if here is None else here.workspace
+    found = [m for m in seen if m.workspace in (None, workspace) and m.conversation_id in (None, here and here.id)]
+    if not found:
+        return EMPTY if name == "memories" else f"{EMPTY} I know of no {name} of yours."
+    found.sort(key=lambda m: (_ORDER.get(m.kind, 9), _since(m), m.id))
+    head = f"{LISTED} about you:" if name == "memories" else f"{LISTED} as your {name}:"
+    return "\n".join([head, *(f"- {m.content} ({_dates(m)})" for m in found)])
+
+
+def _since(memory: Memory) -> int:
+    return memory.valid_from or memory.created_at
+
+
+def _dates(memory: Memory) -> str:
+    until = f", until {day(memory.valid_to)}" if memory.valid_to is not None and memory.kind != "todo" else ""
+    due = f", due {day(memory.valid_to)}" if memory.valid_to is not None and memory.kind == "todo" else ""
+    return f"{'' if memory.kind == 'todo' else 'since '}{day(_since(memory))}{until}{due}"
+
+
+def _noted(store: Store, said: str) -> str | None:
+    """What will be remembered of it; None when that is nothing, or nothing is looked for."""
+    if not store.settings.memory_extract:
+        return None
+    from .extract import Turn, candidates
+
+    offered = [c for c in candidates(Turn("user", "message", said, 1, ids.now())) if c.quarantine is None]
+    lines = [c.content for c in offered if c.operation in ("assert", "correct")]
+    lines += [f"{c.about} no longer holds" for c in offered if c.operation == "retract" and c.about]
+    if not lines:
+        lines = [f"done: {c.about}" for c in offered if c.operation == "done" and c.about]
+    return f"{NOTED}{'; '.join(lines)}." if lines else None
+
+
+def _evidence(store: Store, question: str, here: Conversation | None, branch: str | None) -> str:
+    workspace = None if here is None else here.workspace
+    hits = store.search(question, workspace=workspace, limit=40)
+    asked = _plain(question)
+    useful = [h for h in hits if not h.sensitive and not is_ours(h.text) and _plain(h.text) != asked and _is_said(h)]
+    answers = [h for h in useful if not h.text.rstrip().endswith("?")] or useful
+    if not answers or answers[0].score < LEAST_SCORE:
+        return f"{NOTHING} {NO_MODEL}"
+    chosen: list[Hit] = []
+    seen: list[set[str]] = []
+    for hit in answers:
+        words = set(_plain(hit.text).split())
+        told = any(len(words & other) >= 0.8 * min(len(words), len(other)) for other in seen)
+        if _fit(hit) >= LEAST * _fit(answers[0]) and not told and len(chosen) < MOST_QUOTED:
+            chosen.append(hit)
+            seen.append(words)
+    return "\n".join([EVIDENCE, *(_quoted(h) for h in chosen), NO_MODEL])
+
+
+def _fit(hit: Hit) -> float:
+    """How well it answers by itself: not because it was said beside something that does."""
+    return hit.parts.get("words", 0.0) + hit.parts.get("meaning", 0.0)
+
+
+def _is_said(hit: Hit) -> bool:
+    return hit.type == "memory" or hit.kind in ("message", "note", "artifact", "tool_result", "summary")
+
+
+def _quoted(hit: Hit) -> str:
+    text = " ".join((hit.text if len(hit.text) <= LONGEST else hit.snippet).split())[:LONGEST]
+    if hit.type == "memory":
+        return f"- {day(hit.created_at)}, remembered: {text}"
+    who = {"user": "you", "assistant": "I"}.get(hit.speaker or "", hit.speaker or hit.kind)
+    return f'- {day(hit.created_at)}, {who} said: "{text}"'
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))

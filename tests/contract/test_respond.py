@@ -1,0 +1,138 @@
+"""Answers without a model: lists with their dates, the best evidence quoted, and nothing made up."""
+
+from __future__ import annotations
+
+import pytest
+
+import recollect
+from recollect import respond
+from talk import Open
+
+TODAY = 1_794_787_200_000  # 16 November 2026
+
+
+@pytest.fixture
+def learned(open_store: Open) -> recollect.Store:
+    store = open_store(memory_extract=True)
+    c = store.create("first")
+    for i, text in enumerate(
+        ("Remember I prefer dark mode", "I live in Lisbon", "The launch of Atlas is on 3 March 2027")
+    ):
+        store.append(c, role="user", text=text, created_at=TODAY + i)
+    store.consolidate(c)
+    return store
+
+
+def test_preferences_are_listed_with_their_dates(learned: recollect.Store) -> None:
+    assert respond.answer(learned, "What are my preferences?") == (
+        "On record as your preferences:\n- Prefers dark mode (since 16 November 2026)"
+    )
+
+
+@pytest.mark.parametrize(
+    "asked", ["what do you know about me?", "Who am I?", "What do you remember?", "Tell me about me"]
+)
+def test_everything_is_listed_when_everything_is_asked_for(learned: recollect.Store, asked: str) -> None:
+    said = respond.answer(learned, asked)
+    assert "Prefers dark mode" in said
+    assert "Lives in Lisbon" in said
+
+
+def test_a_list_with_nothing_on_it_says_so(learned: recollect.Store) -> None:
+    assert respond.answer(learned, "What are my todos?") == "Nothing is on record yet. I know of no todos of yours."
+    assert respond.answer(learned.for_user("kim"), "What are my preferences?").startswith("Nothing is on record yet.")
+
+
+def test_anything_else_is_answered_with_the_best_evidence(learned: recollect.Store) -> None:
+    said = respond.answer(learned, "When is the launch of Atlas?")
+    assert '16 November 2026, you said: "The launch of Atlas is on 3 March 2027"' in said
+    assert said.endswith(respond.NO_MODEL)
+
+
+def test_what_is_not_on_record_is_not_made_up(learned: recollect.Store) -> None:
+    assert respond.answer(learned, "How tall is Mount Everest?") == f"{respond.NOTHING} {respond.NO_MODEL}"
+    assert respond.answer(learned, " ") == f"{respond.NOTHING} {respond.NO_MODEL}"
+
+
+def test_what_is_said_is_acknowledged_only_if_it_will_be_kept(learned: recollect.Store, open_store: Open) -> None:
+    assert respond.answer(learned, "Remember I prefer tea") == "Noted: Prefers tea."
+    deaf = open_store(user="deaf", memory_extract=False)
+    assert not respond.answer(deaf, "Remember I prefer tea").startswith(respond.NOTED)
+
+
+def test_a_changed_preference_is_listed_as_it_stands(learned: recollect.Store) -> None:
+    learned.append("first", role="user", text="Actually I prefer light mode now", created_at=TODAY + 86_400_000)
+    learned.consolidate("first")
+    said = respond.answer(learned, "What are my preferences?")
+    assert "light mode" in said
+    assert "dark mode" not in said
+
+
+def test_answers_are_not_evidence_a_second_time(learned: recollect.Store) -> None:
+    for _ in range(3):
+        asked = "When is the launch of Atlas?"
+        learned.append("first", role="user", text=asked)
+        learned.append("first", role="assistant", text=respond.answer(learned, asked, conversation="first"))
+    said = respond.answer(learned, "When is the launch of Atlas?", conversation="first")
+    assert said.count("Atlas") == 1
+    learned.consolidate("first")
+    assert learned.memories(state="quarantined") == []
+
+
+def test_the_same_question_has_the_same_answer(learned: recollect.Store) -> None:
+    assert len({respond.answer(learned, "Where do I live in Lisbon?") for _ in range(3)}) == 1
+
+
+def test_a_branch_sees_its_own(learned: recollect.Store) -> None:
+    branch = learned.fork("first", at=1, name="other")
+    learned.append("first", role="user", text="I prefer coffee to tea", branch=branch)
+    learned.consolidate("first", branch="other")
+    on_it = respond.answer(learned, "What are my preferences?", conversation="first", branch="other")
+    assert "coffee" in on_it
+    assert "coffee" not in respond.answer(learned, "What are my preferences?", conversation="first", branch="main")
+
+
+def test_another_workspace_is_not_quoted(open_store: Open) -> None:
+    store = open_store()
+    store.append(store.create("one", workspace="/one"), role="user", text="The Zephyr build needs clang 19")
+    store.create("two", workspace="/two")
+    assert "clang" not in respond.answer(store, "What does the Zephyr build need?", conversation="two")
+    assert "clang" in respond.answer(store, "What does the Zephyr build need?", conversation="one")
+
+
+def test_what_had_a_secret_in_it_is_not_quoted(open_store: Open) -> None:
+    store = open_store()
+    store.append(store.create("c"), role="user", text="The Zephyr token is ghp_" + "a1B2c3D4e5F6" * 3)
+    assert "Zephyr" not in respond.answer(store, "What is the Zephyr token?")
+
+
+def test_what_waits_to_be_learned_is_learned_before_an_answer(open_store: Open) -> None:
+    store = open_store(memory_extract=True, background=False)
+    store.append(store.create("first"), role="user", text="Remember I prefer dark mode")
+    assert store.memories() == []
+    store._catch_up()
+    assert [m.content for m in store.memories()] == ["Prefers dark mode"]
+    store.settle()
+    assert len(store.memories()) == 1
+
+
+def test_a_slow_model_does_not_hold_an_answer_up(url: str) -> None:
+    import threading
+
+    import recollect
+
+    hold = threading.Event()
+
+    def model(prompt: str) -> str:
+        hold.wait(10)
+        return "[]"
+
+    with recollect.open(
+        url, user="alex", model=model, background=False, semantic=False, memory_extract_timeout=0.3
+    ) as store:
+        store.append(store.create("first"), role="user", text="Remember I prefer dark mode")
+        store._catch_up(seconds=0.01)
+        assert store.memories() == []
+        store._catch_up(seconds=5)
+        assert [m.content for m in store.memories()] == ["Prefers dark mode"]
+        hold.set()
