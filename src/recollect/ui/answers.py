@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 AT_ONCE = 4
 """Threads, and with them connections, that answers use at most; more of them wait for their turn."""
@@ -70,7 +70,9 @@ class Answers:
     """The answers that are being given in this process."""
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="recollect-answer")
+        # Threads of our own and not an executor's: those are waited for when the process ends, however long a model takes.
+        self._queue: SimpleQueue[tuple[Where, Answer, Callable[[], Iterator[str]]] | None] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
         self._running: dict[Where, Answer] = {}
         self._lock = threading.Lock()
 
@@ -85,8 +87,16 @@ class Answers:
             if running is not None:
                 return running
             answer = self._running[where] = Answer(text, after)
-        self._pool.submit(self._run, where, answer, give)
+            if len(self._threads) < min(AT_ONCE, len(self._running)):
+                thread = threading.Thread(target=self._work, name="recollect-answer", daemon=True)
+                self._threads.append(thread)
+                thread.start()
+        self._queue.put((where, answer, give))
         return answer
+
+    def _work(self) -> None:
+        while (given := self._queue.get()) is not None:
+            self._run(*given)
 
     def _run(self, where: Where, answer: Answer, give: Callable[[], Iterator[str]]) -> None:
         error: Exception | None = None
@@ -103,7 +113,7 @@ class Answers:
         with self._lock:
             return len(self._running)
 
-    def settle(self, seconds: float = 10.0) -> None:
+    def settle(self, seconds: float = 5.0) -> None:
         """Wait for what is being answered, but not for ever."""
         with self._lock:
             waiting = list(self._running.values())
@@ -112,4 +122,5 @@ class Answers:
 
     def close(self) -> None:
         self.settle()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for _ in self._threads:
+            self._queue.put(None)

@@ -205,9 +205,12 @@ def _unanswered(c: Conversation, branch: Branch) -> None:
     failed = st.session_state.pop("failed", None)
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="unanswered"):
         st.markdown(failed or "This was not answered yet: the application was closed, or the model failed.")
-        st.button(
-            "Answer it now", key="again", icon=":material/refresh:", on_click=turns.answer_again, args=(c, branch)
-        )
+        st.button("Answer it now", key="again", icon=":material/refresh:", on_click=_again, args=(c, branch))
+
+
+@guarded
+def _again(c: Conversation, branch: Branch) -> None:
+    turns.answer_again(c, branch)
 
 
 def _follow(answer: Answer) -> None:

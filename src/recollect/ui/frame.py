@@ -10,9 +10,8 @@ import streamlit as st
 
 from ..errors import RecollectError
 from . import look, sidebar, state
+from .launch import SCREENS
 
-SCREENS = Path(__file__).parent / "screens"
-MAIN = SCREENS / "main.py"
 PAGES = (
     ("chat", "Chat", ":material/forum:"),
     ("time_travel", "Time travel", ":material/history:"),
@@ -23,11 +22,6 @@ PAGES = (
 )
 OF_CONVERSATION = ("chat", "time_travel", "timeline")
 """Pages on which another conversation can be picked without leaving them."""
-
-
-def screen(name: str) -> str:
-    """What `st.switch_page` takes."""
-    return f"{name}.py"
 
 
 def run() -> None:
@@ -59,12 +53,19 @@ def run() -> None:
     except RecollectError as e:
         st.error(str(e), icon=":material/error:")
     except Exception as e:
-        # No message of it, no traceback: both may quote what was said. Where it happened is enough to find it.
-        at = traceback.extract_tb(e.__traceback__)[-1]
-        where = f"{Path(at.filename).name}:{at.lineno}"
-        logging.getLogger("recollect.ui").error("%s at %s", type(e).__name__, where)
-        st.error(
-            "Something went wrong while this page was drawn. What was saved is safe; reloading the page often helps. "
-            f"If it happens again, please report: {type(e).__name__} at {where}.",
-            icon=":material/error:",
-        )
+        said_wrong(e)
+
+
+def said_wrong(e: Exception) -> bool:
+    """What is said of an error that nobody foresaw: no message of it and no traceback, both may quote what was said. Where
+    it happened is enough to find it."""
+    ours = [f for f in traceback.extract_tb(e.__traceback__) if "recollect" in f.filename]
+    at = (ours or traceback.extract_tb(e.__traceback__) or [traceback.FrameSummary("?", 0, "?")])[-1]
+    where = f"{Path(at.filename).name}:{at.lineno}"
+    logging.getLogger("recollect.ui").error("%s at %s", type(e).__name__, where)
+    st.error(
+        "Something went wrong while this page was drawn. What was saved is safe; reloading the page often helps. "
+        f"If it happens again, please report: {type(e).__name__} at {where}.",
+        icon=":material/error:",
+    )
+    return True

@@ -77,7 +77,7 @@ def shared() -> Shared:
 
 def reopen() -> None:
     """Close the store and open it anew when it is next needed: other settings are in force then."""
-    shared.clear()  # type: ignore[attr-defined]
+    shared.clear()
 
 
 def store() -> Store:
