@@ -41,8 +41,7 @@ def page() -> None:
             _newest()
         st.session_state.pop("failed", None)
         answer = turns.say(c, text, branch.name)
-        with st.chat_message("user", avatar=transcript.AVATARS["user"]):
-            st.markdown(look.plain(text) if len(text) < 200 else text)
+        _pending(text)
     if answer is not None:
         _follow(answer)
 
@@ -87,7 +86,7 @@ def _begin(text: str) -> None:
 
 
 def _header(c: Conversation, branches: list[Branch], branch: Branch | None) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key="header", wrap=False):
+    with st.container(horizontal=True, vertical_alignment="center", key="header"):
         with st.container(key="title-of-conversation"):
             st.text_input(
                 "Title", value=c.title or "", key=f"title-{c.id}-{hash(c.title)}", placeholder="Untitled",
@@ -193,12 +192,17 @@ def _messages(
     transcript.draw(c, branch, events, pinned, st.session_state.get("focus"))
     if answer is not None:
         if answer.text is not None:
-            with st.chat_message("user", avatar=transcript.AVATARS["user"]):
-                st.markdown(transcript.readable(answer.text))
+            _pending(answer.text)
         return
     last = next((e for e in reversed(events) if e.kind in ("message", "error")), None)
     if not newer and last is not None and (last.role == "user" or last.kind == "error"):
         _unanswered(c, branch)
+
+
+def _pending(text: str) -> None:
+    """What was just said, until it is read from the log."""
+    with st.container(key="pending-user"), st.chat_message("user", avatar=transcript.AVATARS["user"]):
+        st.markdown(transcript.readable(text))
 
 
 def _unanswered(c: Conversation, branch: Branch) -> None:

@@ -21,8 +21,9 @@ def switcher(c: Conversation, branches: list[Branch], branch: Branch, where: str
     previews = {b.name: b for b in branches}
     key = f"branch-{where}-{c.id}-{branch.name}-{len(names)}"
     st.selectbox(
-        "Branch", names, index=names.index(branch.name), key=key, label_visibility="collapsed", width=180,
-        format_func=lambda n: f"⑂ {n} – {look.short(previews[n].preview, 30)}" if previews[n].preview else f"⑂ {n}",
+        "Branch", names, index=names.index(branch.name), key=key, label_visibility="collapsed", width=170,
+        format_func=lambda n: f"{n} – {look.short(previews[n].preview, 40)}" if previews[n].preview else n,
+        help=f"{len(names)} branches; the page Time travel draws them.",
         on_change=_switch, args=(c.id, key),
     )  # fmt: skip
 
@@ -63,7 +64,7 @@ def tree(branches: list[Branch], shown: str | None) -> str:
         weight = ' font-weight="600"' if b.name == shown else ""
         said = f"{look.short(b.name, 22)}{' (active)' if b.active else ''} · {b.head}"
         out.append(
-            f'<text x="{names - 20}" y="{y + 4}" font-size="12" fill="currentColor"{weight}>{html.escape(said)}</text>'
+            f'<text x="{names - 20}" y="{y + 4}" font-size="12" fill="#7d8a85"{weight}>{html.escape(said)}</text>'
         )
     alt = html.escape(f"{len(branches)} branches: " + ", ".join(b.name for b in drawn))
     return (
@@ -90,4 +91,4 @@ def _chosen(branches: list[Branch], shown: str | None) -> list[Branch]:
 
 
 def draw_tree(branches: list[Branch], shown: str | None) -> None:
-    st.html(f'<div class="rc-tree">{tree(branches, shown)}</div>')
+    st.image(tree(branches, shown), width="content")

@@ -26,7 +26,7 @@ OF_CONVERSATION = ("chat", "time_travel", "timeline")
 
 def run() -> None:
     """One run of the script: everything that is on the page."""
-    st.set_page_config(page_title="Recollect", page_icon=":material/bookmark_heart:", layout="centered")
+    st.set_page_config(page_title="Recollect", page_icon="🔖", layout="centered")
     look.style()
     page = st.navigation(
         [

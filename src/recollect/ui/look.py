@@ -22,7 +22,8 @@ THEME: dict[str, str | bool] = {
     "theme.light.textColor": "#22272a",
     "theme.light.borderColor": "#dcdfd8",
     "theme.light.sidebar.backgroundColor": "#f5f6f1",
-    "theme.dark.primaryColor": "#6fbfa8",
+    "theme.dark.linkColor": "#7fcbb4",
+    "theme.dark.primaryColor": "#3a8a72",
     "theme.dark.backgroundColor": "#14181a",
     "theme.dark.secondaryBackgroundColor": "#1f2528",
     "theme.dark.textColor": "#e6eae8",
@@ -34,8 +35,14 @@ THEME: dict[str, str | bool] = {
 _STYLE = """
 <style>
 /* one measure for everything, so that pages do not jump when they are switched */
-.stMainBlockContainer { max-width: 64rem; padding: 3.6rem 1.5rem 2rem; }
-@media (max-width: 640px) { .stMainBlockContainer { padding: 3.4rem .9rem 1.2rem; } }
+.stMainBlockContainer { max-width: 58rem; padding: 4.6rem 1.5rem 2rem; }
+[data-testid="stBottomBlockContainer"] { max-width: 58rem; padding: .6rem 1.5rem 1.4rem; }
+@media (max-width: 640px) {
+  .stMainBlockContainer { padding: 4.2rem .9rem 1.2rem; }
+  [data-testid="stBottomBlockContainer"] { padding: .5rem .9rem 1rem; }
+  [data-testid="stLayoutWrapper"]:has(> .st-key-title-of-conversation), .st-key-title-of-conversation { min-width: 100%; }
+}
+.stMainBlockContainer h3 { font-size: 1.35rem; }
 [data-testid="stSidebarContent"] [data-testid="stVerticalBlock"] { gap: .45rem; }
 
 /* a list of conversations reads like a list */
@@ -64,7 +71,17 @@ _STYLE = """
 .rc-tree { max-width: 100%; overflow-x: auto; }
 .rc-said { overflow-wrap: anywhere; }
 [class*="st-key-focus"] { border-left: 3px solid var(--st-primary-color, #2f6f5e); padding-left: .6rem; border-radius: .2rem; }
-[data-testid="stChatMessage"] { padding: .7rem .8rem; gap: .7rem; }
+[data-testid="stChatMessage"] { padding: .6rem .8rem; gap: .7rem; }
+[data-testid="stChatMessage"]:has([data-testid="stChatMessageAvatarUser"]), .st-key-pending-user [data-testid="stChatMessage"],
+[class*="st-key-by-user"] [data-testid="stChatMessage"] { background: rgba(122, 140, 128, .11); }
+[data-testid="stChatMessageContent"] [data-testid="stVerticalBlock"] { gap: .25rem; }
+/* menus of one thing: the sign is enough to see, the word is there for who cannot */
+[class*="st-key-do-"] button p, [class*="st-key-memory-do-"] button p, .st-key-menu button p, .st-key-memory-menu button p {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+[class*="st-key-do-"] button [data-testid="stIconMaterial"] ~ *, .rc-none { margin: 0; }
+[class*="st-key-list-of-checkpoints"] button { justify-content: flex-start; text-align: left; }
+[class*="st-key-list-of-checkpoints"] button > div { justify-content: flex-start; width: 100%; text-align: left; }
+[class*="st-key-list-of-checkpoints"] button p { font-size: .88rem; }
 [data-testid="stChatMessage"] pre { white-space: pre-wrap; }
 *:focus-visible { outline: 2px solid var(--st-primary-color, #2f6f5e); outline-offset: 1px; }
 @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }

@@ -41,7 +41,8 @@ def draw(c: Conversation, branch: Branch, events: list[Event], pinned: set[int],
     for e in events:
         if e.kind in ("reasoning", "event"):
             continue
-        with st.container(key=f"{'focus' if e.seq == focus else 'event'}-{e.seq}", gap="xsmall"):
+        who = "by-user" if e.kind == "message" and e.role == "user" else "event"
+        with st.container(key=f"{'focus' if e.seq == focus else who}-{e.seq}", gap="xsmall"):
             if e.kind == "message":
                 _message(c, branch, e, e.seq in pinned, traces.get(e.seq, []), handed.get(e.seq))
             else:

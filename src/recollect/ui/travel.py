@@ -12,6 +12,7 @@ from . import drawing, look, state, transcript, turns
 from .state import guarded
 
 PAGE = 25
+_NODES = {"__start__": "began", "recall": "looked up what is known", "answer": "answered", "record": "kept"}
 _STEPS = {"input": "you said", "loop": "the graph ran", "update": "the state was changed", "fork": "forked here"}
 
 
@@ -72,9 +73,7 @@ def _timeline(found: list[Checkpoint], *, more: bool) -> Checkpoint | None:
     st.markdown("**Checkpoints**, newest first")
     with st.container(height=560, gap="xsmall", key="list-of-checkpoints"):
         for k in found:
-            what = _STEPS.get(k.source or "", k.source or "")
-            if k.node:
-                what = f"{k.node}"
+            what = _NODES.get(k.node, k.node) if k.node else _STEPS.get(k.source or "", k.source or "")
             said = f"**{look.clock(k.created_at)}** · step {k.step if k.step is not None else '–'} · {look.plain(what)}"
             if k.preview:
                 said += f"  \n{look.label(k.preview, 70)}"
