@@ -74,6 +74,7 @@ class Answers:
         self._queue: SimpleQueue[tuple[Where, Answer, Callable[[], Iterator[str]]] | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._running: dict[Where, Answer] = {}
+        self._failed: dict[Where, Exception] = {}
         self._lock = threading.Lock()
 
     def get(self, where: Where) -> Answer | None:
@@ -86,6 +87,7 @@ class Answers:
             running = self._running.get(where)
             if running is not None:
                 return running
+            self._failed.pop(where, None)
             answer = self._running[where] = Answer(text, after)
             if len(self._threads) < min(AT_ONCE, len(self._running)):
                 thread = threading.Thread(target=self._work, name="recollect-answer", daemon=True)
@@ -107,7 +109,14 @@ class Answers:
             error = e
         with self._lock:
             self._running.pop(where, None)
+            if error is not None:
+                self._failed[where] = error
         answer.end(error)
+
+    def failed(self, where: Where) -> Exception | None:
+        """Why the last answer there could not be given, until the next one is asked for."""
+        with self._lock:
+            return self._failed.get(where)
 
     def busy(self) -> int:
         with self._lock:

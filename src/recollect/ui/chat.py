@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ..errors import RecollectError
 from ..model import Branch, Conversation, Event
 from . import dialogs, drawing, look, state, transcript, turns
 from .answers import Answer
@@ -39,7 +38,6 @@ def page() -> None:
     if text and text.strip():
         if newer:
             _newest()
-        st.session_state.pop("failed", None)
         answer = turns.say(c, text, branch.name)
         _pending(text)
     if answer is not None:
@@ -125,14 +123,18 @@ def _menu(c: Conversation, branch: Branch | None) -> None:
             mime="application/x-ndjson", key="export-jsonl", icon=":material/data_object:", on_click="ignore",
             width="stretch",
         )  # fmt: skip
-        if st.button("Clear the history…", key="clear", icon=":material/mop:", width="stretch"):
-            dialogs.clear(c)
+        st.button(
+            "Clear the history…", key="clear", icon=":material/mop:", width="stretch", on_click=dialogs.ask,
+            args=(dialogs.clear, c),
+        )  # fmt: skip
         st.button(
             "Delete", key="delete", icon=":material/delete:", width="stretch", on_click=_delete, args=(c.id, c.title),
             help="Into the bin: it can be taken out again.",
         )  # fmt: skip
-        if st.button("Erase for good…", key="erase", icon=":material/delete_forever:", width="stretch"):
-            dialogs.erase_conversation(c)
+        st.button(
+            "Erase for good…", key="erase", icon=":material/delete_forever:", width="stretch", on_click=dialogs.ask,
+            args=(dialogs.erase_conversation, c),
+        )  # fmt: skip
 
 
 @guarded
@@ -197,6 +199,8 @@ def _messages(
     last = next((e for e in reversed(events) if e.kind in ("message", "error")), None)
     if not newer and last is not None and (last.role == "user" or last.kind == "error"):
         _unanswered(c, branch)
+    elif failed := turns.failure(c, branch.name):
+        st.error(look.plain(failed))
 
 
 def _pending(text: str) -> None:
@@ -206,9 +210,13 @@ def _pending(text: str) -> None:
 
 
 def _unanswered(c: Conversation, branch: Branch) -> None:
-    failed = st.session_state.pop("failed", None)
+    failed = turns.failure(c, branch.name)
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="unanswered"):
-        st.markdown(failed or "This was not answered yet: the application was closed, or the model failed.")
+        st.markdown(
+            look.plain(failed)
+            if failed
+            else "This was not answered yet: the application was closed, or the model failed."
+        )
         st.button("Answer it now", key="again", icon=":material/refresh:", on_click=_again, args=(c, branch))
 
 
@@ -221,9 +229,6 @@ def _follow(answer: Answer) -> None:
     """Show an answer as it comes; then the page is drawn anew, from the log."""
     with st.chat_message("assistant", avatar=transcript.AVATARS["assistant"]):
         st.write_stream(answer.pieces())
-    if answer.error is not None:
-        why = str(answer.error) if isinstance(answer.error, RecollectError) else type(answer.error).__name__
-        st.session_state["failed"] = f"The answer could not be given. {look.plain(why)}"
     st.rerun()
 
 

@@ -1,6 +1,12 @@
-"""What asks before it acts: remember, clear, erase. Each says in plain words what goes, and what stays."""
+"""What asks before it acts: remember, clear, erase. Each says in plain words what goes, and what stays.
+
+Which dialog is open is part of the state, so it stays open when the page under it is drawn anew because something came in.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -8,15 +14,38 @@ from ..errors import RecollectError
 from ..model import MEMORY_KINDS, Conversation, Event, Memory
 from . import look, state
 
+_OPEN = "dialog"
+
+
+def ask(dialog: Callable[..., None], *about: Any) -> None:
+    """Open a dialog with the page that is drawn next, or is being drawn."""
+    st.session_state[_OPEN] = (dialog, about)
+
+
+def draw() -> None:
+    """At the end of a page: the dialog that is open."""
+    asked = st.session_state.get(_OPEN)
+    if asked is not None:
+        dialog, about = asked
+        dialog(*about)
+
+
+def close() -> None:
+    st.session_state.pop(_OPEN, None)
+
+
 EVERYWHERE, HERE, WORKSPACE = "everywhere", "in this conversation", "in this workspace"
 
 
-def _done(text: str) -> None:
-    state.tell(text, "success")
+def done(text: str | None = None) -> None:
+    """Close it, and say what was done."""
+    close()
+    if text:
+        state.tell(text, "success")
     st.rerun()
 
 
-@st.dialog("Remember this", icon=":material/bookmark_add:")
+@st.dialog("Remember this", icon=":material/bookmark_add:", on_dismiss=close)
 def remember(c: Conversation, e: Event) -> None:
     content = st.text_area("What to remember", value=e.text[:2000], key="remember-content", max_chars=4000)
     with st.container(horizontal=True):
@@ -34,10 +63,10 @@ def remember(c: Conversation, e: Event) -> None:
         except RecollectError as error:
             st.error(str(error))
             return
-        _done("Remembered. The page Memories has it.")
+        done("Remembered. The page Memories has it.")
 
 
-@st.dialog("Clear the history?", icon=":material/mop:")
+@st.dialog("Clear the history?", icon=":material/mop:", on_dismiss=close)
 def clear(c: Conversation) -> None:
     st.markdown(
         f"All messages of **{look.label(c.title or 'Untitled')}** go, on every branch, and cannot be brought back. The "
@@ -50,10 +79,10 @@ def clear(c: Conversation) -> None:
             st.error(str(error))
             return
         state.look_at(c.id)
-        _done(f"{look.count(gone, 'event')} cleared.")
+        done(f"{look.count(gone, 'event')} cleared.")
 
 
-@st.dialog("Erase for good?", icon=":material/delete_forever:")
+@st.dialog("Erase for good?", icon=":material/delete_forever:", on_dismiss=close)
 def erase_conversation(c: Conversation) -> None:
     store = state.store()
     title = c.title or "Untitled"
@@ -84,11 +113,11 @@ def erase_conversation(c: Conversation) -> None:
             return
         newest = store.conversations(limit=1)
         state.look_at(newest[0].id if newest else None)
-        st.session_state.pop("undo", None)
-        _done(f"Erased: {look.count(receipt.counts.get('events', 0), 'event')}. Receipt {receipt.id}.")
+        st.session_state.pop("undoable", None)
+        done(f"Erased: {look.count(receipt.counts.get('events', 0), 'event')}. Receipt {receipt.id}.")
 
 
-@st.dialog("Erase a memory for good?", icon=":material/delete_forever:")
+@st.dialog("Erase a memory for good?", icon=":material/delete_forever:", on_dismiss=close)
 def erase_memory(m: Memory) -> None:
     st.markdown("This goes, with its whole history, and cannot be brought back:")
     with st.container(border=True):
@@ -99,12 +128,12 @@ def erase_memory(m: Memory) -> None:
         except RecollectError as error:
             st.error(str(error))
             return
-        st.session_state.pop("undo", None)
-        _done("Erased.")
+        st.session_state.pop("undoable", None)
+        done("Erased.")
 
 
-@st.dialog("Erase memories for good?", icon=":material/delete_forever:")
-def purge(scope: str, conversation: Conversation | None) -> None:
+@st.dialog("Erase memories for good?", icon=":material/delete_forever:", on_dismiss=close)
+def purge(conversation: Conversation | None) -> None:
     """All memories that came from a conversation, or all of this profile's."""
     store = state.store()
     held = store.memories(state=None, limit=10_000)
@@ -130,5 +159,5 @@ def purge(scope: str, conversation: Conversation | None) -> None:
         except RecollectError as error:
             st.error(str(error))
             return
-        st.session_state.pop("undo", None)
-        _done(f"{look.count(len(held), 'memory')} erased.")
+        st.session_state.pop("undoable", None)
+        done(f"{look.count(len(held), 'memory')} erased.")

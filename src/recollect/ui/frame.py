@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from ..errors import RecollectError
-from . import look, sidebar, state
+from . import dialogs, look, sidebar, state
 from .launch import SCREENS
 
 PAGES = (
@@ -45,8 +45,10 @@ def run() -> None:
         state.begin()
         stays = page.url_path in ("", *OF_CONVERSATION)
         sidebar.draw(stays)
+        state.find_current()
         state.notes()
         page.run()
+        dialogs.draw()
         state.address()
         st.session_state["fresh"] = True
         sidebar.watch()

@@ -13,6 +13,8 @@ from datetime import datetime
 
 import streamlit as st
 
+from ..model import Hit
+
 THEME: dict[str, str | bool] = {
     "theme.baseRadius": "0.6rem",
     "theme.showSidebarBorder": True,
@@ -200,6 +202,14 @@ _COMMON = frozenset(
     "the and for are was were has have had did does you your his her its our their what which who whom when where why how"
     " that this these those with from about into over all any can could would should will shall may might not but".split()
 )
+
+
+def fits(hit: Hit) -> bool:
+    """Whether something that was found answers, and is not merely the least far away: it shares words, or most of the
+    meaning (what has nothing to do with a question reaches 0.06)."""
+    return (
+        hit.parts.get("words", 0) > 0 or hit.parts.get("meaning", 0) >= 0.15 or hit.parts.get("neighbours", 0) >= 0.15
+    )
 
 
 def marked(text: str, words: Sequence[str]) -> str:

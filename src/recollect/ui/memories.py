@@ -10,6 +10,7 @@ import streamlit as st
 
 from ..errors import RecollectError
 from ..model import MEMORY_KINDS, MEMORY_STATES, Memory
+from ..store import Store
 from . import dialogs, look, state, transcript
 from .state import guarded
 
@@ -27,8 +28,7 @@ def page() -> None:
     waiting = _waiting()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Memories", anchor=False, width="stretch")
-        if st.button("Add", key="memory-add", icon=":material/add:", type="primary"):
-            add()
+        st.button("Add", key="memory-add", icon=":material/add:", type="primary", on_click=dialogs.ask, args=(add,))
         with st.popover("More", key="memory-menu", icon=":material/more_horiz:", type="tertiary"):
             st.download_button(
                 "Export (JSON lines)", data=exported, file_name="memories.jsonl", mime="application/x-ndjson",
@@ -39,11 +39,11 @@ def page() -> None:
                 "Erase all from this conversation…", key="purge-conversation", icon=":material/delete_forever:", width="stretch",
                 help=look.plain(c.title or "Untitled"),
             ):  # fmt: skip
-                dialogs.purge("conversation", c)
+                dialogs.ask(dialogs.purge, c)
             if st.button(
                 "Erase all of this profile…", key="purge-user", icon=":material/delete_forever:", width="stretch"
             ):
-                dialogs.purge("user", None)
+                dialogs.ask(dialogs.purge, None)
     view = st.segmented_control(
         "View", [CARDS, TABLE, REVIEW], default=CARDS, required=True, key="memory-view", label_visibility="collapsed",
         format_func=lambda v: f"{v} ({len(waiting)})" if v == REVIEW and waiting else v,
@@ -120,7 +120,7 @@ def _filtered() -> list[Memory]:
     elif order == "most used":
         found.sort(key=lambda m: -m.uses)
     if question.strip():
-        ranks = {h.id: n for n, h in enumerate(store.search(question, types="memories", limit=100))}
+        ranks = {h.id: n for n, h in enumerate(store.search(question, types="memories", limit=100)) if look.fits(h)}
         words = question.casefold().split()
         found = [m for m in found if m.id in ranks or all(w in m.content.casefold() for w in words)]
         found.sort(key=lambda m: ranks.get(m.id, len(ranks)))
@@ -181,11 +181,11 @@ def _source(m: Memory, where: str) -> None:
 def act(chosen: str, m: Memory) -> None:
     store = state.store()
     if chosen == EDIT:
-        edit(m)
+        dialogs.ask(edit, m)
     elif chosen == HISTORY:
-        history(m)
+        dialogs.ask(history, m)
     elif chosen == ERASE:
-        dialogs.erase_memory(m)
+        dialogs.ask(dialogs.erase_memory, m)
     else:
         try:
             if chosen == FORGET:
@@ -243,7 +243,7 @@ def _form(m: Memory | None, key: str) -> tuple[str, str, float, list[str]]:
     return content.strip(), kind, importance, [t.strip() for t in tags.split(",") if t.strip()]
 
 
-@st.dialog("Add a memory", icon=":material/add:")
+@st.dialog("Add a memory", icon=":material/add:", on_dismiss=dialogs.close)
 def add() -> None:
     content, kind, importance, tags = _form(None, "new-memory")
     pinned = st.toggle("Pin it", key="new-memory-pin")
@@ -255,10 +255,10 @@ def add() -> None:
             return
         if made.made_room:
             state.tell(f"{look.count(len(made.made_room), 'less important memory')} had to make room.", "info")
-        st.rerun()
+        dialogs.done()
 
 
-@st.dialog("Edit a memory", icon=":material/edit:")
+@st.dialog("Edit a memory", icon=":material/edit:", on_dismiss=dialogs.close)
 def edit(m: Memory, promote: bool = False) -> None:
     content, kind, importance, tags = _form(m, f"edit-{m.id}")
     if st.button("Save", key="edit-memory-go", type="primary", disabled=not content):
@@ -271,12 +271,15 @@ def edit(m: Memory, promote: bool = False) -> None:
             st.error(str(error))
             return
         state.offer_undo(f"Saved: {look.label(changed.content, 80)}", partial(state.store().undo, changed.id))
-        st.rerun()
+        dialogs.done()
 
 
-@st.dialog("History", icon=":material/history:", width="medium")
+@st.dialog("History", icon=":material/history:", width="medium", on_dismiss=dialogs.close)
 def history(m: Memory) -> None:
-    for change in reversed(state.store().memory_history(m.id)):
+    changes = state.store().memory_history(m.id)
+    for earlier in _before(m):
+        changes += state.store().memory_history(earlier.id)
+    for change in sorted(changes, key=lambda c: -c.at):
         with st.container(border=True, gap="xsmall"):
             undone = " (taken back)" if change.undone_at else ""
             st.markdown(
@@ -289,6 +292,18 @@ def history(m: Memory) -> None:
                 look.quiet(change.why)
             if change.after.replaced_by:
                 look.quiet("Another statement took its place.")
+
+
+def _before(m: Memory) -> list[Memory]:
+    """The statements whose place it took, and those whose place they had taken."""
+    held = state.store().memories(state=None, limit=MOST)
+    found: list[Memory] = []
+    wanted = {m.id}
+    while wanted and len(found) < 20:
+        step = [old for old in held if old.replaced_by in wanted and old not in found]
+        found += step
+        wanted = {old.id for old in step}
+    return found
 
 
 # -- review
@@ -333,7 +348,7 @@ def _review(waiting: list[Memory]) -> None:
                     args=(m, against),
                 )
                 if st.button("Edit…", key=f"review-edit-{m.id}", icon=":material/edit:"):
-                    edit(m, promote=True)
+                    dialogs.ask(edit, m, True)
                 st.button("Reject", key=f"reject-{m.id}", icon=":material/close:", on_click=_reject, args=(m,))
                 _source(m, "review")
 
@@ -360,9 +375,13 @@ def _reject(m: Memory) -> None:
 
 
 def exported() -> str:
+    return exported_of(state.store())
+
+
+def exported_of(store: Store) -> str:
     """Every memory in every state, a JSON object a line."""
     rows = []
-    for m in state.store().memories(state=None, limit=100_000):
+    for m in store.memories(state=None, limit=100_000):
         row = {k: v for k, v in m.__dict__.items() if k != "made_room"}
         rows.append(json.dumps({**row, "provenance": dict(m.provenance.__dict__)}, ensure_ascii=False, default=list))
     return "\n".join(rows) + ("\n" if rows else "")

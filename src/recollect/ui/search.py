@@ -21,6 +21,7 @@ def page() -> None:
     question = st.text_input(
         "What are you looking for?", key="search-question", type="search", icon=":material/search:",
         placeholder="Words, or a question: which theme do I prefer?", label_visibility="collapsed", max_chars=2_000,
+        persist_state="session",
     )  # fmt: skip
     kind = st.segmented_control(
         "Look in", [BOTH, FACTS, RECORDS], default=BOTH, required=True, key="search-in", label_visibility="collapsed",
@@ -30,7 +31,9 @@ def page() -> None:
     if not question.strip():
         look.empty("⌕", "Find anything that was ever said", "In your own words. Meaning counts as well as spelling.")
         return
-    hits = state.store().search(question, types=TYPES[kind or BOTH], limit=MOST, explain=True, **scope)
+    types = "events" if {"tool", "kinds"} & set(scope) else TYPES[kind or BOTH]  # a memory has no tool
+    hits = state.store().search(question, types=types, limit=MOST, explain=True, **scope)
+    hits = [hit for hit in hits if look.fits(hit)]
     if not hits:
         look.empty("∅", "Nothing was found", "Try other words, or fewer filters.")
         return

@@ -90,7 +90,7 @@ def _results(question: str, listed: list[Conversation], stays: bool) -> None:
     focus: dict[str, tuple[int | None, str | None]] = {}
     for hit in state.store().search(question, types="events", limit=60):
         id = hit.conversation_id
-        if id is None or id in focus or len(found) >= FOUND:
+        if id is None or id in focus or len(found) >= FOUND or not look.fits(hit):
             continue
         if id not in found:
             found[id] = known.get(id) or state.store().get(id)

@@ -155,7 +155,7 @@ def look_at(conversation: str | None, branch: str | None = None, focus: int | No
     st.session_state[THREAD] = conversation
     st.session_state[BRANCH] = branch
     st.session_state["focus"] = focus
-    for key in ("window", "checkpoint", "failed"):
+    for key in ("window", "checkpoint"):
         st.session_state.pop(key, None)
 
 
@@ -163,7 +163,7 @@ def as_user(profile: str) -> None:
     """Another profile: nothing of the one before stays in sight."""
     shared().handle(profile)  # a name that is none raises before anything changes
     st.session_state[USER] = profile
-    for key in ("undo", "found", "seen"):
+    for key in ("undoable", "found", "seen"):
         st.session_state.pop(key, None)
     look_at(None)
     newest = store().conversations(limit=1)
@@ -171,20 +171,24 @@ def as_user(profile: str) -> None:
         look_at(newest[0].id)
 
 
-def current() -> Conversation | None:
-    """The conversation that is looked at. One that went meanwhile is told, and left."""
+def find_current() -> None:
+    """Once a run: the conversation that is looked at. One that went meanwhile is told, and left."""
+    st.session_state["at"] = None
     id = st.session_state.get(THREAD)
     if id is None:
-        return None
-    for c in st.session_state.get("listed", ()):
-        if c.id == id:
-            return c  # type: ignore[no-any-return]
+        return
     try:
-        return store().get(id)
+        found = next((c for c in st.session_state.get("listed", ()) if c.id == id), None)
+        st.session_state["at"] = found or store().get(id)
     except (NotFound, ConversationDeleted):
         look_at(None)
         tell("The conversation you were in is gone: it was deleted elsewhere.")
-        return None
+
+
+def current() -> Conversation | None:
+    """The conversation that is looked at, None for one that does not exist yet."""
+    found = st.session_state.get("at")
+    return found if isinstance(found, Conversation) else None
 
 
 def branch_of(conversation: Conversation, branches: list[Branch]) -> Branch | None:
@@ -221,7 +225,7 @@ def tell(text: str, kind: str = "warning") -> None:
 
 def offer_undo(text: str, undo: Callable[[], Any]) -> None:
     """Say what was done, and offer to take it back until something else is."""
-    st.session_state["undo"] = (text, undo)
+    st.session_state["undoable"] = (text, undo)
 
 
 def guarded(fn: Callable[P, None]) -> Callable[P, None]:
@@ -240,7 +244,7 @@ def guarded(fn: Callable[P, None]) -> Callable[P, None]:
 def notes() -> None:
     for kind, text in st.session_state.pop("notes", []):
         {"error": st.error, "info": st.info, "success": st.success}.get(kind, st.warning)(text)
-    undo = st.session_state.get("undo")
+    undo = st.session_state.get("undoable")
     if undo:
         with st.container(horizontal=True, vertical_alignment="center", border=True, key="undo-bar"):
             st.markdown(undo[0], width="stretch")
@@ -250,9 +254,9 @@ def notes() -> None:
 
 @guarded
 def _undo() -> None:
-    _, back = st.session_state.pop("undo")
+    _, back = st.session_state.pop("undoable")
     back()
 
 
 def _dismiss() -> None:
-    st.session_state.pop("undo", None)
+    st.session_state.pop("undoable", None)

@@ -84,7 +84,7 @@ def act(chosen: str, c: Conversation, branch: Branch, e: Event) -> None:
     """What is chosen in the menu of a message or result."""
     store = state.store()
     if chosen == REMEMBER:
-        dialogs.remember(c, e)
+        dialogs.ask(dialogs.remember, c, e)
         return
     try:
         if chosen == PIN:

@@ -65,6 +65,15 @@ def running(c: Conversation, branch: str) -> Answer | None:
     return state.shared().answers.get((state.user(), c.id, branch))
 
 
+def failure(c: Conversation, branch: str) -> str | None:
+    """Why the last answer could not be given, in words that quote nothing."""
+    error = state.shared().answers.failed((state.user(), c.id, branch))
+    if error is None:
+        return None
+    why = str(error) if isinstance(error, RecollectError) else f"({type(error).__name__})"
+    return f"The answer could not be given. {why}"
+
+
 def note(store: Store, c: Conversation, text: str, branch: str) -> None:
     """Write down what is handed to the model for this turn."""
     made: Context = store.context(text, conversation=c.id, why=True)
