@@ -174,6 +174,17 @@ def rename(tx: Tx, conversation: str, title: str) -> Conversation:
     return get(tx, conversation)
 
 
+def annotate(tx: Tx, conversation: str, changes: dict[str, Json]) -> Conversation:
+    find(tx, conversation, lock=True)
+    merged = {**get(tx, conversation).metadata, **changes}
+    stored = checks.payload({k: v for k, v in merged.items() if v is not None}, "metadata") or "{}"
+    tx.run(
+        "update conversations set metadata = :metadata where user_no = :user and id = :id",
+        id=conversation, metadata=stored,
+    )  # fmt: skip
+    return get(tx, conversation)
+
+
 def delete(tx: Tx, conversation: str) -> None:
     find(tx, conversation, lock=True)
     tx.run(

@@ -49,6 +49,13 @@ def pin(tx: Tx, event: str, pinned: bool) -> None:
         tx.run("delete from pins where user_no = :user and conversation_no = :c and seq = :seq", c=found.no, seq=seq)
 
 
+def pins(tx: Tx, conversation: str) -> list[int]:
+    """Which events of a conversation are kept whatever happens."""
+    found = conversations.find(tx, conversation)
+    rows = tx.all("select seq from pins where user_no = :user and conversation_no = :c order by seq", c=found.no)
+    return [int(row[0]) for row in rows]
+
+
 def has_any(tx: Tx) -> bool:
     """Whether there is anything that will expire some day."""
     return (

@@ -273,6 +273,14 @@ class Store:
         name, title = _id(conversation), self._title(title)
         return self._write(lambda tx: conversations.rename(tx, name, title))
 
+    def annotate(self, conversation: ConversationLike, metadata: Mapping[str, Any]) -> Conversation:
+        """Change a conversation's metadata: the keys that are given are set, those given as None go, the others stay.
+        `{"context": False}` switches injection off there."""
+        name = _id(conversation)
+        checks.payload(metadata, "metadata")
+        changes = self._gate.value(dict(metadata))
+        return self._write(lambda tx: conversations.annotate(tx, name, changes))
+
     def delete(self, conversation: ConversationLike) -> None:
         """Put a conversation in the bin: it is neither listed nor readable until `restore`."""
         name = _id(conversation)
@@ -670,6 +678,13 @@ class Store:
     def unpin(self, memory: str | Memory | Event) -> Memory | None:
         """Take a pin off again."""
         return self._pin(memory, False)
+
+    def pins(self, conversation: ConversationLike) -> list[int]:
+        """The numbers of a conversation's events that are pinned, in order."""
+        from . import retention
+
+        name = _id(conversation)
+        return self._read(lambda tx: retention.pins(tx, name))
 
     def _pin(self, memory: str | Memory | Event, pinned: bool) -> Memory | None:
         from . import memories, retention

@@ -120,3 +120,16 @@ def test_a_given_title_stays(store: recollect.Store) -> None:
     c = store.create(title="Mine")
     store.append(c.id, role="user", text="Something else")
     assert store.get(c.id).title == "Mine"
+
+
+def test_metadata_can_be_changed_afterwards(store: recollect.Store) -> None:
+    c = store.create(metadata={"colour": "red", "size": 3})
+    changed = store.annotate(c.id, {"context": False, "size": None})
+    assert changed.metadata == store.get(c.id).metadata == {"colour": "red", "context": False}
+    assert store.annotate(c.id, {"context": None, "colour": None}).metadata == {}
+    with pytest.raises(NotFound):
+        store.annotate("nobody", {"a": 1})
+    with pytest.raises(NotFound):
+        store.for_user("kim").annotate(c.id, {"a": 1})
+    with pytest.raises(InvalidInput):
+        store.annotate(c.id, {"a": float("nan")})

@@ -229,6 +229,12 @@ STORE: dict[str, Path_] = {
     "conversations.deleted": lost(lambda t, v: t.store.conversations(deleted=v)),
     "rename.conversation": asked("rename", "conversation", title="x"),
     "rename.title": kept(lambda t, v: t.store.rename(t.c, v), lambda t, v: t.store.rename(t.c, f"It is {v}")),
+    "annotate.conversation": asked("annotate", "conversation", metadata={"a": "b"}),
+    "annotate.metadata": kept(
+        lambda t, v: t.store.annotate(t.c, {"a": v}),
+        lambda t, v: t.store.annotate(t.c, {v: "a"}),
+    ),
+    "pins.conversation": asked("pins", "conversation"),
     "delete.conversation": asked("delete", "conversation"),
     "restore.conversation": asked("restore", "conversation"),
     "clear.conversation": asked("clear", "conversation"),

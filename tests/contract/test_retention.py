@@ -125,6 +125,19 @@ def test_pinned_events_stay_with_their_conversation(open_store: Open, clock: lis
             store.pin(wrong)
 
 
+def test_pins_lists_them(store: recollect.Store) -> None:
+    c = store.create("c")
+    store.append_many(c, [{"role": "user", "text": f"line {i}"} for i in range(3)])
+    assert store.pins(c) == []
+    store.pin("c:3")
+    store.pin("c:1")
+    assert store.pins("c") == [1, 3]
+    store.unpin("c:3")
+    assert store.pins("c") == [1]
+    with pytest.raises(NotFound):
+        store.for_user("kim").pins("c")
+
+
 def test_a_pinned_memory_keeps_what_it_is_limited_to(open_store: Open, clock: list[int]) -> None:
     store = open_store(background=False)
     talk(store, "c", origin="hook")

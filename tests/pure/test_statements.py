@@ -108,6 +108,8 @@ def tour(store: recollect.Store) -> None:
     store.conversations(workspace="/w")
     store.conversations(deleted=True)
     store.rename(c, "N")
+    store.annotate(c, {"context": False})
+    store.pins(c)
     store.delete(c)
     store.restore(c)
     store.get(c)

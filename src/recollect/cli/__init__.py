@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from . import (  # noqa: F401 - some only register
+    application,
     backups,
     bench,
     branches,

@@ -189,6 +189,20 @@ def rename(
     output.line(f"{called(before)} is now {called(c)}.")
 
 
+@command("annotate", panel=PANEL)
+def annotate(
+    s: Session,
+    conversation: ConversationId,
+    metadata: Annotated[str, typer.Argument(metavar="JSON", help="A JSON object: keys to set, or null to take one away.", show_default=False)],
+) -> None:  # fmt: skip
+    """Change a conversation's metadata: keys given are set, those given as null go. {"context": false} switches injection off."""
+    c = s.store.annotate(s.find(conversation).id, json_object(metadata, "JSON") or {})
+    if s.json:
+        output.emit(c)
+        return
+    output.line(f"{called(c)}: {json.dumps(c.metadata, ensure_ascii=False)}")
+
+
 @command("delete", panel=PANEL)
 def delete(s: Session, conversation: ConversationId) -> None:
     """Put a conversation in the bin; `restore` takes it out again."""

@@ -247,6 +247,20 @@ def unpin(
     _pin(s, memory, False)
 
 
+@command("pins", panel=PANEL)
+def pins(s: Session, conversation: ConversationId) -> None:
+    """Say which events of a conversation are pinned."""
+    c = s.find(conversation)
+    found = s.store.pins(c.id)
+    if s.json:
+        output.emit([f"{c.id}:{seq}" for seq in found])
+        return
+    for seq in found:
+        output.line(f"{c.id}:{seq}")
+    if not found:
+        output.line("Nothing is pinned there.")
+
+
 def _pin(s: Session, ref: str, pinned: bool) -> None:
     id = ref if ":" in ref else _find(s, ref).id
     found = s.store.pin(id) if pinned else s.store.unpin(id)

@@ -1,0 +1,87 @@
+"""The application in the browser, alone or with the HTTP sidecar beside it."""
+
+import os
+import signal
+import subprocess
+import sys
+import webbrowser
+from typing import Annotated, Any
+
+import typer
+
+from ..errors import Refused
+from . import output
+from .session import Session, command
+from .session import app as commands
+from .store import PANEL
+
+SIDECAR = "serve"
+PATIENCE_SECONDS = 5.0
+
+
+@command("app", panel=PANEL, creates=True)
+def application(
+    s: Session,
+    port: Annotated[
+        int | None, typer.Option("--port", "-p", min=1, max=65535, help="Unsaid: 8501, or a free one if that is taken.")
+    ] = None,
+    open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    sidecar: Annotated[
+        bool, typer.Option("--serve", help="Start the HTTP sidecar beside it, and stop it with it.")
+    ] = False,
+) -> None:
+    """Chat, travel in time, look after memories, search: in the browser, on this machine only. Ctrl-C ends it."""
+    try:
+        import streamlit  # noqa: F401
+    except ModuleNotFoundError as e:
+        raise Refused("The application needs the extra `ui`: pip install 'recollect[ui]'") from e
+    from ..ui import launch
+
+    port = launch.free_port(port)
+    address = f"http://{launch.ADDRESS}:{port}"
+    hand_over(s)
+    child = start_sidecar() if sidecar else None
+    if s.json:
+        output.emit({"url": address, "database": s.location, "sidecar": child is not None})
+    else:
+        output.line(f"Recollect is at {address} ({s.settings.user}, {s.location}). Ctrl-C ends it.")
+    sys.stdout.flush()
+    if open_it:
+        webbrowser.open(address)
+    # Streamlit's server raises the signal again once it has stopped: end as after Ctrl-C, so that what follows is done.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        launch.run(port)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        if child is not None:
+            end(child)
+
+
+def hand_over(s: Session) -> None:
+    """The pages open the store by the settings: let them say what this command line said."""
+    where = s.where
+    if where is not None:
+        os.environ["RECOLLECT_DATABASE"] = str(where)
+    os.environ["RECOLLECT_USER"] = s.settings.user
+    if s.settings.data_dir is not None:
+        os.environ["RECOLLECT_DATA_DIR"] = s.settings.data_dir
+
+
+def start_sidecar() -> "subprocess.Popen[Any] | None":
+    """`recollect serve`, where this version has it."""
+    if not any(c.name == SIDECAR for c in commands.registered_commands):
+        return None
+    return subprocess.Popen([sys.executable, "-m", "recollect.cli", SIDECAR])
+
+
+def end(child: "subprocess.Popen[Any]") -> None:
+    """Ctrl-C reached it as well; anything else did not. It gets its time to write down what it has."""
+    if child.poll() is None:
+        child.terminate()
+    try:
+        child.wait(PATIENCE_SECONDS)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()

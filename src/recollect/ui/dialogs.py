@@ -1,0 +1,163 @@
+"""What asks before it acts: remember, clear, erase. Each says in plain words what goes, and what stays.
+
+Which dialog is open is part of the state, so it stays open when the page under it is drawn anew because something came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from ..errors import RecollectError
+from ..model import MEMORY_KINDS, Conversation, Event, Memory
+from . import look, state
+
+_OPEN = "dialog"
+
+
+def ask(dialog: Callable[..., None], *about: Any) -> None:
+    """Open a dialog with the page that is drawn next, or is being drawn."""
+    st.session_state[_OPEN] = (dialog, about)
+
+
+def draw() -> None:
+    """At the end of a page: the dialog that is open."""
+    asked = st.session_state.get(_OPEN)
+    if asked is not None:
+        dialog, about = asked
+        dialog(*about)
+
+
+def close() -> None:
+    st.session_state.pop(_OPEN, None)
+
+
+EVERYWHERE, HERE, WORKSPACE = "everywhere", "in this conversation", "in this workspace"
+
+
+def done(text: str | None = None) -> None:
+    """Close it, and say what was done."""
+    close()
+    if text:
+        state.tell(text, "success")
+    st.rerun()
+
+
+@st.dialog("Remember this", icon=":material/bookmark_add:", on_dismiss=close)
+def remember(c: Conversation, e: Event) -> None:
+    content = st.text_area("What to remember", value=e.text[:2000], key="remember-content", max_chars=4000)
+    with st.container(horizontal=True):
+        kind = st.selectbox("Kind", MEMORY_KINDS, format_func=lambda k: k.replace("_", " "), key="remember-kind")
+        scopes = [EVERYWHERE, HERE, *([WORKSPACE] if c.workspace else [])]
+        scope = st.selectbox("Used", scopes, key="remember-scope")
+    importance = st.slider("Importance", 0.0, 1.0, 0.6, 0.1, key="remember-importance")
+    pinned = st.toggle("Pin it", key="remember-pin", help="Kept whatever retention and extraction say.")
+    if st.button("Remember", type="primary", key="remember-go", disabled=not content.strip()):
+        try:
+            state.store().remember(
+                content.strip(), kind=kind, importance=importance, source=e.id, pinned=pinned,
+                conversation=c.id if scope == HERE else None, workspace=c.workspace if scope == WORKSPACE else None,
+            )  # fmt: skip
+        except RecollectError as error:
+            st.error(str(error))
+            return
+        done("Remembered. The page Memories has it.")
+
+
+@st.dialog("Clear the history?", icon=":material/mop:", on_dismiss=close)
+def clear(c: Conversation) -> None:
+    st.markdown(
+        f"All messages of **{look.label(c.title or 'Untitled')}** go, on every branch, and cannot be brought back. The "
+        "conversation stays, with its name; what was learned from it stays too."
+    )
+    if st.button("Clear it", type="primary", key="clear-go"):
+        try:
+            gone = state.store().clear(c.id)
+        except RecollectError as error:
+            st.error(str(error))
+            return
+        state.look_at(c.id)
+        done(f"{look.count(gone, 'event')} cleared.")
+
+
+@st.dialog("Erase for good?", icon=":material/delete_forever:", on_dismiss=close)
+def erase_conversation(c: Conversation) -> None:
+    store = state.store()
+    title = c.title or "Untitled"
+    branches = store.branches(c.id)
+    learned = [m for m in store.memories(state=None, limit=1000) if m.provenance.conversation_id == c.id]
+    st.markdown(f"Nothing will be left of **{look.label(title)}**:")
+    st.markdown(
+        f"- {look.count(c.last_seq, 'event')} on {look.count(len(branches), 'branch') if len(branches) == 1 else f'{len(branches)} branches'}: "
+        "messages, tools, reasoning, artifacts\n- the states of its graph to travel back to\n- what search knows of it"
+    )
+    also = False
+    if learned:
+        also = st.checkbox(
+            f"…and {look.count(len(learned), 'memory')} learned from it", value=True, key="erase-memories"
+        )
+        for m in learned[:5]:
+            look.quiet("– " + look.short(m.content, 90))
+        if len(learned) > 5:
+            look.quiet(f"– and {len(learned) - 5} more")
+    sure = st.checkbox("I know that this cannot be undone", key="erase-sure")
+    if st.button("Erase for good", type="primary", key="erase-go", disabled=not sure):
+        try:
+            if also:
+                store.forget(source=c.id, erase=True)
+            receipt = store.erase(conversation=c.id)
+        except RecollectError as error:
+            st.error(str(error))
+            return
+        newest = store.conversations(limit=1)
+        state.look_at(newest[0].id if newest else None)
+        st.session_state.pop("undoable", None)
+        done(f"Erased: {look.count(receipt.counts.get('events', 0), 'event')}. Receipt {receipt.id}.")
+
+
+@st.dialog("Erase a memory for good?", icon=":material/delete_forever:", on_dismiss=close)
+def erase_memory(m: Memory) -> None:
+    st.markdown("This goes, with its whole history, and cannot be brought back:")
+    with st.container(border=True):
+        look.snippet(m.content)
+    if st.button("Erase it", type="primary", key="erase-memory-go"):
+        try:
+            state.store().forget(m.id, erase=True)
+        except RecollectError as error:
+            st.error(str(error))
+            return
+        st.session_state.pop("undoable", None)
+        done("Erased.")
+
+
+@st.dialog("Erase memories for good?", icon=":material/delete_forever:", on_dismiss=close)
+def purge(conversation: Conversation | None) -> None:
+    """All memories that came from a conversation, or all of this profile's."""
+    store = state.store()
+    held = store.memories(state=None, limit=10_000)
+    if conversation is not None:
+        held = [
+            m for m in held if m.provenance.conversation_id == conversation.id or m.conversation_id == conversation.id
+        ]
+        st.markdown(f"All that was learned from **{look.label(conversation.title or 'Untitled')}** goes for good:")
+    else:
+        st.markdown(f"All memories of the profile **{look.plain(state.user())}** go for good. Conversations stay.")
+    st.markdown(f"**{look.count(len(held), 'memory')}**")
+    for m in held[:5]:
+        look.quiet("– " + look.short(m.content, 90))
+    if len(held) > 5:
+        look.quiet(f"– and {len(held) - 5} more")
+    typed = st.text_input("To go on, type: erase", key="purge-typed")
+    if st.button(
+        "Erase them", type="primary", key="purge-go", disabled=typed.strip().casefold() != "erase" or not held
+    ):
+        try:
+            for m in held:
+                store.forget(m.id, erase=True)
+        except RecollectError as error:
+            st.error(str(error))
+            return
+        st.session_state.pop("undoable", None)
+        done(f"{look.count(len(held), 'memory')} erased.")

@@ -1,0 +1,73 @@
+"""The frame of every page: theme, navigation, the list of conversations, and errors in plain words."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from pathlib import Path
+
+import streamlit as st
+
+from ..errors import RecollectError
+from . import dialogs, look, sidebar, state
+from .launch import SCREENS
+
+PAGES = (
+    ("chat", "Chat", ":material/forum:"),
+    ("time_travel", "Time travel", ":material/history:"),
+    ("memories", "Memories", ":material/psychology_alt:"),
+    ("search", "Search", ":material/search:"),
+    ("timeline", "Timeline", ":material/timeline:"),
+    ("settings", "Settings & health", ":material/tune:"),
+)
+OF_CONVERSATION = ("chat", "time_travel", "timeline")
+"""Pages on which another conversation can be picked without leaving them."""
+
+
+def run() -> None:
+    """One run of the script: everything that is on the page."""
+    st.set_page_config(page_title="Recollect", page_icon="🔖", layout="centered")
+    look.style()
+    page = st.navigation(
+        [
+            st.Page(SCREENS / f"{name}.py", title=title, icon=icon, url_path=name, default=name == "chat")
+            for name, title, icon in PAGES
+        ],
+        position="top",
+    )
+    try:
+        state.shared()
+    except RecollectError as e:
+        st.error(str(e), icon=":material/error:")
+        st.caption("The store could not be opened. `recollect doctor` in a terminal says what to do.")
+        return
+    try:
+        state.begin()
+        stays = page.url_path in ("", *OF_CONVERSATION)
+        sidebar.draw(stays)
+        state.find_current()
+        state.notes()
+        page.run()
+        dialogs.draw()
+        state.address()
+        st.session_state["fresh"] = True
+        sidebar.watch()
+    except RecollectError as e:
+        st.error(str(e), icon=":material/error:")
+    except Exception as e:
+        said_wrong(e)
+
+
+def said_wrong(e: Exception) -> bool:
+    """What is said of an error that nobody foresaw: no message of it and no traceback, both may quote what was said. Where
+    it happened is enough to find it."""
+    ours = [f for f in traceback.extract_tb(e.__traceback__) if "recollect" in f.filename]
+    at = (ours or traceback.extract_tb(e.__traceback__) or [traceback.FrameSummary("?", 0, "?")])[-1]
+    where = f"{Path(at.filename).name}:{at.lineno}"
+    logging.getLogger("recollect.ui").error("%s at %s", type(e).__name__, where)
+    st.error(
+        "Something went wrong while this page was drawn. What was saved is safe; reloading the page often helps. "
+        f"If it happens again, please report: {type(e).__name__} at {where}.",
+        icon=":material/error:",
+    )
+    return True

@@ -1,0 +1,43 @@
+"""Nobody but this machine's own browser: Host and Origin are checked before anything else is done.
+
+Streamlit's own check lets any page of this machine in, whatever its port, and asks a server on the internet for this
+machine's address when a foreign page knocks. So a request gets as far as Streamlit only if it names exactly this
+application: a page elsewhere, a rebound name, or another program's page on this machine gets nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+NAMES = ("127.0.0.1", "localhost")
+_REFUSED = b"This address is not the application's own. Open it as the command line says.\n"
+
+
+class Guard:
+    """ASGI middleware: exact Host, exact Origin where there is one, on HTTP and WebSocket alike."""
+
+    def __init__(self, app: ASGIApp, port: int) -> None:
+        self._app = app
+        self._hosts = {f"{name}:{port}".encode() for name in NAMES}
+        if port == 80:
+            self._hosts |= {name.encode() for name in NAMES}
+        self._origins = {b"http://" + host for host in self._hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket") or self._is_ours(scope):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})  # before it is accepted: the answer is a plain 403
+        else:
+            headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(_REFUSED))]
+            await send({"type": "http.response.start", "status": 421, "headers": headers})
+            await send({"type": "http.response.body", "body": _REFUSED})
+
+    def _is_ours(self, scope: Scope) -> bool:
+        hosts = [value.lower() for name, value in scope["headers"] if name == b"host"]
+        origins = [value.lower() for name, value in scope["headers"] if name == b"origin"]
+        return len(hosts) == 1 and hosts[0] in self._hosts and all(origin in self._origins for origin in origins)

@@ -1,0 +1,238 @@
+"""How things look: one stylesheet, one way to say a time, a badge, an empty page, a highlighted snippet.
+
+What people and tools said is shown as it was said, never run: everything that goes into HTML is escaped here.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import time
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import streamlit as st
+
+from ..model import Hit
+
+THEME: dict[str, str | bool] = {
+    "theme.baseRadius": "0.6rem",
+    "theme.showSidebarBorder": True,
+    "theme.light.primaryColor": "#2f6f5e",
+    "theme.light.backgroundColor": "#fdfdfb",
+    "theme.light.secondaryBackgroundColor": "#f1f2ed",
+    "theme.light.textColor": "#22272a",
+    "theme.light.borderColor": "#dcdfd8",
+    "theme.light.sidebar.backgroundColor": "#f5f6f1",
+    "theme.dark.linkColor": "#7fcbb4",
+    "theme.dark.primaryColor": "#3a8a72",
+    "theme.dark.backgroundColor": "#14181a",
+    "theme.dark.secondaryBackgroundColor": "#1f2528",
+    "theme.dark.textColor": "#e6eae8",
+    "theme.dark.borderColor": "#343c40",
+    "theme.dark.sidebar.backgroundColor": "#191e21",
+}
+"""Streamlit's theme options: light and dark follow the system, and can be switched in its menu."""
+
+_STYLE = """
+<style>
+/* one measure for everything, so that pages do not jump when they are switched */
+.stMainBlockContainer { max-width: 58rem; padding: 4.6rem 1.5rem 2rem; }
+[data-testid="stBottomBlockContainer"] { max-width: 58rem; padding: .6rem 1.5rem 1.4rem; }
+@media (max-width: 640px) {
+  .stMainBlockContainer { padding: 4.2rem .9rem 1.2rem; }
+  [data-testid="stBottomBlockContainer"] { padding: .5rem .9rem 1rem; }
+  [data-testid="stLayoutWrapper"]:has(> .st-key-title-of-conversation), .st-key-title-of-conversation { min-width: 100%; }
+}
+.stMainBlockContainer h3 { font-size: 1.35rem; }
+[data-testid="stSidebarContent"] [data-testid="stVerticalBlock"] { gap: .45rem; }
+
+/* a list of conversations reads like a list */
+[class*="st-key-list-of-conversations"] button { justify-content: flex-start; text-align: left; min-height: 2.1rem; padding: .2rem .6rem; }
+[class*="st-key-list-of-conversations"] button > div { justify-content: flex-start; width: 100%; }
+[class*="st-key-list-of-conversations"] button p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: .9rem; }
+[class*="st-key-list-of-conversations"] [data-testid="stVerticalBlock"], [class*="st-key-list-of-conversations"] { gap: .1rem; }
+
+/* the title is edited where it stands */
+[class*="st-key-title"] [data-baseweb="input"], [class*="st-key-title"] [data-baseweb="base-input"],
+[class*="st-key-title"] .stTextInput > div > div { background: transparent; border-color: transparent; }
+[class*="st-key-title"] input { font-size: 1.35rem; font-weight: 600; padding-left: 0; text-overflow: ellipsis; }
+[class*="st-key-title"] [data-baseweb="input"]:hover { border-color: var(--st-border-color, #8884); }
+[class*="st-key-title"] [data-baseweb="input"]:focus-within { border-color: var(--st-primary-color, #2f6f5e); padding-left: .4rem; }
+[class*="st-key-title"] [data-testid="InputInstructions"] { display: none; }
+
+.rc-mark mark, mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 0 .1rem; }
+.rc-quiet { opacity: .68; font-size: .85rem; }
+.rc-snippet { line-height: 1.5; overflow-wrap: anywhere; white-space: pre-line; }
+.rc-empty { text-align: center; padding: 2.6rem 1rem 1.4rem; }
+.rc-empty .rc-sign { font-size: 2rem; opacity: .55; }
+.rc-empty h3 { margin: .4rem 0 .2rem; padding: 0; font-size: 1.15rem; }
+.rc-empty p { opacity: .75; margin: 0 auto; max-width: 30rem; }
+.rc-brand { font-weight: 650; font-size: 1.12rem; letter-spacing: .01em; }
+.rc-day { opacity: .6; font-size: .75rem; font-weight: 600; padding: .5rem .6rem 0; }
+.rc-tree { max-width: 100%; overflow-x: auto; }
+.rc-said { overflow-wrap: anywhere; }
+[class*="st-key-focus"] { border-left: 3px solid var(--st-primary-color, #2f6f5e); padding-left: .6rem; border-radius: .2rem; }
+[data-testid="stChatMessage"] { padding: .6rem .8rem; gap: .7rem; }
+[data-testid="stChatMessage"]:has([data-testid="stChatMessageAvatarUser"]), .st-key-pending-user [data-testid="stChatMessage"],
+[class*="st-key-by-user"] [data-testid="stChatMessage"] { background: rgba(122, 140, 128, .11); }
+[data-testid="stChatMessageContent"] [data-testid="stVerticalBlock"] { gap: .25rem; }
+/* menus of one thing: the sign is enough to see, the word is there for who cannot */
+[class*="st-key-do-"] button p, [class*="st-key-memory-do-"] button p, .st-key-menu button p, .st-key-memory-menu button p {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+[class*="st-key-do-"] button [data-testid="stIconMaterial"] ~ *, .rc-none { margin: 0; }
+[class*="st-key-list-of-checkpoints"] button { justify-content: flex-start; text-align: left; }
+[class*="st-key-list-of-checkpoints"] button > div { justify-content: flex-start; width: 100%; text-align: left; }
+[class*="st-key-list-of-checkpoints"] button p { font-size: .88rem; }
+[data-testid="stChatMessage"] pre { white-space: pre-wrap; }
+*:focus-visible { outline: 2px solid var(--st-primary-color, #2f6f5e); outline-offset: 1px; }
+@media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }
+</style>
+"""
+
+KIND_ICONS = {
+    "message": ":material/chat_bubble:",
+    "tool_use": ":material/build:",
+    "tool_result": ":material/output:",
+    "approval": ":material/verified_user:",
+    "error": ":material/error:",
+    "artifact": ":material/draft:",
+    "reasoning": ":material/psychology:",
+    "ledger": ":material/checklist:",
+    "summary": ":material/compress:",
+    "note": ":material/sticky_note_2:",
+    "event": ":material/bolt:",
+    "fact": ":material/info:",
+    "preference": ":material/favorite:",
+    "todo": ":material/task_alt:",
+    "project_state": ":material/flag:",
+}
+KIND_COLOURS = {"fact": "blue", "preference": "violet", "todo": "orange", "project_state": "green"}
+STATE_COLOURS = {"active": "green", "quarantined": "orange", "forgotten": "gray", "replaced": "gray", "expired": "gray"}
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~$:])")
+
+
+def style() -> None:
+    st.html(_STYLE)
+
+
+def plain(text: str) -> str:
+    """Text for where Markdown is read, as it was written: no formatting, no link, no formula comes of it."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def short(text: str, most: int = 60) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def label(text: str, most: int = 60) -> str:
+    """For a button or a badge."""
+    return plain(short(text, most))
+
+
+def ago(at: int | None) -> str:
+    if at is None:
+        return "never"
+    seconds = max(0, int(time.time()) - at // 1000)
+    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            n = seconds // size
+            return f"{n} {name}{'s' if n > 1 else ''} ago" if n < 60 or name != "day" else day(at)
+    return "just now"
+
+
+def day(at: int) -> str:
+    then = datetime.fromtimestamp(at / 1000)
+    return f"{then.day} {then:%B %Y}"
+
+
+def moment(at: int) -> str:
+    then = datetime.fromtimestamp(at / 1000)
+    return f"{then.day} {then:%b %Y, %H:%M:%S}"
+
+
+def clock(at: int) -> str:
+    then = datetime.fromtimestamp(at / 1000)
+    return f"{then:%H:%M}" if then.date() == datetime.now().date() else f"{then.day} {then:%b, %H:%M}"
+
+
+def since(at: int) -> str:
+    """The heading of a list by time under which something stands."""
+    days = (datetime.now().date() - datetime.fromtimestamp(at / 1000).date()).days
+    if days <= 0:
+        return "Today"
+    return "Yesterday" if days == 1 else "Last 7 days" if days < 7 else "Last 30 days" if days < 30 else "Older"
+
+
+def count(n: int, noun: str) -> str:
+    if n == 1:
+        return f"1 {noun}"
+    return f"{n:,} {noun[:-1]}ies" if noun.endswith("y") else f"{n:,} {noun}s"
+
+
+def size(n: int) -> str:
+    amount = float(n)
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            return f"{amount:.0f} {unit}" if unit == "bytes" or amount >= 100 else f"{amount:.1f} {unit}"
+        amount /= 1000
+    raise AssertionError("unreachable")
+
+
+def quiet(text: str) -> None:
+    st.html(f'<span class="rc-quiet">{html.escape(text)}</span>')
+
+
+def empty(sign: str, title: str, text: str) -> None:
+    """A page with nothing on it says what to do."""
+    st.html(
+        f'<div class="rc-empty"><div class="rc-sign">{html.escape(sign)}</div><h3>{html.escape(title)}</h3>'
+        f"<p>{html.escape(text)}</p></div>"
+    )
+
+
+def words_of(question: str) -> list[str]:
+    """The words of a question that are worth marking."""
+    found = [w for w in re.findall(r"\w+", question.casefold()) if len(w) > 2 and w not in _COMMON]
+    return found or re.findall(r"\w+", question.casefold())
+
+
+_COMMON = frozenset(
+    "the and for are was were has have had did does you your his her its our their what which who whom when where why how"
+    " that this these those with from about into over all any can could would should will shall may might not but".split()
+)
+
+
+def fits(hit: Hit) -> bool:
+    """Whether something that was found answers, and is not merely the least far away: it shares words, or most of the
+    meaning (what has nothing to do with a question reaches 0.06)."""
+    return (
+        hit.parts.get("words", 0) > 0 or hit.parts.get("meaning", 0) >= 0.15 or hit.parts.get("neighbours", 0) >= 0.15
+    )
+
+
+def marked(text: str, words: Sequence[str]) -> str:
+    """HTML of a text with the words of a question marked; a word counts in its other forms too (prefer, preferred)."""
+    stems = [re.escape(w if len(w) < 5 else w[: max(4, len(w) - 2)]) for w in words]
+    if not stems:
+        return html.escape(text)
+    pattern = re.compile(rf"\b(?:{'|'.join(sorted(stems, key=len, reverse=True))})\w*", re.IGNORECASE)
+    out, at = [], 0
+    for m in pattern.finditer(text):
+        out += [html.escape(text[at : m.start()]), f'<mark class="rc">{html.escape(m.group())}</mark>']
+        at = m.end()
+    return "".join([*out, html.escape(text[at:])])
+
+
+def snippet(text: str, words: Sequence[str] = ()) -> None:
+    st.html(f'<div class="rc-snippet">{marked(text, words)}</div>')
+
+
+def badges(marks: Iterable[tuple[str, str, str | None]]) -> None:
+    """Small labels in a row: (text, colour, icon)."""
+    said = " ".join(
+        f":{colour}-badge[{icon + ' ' if icon else ''}{plain(text)}]" for text, colour, icon in marks if text
+    )
+    if said:
+        st.markdown(said)

@@ -1,0 +1,5 @@
+"""What Streamlit runs; see `recollect.ui.frame`."""
+
+from recollect.ui.frame import run
+
+run()

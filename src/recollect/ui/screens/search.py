@@ -1,0 +1,5 @@
+"""A page of the application; see `recollect.ui.search`."""
+
+from recollect.ui.search import page
+
+page()

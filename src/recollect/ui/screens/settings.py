@@ -1,0 +1,5 @@
+"""A page of the application; see `recollect.ui.settings`."""
+
+from recollect.ui.settings import page
+
+page()

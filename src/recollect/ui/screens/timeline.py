@@ -1,0 +1,5 @@
+"""A page of the application; see `recollect.ui.timeline`."""
+
+from recollect.ui.timeline import page
+
+page()

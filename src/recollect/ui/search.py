@@ -1,0 +1,118 @@
+"""The page Search: what was said and what is remembered, by words and by meaning, with filters inside the search, the
+matching words marked, and a way to the very message."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time
+from typing import Any
+
+import streamlit as st
+
+from ..model import KINDS, Conversation, Hit
+from . import look, state, transcript
+
+BOTH, FACTS, RECORDS = "Everything", "Facts", "Records"
+TYPES = {BOTH: None, FACTS: "memories", RECORDS: "events"}
+MOST = 30
+
+
+def page() -> None:
+    st.subheader("Search", anchor=False)
+    question = st.text_input(
+        "What are you looking for?", key="search-question", type="search", icon=":material/search:",
+        placeholder="Words, or a question: which theme do I prefer?", label_visibility="collapsed", max_chars=2_000,
+        persist_state="session",
+    )  # fmt: skip
+    kind = st.segmented_control(
+        "Look in", [BOTH, FACTS, RECORDS], default=BOTH, required=True, key="search-in", label_visibility="collapsed",
+        help="Facts are memories; records are what was said and done.",
+    )  # fmt: skip
+    scope = _filters(kind == FACTS)
+    if not question.strip():
+        look.empty("⌕", "Find anything that was ever said", "In your own words. Meaning counts as well as spelling.")
+        return
+    types = "events" if {"tool", "kinds"} & set(scope) else TYPES[kind or BOTH]  # a memory has no tool
+    hits = state.store().search(question, types=types, limit=MOST, explain=True, **scope)
+    hits = [hit for hit in hits if look.fits(hit)]
+    if not hits:
+        look.empty("∅", "Nothing was found", "Try other words, or fewer filters.")
+        return
+    look.quiet(f"{look.count(len(hits), 'result')}{', the best ones' if len(hits) == MOST else ''}")
+    titles = {c.id: c.title or "Untitled" for c in st.session_state.get("listed", ())}
+    words = look.words_of(question)
+    for n, hit in enumerate(hits):
+        _hit(n, hit, words, titles)
+
+
+def _filters(facts: bool) -> dict[str, Any]:
+    scope: dict[str, Any] = {}
+    listed: list[Conversation] = list(st.session_state.get("listed", ()))
+    spaces = sorted({c.workspace for c in listed if c.workspace})
+    with st.expander("Filters", icon=":material/filter_list:", key="filters"):
+        with st.container(horizontal=True):
+            c = st.selectbox(
+                "Conversation", [None, *listed], key="search-conversation",
+                format_func=lambda c: "any" if c is None else look.short(c.title or "Untitled", 50),
+            )  # fmt: skip
+            if c is not None:
+                scope["conversation"] = c.id
+            w = st.selectbox("Workspace", [None, *spaces], format_func=lambda w: w or "any", key="search-workspace")
+            if w:
+                scope["workspace"] = w
+        with st.container(horizontal=True):
+            since = st.date_input("From", value=None, key="search-since", max_value=date.today())
+            until = st.date_input("Until", value=None, key="search-until")
+            tool = st.text_input("Tool", key="search-tool", placeholder="any", disabled=facts, max_chars=100)
+        if isinstance(since, date):
+            scope["since"] = _ms(since, time.min)
+        if isinstance(until, date):
+            scope["until"] = _ms(until, time.max)
+        if tool.strip() and not facts:
+            scope["tool"] = tool.strip()
+        if not facts:
+            kinds = st.pills(
+                "Kinds of records", KINDS, selection_mode="multi", key="search-kinds",
+                format_func=lambda k: k.replace("_", " "),
+            )  # fmt: skip
+            if kinds:
+                scope["kinds"] = list(kinds)
+    return scope
+
+
+def _ms(day: date, at: time) -> int:
+    return max(0, int(datetime.combine(day, at).timestamp() * 1000))
+
+
+def _hit(n: int, hit: Hit, words: list[str], titles: dict[str, str]) -> None:
+    with st.container(border=True, gap="xsmall", key=f"hit-{n}"):
+        look.snippet(hit.snippet or hit.text[:400], words)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            marks: list[tuple[str, str, str | None]] = [
+                (hit.kind.replace("_", " "), look.KIND_COLOURS.get(hit.kind, "gray"), look.KIND_ICONS.get(hit.kind)),
+            ]
+            if hit.sensitive:
+                marks.append(("a secret was taken out", "orange", None))
+            look.badges(marks)
+            where = (
+                titles.get(hit.conversation_id or "", "another conversation") if hit.conversation_id else "everywhere"
+            )
+            parts = ", ".join(f"{k} {v:.2f}" for k, v in hit.parts.items() if v > 0.005)
+            look.quiet(
+                " · ".join(
+                    filter(
+                        None, [hit.speaker, look.ago(hit.created_at), look.short(where, 40), f"score {hit.score:.2f}"]
+                    )
+                )
+            )
+            if parts:
+                st.markdown(":material/info:", help=look.plain(parts), width="content")
+            if hit.type == "memory":
+                if st.button(
+                    "Open in Memories", key=f"hit-memory-{n}", type="tertiary", icon=":material/arrow_outward:"
+                ):
+                    st.session_state["memory-question"] = hit.text[:200]
+                    st.switch_page("memories.py")
+            elif hit.conversation_id is not None and st.button(
+                "Go there", key=f"hit-go-{n}", type="tertiary", icon=":material/arrow_outward:"
+            ):
+                transcript.jump(hit.conversation_id, hit.seq, hit.branch)

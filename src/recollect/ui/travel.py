@@ -1,0 +1,176 @@
+"""The page Time travel: the checkpoints of a conversation as a timeline. Pick one, see that state, fork there, change what
+was said if you like, and run on. Both histories stay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from ..model import Branch, Checkpoint, Conversation, Event
+from . import drawing, look, state, transcript, turns
+from .state import guarded
+
+PAGE = 25
+_NODES = {"__start__": "began", "recall": "looked up what is known", "answer": "answered", "record": "kept"}
+_STEPS = {"input": "you said", "loop": "the graph ran", "update": "the state was changed", "fork": "forked here"}
+
+
+def page() -> None:
+    c = state.current()
+    if c is None:
+        look.empty(
+            "⏳", "No conversation is open", "Choose one on the left, or begin one on the page Chat; then come back."
+        )
+        return
+    branches = state.store().branches(c.id)
+    branch = state.branch_of(c, branches)
+    with st.container(horizontal=True, vertical_alignment="center", key="travel-header"):
+        st.subheader(look.label(c.title or "Untitled", 70), anchor=False, width="stretch")
+        if branch is not None:
+            drawing.switcher(c, branches, branch, "travel")
+    if branch is None:
+        look.empty("⑂", "That branch is not here any more", "Choose another one below.")
+    drawing.draw_tree(branches, branch.name if branch else None)
+    with st.container(horizontal=True):
+        for b in branches if len(branches) > 1 else []:
+            st.button(
+                look.label(b.name, 30), key=f"to-{b.name}", type="primary" if branch and b.name == branch.name else "secondary",
+                help=look.plain(b.preview) or None, on_click=_switch, args=(c.id, b.name), icon=":material/fork_right:",
+            )  # fmt: skip
+    only = st.toggle("Only this branch", value=True, key="travel-only") if len(branches) > 1 else False
+    most = int(st.session_state.get("travel-most", PAGE))
+    found = state.store().checkpoints(
+        c.id, limit=most + 1, branch=branch.name if branch is not None and only and len(branches) > 1 else None
+    )
+    if not found:
+        look.empty(
+            "⏳", "There is nowhere to travel back to yet",
+            "Each turn of a chat here leaves checkpoints. Say something on the page Chat, then come back.",
+        )  # fmt: skip
+        return
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        picked = _timeline(found[:most], more=len(found) > most)
+    with right:
+        if picked is None:
+            look.empty("☝", "Pick a moment", "Its state is shown here, and you can fork and go on from it.")
+        else:
+            _state(c, picked)
+
+
+@guarded
+def _switch(id: str, name: str) -> None:
+    state.store().switch(id, name)
+    state.look_at(id, name)
+
+
+# -- the timeline
+
+
+def _timeline(found: list[Checkpoint], *, more: bool) -> Checkpoint | None:
+    chosen = st.session_state.get("checkpoint")
+    st.markdown("**Checkpoints**, newest first")
+    with st.container(height=560, gap="xsmall", key="list-of-checkpoints"):
+        for k in found:
+            what = _NODES.get(k.node, k.node) if k.node else _STEPS.get(k.source or "", k.source or "")
+            said = f"**{look.clock(k.created_at)}** · step {k.step if k.step is not None else '–'} · {look.plain(what)}"
+            if k.preview:
+                said += f"  \n{look.label(k.preview, 70)}"
+            st.button(
+                said, key=f"checkpoint-{k.id}", width="stretch", on_click=_pick, args=(k.id,),
+                type="primary" if k.id == chosen else "secondary",
+            )  # fmt: skip
+        if more:
+            st.button("Show older ones", key="travel-more", type="tertiary", on_click=_more)
+    picked = next((k for k in found if k.id == chosen), None)
+    if picked is None and chosen is not None and found:
+        picked = state.find_checkpoint(found[0].conversation_id, chosen)
+    return picked
+
+
+def _pick(id: str) -> None:
+    st.session_state["checkpoint"] = id
+
+
+def _more() -> None:
+    st.session_state["travel-most"] = int(st.session_state.get("travel-most", PAGE)) + 100
+
+
+# -- a state, and what can be done from it
+
+
+def _state(c: Conversation, k: Checkpoint) -> None:
+    st.markdown(f"**The state at {look.moment(k.created_at)}**")
+    events = [e for e in state.store().read(c.id, branch=k.branch, kinds=["message"]) if e.seq <= k.seq]
+    question = next((e for e in reversed(events) if e.role == "user"), None)
+    with st.container(height=300, border=True, key="state-of-checkpoint"):
+        if not events:
+            look.quiet("Nothing was said yet at that moment.")
+        for e in events[-40:]:
+            with st.chat_message(
+                "user" if e.role == "user" else "assistant", avatar=transcript.AVATARS.get(e.role or "")
+            ):
+                st.markdown(transcript.readable(e.text[:2_000]))
+    _go_on(c, k, question)
+    box = st.expander(
+        "The state as the graph holds it", icon=":material/data_object:", key="raw-state", on_change="rerun"
+    )
+    if box.open:
+        with box:
+            st.json(_values(k), expanded=1)
+
+
+def _go_on(c: Conversation, k: Checkpoint, question: Event | None) -> None:
+    with st.form(f"go-on-{k.id}", border=True):
+        st.markdown("**Go on from here, on a branch of its own**")
+        if question is not None:
+            text = st.text_area(
+                "Edit what was said last", value=question.text, key=f"edited-{k.id}",
+                help="Changed: it is said anew on the branch. As it is: the same is answered once more.",
+            )  # fmt: skip
+        else:
+            text = st.text_area("Say something", key=f"edited-{k.id}")
+        with st.container(horizontal=True):
+            run = st.form_submit_button(
+                "Fork and resume", type="primary", icon=":material/play_arrow:", key=f"resume-{k.id}"
+            )
+            fork = st.form_submit_button("Only fork", icon=":material/fork_right:", key=f"fork-{k.id}")
+    if run and text.strip():
+        _run(c, k, question, text)
+    elif fork:
+        _fork(c, k)
+
+
+def _fork(c: Conversation, k: Checkpoint) -> None:
+    _, name = turns.fork_at(k)
+    state.store().switch(c.id, name)
+    state.look_at(c.id, name)
+    state.tell(f"This is the new branch **{look.plain(name)}**: write on, the other history is as it was.", "success")
+    st.switch_page("chat.py")
+
+
+def _run(c: Conversation, k: Checkpoint, question: Event | None, text: str) -> None:
+    """Fork before what was said, and say it, changed or not, on the branch."""
+    store = state.store()
+    at = k.seq if question is None else question.seq - 1
+    made: Branch = store.fork(c.id, at=at, branch=k.branch, switch=True)
+    state.look_at(c.id, made.name)
+    turns.say(store.get(c.id), text, made.name)
+    st.switch_page("chat.py")
+
+
+def _values(k: Checkpoint) -> Any:
+    """A graph's state as JSON: messages as their parts, anything else as it can be said."""
+    config = {"configurable": {"thread_id": k.conversation_id, "checkpoint_ns": "", "checkpoint_id": k.id}}
+    snapshot = state.shared().graph(state.user()).get_state(config)
+    values = {name: _plain(value) for name, value in (snapshot.values or {}).items()}
+    return {"values": values, "next": list(snapshot.next), "step": k.step, "checkpoint": k.id}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    if hasattr(value, "type") and hasattr(value, "content"):
+        return {"type": value.type, "content": value.content, "id": getattr(value, "id", None)}
+    return value if isinstance(value, (str, int, float, bool, dict, type(None))) else repr(value)[:500]

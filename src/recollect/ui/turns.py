@@ -1,0 +1,121 @@
+"""A turn of the chat: say something, have it answered in the background, and keep what was looked up for it.
+
+What is handed to the model besides the conversation is written down before it is asked, as an event of its own with ids
+and reasons and no content: so it can be shown for ever, and what is erased is erased here as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..errors import RecollectError
+from ..model import Branch, Checkpoint, Context, Conversation, Event
+from ..store import Store
+from . import state
+from .answers import Answer
+
+INJECTED = "context.injected"
+"""The name of the event that says what was handed to a model."""
+
+
+def injects(c: Conversation) -> bool:
+    """Whether memories and excerpts of other conversations are handed to the model here."""
+    return c.metadata.get("context") is not False
+
+
+def say(c: Conversation, text: str, branch: str) -> Answer:
+    """Say something on a branch; the answer comes in the background."""
+    home, user = state.shared(), state.user()
+    handle = home.handle(user)
+
+    def give() -> Iterator[str]:
+        from ..langgraph import ask
+
+        on = injects(c)
+        if on:
+            note(handle, c, text, branch)
+        yield from ask(home.graph(user), c.id, text, branch=branch, inject=on)
+
+    return home.answers.start((user, c.id, branch), text, c.last_seq, give)
+
+
+def answer_again(c: Conversation, branch: Branch) -> Answer:
+    """Go on where a run was cut off: its message is in the log, its answer is not."""
+    home, user = state.shared(), state.user()
+    return home.answers.start((user, c.id, branch.name), None, c.last_seq, lambda: _resumed(home, user, branch))
+
+
+def _resumed(home: state.Shared, user: str, where: Branch | Mapping[str, Any]) -> Iterator[str]:
+    from ..langgraph import resume
+
+    values = resume(home.graph(user), where)  # type: ignore[arg-type]
+    messages = (values or {}).get("messages") or []
+    if messages and messages[-1].type == "ai":
+        yield str(messages[-1].text)
+
+
+def run_on(c: Conversation, config: Mapping[str, Any], branch: str) -> Answer:
+    """Run the graph from a checkpoint of a fork."""
+    home, user = state.shared(), state.user()
+    return home.answers.start((user, c.id, branch), None, c.last_seq, lambda: _resumed(home, user, config))
+
+
+def running(c: Conversation, branch: str) -> Answer | None:
+    return state.shared().answers.get((state.user(), c.id, branch))
+
+
+def failure(c: Conversation, branch: str) -> str | None:
+    """Why the last answer could not be given, in words that quote nothing."""
+    error = state.shared().answers.failed((state.user(), c.id, branch))
+    if error is None:
+        return None
+    why = str(error) if isinstance(error, RecollectError) else f"({type(error).__name__})"
+    return f"The answer could not be given. {why}"
+
+
+def note(store: Store, c: Conversation, text: str, branch: str) -> None:
+    """Write down what is handed to the model for this turn."""
+    made: Context = store.context(text, conversation=c.id, why=True)
+    if not made.items:
+        return
+    items = [
+        {
+            "type": item.hit.type,
+            "kind": item.hit.kind,
+            "id": item.hit.id,
+            "conversation": item.hit.conversation_id,
+            "seqs": [h.seq for h in item.hits if h.seq is not None],
+            "branch": item.hit.branch,
+            "tokens": item.tokens,
+            "why": item.why,
+        }
+        for item in made.items
+    ]
+    try:
+        store.append(c.id, kind="event", name=INJECTED, branch=branch, payload={"tokens": made.tokens, "items": items})
+    except RecollectError:
+        return  # a remark is not worth an answer
+
+
+def fork_at(checkpoint: Checkpoint) -> tuple[Mapping[str, Any], str]:
+    """A branch from a checkpoint, nothing run yet. Returns where to resume, and the branch's name."""
+    from ..langgraph import fork
+
+    config: Any = fork(state.shared().graph(state.user()), checkpoint)
+    made = config["configurable"]["checkpoint_id"]
+    found = state.find_checkpoint(checkpoint.conversation_id, made)
+    return config, found.branch if found else checkpoint.branch
+
+
+def evidence(events: list[Event]) -> dict[int, Event]:
+    """Message number -> the event that says what was handed to the model for it."""
+    found: dict[int, Event] = {}
+    waiting: Event | None = None
+    for e in events:
+        if e.kind == "event" and e.name == INJECTED:
+            waiting = e
+        elif e.kind == "message" and e.role == "assistant" and waiting is not None:
+            found[e.seq] = waiting
+            waiting = None
+    return found
