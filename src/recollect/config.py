@@ -144,6 +144,8 @@ class Settings:
     """SQLite: make a backup every so many hours, as a background job, into `backups` beside the store. 0: never."""
     backup_keep: int = 7
     """How many of those backups are kept; the oldest go first."""
+    key_file: str | None = None
+    """SQLite: the file that holds the key of an encrypted store (an absolute path, mode 0600). A new store is encrypted with it."""
     busy_timeout_ms: int = 10_000
     """SQLite: how long a write waits for another process before it fails with StoreBusy."""
     pool_min: int = 1

@@ -4,6 +4,7 @@
     ├── InvalidInput            what was passed in cannot be stored or asked; nothing was written
     │   └── NotSerializable     a graph's state holds something that cannot be stored; nothing was written
     ├── SettingsError           a setting is unknown or has a value that cannot be used
+    │   ├── BadKeyFile          the key file is missing, empty, or readable by others
     │   └── HostNotAllowed      something would have gone to a host that the settings do not allow; nothing did
     ├── EmbeddingFailed         the embedder did not answer, or not with vectors
     ├── NotFound                no such conversation, branch, event
@@ -20,6 +21,9 @@
         │   └── NotAllowed      a graph's state holds a type that is not on the allow-list; nothing was constructed
         └── Refused             this file or machine is not safe to write on; it was left untouched
             ├── NewerSchema     written by a newer Recollect
+            ├── MissingKey      it is encrypted and no key was given
+            ├── WrongKey        it is encrypted with another key
+            ├── NotEncrypted    a key was given and it is not encrypted
             ├── NotARecollectFile
             ├── SQLiteTooOld
             └── NetworkFilesystem
@@ -59,6 +63,10 @@ class SettingsError(RecollectError, ValueError):
 
 class HostNotAllowed(SettingsError):
     """Something would have gone to a host that `allow_hosts` does not name; nothing was sent."""
+
+
+class BadKeyFile(SettingsError):
+    """The key file is missing, cannot be read, holds no key, or may be read by others than its owner."""
 
 
 class EmbeddingFailed(RecollectError):
@@ -119,6 +127,18 @@ class Refused(StorageError):
 
 class NewerSchema(Refused):
     """The store was written by a newer Recollect: upgrade the package."""
+
+
+class MissingKey(Refused):
+    """The store is encrypted and no key was given; nothing was touched."""
+
+
+class WrongKey(Refused):
+    """The store is encrypted with another key than the one given; nothing was touched."""
+
+
+class NotEncrypted(Refused):
+    """A key was given for a store that is not encrypted; nothing was touched."""
 
 
 class NotARecollectFile(Refused):

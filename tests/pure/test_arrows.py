@@ -19,6 +19,7 @@ LAYERS = [
         "conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
         "search", "memories", "context", "views", "retention", "consolidate", "extract", "decide", "items", "mirror",
         "checkpoints", "schema",
+        "keys", "crypt",
     },
     {"store"},
 ]  # fmt: skip
