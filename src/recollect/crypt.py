@@ -49,9 +49,7 @@ class Converted(NamedTuple):
     """False: the store itself had that form already."""
 
 
-def encrypt(
-    path: PathLike, key: KeyLike, *, backups: bool = True, progress: Progress | None = None
-) -> Converted:
+def encrypt(path: PathLike, key: KeyLike, *, backups: bool = True, progress: Progress | None = None) -> Converted:
     """Encrypt a plain store, and the backups beside it. Again with the same key, it goes on where it was interrupted."""
     return _convert(path, None, Key(key).check(), backups, progress)
 
@@ -93,7 +91,9 @@ def _convert(path: PathLike, old: Key | None, new: Key | None, backups: bool, pr
     return Converted(Path(name), events, os.path.getsize(name), done, left, not form.is_done)
 
 
-def _backups(store: Path, like: _Form, progress: Progress | None) -> tuple[tuple[Path, ...], tuple[tuple[Path, str], ...]]:
+def _backups(
+    store: Path, like: _Form, progress: Progress | None
+) -> tuple[tuple[Path, ...], tuple[tuple[Path, str], ...]]:
     done: list[Path] = []
     left: list[tuple[Path, str]] = []
     for found in backup.found(store):
@@ -125,9 +125,7 @@ class _Form:
             self.target = target or file.unlock(path, new)
             return
         if new is not None and old is None and header:
-            raise AlreadyExists(
-                f"{path} is encrypted already, with another key. `recollect rekey` gives it a new one."
-            )
+            raise AlreadyExists(f"{path} is encrypted already, with another key. `recollect rekey` gives it a new one.")
         self._source = file.unlock(path, old)
         self.target = target or (None if new is None else new.seal())
 
@@ -156,7 +154,9 @@ class _Form:
             reach("conversion verified")
         for suffix in ("-wal", "-journal"):
             if os.path.exists(self._path + suffix):
-                raise StorageError(f"{self._path}{suffix} is still there: open the store once, close it, then try again.")
+                raise StorageError(
+                    f"{self._path}{suffix} is still there: open the store once, close it, then try again."
+                )
         os.replace(part, self._path)
         file.sync_folder(os.path.dirname(self._path))
         reach("conversion placed")
@@ -182,7 +182,9 @@ class _Form:
         finally:
             copy.close()
         if not done:
-            raise StorageError(f"SQLite could not convert {self._path}. It was left as it was. Is there room for a copy?")
+            raise StorageError(
+                f"SQLite could not convert {self._path}. It was left as it was. Is there room for a copy?"
+            )
 
     def _compare(self, part: str, progress: Progress | None) -> None:
         """Every row of every table, old against new."""

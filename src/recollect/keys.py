@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 
     from .config import Settings
 
-__all__ = ["LOST", "Key", "for_file", "from_keyring", "header_of", "of", "read", "save_file", "save_keyring"]
+__all__ = [
+    "LOST", "NEXT", "Key", "for_file", "forget_keyring", "from_keyring", "header_of", "of", "read", "save_file",
+    "save_keyring",
+]  # fmt: skip
 
 SERVICE = "recollect"
+NEXT = " (next)"
+"""A new key's place in the keyring while the file is on its way to it: killed in between, one of both fits."""
 LOST = "A lost key is a lost store: nobody can open it then, we least of all. Keep a copy of the key apart from this machine."
 LARGEST = 4_096
 
@@ -68,7 +73,8 @@ def for_file(path: str, settings: Settings, *, also: str | None = None) -> Key |
 def _candidates(path: str, settings: Settings, also: str | None) -> list[Key]:
     found = [read(settings.key_file)] if settings.key_file else []
     if not found:
-        found = [key for name in dict.fromkeys((path, also)) if name and (key := from_keyring(name)) is not None]
+        names = [n for name in dict.fromkeys((path, also)) if name for n in (name, name + NEXT)]
+        found = [key for name in names if (key := from_keyring(name)) is not None]
     return [*found, *_said]
 
 
@@ -162,7 +168,9 @@ def save_keyring(key: Key, path: str) -> None:
     except Exception as e:  # its frames have the key among their variables: it goes no further
         failed = type(e).__name__
     if failed or from_keyring(path) != key:
-        raise SettingsError(f"The keyring of this system did not take the key ({failed or 'it gives another back'}). Use a key file.")
+        raise SettingsError(
+            f"The keyring of this system did not take the key ({failed or 'it gives another back'}). Use a key file."
+        )
 
 
 def forget_keyring(path: str) -> bool:

@@ -155,9 +155,7 @@ connecting = threading.Lock()
 """Held while a connection is opened: SQLite's global locks must not be copied by a fork while they are taken."""
 
 
-def connect(
-    path: str, cipher: Cipher | None = None, flags: int = apsw.SQLITE_OPEN_READWRITE
-) -> apsw.Connection:
+def connect(path: str, cipher: Cipher | None = None, flags: int = apsw.SQLITE_OPEN_READWRITE) -> apsw.Connection:
     with connecting:
         connection = apsw.Connection(path, flags)
     if cipher is not None:
@@ -220,9 +218,7 @@ def build(connection: apsw.Connection, version: int) -> None:
             raise
 
 
-def copy(
-    connection: apsw.Connection, to: str, progress: Progress | None = None, cipher: Cipher | None = None
-) -> None:
+def copy(connection: apsw.Connection, to: str, progress: Progress | None = None, cipher: Cipher | None = None) -> None:
     """A copy that only its user can read, with nothing left in a log beside it; encrypted if what is copied is."""
     os.close(os.open(to, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
     target = apsw.Connection(to, apsw.SQLITE_OPEN_READWRITE)
