@@ -79,7 +79,7 @@ def _convert(path: PathLike, old: Key | None, new: Key | None, backups: bool, pr
                 events = file.inspect(name, new)
             else:
                 file.alone_or_refuse(name, old)
-                events = form.put(progress)
+                events = form.put(progress, gate)
                 gate.note(form.target.header if form.target is not None else b"")
                 reach("conversion noted")
             shutil.rmtree(name + CONVERTING, ignore_errors=True)
@@ -98,14 +98,13 @@ def _backups(
     left: list[tuple[Path, str]] = []
     for found in backup.found(store):
         try:
+            shutil.rmtree(str(found.path) + CONVERTING, ignore_errors=True)  # of a try that was killed
             form = like.for_copy(str(found.path))
             if not form.is_done:
                 form.put(_about(progress, found.path.name))
                 done.append(found.path)
         except (RecollectError, OSError) as e:
             left.append((found.path, str(e)))
-        finally:
-            shutil.rmtree(str(found.path) + CONVERTING, ignore_errors=True)
     return tuple(done), tuple(left)
 
 
@@ -139,12 +138,17 @@ class _Form:
         """The same for a backup; of one key, so that a passphrase is worked out once."""
         return _Form(path, None if file.check_header(path) is None else self._old, self._new, self.target)
 
-    def put(self, progress: Progress | None) -> int:
+    def put(self, progress: Progress | None, gate: Gate | None = None) -> int:
         """Make the new file, read it back, put it in the old one's place. Returns the number of events in it."""
         folder = self._path + CONVERTING
         shutil.rmtree(folder, ignore_errors=True)
         os.mkdir(folder, 0o700)
-        part = os.path.join(folder, os.path.basename(self._path))
+        try:
+            return self._put(os.path.join(folder, os.path.basename(self._path)), progress, gate)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _put(self, part: str, progress: Progress | None, gate: Gate | None) -> int:
         with file.translated(self._path):
             self._make(part, progress)
             reach("conversion copied")
@@ -157,6 +161,8 @@ class _Form:
                 raise StorageError(
                     f"{self._path}{suffix} is still there: open the store once, close it, then try again."
                 )
+        if gate is not None:
+            gate.note(b"")  # what it says of the file's first bytes is true at every moment, or it says nothing
         os.replace(part, self._path)
         file.sync_folder(os.path.dirname(self._path))
         reach("conversion placed")

@@ -51,7 +51,11 @@ class Pages:
     def __init__(self, path: Path, key: Key | None = None) -> None:
         self._file = path.open("rb")
         header = self._file.read(100)
-        self._cipher = None if header.startswith(file.MAGIC) else _cipher(path, header, key)
+        try:
+            self._cipher = None if header.startswith(file.MAGIC) else _cipher(path, header, key)
+        except BaseException:
+            self._file.close()
+            raise
         if self._cipher is not None and not header.startswith(file.ENCRYPTED):
             header = b""
         size = int.from_bytes(header[16:18])

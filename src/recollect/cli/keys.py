@@ -78,9 +78,14 @@ def rekey(
     from .. import crypt, keys
 
     where = _file(s)
-    old = _current(s, where)
     if not (key_file or keyring or passphrase):
         raise InvalidInput("Say what the new key is: --key-file FILE, --keyring, or --passphrase.")
+    # Interrupted after the store itself, it has the new key, and its backups are still to be done with the old one.
+    is_begun = key_file is not None and key_file.exists() and keys.header_of(str(where)) is not None
+    resumes = is_begun and _fits(keys.read(str(key_file.absolute())), where) if key_file is not None else False
+    old = s.key_for(where) if resumes else _current(s, where)
+    if old is None:
+        raise MissingKey(f"The old key of {where} was not found, and its backups may still have it.")
     if keyring:  # beside the old one, until the file has it
         new = keys.Key.new("the keyring")
         keys.save_keyring(new, str(where) + keys.NEXT)
@@ -216,6 +221,13 @@ def _file(s: Session, *, there: bool = True) -> Path:
             f"There is no store at {s.where} yet. With the setting key_file (RECOLLECT_KEY_FILE) it is made encrypted."
         )
     return s.where
+
+
+def _fits(key: Any, where: Path) -> bool:
+    from .. import keys
+
+    header = keys.header_of(str(where))
+    return header is not None and key.unlock(header) is not None
 
 
 def _current(s: Session, where: Path) -> Any:

@@ -240,8 +240,8 @@ def unlocked(path: str, header: bytes | None, key: Key | None) -> Cipher | None:
         spare = spare_header(path)
         if spare is not None and spare != header and key.unlock(spare) is not None:
             raise Damaged(
-                f"The key fits {path}, but its first bytes are not what was written. "
-                f"`recollect doctor {path}` says how to save what is readable."
+                f"The key is the one that {path} had, but its first bytes are not what was written: it is damaged, or another "
+                f"file was put in its place. `recollect doctor {path}` says how to save what is readable."
             )
         form = "a passphrase" if header[3] == PASSPHRASE else "a raw key"
         raise WrongKey(

@@ -286,6 +286,7 @@ def replace(backup: str, path: str, progress: Progress | None, key: Key | None =
                     if os.path.exists(path + suffix):
                         os.replace(path + suffix, aside + suffix)
                 reach("restore set aside")
+            gate.note(b"")  # its salt, if it had one; the next opening notes the new one
             os.replace(part, path)
             sync_folder(os.path.dirname(path))
     finally:
