@@ -51,12 +51,14 @@ class Converted(NamedTuple):
 
 def encrypt(path: PathLike, key: KeyLike, *, backups: bool = True, progress: Progress | None = None) -> Converted:
     """Encrypt a plain store, and the backups beside it. Again with the same key, it goes on where it was interrupted."""
-    return _convert(path, None, Key(key).check(), backups, progress)
+    key = Key(key)  # out of the variables that a traceback could show
+    return _convert(path, None, key.check(), backups, progress)
 
 
 def decrypt(path: PathLike, key: KeyLike, *, backups: bool = True, progress: Progress | None = None) -> Converted:
     """Turn an encrypted store, and the backups beside it that have its key, into plain files."""
-    return _convert(path, Key(key).check(), None, backups, progress)
+    key = Key(key)
+    return _convert(path, key.check(), None, backups, progress)
 
 
 def rekey(
@@ -64,7 +66,8 @@ def rekey(
 ) -> Converted:
     """Give an encrypted store, and the backups beside it that have its key, another key. Both are the whole file's key:
     every page is written anew, so the old key opens nothing any more."""
-    return _convert(path, Key(key).check(), Key(new).check(), backups, progress)
+    key, new = Key(key), Key(new)
+    return _convert(path, key.check(), new.check(), backups, progress)
 
 
 def _convert(path: PathLike, old: Key | None, new: Key | None, backups: bool, progress: Progress | None) -> Converted:

@@ -29,7 +29,7 @@ from recollect.errors import (
     SettingsError,
     WrongKey,
 )
-from talk import Hashed, exchange, texts
+from talk import exchange, texts
 
 PAGE = 4096
 
@@ -97,7 +97,7 @@ class Spy(apsw.VFS):
         self.journals: list[str] = []
         super().__init__("spy", "", makedefault=True)
 
-    def xOpen(self, name: Any, flags: list[int]) -> Any:  # noqa: N802 - its name in SQLite
+    def xOpen(self, name: Any, flags: list[int]) -> Any:
         temporary = (
             apsw.SQLITE_OPEN_TEMP_DB | apsw.SQLITE_OPEN_TRANSIENT_DB | apsw.SQLITE_OPEN_TEMP_JOURNAL
             | apsw.SQLITE_OPEN_SUBJOURNAL
@@ -251,7 +251,9 @@ def ways(path: Path, key: str) -> dict[str, tuple[type[RecollectError], Any]]:
     return {"wrong": (WrongKey, wrong), "missing": (MissingKey, None), "damaged": (Damaged, key), "foreign": (NotARecollectFile, key)}  # fmt: skip
 
 
-@pytest.mark.parametrize("way", ["wrong", "wrong form", "missing", "damaged", "salt damaged", "foreign", "foreign sqlite"])
+@pytest.mark.parametrize(
+    "way", ["wrong", "wrong form", "missing", "damaged", "salt damaged", "foreign", "foreign sqlite"]
+)
 def test_refused_quickly_and_left_as_it_was(path: Path, key: str, way: str) -> None:
     expected, given = ways(path, key)[way.split()[0] if way != "salt damaged" else "damaged"]
     content = bytearray(path.read_bytes())
@@ -303,7 +305,10 @@ def test_a_key_for_a_plain_store(path: Path) -> None:
 
 def test_a_newer_or_foreign_encrypted_file(path: Path) -> None:
     opened(path, RAW).close()
-    for pragma, expected in (("user_version = 999", recollect.errors.NewerSchema), ("application_id = 7", NotARecollectFile)):
+    for pragma, expected in (
+        ("user_version = 999", recollect.errors.NewerSchema),
+        ("application_id = 7", NotARecollectFile),
+    ):
         connection = apsw.Connection(str(path))
         connection.pragma("cipher", "chacha20")
         connection.pragma("key", f"raw:{RAW}")
@@ -344,7 +349,9 @@ def key_file(path: Path, content: bytes | str = RAW + "\n", mode: int = 0o600) -
     return file
 
 
-@pytest.mark.parametrize("content", [RAW, RAW.upper() + "\n", bytes.fromhex(RAW), f"{PASSPHRASE}\n", f"{PASSPHRASE}\r\n"])
+@pytest.mark.parametrize(
+    "content", [RAW, RAW.upper() + "\n", bytes.fromhex(RAW), f"{PASSPHRASE}\n", f"{PASSPHRASE}\r\n"]
+)
 def test_a_key_file(path: Path, content: bytes | str, monkeypatch: pytest.MonkeyPatch) -> None:
     file = key_file(path, content)
     monkeypatch.setenv("RECOLLECT_KEY_FILE", str(file))
@@ -516,5 +523,3 @@ def test_other_programs_can_open_it(path: Path) -> None:
     connection.pragma("key", f"raw:{RAW}")
     assert connection.execute("select text from events").fetchall() == [("mine",)]
     connection.close()
-
-

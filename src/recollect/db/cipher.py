@@ -211,6 +211,12 @@ class Cipher:
         raise TypeError("A key is not pickled.")
 
 
+def hide(given: dict[str, Any]) -> None:
+    """Put a `key` among keywords out of sight, before anything is done with them."""
+    if given.get("key") is not None:
+        given["key"] = Key(given["key"])
+
+
 def spare_header(path: str) -> bytes | None:
     """The copy of an encrypted store's first bytes that its lock file keeps."""
     try:
