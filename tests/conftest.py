@@ -215,6 +215,7 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("LOCALAPPDATA", str(home))
         for name in ("DATA", "CONFIG", "CACHE", "STATE"):
             patch.setenv(f"XDG_{name}_HOME", str(home / f".{name.lower()}"))
+        patch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
         patch.delenv("XDG_DATA_DIRS", raising=False)
         patch.delenv("XDG_CONFIG_DIRS", raising=False)
         yield data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .config import Settings
+from .db.cipher import Key
 from .model import Stats
 from .store import Store
 
@@ -40,6 +41,9 @@ class Admin:
         self.close()
 
 
-def admin(url: PathLike | None = None, *, settings: Settings | None = None) -> Admin:
-    """Open a database to look after it: list its users, count what they have, act as one of them."""
-    return Admin(Store.open(url, settings=settings))
+def admin(
+    url: PathLike | None = None, *, key: str | bytes | Key | None = None, settings: Settings | None = None
+) -> Admin:
+    """Open a database to look after it: list its users, count what they have, act as one of them. `key` as in `open`."""
+    key = None if key is None else Key(key)  # out of the variables that a traceback could show
+    return Admin(Store.open(url, key=key, settings=settings))

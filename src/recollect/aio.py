@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from .config import Settings
+from .db.cipher import Key
 from .errors import StoreClosed
 from .store import Store
 
@@ -184,12 +185,15 @@ async def open_async(
     user: str | None = None,
     model: Model | None = None,
     embedder: Embedder | Any = None,
+    key: str | bytes | Key | None = None,
     settings: Settings | None = None,
     **overrides: Any,
 ) -> AsyncStore:
     """`recollect.open` for async code: opening reads and may migrate, so it is awaited too."""
+    if key is not None:
+        key = Key(key)  # out of the variables that a traceback could show
     opening = functools.partial(
-        Store.open, url, user=user, model=model, embedder=embedder, settings=settings, **overrides
+        Store.open, url, user=user, model=model, embedder=embedder, key=key, settings=settings, **overrides
     )
     threads = _Threads()
     store = await asyncio.get_running_loop().run_in_executor(threads.executor(), opening)

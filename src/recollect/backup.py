@@ -24,6 +24,7 @@ from .model import Backup
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .db import Database
+    from .db.cipher import Key
     from .model import Progress
 
 FOLDER = "backups"
@@ -52,7 +53,7 @@ def make(db: Database, to: Path, progress: Progress | None = None) -> Backup:
     try:
         db.copy(str(part), progress)
         reach("backup copied")
-        events = check(part)
+        events = check(part, db.key)
         reach("backup verified")
         part.replace(to)
         file.sync_folder(str(to.parent))
@@ -61,20 +62,21 @@ def make(db: Database, to: Path, progress: Progress | None = None) -> Backup:
     return Backup(to, to.stat().st_size, events, ids.now())
 
 
-def check(path: Path) -> int:
-    """The number of events in a backup that is sound; Damaged or Refused when it is not."""
+def check(path: Path, key: Key | None = None) -> int:
+    """The number of events in a backup that is sound; Damaged or Refused when it is not. A backup of an encrypted store
+    has its `key`."""
     if not path.exists():
         raise NotFound(f"There is no file {path}.")
-    return file.inspect(str(path))
+    return file.inspect(str(path), key)
 
 
-def restore(backup: Path, to: Path, progress: Progress | None = None) -> Path | None:
+def restore(backup: Path, to: Path, progress: Progress | None = None, key: Key | None = None) -> Path | None:
     """Put a backup in the place of a store. Returns where the present file was set aside, None if there was none.
 
     Refused while another process has the store open: it would go on writing into the file that was set aside.
     """
-    check(backup)
-    aside = file.replace(str(backup.absolute()), str(to.absolute()), progress)
+    check(backup, key)
+    aside = file.replace(str(backup.absolute()), str(to.absolute()), progress, key)
     return Path(aside) if aside else None
 
 
@@ -124,6 +126,7 @@ def _made(path: Path, store: Path) -> tuple[str, int] | None:
     with path.open("rb") as f:
         header = f.read(72)
     ours = header.startswith(file.MAGIC) and int.from_bytes(header[68:72]) == file.APPLICATION_ID
+    ours = ours or (header.startswith(file.ENCRYPTED) and len(header) == 72)
     return ("by hand", path.stat().st_mtime_ns // 1_000_000) if ours and path.suffix != ".part" else None
 
 

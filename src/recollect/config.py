@@ -164,6 +164,8 @@ class Settings:
     """How many of them are kept, the newest included; the oldest go first."""
     opentelemetry: bool = False
     """Make spans for the tracer provider that the program has configured. Needs the extra `otel`; exports nothing by itself."""
+    key_file: str | None = None
+    """SQLite: the file that holds the key of an encrypted store (an absolute path, mode 0600). A new store is encrypted with it."""
     busy_timeout_ms: int = 10_000
     """SQLite: how long a write waits for another process before it fails with StoreBusy."""
     pool_min: int = 1

@@ -5,6 +5,7 @@
     │   ├── NotSerializable     a graph's state holds something that cannot be stored; nothing was written
     │   └── BadLine             a line of a file that is to be imported is not what an export writes; nothing was written
     ├── SettingsError           a setting is unknown or has a value that cannot be used
+    │   ├── BadKeyFile          the key file is missing, empty, or readable by others
     │   └── HostNotAllowed      something would have gone to a host that the settings do not allow; nothing did
     ├── EmbeddingFailed         the embedder did not answer, or not with vectors
     ├── ModelFailed             the language model did not answer, or broke off
@@ -22,6 +23,9 @@
         │   └── NotAllowed      a graph's state holds a type that is not on the allow-list; nothing was constructed
         └── Refused             this file or machine is not safe to write on; it was left untouched
             ├── NewerSchema     written by a newer Recollect
+            ├── MissingKey      it is encrypted and no key was given
+            ├── WrongKey        it is encrypted with another key
+            ├── NotEncrypted    a key was given and it is not encrypted
             ├── NotARecollectFile
             ├── SQLiteTooOld
             └── NetworkFilesystem
@@ -69,6 +73,10 @@ class SettingsError(RecollectError, ValueError):
 
 class HostNotAllowed(SettingsError):
     """Something would have gone to a host that `allow_hosts` does not name; nothing was sent."""
+
+
+class BadKeyFile(SettingsError):
+    """The key file is missing, cannot be read, holds no key, or may be read by others than its owner."""
 
 
 class EmbeddingFailed(RecollectError):
@@ -133,6 +141,18 @@ class Refused(StorageError):
 
 class NewerSchema(Refused):
     """The store was written by a newer Recollect: upgrade the package."""
+
+
+class MissingKey(Refused):
+    """The store is encrypted and no key was given; nothing was touched."""
+
+
+class WrongKey(Refused):
+    """The store is encrypted with another key than the one given; nothing was touched."""
+
+
+class NotEncrypted(Refused):
+    """A key was given for a store that is not encrypted; nothing was touched."""
 
 
 class NotARecollectFile(Refused):

@@ -17,10 +17,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import branches, conversations, ids, log, memories, views
+from . import backup, branches, conversations, ids, log, memories, views
 from .conversations import Found
+from .db import file
+from .db.chacha import RESERVED
+from .db.cipher import spare_header
 from .db.sqlite import SQLite
-from .errors import AlreadyExists, InvalidInput, NotFound
+from .errors import AlreadyExists, InvalidInput, NotFound, WrongKey
 from .model import KINDS, MAIN, MEMORY_KINDS, MEMORY_STATES, Salvage
 from .search import index
 
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .db import Tx
+    from .db.cipher import Cipher, Key
     from .model import Progress
 
 TABLE_LEAF, INDEX_LEAF, INDEX_INTERIOR = 0x0D, 0x0A, 0x02
@@ -44,12 +48,21 @@ _WAL_MAGIC = (0x377F0682, 0x377F0683)
 class Pages:
     """The pages of a database file, each from the log where that has a newer one that was committed."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, key: Key | None = None) -> None:
         self._file = path.open("rb")
         header = self._file.read(100)
+        try:
+            self._cipher = None if header.startswith(file.MAGIC) else _cipher(path, header, key)
+        except BaseException:
+            self._file.close()
+            raise
+        if self._cipher is not None and not header.startswith(file.ENCRYPTED):
+            header = b""
         size = int.from_bytes(header[16:18])
         self.size = 65536 if size == 1 else size if size >= 512 and size & (size - 1) == 0 else 4096
         self.usable = self.size - (header[20] if header[20:21] and header[20] <= 32 else 0)
+        if self._cipher is not None:
+            self.usable = self.size - RESERVED
         self._newer = self._read_log(path.with_name(path.name + "-wal"))
         self.count = max([(path.stat().st_size + self.size - 1) // self.size, *self._newer])
 
@@ -71,13 +84,34 @@ class Pages:
         return newer
 
     def __getitem__(self, number: int) -> bytes:
-        if number in self._newer:
-            return self._newer[number]
-        self._file.seek((number - 1) * self.size)
-        return self._file.read(self.size).ljust(self.size, b"\0")
+        page = self._newer.get(number)
+        if page is None:
+            self._file.seek((number - 1) * self.size)
+            page = self._file.read(self.size).ljust(self.size, b"\0")
+        return page if self._cipher is None else self._cipher.page(number, page)
 
     def close(self) -> None:
         self._file.close()
+
+
+def _cipher(path: Path, header: bytes, key: Key | None) -> Cipher | None:
+    """What the pages are decrypted with. Where the first bytes are lost, the lock file and the backups have them too."""
+    if key is None:
+        if header.startswith(file.ENCRYPTED):
+            file.unlock(str(path), None)  # says that a key is needed
+        return None
+    spare = spare_header(str(path))
+    copies = []
+    for copy in backup.found(path):
+        with contextlib.suppress(OSError), copy.path.open("rb") as f:
+            copies.append(f.read(16))
+    for known in [header[:16], *([spare] if spare else []), *copies]:
+        if len(known) == 16 and known.startswith(file.ENCRYPTED) and (found := key.unlock(known)) is not None:
+            return found
+    if key.is_raw and not header.startswith(file.ENCRYPTED):
+        return key.raw_for(bytes(16))
+    file.unlock(str(path), key)  # says that it is the wrong one
+    raise WrongKey(f"The salt of {path} is lost with its first page, and without it a passphrase opens nothing.")
 
 
 class Record(NamedTuple):
@@ -269,16 +303,16 @@ def _is_sound(v: list[Any]) -> bool:
         return False
 
 
-def salvage(damaged: Path, out: Path, progress: Progress | None = None) -> Salvage:
-    """Save every readable row of a damaged store into a new one at `out`."""
+def salvage(damaged: Path, out: Path, progress: Progress | None = None, *, key: Key | None = None) -> Salvage:
+    """Save every readable row of a damaged store into a new one at `out`, with the `key` of the old one if it has one."""
     if not damaged.exists():
         raise NotFound(f"There is no file {damaged}.")
     if out.exists():
         raise AlreadyExists(f"{out} exists already; choose another name.")
-    pages = Pages(damaged)
+    pages = Pages(damaged, key)
     try:
         plan = _survey(pages, progress)
-        db = SQLite(str(out), busy_timeout_ms=10_000)
+        db = SQLite(str(out), busy_timeout_ms=10_000, key=key)
         try:
             return _rebuild(pages, plan, db, out, progress)
         finally:

@@ -16,7 +16,7 @@ from . import branches, checks, config, conversations, ids, jobs, log, telemetry
 from .config import Settings
 from .db import connect
 from .db.points import reach
-from .errors import InvalidInput, NotFound, RecollectError, StorageError, StoreBusy
+from .errors import InvalidInput, MissingKey, NotFound, RecollectError, StorageError, StoreBusy
 from .model import KINDS, MAIN, MEMORY_KINDS, MEMORY_STATES, ORIGINS, ROLES, Conversation, Entry, Event
 from .redact import Gate
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from .conversations import Found
     from .db import Database, Tx
+    from .db.cipher import Key
     from .memories import Limits
     from .model import (
         Backup,
@@ -112,15 +113,24 @@ class Store:
         user: str | None = None,
         model: Model | None = None,
         embedder: Embedder | Any = None,
+        key: str | bytes | Key | None = None,
         settings: Settings | None = None,
         **overrides: Any,
     ) -> Store:
         """Open a store: a path, a `postgresql://` address, or nothing for the one the settings name.
 
+        `key` opens an encrypted file, or makes a new one encrypted: a passphrase, or a raw key (32 bytes, or 64 hex
+        digits). Unsaid, it comes from the setting `key_file`, then from the keyring of the system
+        (`docs/how-to/encryption.md`).
+
         `user` is whose conversations the handle sees. `model` is any callable from prompt to answer, used for
         summaries. `embedder` replaces the bundled one: an `Embedder`, or a model of LangChain, LlamaIndex or
         sentence-transformers. Further keywords are settings (`docs/reference/settings.md`).
         """
+        if key is not None:
+            from .db.cipher import Key
+
+            key = Key(key)  # out of the variables that a traceback could show
         settings = settings.but(**overrides) if settings is not None else Settings.load(**overrides)
         user = _safe_id(settings.user if user is None else user, "user", _gate(settings))  # before anything is touched
         if embedder is not None:
@@ -129,7 +139,7 @@ class Store:
             embedder = adapt(embedder, settings)
         where = _where(url, settings)
         told = telemetry.of(settings, where, named=url is not None)
-        store = cls(connect(where, settings), user, settings, model, None)
+        store = cls(_connect(where, settings, key), user, settings, model, None)
         store._embedder, store._told = embedder, told
         return store
 
@@ -1355,6 +1365,24 @@ def _where(url: PathLike | None, settings: Settings) -> str | None:
     if not path.strip():
         raise InvalidInput("The path is empty. Leave it out for the store that the settings name.")
     return _path(checks.text(path, "path").removeprefix("sqlite://"))
+
+
+def _connect(where: str | None, settings: Settings, key: Key | None) -> Database:
+    """The database, with the key that was given or found. Whoever has none, and needs none, pays nothing for it."""
+    if key is None and settings.key_file is None:
+        try:
+            return connect(where, settings)
+        except MissingKey as e:
+            missing = e
+        from . import keys
+
+        key = keys.for_file(str(where), settings)
+        if key is None:
+            raise missing
+        return connect(where, settings, key)
+    from . import keys
+
+    return connect(where, settings, keys.of(where, settings, key))
 
 
 def _path(path: PathLike) -> str:

@@ -210,6 +210,7 @@ STORE: dict[str, Path_] = {
         (lambda t, v: t.summarized_by(_raising(v)), lambda t, v: t.summarized_by(lambda _: v)),
     ),
     "open.embedder": (LOST, (lambda t, v: t.embedded_by(v),)),
+    "open.key": refused(lambda t, v: t.open(key=v)),
     "open.settings": refused(lambda t, v: t.open(user=None, settings=Settings(user=v))),
     "for_user.user": refused(lambda t, v: t.store.for_user(v)),
     "create.id": refused(lambda t, v: t.store.create(v), lambda t, v: t.store.create(f"chat {v}")),
@@ -342,8 +343,10 @@ OTHERS: dict[str, Path_] = {
     "open_async.user": refused(lambda t, v: asyncio.run(recollect.open_async(t.url, user=v))),
     "open_async.model": lost(),  # `open`'s
     "open_async.embedder": lost(),
+    "open_async.key": refused(lambda t, v: asyncio.run(recollect.open_async(t.url, key=v))),
     "open_async.settings": refused(lambda t, v: asyncio.run(recollect.open_async(t.url, settings=Settings(user=v)))),
     "admin.url": lost(lambda t, v: recollect.admin(f"mysql://{v}")),
+    "admin.key": refused(lambda t, v: recollect.admin(t.url, key=v)),
     "admin.settings": refused(lambda t, v: recollect.admin(t.url, settings=Settings(user=v))),
     "Admin.for_user.user": refused(lambda t, v: _admin(t, v)),
     **{  # a setting is not stored; a wrong one is quoted by the error

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import recollect
-from recollect import backup, ids
+from recollect import backup, crypt, ids
 from recollect.db import migrate, points
 
 from .harness import Say, acknowledged, check, checkpoint_often, texts, write_some
 
 SECRET = "the-word-that-must-go"
+KEY = "5e" * 32
 
 
 class Scenario(NamedTuple):
@@ -33,7 +34,10 @@ class Scenario(NamedTuple):
 
 
 def opened(path: str, **settings: int) -> recollect.Store:
-    return recollect.open(path, user="alex", background=False, **settings)
+    try:
+        return recollect.open(path, user="alex", background=False, **settings)
+    except recollect.errors.MissingKey:
+        return recollect.open(path, user="alex", background=False, key=KEY, **settings)
 
 
 def die_at(point: str, time: int) -> None:
@@ -274,9 +278,25 @@ def restore_again(path: str) -> list[str]:
         return wrong + check(store, said)
 
 
+def encrypt(say: Say, path: str, rng: random.Random) -> None:
+    crypt.encrypt(path, KEY)
+
+
+def encrypt_again(path: str) -> list[str]:
+    """Plain or encrypted, and the same either way; then encrypted, with nothing left beside it."""
+    said = {f"said-{n}": [n + 1] for n in range(30)}
+    with opened(path) as store:
+        wrong = check(store, said)
+    crypt.encrypt(path, KEY)
+    with recollect.open(path, user="alex", background=False, key=KEY) as store:
+        wrong += check(store, said)
+    return wrong + [f"left over: {p.name}" for p in Path(path).parent.glob("*.converting")]
+
+
 _writing = Scenario(append, nothing, append_again, 10)
 _summary = Scenario(summarize, some_history, summarize_again, 2)
 _job = Scenario(settle, some_history, settle_later, 1)
+_encrypt = Scenario(encrypt, some_history, encrypt_again, 1)
 _backup = Scenario(back_up, some_history, back_up_again, 1)
 
 SCENARIOS = {
@@ -300,6 +320,10 @@ SCENARIOS = {
     "erased": Scenario(erase, a_secret_too, erase_again, 1),
     "compacted": Scenario(compact, a_secret_too, compact_again, 1),
     "restore set aside": Scenario(restore, a_backup_and_more, restore_again, 1),
+    "conversion copied": _encrypt,
+    "conversion verified": _encrypt,
+    "conversion placed": _encrypt,
+    "conversion noted": _encrypt,
 }
 
 # The same points on another way past them.

@@ -21,6 +21,7 @@ from . import (  # noqa: F401 - some only register
     graphs,
     mcp,
     hooks,
+    keys,
     memories,
     output,
     redaction,

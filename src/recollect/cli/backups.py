@@ -1,7 +1,7 @@
 """Backups: made, listed, put back; and space given back to the disk."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from . import output
 from .doctor import DAMAGED, PANEL
 from .examination import Contents, contents, open_in, snapshot, why
 from .session import Session, command, confirm, quoted
+
+if TYPE_CHECKING:
+    from ..db.cipher import Key
 
 
 @command("backup", panel=PANEL)
@@ -53,7 +56,7 @@ def backups(
             for i, b in enumerate(found):
                 if bar:
                     bar(b.path.name, i, len(found))
-                states[i] = _state(b.path)
+                states[i] = _state(s, b.path)
     if s.json:
         output.emit([
             {**b._asdict(), "sound": state == "sound" if check else None, "problem": None if state == "sound" else state}
@@ -90,10 +93,11 @@ def _list(s: Session, where: Path, found: list[copies.Found], states: list[str |
         output.hint(f"To go back to one: {s.command('restore', str(good[0]))}")
 
 
-def _state(path: Path) -> str:
+def _state(s: Session, path: Path) -> str:
     try:
-        copies.check(path)
-        bad = _altered(path)
+        key = s.key_for(path)
+        copies.check(path, key)
+        bad = _altered(path, key)
     except StorageError as e:
         return why(e)
     except (RecollectError, OSError) as e:
@@ -101,11 +105,11 @@ def _state(path: Path) -> str:
     return f"{output.count(bad, 'problem')} in its events" if bad else "sound"
 
 
-def _altered(path: Path) -> int:
+def _altered(path: Path, key: "Key | None") -> int:
     """How many problems the events of a file have whose pages are sound."""
     from ..db import migrate
 
-    with snapshot(path) as db:
+    with snapshot(path, key) as db:
         if db.schema() < migrate.LATEST:
             return 0  # an older schema is looked at after it was brought up to date
         return sum(len(health.verify(db, user, None).problems) for user in db.users())
@@ -121,17 +125,18 @@ def put_back(s: Session, path: Path, yes: bool) -> None:
     if where.exists() and path.samefile(where):
         raise InvalidInput(f"{path} is the store itself. `{s.command('backups')}` lists what there is to go back to.")
     with output.progress("reading it back", shown=not s.json) as bar:
-        copies.check(path)
-        altered = _altered(path)
-    there = contents(path)
+        key = s.key_for(path)
+        copies.check(path, key)
+        altered = _altered(path, key)
+    there = contents(path, key)
     others = open_in(where)
     if others:
         raise StoreBusy(f"{where} is open in {others[0]}. Close it, then try again: it would go on writing into the file "
                         "that is set aside.")  # fmt: skip
-    now = _present(where)
+    now = _present(s, where)
     _ask(path, there, altered, where, now, yes)
     with output.progress("copying", shown=not s.json) as bar:
-        aside = copies.restore(path, where, bar)
+        aside = copies.restore(path, where, bar, key)
     undo = s.command("restore", str(aside)) if aside is not None and now is not None else None
     if s.json:
         output.emit({"location": str(where), "backup": str(path), "events": there.events, "aside": aside, "undo": undo})
@@ -142,10 +147,10 @@ def put_back(s: Session, path: Path, yes: bool) -> None:
         output.line(f"Undo: {undo}" if undo else "It is damaged; remove it when you need it no more.", style="dim")
 
 
-def _present(where: Path) -> Contents | None:
+def _present(s: Session, where: Path) -> Contents | None:
     """What is in the store now; None when there is none, or nobody can say."""
     try:
-        return contents(where) if where.exists() and where.stat().st_size else None
+        return contents(where, s.key_for(where)) if where.exists() and where.stat().st_size else None
     except (StorageError, OSError):
         return None
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .. import backup, config, errors, salvage
+from ..db import file
 from ..errors import NotFound, RecollectError
 from ..model import Problem, Salvage
 from . import output
@@ -29,11 +30,11 @@ DAMAGED = 6
 # -- what to do
 
 
-def sound_backup(path: Path) -> tuple[backup.Found, int] | None:
+def sound_backup(s: Session, path: Path) -> tuple[backup.Found, int] | None:
     """The newest backup that can be read back, with its number of events."""
     for found in backup.found(path)[:5]:
         try:
-            return found, backup.check(found.path)
+            return found, backup.check(found.path, s.key_for(found.path))
         except (RecollectError, OSError):
             continue
     return None
@@ -52,7 +53,10 @@ def advise(report: Report, s: Session, path: Path) -> None:
     """The commands that help with what was found, the best one first."""
     if report.ok:
         return
-    found = sound_backup(path)
+    if report.locked:
+        report.next.append((s.command("key", "status"), "see where a key was looked for"))
+        return
+    found = sound_backup(s, path)
     if found is not None:
         what = f"go back to the newest sound backup ({output.count(found[1], 'event')}, {output.age(found[0].made_at)})"
         report.next.append((s.command("restore", str(found[0].path)), what))
@@ -104,7 +108,7 @@ def doctor(
         _salvage(s, where, Path(os.path.abspath(out.expanduser())))
     else:
         with steps(s) as (bar, step):
-            report = examine_file(where, bar, step)
+            report = examine_file(where, bar, step, s.key_for(where))
         advise(report, s, where)
         _end(s, report)
 
@@ -126,7 +130,7 @@ def _patient(s: Session, given: str | None) -> tuple[Session, Path | str | None]
 
 
 def _absent(s: Session, where: Path, *, named: bool) -> None:
-    found = sound_backup(where)
+    found = sound_backup(s, where)
     if found is not None:
         line = s.command("restore", str(found[0].path))
         raise NotFound(
@@ -221,9 +225,16 @@ def _tries(lines: list[tuple[str, str]]) -> None:
 def _salvage(s: Session, path: Path, out: Path) -> None:
     if out == path:
         raise errors.AlreadyExists(f"{out} is the damaged file itself; choose another name.")
+    key = s.key_for(path)
+    with path.open("rb") as f:
+        lost = key is None and not f.read(16).startswith(file.MAGIC) and s.settings.key_file
+    if lost:  # its first bytes say nothing any more: what the settings name may still be its key
+        from .. import keys
+
+        key = keys.read(str(s.settings.key_file))
     with output.progress("looking", shown=not s.json) as bar:
-        saved = salvage.salvage(path, out, bar)
-        report = examine_file(out, bar)
+        saved = salvage.salvage(path, out, bar, key=key)
+        report = examine_file(out, bar, key=key)
     if not saved.conversations and not saved.events:
         for suffix in ("", "-wal", "-shm", ".lock"):
             out.with_name(out.name + suffix).unlink(missing_ok=True)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import apsw
 
     from ..db import Tx
+    from ..db.cipher import Key
     from ..model import Progress
 
 T = TypeVar("T")
@@ -43,10 +44,10 @@ class Snapshot:
 
     dialect = "sqlite"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, key: "Key | None" = None) -> None:
         self.path, self.location = path, str(path)
         with file.translated(self.location):
-            self._connection = _connect(path)
+            self._connection = _connect(path, key)
 
     def read(self, user: str, fn: "Callable[[Tx], T]", /) -> T:
         from ..db.writer import SQLiteTx
@@ -97,23 +98,26 @@ class Snapshot:
         self._connection.close()
 
 
-def _connect(path: Path) -> "apsw.Connection":
+def _connect(path: Path, key: "Key | None") -> "apsw.Connection":
     import apsw
 
+    with path.open("rb") as f:
+        is_encrypted = f.read(3) == file.ENCRYPTED
+    cipher = file.unlock(str(path), key) if is_encrypted else None
     # Where there is something in the log, closing a connection that may write could move it into a damaged file. Where
     # there is nothing, one that may not write would leave an empty log behind.
     log = path.with_name(path.name + "-wal")
     quiet = not log.exists() or log.stat().st_size == 0
     writable = quiet and os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-    connection = apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY)
-    connection.set_busy_timeout(5_000)
+    flags = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY
+    connection = file.connect(str(path), cipher, flags)
     connection.pragma("query_only", True)
     return connection
 
 
 @contextmanager
-def snapshot(path: Path) -> Iterator[Snapshot]:
-    db = Snapshot(path)
+def snapshot(path: Path, key: "Key | None" = None) -> Iterator[Snapshot]:
+    db = Snapshot(path, key)
     try:
         yield db
     finally:
@@ -127,8 +131,8 @@ class Contents(NamedTuple):
     newest_at: int | None
 
 
-def contents(path: Path) -> Contents:
-    with snapshot(path) as db:
+def contents(path: Path, key: "Key | None" = None) -> Contents:
+    with snapshot(path, key) as db:
         return Contents(*db.query("select count(*), max(created_at) from events")[0])
 
 
@@ -162,6 +166,8 @@ class Report:
     newer: bool = False
     """Nothing is wrong with it but that this Recollect is too old for it."""
     half_made: bool = False
+    locked: bool = False
+    """Encrypted, and the key is not at hand: nobody can say how it is inside."""
 
     def say(self, name: str, state: str, found: str, fix: str = "") -> Check:
         check = Check(name, state, found, fix)
@@ -196,7 +202,7 @@ class Report:
 # -- the file
 
 
-def look_at_file(report: Report, path: Path) -> bool:
+def look_at_file(report: Report, path: Path, key: "Key | None" = None) -> bool:
     """What can be known without reading the pages. False when there is no point in going on."""
     try:
         status = path.stat()
@@ -207,7 +213,7 @@ def look_at_file(report: Report, path: Path) -> bool:
         return False
     report.say("file", "ok", output.size(status.st_size))
     _rights(report, path, status)
-    good = _header(report, path, header)
+    good = _locked(report, path, key) if header.startswith(file.ENCRYPTED) else _header(report, path, header)
     _library(report)
     _place(report, path, status.st_size)
     return good
@@ -260,6 +266,27 @@ def _header(report: Report, path: Path, header: bytes) -> bool:
         report.wrong("the file", f"It ends too early: {there:,} of {whole:,} bytes are there.")
     else:
         report.say("header", "ok", f"a Recollect store, schema {int.from_bytes(header[60:64])}")
+    return True
+
+
+def _locked(report: Report, path: Path, key: "Key | None") -> bool:
+    """The same of an encrypted store: what is in the clear of it is whether the key fits."""
+    try:
+        file.unlock(str(path), key)
+    except (errors.MissingKey, errors.WrongKey) as e:
+        report.locked = True
+        report.say("header", "ok", "an encrypted store")
+        missing = isinstance(e, errors.MissingKey)
+        report.say("key", "bad", "none was found" if missing else "it is not the one of this file")
+        fix = "Name the file that holds it in RECOLLECT_KEY_FILE; `recollect key status` says where it was looked for."
+        report.wrong("the key", "Without its key nobody can say how the store is inside.", fix)
+        return False
+    except StorageError as e:
+        report.say("header", "bad", "an encrypted store, its first bytes are not what was written")
+        report.wrong("the first page", output.words(e))
+        return False
+    report.say("header", "ok", "an encrypted store")
+    report.say("key", "ok", f"it fits; from {key.source}" if key is not None else "")
     return True
 
 
@@ -438,7 +465,12 @@ def _failed(tx: "Tx") -> tuple[str, ...]:
     return jobs.errors(tx)
 
 
-def examine_file(path: Path, bar: "Progress | None" = None, step: "Callable[[Check], None] | None" = None) -> Report:
+def examine_file(
+    path: Path,
+    bar: "Progress | None" = None,
+    step: "Callable[[Check], None] | None" = None,
+    key: "Key | None" = None,
+) -> Report:
     """Look at a store's file from the outside in, as far as one can get. `step` hears of each check as it is done."""
     report = Report(str(path))
     told = 0
@@ -449,11 +481,11 @@ def examine_file(path: Path, bar: "Progress | None" = None, step: "Callable[[Che
             step(check)  # type: ignore[misc]
         told = len(report.checks)
 
-    going = look_at_file(report, path)
+    going = look_at_file(report, path, key)
     tell()
     if going:
         try:
-            with snapshot(path) as db:
+            with snapshot(path, key) as db:
                 _inside(report, db, bar, tell)
         except StorageError as e:
             report.say("integrity", "bad", "it cannot be opened")

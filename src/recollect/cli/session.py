@@ -26,6 +26,8 @@ from .interrupts import Interrupts
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from ..db.cipher import Key
+
 P = ParamSpec("P")
 
 PAGE = 1_000
@@ -80,6 +82,8 @@ class Session:
         self._store: Store | None = None
         self.json = as_json
         self.ctrl_c = Interrupts()
+        self.asks = True
+        """Whether a person may be asked for a key."""
 
     @functools.cached_property
     def settings(self) -> Settings:
@@ -115,6 +119,7 @@ class Session:
                 import logging  # the pool's own remarks about a server that is away: ours is the one line to read
 
                 logging.getLogger("psycopg").setLevel(logging.CRITICAL)
+            self._let_ask()
             if self.is_there or self._creates:
                 self._store = Store.open(self._given[0], settings=self.settings)
             elif self.named:
@@ -123,6 +128,21 @@ class Session:
                 # Nothing was recorded yet: an empty store in memory answers like the one that is not there.
                 self._store = Store.open(":memory:", settings=self.settings)
         return self._store
+
+    def _let_ask(self) -> None:
+        """At a terminal a person may be asked for the key: by whatever opens a file, here and below."""
+        from .. import keys
+
+        keys.ask = _ask if self.asks and output.is_interactive() else None
+
+    def key_for(self, path: Path) -> "Key | None":
+        """The key of an encrypted file, the store or a backup of it; None for a plain one, or if there is none."""
+        from .. import keys
+
+        if keys.header_of(str(path)) is None:
+            return None  # and whatever is wrong with the settings is not asked for
+        self._let_ask()
+        return keys.for_file(str(path), self.settings, also=str(self.where) if isinstance(self.where, Path) else None)
 
     @property
     def named(self) -> bool:
@@ -215,6 +235,12 @@ class Session:
         return result
 
 
+def _ask(path: str) -> "Key | None":
+    from ..keys import Key
+
+    return Key(typer.prompt(f"Key or passphrase of {path}", hide_input=True, err=True), "what was typed")
+
+
 def _common(a: str, b: str) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
@@ -243,6 +269,7 @@ def complete_conversation(ctx: typer.Context, incomplete: str) -> list[tuple[str
             **{k: v for k, v in ctx.params.items() if v},
         }
         s = Session(given.get("database"), given.get("user"), given.get("data_dir"))
+        s.asks = False
         if not s.is_there:
             return []
         try:

@@ -174,7 +174,11 @@ def _version(s: Session) -> int:
         return 0
     from ..db.file import check_header
 
-    check_header(str(where))
+    if check_header(str(where)) is not None:
+        from .examination import snapshot
+
+        with snapshot(where, s.key_for(where)) as db:
+            return db.schema()
     with where.open("rb") as f:
         return int.from_bytes(f.read(64)[60:])
 

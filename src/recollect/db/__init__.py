@@ -16,6 +16,7 @@ from ..errors import Refused
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..config import Settings
+    from .cipher import Key
     from .protocol import Database as Database
     from .protocol import Row as Row
     from .protocol import Tx as Tx
@@ -25,8 +26,8 @@ class Retry(Exception):
     """Raised inside `fn` or by the engine: the user's number was stale; resolve it again and repeat."""
 
 
-def connect(where: str | None, settings: Settings) -> Database:
-    """Open the database behind a path, a `postgresql://` address, or None for one in memory."""
+def connect(where: str | None, settings: Settings, key: Key | None = None) -> Database:
+    """Open the database behind a path, a `postgresql://` address, or None for one in memory. A `key` is a file's."""
     if where is not None and where.startswith(("postgresql://", "postgres://")):
         try:
             from .postgres import Postgres
@@ -35,4 +36,4 @@ def connect(where: str | None, settings: Settings) -> Database:
         return Postgres(where, settings)
     from .sqlite import SQLite
 
-    return SQLite(where, busy_timeout_ms=settings.busy_timeout_ms)
+    return SQLite(where, busy_timeout_ms=settings.busy_timeout_ms, key=key)

@@ -17,14 +17,17 @@ from ..errors import (
     Damaged,
     DiskFull,
     InvalidInput,
+    MissingKey,
     NetworkFilesystem,
     NewerSchema,
     NotARecollectFile,
+    NotEncrypted,
     RecollectError,
     Refused,
     SQLiteTooOld,
     StorageError,
     StoreBusy,
+    WrongKey,
 )
 from . import migrate
 from .gate import Gate, network_filesystem
@@ -33,9 +36,11 @@ from .points import reach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model import Progress
+    from .cipher import Cipher, Key
 
 APPLICATION_ID = 0x52434C54  # "RCLT"
 MAGIC = b"SQLite format 3\0"
+ENCRYPTED = b"RCE"  # how an encrypted store begins; `cipher` has the rest
 
 
 def check_library() -> None:
@@ -47,8 +52,9 @@ def check_library() -> None:
         )
 
 
-def prepare(path: str) -> None:
-    """Refuse what must not be written on, then make the folder and an empty file that only its user can read."""
+def prepare(path: str, key: Key | None = None) -> Cipher | None:
+    """Refuse what must not be written on, then make the folder and an empty file that only its user can read. Returns
+    what the file's connections are opened with."""
     folder = os.path.dirname(path)
     there = folder
     while not os.path.exists(there) and there != os.path.dirname(there):
@@ -62,14 +68,44 @@ def prepare(path: str) -> None:
     if os.path.isdir(path):
         raise NotARecollectFile(f"{path} is a folder. Name a file in it, for example {os.path.join(path, 'chat.db')}.")
     if os.path.exists(path) and os.path.getsize(path):
-        check_header(path)
-        return
+        return unlock(path, key)
     try:
         make_folder(folder)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as e:
         raise Refused(f"{path} cannot be made ({e.strerror}). Check that you own its folder.") from e
     reach("file made")
+    return None if key is None else _make_encrypted(path, key)
+
+
+def _make_encrypted(path: str, key: Key) -> Cipher | None:
+    """The first page of an encrypted store, under the gate: two processes at once would choose two salts."""
+    cipher = key.seal()
+    gate = Gate(path + ".lock")
+    try:
+        with gate.within(10), translated(path):
+            if not os.path.getsize(path):
+                connection = connect(path, cipher)
+                try:
+                    build(connection, 0)
+                finally:
+                    connection.close()
+    finally:
+        gate.close()
+    return unlock(path, key)
+
+
+def unlock(path: str, key: Key | None) -> Cipher | None:
+    """What the connections of a file are opened with: None if it is plain. Refused when it is not ours, or not with this
+    key; the file is only read."""
+    header = check_header(path)
+    if header is None and key is None:
+        return None
+    if header == b"":  # half created: SQLite mends it, and what it mends is nothing yet
+        return None if key is None else key.seal()
+    from .cipher import unlocked
+
+    return unlocked(path, header, key)
 
 
 def make_folder(folder: str) -> None:
@@ -82,14 +118,18 @@ def make_folder(folder: str) -> None:
             pass  # made by another process meanwhile
 
 
-def check_header(path: str) -> None:
+def check_header(path: str) -> bytes | None:
+    """Refuse what is not a store. Returns None for a plain file, the first bytes of an encrypted one, and none at all of
+    one that is half created."""
     try:
         with open(path, "rb") as f:
             header = f.read(100)
     except OSError as e:
         raise Refused(f"{path} cannot be read ({e.strerror}). Check that you own it.") from e
     if not header.strip(b"\0") and os.path.exists(path + "-journal"):
-        return  # half created, with the journal that SQLite mends it by
+        return b""  # half created, with the journal that SQLite mends it by
+    if header.startswith(ENCRYPTED) and len(header) == 100:
+        return header[:16]
     if not header.startswith(MAGIC):
         raise NotARecollectFile(
             f"{path} is not a SQLite database. It was left untouched; choose another path. If it was a store and is "
@@ -100,6 +140,7 @@ def check_header(path: str) -> None:
             f"{path} is a SQLite database of another program. It was left untouched; choose another path."
         )
     _refuse_newer(int.from_bytes(header[60:64]), path)
+    return None
 
 
 def _refuse_newer(version: int, path: str) -> None:
@@ -114,9 +155,15 @@ connecting = threading.Lock()
 """Held while a connection is opened: SQLite's global locks must not be copied by a fork while they are taken."""
 
 
-def connect(path: str) -> apsw.Connection:
+def connect(path: str, cipher: Cipher | None = None, flags: int = apsw.SQLITE_OPEN_READWRITE) -> apsw.Connection:
     with connecting:
-        connection = apsw.Connection(path, apsw.SQLITE_OPEN_READWRITE)
+        connection = apsw.Connection(path, flags)
+    if cipher is not None:
+        try:
+            cipher.apply(connection)
+        except BaseException:
+            connection.close()
+            raise
     connection.set_busy_timeout(5_000)  # for foreign programs and recovery; ours queue at the gate
     return connection
 
@@ -136,10 +183,18 @@ def version_of(connection: apsw.Connection, path: str) -> int:
     return version
 
 
-def bring_up_to_date(connection: apsw.Connection, path: str, version: int) -> None:
+def check_ours(connection: apsw.Connection, path: str) -> None:
+    """What the header of a plain file says in the clear."""
+    if connection.pragma("application_id") not in (0, APPLICATION_ID):
+        raise NotARecollectFile(
+            f"{path} is a SQLite database of another program. It was left untouched; choose another path."
+        )
+
+
+def bring_up_to_date(connection: apsw.Connection, path: str, version: int, cipher: Cipher | None = None) -> None:
     if version:
         aside = f"{path}.schema-{version}.{ids.now()}.backup"
-        copy(connection, aside)
+        copy(connection, aside, cipher=cipher)
         reach("migration backed up")
     build(connection, version)
     if version:
@@ -163,11 +218,13 @@ def build(connection: apsw.Connection, version: int) -> None:
             raise
 
 
-def copy(connection: apsw.Connection, to: str, progress: Progress | None = None) -> None:
-    """A copy that only its user can read, with nothing left in a log beside it."""
+def copy(connection: apsw.Connection, to: str, progress: Progress | None = None, cipher: Cipher | None = None) -> None:
+    """A copy that only its user can read, with nothing left in a log beside it; encrypted if what is copied is."""
     os.close(os.open(to, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
     target = apsw.Connection(to, apsw.SQLITE_OPEN_READWRITE)
     try:
+        if cipher is not None:
+            cipher.apply(target)
         with target.backup("main", connection, "main") as job:
             while not job.done:
                 job.step(512)
@@ -178,14 +235,16 @@ def copy(connection: apsw.Connection, to: str, progress: Progress | None = None)
         target.close()
 
 
-def inspect(path: str) -> int:
+def inspect(path: str, key: Key | None = None) -> int:
     """The number of events in a store's file, after reading all of it; Damaged or Refused if it is not sound. The file
     is opened read-only, as it lies there."""
-    check_header(path)
+    cipher = unlock(path, key)
     with translated(path):
-        connection = apsw.Connection(path, apsw.SQLITE_OPEN_READONLY)
+        connection = connect(path, cipher, apsw.SQLITE_OPEN_READONLY)
         try:
             version_of(connection, path)
+            if cipher is not None:
+                check_ours(connection, path)
             found = [str(row[0]) for row in connection.execute("pragma integrity_check")]
             if found != ["ok"]:
                 raise Damaged(
@@ -196,7 +255,7 @@ def inspect(path: str) -> int:
             connection.close()
 
 
-def replace(backup: str, path: str, progress: Progress | None) -> str | None:
+def replace(backup: str, path: str, progress: Progress | None, key: Key | None = None) -> str | None:
     """Put a verified file in the place of a store's, which is set aside. Only with no one else there."""
     import shutil
 
@@ -206,9 +265,10 @@ def replace(backup: str, path: str, progress: Progress | None) -> str | None:
     try:
         with gate.within(10), translated(path):
             part = path + ".part"
-            source = apsw.Connection(backup, apsw.SQLITE_OPEN_READONLY)
+            cipher = unlock(backup, key)
+            source = connect(backup, cipher, apsw.SQLITE_OPEN_READONLY)
             try:
-                copy(source, part, progress)
+                copy(source, part, progress, cipher)
             except BaseException:
                 os.unlink(part)
                 raise
@@ -216,7 +276,7 @@ def replace(backup: str, path: str, progress: Progress | None) -> str | None:
                 source.close()
             if os.path.exists(path):
                 aside = f"{path}.{ids.now()}.aside"
-                _alone_or_refuse(path)
+                alone_or_refuse(path, key)
                 # The name is never without a file: a program that opened it in between would start an empty store.
                 try:
                     os.link(path, aside)
@@ -226,6 +286,7 @@ def replace(backup: str, path: str, progress: Progress | None) -> str | None:
                     if os.path.exists(path + suffix):
                         os.replace(path + suffix, aside + suffix)
                 reach("restore set aside")
+            gate.note(b"")  # its salt, if it had one; the next opening notes the new one
             os.replace(part, path)
             sync_folder(os.path.dirname(path))
     finally:
@@ -242,21 +303,43 @@ def sync_folder(folder: str) -> None:
             os.close(fd)
 
 
-def _alone_or_refuse(path: str) -> None:
+def alone_or_refuse(path: str, key: Key | None = None) -> None:
     """Leaving WAL mode needs every other connection to be closed, so it tells whether there are any. It also moves what
     is in the log into the file."""
-    connection = apsw.Connection(path, apsw.SQLITE_OPEN_READWRITE)
+    try:
+        cipher = unlock(path, key)
+    except (NotARecollectFile, MissingKey, WrongKey, NotEncrypted, Damaged):
+        return _nobody_there(path)
+    connection = connect(path, cipher)
     connection.set_busy_timeout(1_000)
     try:
         connection.pragma("journal_mode", "delete")
     except (apsw.BusyError, apsw.LockedError) as e:
-        raise StoreBusy(
-            f"{path} is open in another program (`recollect doctor {path}` says which). Close it, then try again."
-        ) from e
+        raise _in_use(path) from e
     except apsw.Error:
         pass  # too damaged for that: it is set aside as it is
     finally:
         connection.close()
+
+
+def _nobody_there(path: str) -> None:
+    """The same for a file that SQLite cannot read: everyone who has it open as a store holds a lock on it."""
+    try:
+        held = apsw.VFSFile("", path, [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0])
+        try:
+            for level in (apsw.SQLITE_LOCK_SHARED, apsw.SQLITE_LOCK_RESERVED, apsw.SQLITE_LOCK_EXCLUSIVE):
+                held.xLock(level)
+            held.xUnlock(apsw.SQLITE_LOCK_NONE)
+        finally:
+            held.xClose()
+    except (apsw.BusyError, apsw.LockedError) as e:
+        raise _in_use(path) from e
+
+
+def _in_use(path: str) -> StoreBusy:
+    return StoreBusy(
+        f"{path} is open in another program (`recollect doctor {path}` says which). Close it, then try again."
+    )
 
 
 def fails_all(error: BaseException) -> bool:

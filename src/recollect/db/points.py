@@ -33,6 +33,10 @@ NAMES = (
     "erased",
     "compacted",
     "restore set aside",
+    "conversion copied",
+    "conversion verified",
+    "conversion placed",
+    "conversion noted",
 )
 
 

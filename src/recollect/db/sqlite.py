@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..model import Progress
     from . import Tx
+    from .cipher import Key
 
     T = TypeVar("T")
 
@@ -32,16 +33,17 @@ class SQLite:
 
     dialect = "sqlite"
 
-    def __init__(self, path: str | None, *, busy_timeout_ms: int) -> None:
+    def __init__(self, path: str | None, *, busy_timeout_ms: int, key: Key | None = None) -> None:
         check_library()
         self.path = path
+        self.key = key
         self.location = path or "memory"
         self._timeout = busy_timeout_ms / 1000
         self._closed = False
         self._engine: Engine | None = None
         self._opening = threading.Lock()
         with translated(self.location):
-            self._engine = Engine(path, self._timeout)
+            self._engine = Engine(path, self._timeout, key)
         _live.add(self)
 
     def _current(self) -> Engine:
@@ -52,7 +54,7 @@ class SQLite:
             raise StoreClosed(f"{self.location} was closed. Open it again with recollect.open().")
         with self._opening:
             if self._engine is None:
-                self._engine = Engine(self.path, self._timeout)
+                self._engine = Engine(self.path, self._timeout, self.key)
             return self._engine
 
     def read(self, user: str, fn: Callable[[Tx], T], /) -> T:

@@ -18,7 +18,7 @@ import apsw
 from .. import ids
 from ..errors import OutcomeUnknown, StorageError, StoreBusy
 from . import Retry, migrate
-from .file import bring_up_to_date, build, connect, copy, fails_all, prepare, version_of
+from .file import bring_up_to_date, build, check_ours, connect, copy, fails_all, prepare, unlock, version_of
 from .gate import Gate
 from .points import reach
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from ..model import Progress
     from . import Row, Tx
+    from .cipher import Cipher, Key
 
     T = TypeVar("T")
 
@@ -43,6 +44,7 @@ MAX_BATCH_SECONDS = 0.010
 IDLE_SECONDS = 0.2
 READ_CACHE_KB = -16_000  # negative: kilobytes, not pages
 CHECKPOINT_SECONDS = 5.0
+CONVERTING = ".converting"  # the folder beside a store in which it gets another key
 MAX_WAL_PAGES = 1_000  # past this the writer checkpoints even when it is not idle; a longer log makes syncs dearer
 
 
@@ -228,9 +230,11 @@ class Reader:
 class Engine:
     """Everything of a store that belongs to one process."""
 
-    def __init__(self, path: str | None, timeout: float) -> None:
+    def __init__(self, path: str | None, timeout: float, key: Key | None = None) -> None:
         self.pid = os.getpid()
         self._path = path
+        self._key = key
+        self._cipher: Cipher | None = None
         self._timeout = timeout
         self._users: dict[str, int] = {}
         self._queue: SimpleQueue[Request | None] = SimpleQueue()
@@ -253,9 +257,11 @@ class Engine:
             self._connection = apsw.Connection(":memory:")
             build(self._connection, 0)
         else:
-            prepare(path)
+            self._cipher = prepare(path, key)
             self._gate = Gate(path + ".lock")
             try:
+                if self._cipher is not None:
+                    self._tidy(path, self._cipher)
                 self._connection = self._connect_writer(path)
             except BaseException:
                 self._gate.close()
@@ -265,7 +271,7 @@ class Engine:
 
     def _connect_writer(self, path: str) -> apsw.Connection:
         inode = os.stat(path).st_ino
-        connection = connect(path)
+        connection = connect(path, self._cipher)
         try:
             return self._set_up(connection, path, inode)
         except BaseException:
@@ -274,19 +280,32 @@ class Engine:
 
     def _set_up(self, connection: apsw.Connection, path: str, inode: int) -> apsw.Connection:
         version = version_of(connection, path)
+        if self._cipher is not None:
+            check_ours(connection, path)
         if version < migrate.LATEST or connection.pragma("journal_mode") != "wal":
             with self._gate.within(self._timeout):
-                if os.stat(path).st_ino != inode:  # a backup was put in its place while we waited
+                if os.stat(path).st_ino != inode:  # a backup, or itself with another key, was put there while we waited
                     connection.close()
+                    self._cipher = unlock(path, self._key)
                     return self._connect_writer(path)
                 version = version_of(connection, path)  # another process may have been faster
                 if version < migrate.LATEST:
-                    bring_up_to_date(connection, path, version)
+                    bring_up_to_date(connection, path, version, self._cipher)
                 connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
         connection.pragma("secure_delete", True)
         connection.set_wal_hook(self._after_commit)  # takes the place of the automatic checkpoint inside COMMIT
         return connection
+
+    def _tidy(self, path: str, cipher: Cipher) -> None:
+        """Of an encrypted store: keep its salt in the lock file as well, without which a passphrase opens nothing, and
+        take away what is left of a conversion that was killed. It may be in the clear."""
+        self._gate.note(cipher.header)
+        if os.path.isdir(path + CONVERTING):
+            import shutil
+
+            with self._gate.within(self._timeout):  # not while it is going on
+                shutil.rmtree(path + CONVERTING, ignore_errors=True)
 
     def _after_commit(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
         self._wal_pages = pages
@@ -303,7 +322,7 @@ class Engine:
     def _new_reader(self) -> Reader:
         assert self._path is not None
         with self._starting:
-            reader = Reader(connect(self._path))
+            reader = Reader(connect(self._path, self._cipher))
             self._readers.add(reader)
         return reader
 
@@ -543,7 +562,7 @@ class Engine:
             self._lost = True
             try:
                 self._connection.close(True)
-                look = connect(self._path)
+                look = connect(self._path, self._cipher)
                 try:
                     if look.execute(*mark).fetchall():
                         look.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
@@ -576,7 +595,7 @@ class Engine:
             # The snapshot is held for as long as it takes: without it, every commit would start the copy anew.
             source.execute("begin")
             source.execute("select 1 from meta").fetchall()
-            copy(source, to, progress)
+            copy(source, to, progress, self._cipher)
             source.close()
         return None
 
@@ -625,7 +644,7 @@ class Engine:
     def truncate_wal(self) -> None:
         if self._path is None:
             return
-        connection = connect(self._path)
+        connection = connect(self._path, self._cipher)
         try:
             connection.execute(
                 "select 1 from sqlite_schema"

@@ -47,6 +47,7 @@ from pydantic import BaseModel
 from .. import checkpoints, checks, jobs, log
 from ..aio import AsyncStore
 from ..checkpoints import Draft, Loaded, Unexpected, Value, Write
+from ..db.cipher import hide
 from ..errors import AlreadyExists, Damaged, InvalidInput, NotAllowed, NotFound, NotSerializable, RecollectError
 from ..model import Entry, SecretPlace
 from ..redact import Gate
@@ -187,6 +188,7 @@ class Saver(BaseCheckpointSaver[str]):
         strict: bool = False,
         **settings: Any,
     ) -> None:
+        hide(settings)
         super().__init__(serde=serde or JsonPlusSerializer(allowed_msgpack_modules=None))
         self._owns = not isinstance(store, Store)
         self._store = store if isinstance(store, Store) else Store.open(store, user=user, **settings)
@@ -207,6 +209,7 @@ class Saver(BaseCheckpointSaver[str]):
         cls, conn_string: str, *, user: str | None = None, serde: SerializerProtocol | None = None, **settings: Any
     ) -> _Opening:
         """A saver on a path, ":memory:" or a `postgresql://` address, for `with` and `async with`; closed at the end."""
+        hide(settings)
         return _Opening(partial(cls, conn_string, user=user, serde=serde, **settings))
 
     @property

@@ -38,6 +38,7 @@ from langgraph.store.base import (
 from .. import ids, items, jobs, log, mirror
 from ..aio import AsyncStore
 from ..config import Settings
+from ..db.cipher import hide
 from ..errors import InvalidInput, SettingsError
 from ..search.texts import Found, Texts
 from ..store import Store
@@ -73,6 +74,7 @@ class MemoryStore(BaseStore):
         memories: bool = True,
         **settings: Any,
     ) -> None:
+        hide(settings)
         super().__init__()
         if isinstance(store, AsyncStore):
             store = store._store
@@ -125,6 +127,7 @@ class MemoryStore(BaseStore):
     ) -> _Opening:
         """A store of its own, as a context manager for `with` and for `async with`: a path, `:memory:` or
         `postgresql://...`. `pipeline` is accepted and means nothing here."""
+        hide(overrides)
         if "://" not in conn_string and any(part in conn_string for part in ("dbname=", "host=")):
             raise InvalidInput("Give a Postgres database as an address: postgresql://user:password@host:5432/name")
         for name, setting in (("min_size", "pool_min"), ("max_size", "pool_max")):
@@ -397,7 +400,8 @@ class MemoryStore(BaseStore):
                 continue  # away, busy or full: callers meet the error themselves, the next round tries again
 
     def __repr__(self) -> str:
-        return f"<recollect.langgraph.MemoryStore {self._store.location} user={self._store.user!r}>"
+        store = getattr(self, "_store", None)  # a traceback that shows variables asks before there is one
+        return f"<recollect.langgraph.MemoryStore {store.location} user={store.user!r}>" if store else "<MemoryStore>"
 
 
 class _Write:
