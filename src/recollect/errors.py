@@ -7,7 +7,8 @@
     │   └── HostNotAllowed      something would have gone to a host that the settings do not allow; nothing did
     ├── EmbeddingFailed         the embedder did not answer, or not with vectors
     ├── NotFound                no such conversation, branch, event
-    │   └── ConversationDeleted it is in the bin: restore it or erase it
+    │   ├── ConversationDeleted it is in the bin: restore it or erase it
+    │   └── Erased              it was erased: a late writer brings nothing back; nothing was written
     ├── AlreadyExists           that id or name is taken
     ├── ScopeFull               no more memories fit, and none of those there may be let go
     ├── StoreClosed             the handle was closed
@@ -71,6 +72,11 @@ class NotFound(RecollectError, LookupError):
 
 class ConversationDeleted(NotFound):
     """The conversation is in the bin: restore it to read or write, or erase it for good."""
+
+
+class Erased(NotFound):
+    """What this would write belongs to something that was erased; nothing was written. `create(id, again=True)` begins a
+    conversation of that id anew."""
 
 
 class AlreadyExists(RecollectError):

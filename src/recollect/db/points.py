@@ -30,7 +30,10 @@ NAMES = (
     "job done",
     "backup copied",
     "backup verified",
+    "erasure begun",
+    "erased elsewhere",
     "erased",
+    "erasure scrubbed",
     "compacted",
     "restore set aside",
 )
