@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from . import erased, erasure, ids
+from . import erased, erasure, ids, learned
 from .db.points import reach
 from .errors import InvalidInput, NotFound, StoreBusy
 from .model import Receipt
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .db import Database, Row, Tx
-    from .erasure import Counts, Target
+    from .learned import Counts, Target
 
     Told = Callable[[Sequence[str]], None]
     """Is given the ids of what was erased: for what holds pseudonyms of them outside the database."""
@@ -51,7 +51,7 @@ def erase(
     """Plan, and unless it is a dry run: write down, carry out, clean up, check. `summaries`: make those anew that covered an
     erased event. `backups`: files that still hold it."""
     wanted = db.read(user, lambda tx: erasure.target(tx, kind, what))
-    away = erasure.elsewhere(db, user, wanted, apply=False)
+    away = learned.elsewhere(db, user, wanted, apply=False)
     if dry_run:
 
         def look(tx: Tx) -> Receipt:
@@ -113,7 +113,7 @@ def resume(db: Database, user: str, only: str | None = None, *, summaries: bool 
                 break
             wanted, first = step
             if first == ["learned"]:
-                erasure.elsewhere(db, user, wanted, apply=True)
+                learned.elsewhere(db, user, wanted, apply=True)
                 reach("erased elsewhere")
             done = db.write(user, lambda tx, id=id: _step(tx, id, summaries))  # type: ignore[misc]
             reach("erased")
@@ -180,7 +180,7 @@ def _step(tx: Tx, id: str, summaries: bool) -> list[Any] | None:
 
 
 def _plus(stored: str | None, more: Counts) -> Counts:
-    return erasure._sum(json.loads(stored or "{}"), more)
+    return learned.total(json.loads(stored or "{}"), more)
 
 
 def _finish(tx: Tx, id: str) -> None:

@@ -18,7 +18,7 @@ LAYERS = [
     {
         "conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
         "search", "memories", "context", "views", "retention", "consolidate", "extract", "decide", "items", "mirror",
-        "checkpoints", "schema", "erased", "erasure", "receipts",
+        "checkpoints", "schema", "erased", "erasure", "learned", "receipts",
     },
     {"store"},
 ]  # fmt: skip
