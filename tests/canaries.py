@@ -69,7 +69,10 @@ class Planted:
         """An event of this kind with a canary in each of its fields."""
         new = self.new
         entry: Any = {field: new(f"{kind}.{field}") for field in FIELDS}
-        entry |= {"tags": [new(f"{kind}.tags")], "payload": {new(f"{kind}.payload key"): {"deep": [new(f"{kind}.payload")]}}}
+        entry |= {
+            "tags": [new(f"{kind}.tags")],
+            "payload": {new(f"{kind}.payload key"): {"deep": [new(f"{kind}.payload")]}},
+        }
         if kind == "message":
             entry["role"] = "user"
         return self.store.append(c, kind=kind, **entry).seq

@@ -28,7 +28,13 @@ def planted(url: str, way: dict[str, Any], backend: str) -> Iterator[Planted]:
     """A store with a witness, to show that a search finds what is there, and room for canaries."""
     opening = way if backend == "sqlite" else {}
     with recollect.open(
-        url, user="alex", embedder=Hashed(), background=False, model=lambda prompt: prompt[-400:], summary_keep_recent=2, **opening
+        url,
+        user="alex",
+        embedder=Hashed(),
+        background=False,
+        model=lambda prompt: prompt[-400:],
+        summary_keep_recent=2,
+        **opening,
     ) as store:
         witness = store.create("witness", title="kept").id
         store.append(witness, role="user", text=f"I live in {word('witness')}.")
@@ -115,7 +121,9 @@ def test_an_event_of_every_kind_goes_with_what_came_from_it(
 
 def test_a_memory_goes_with_what_was_derived_from_it(planted: Planted, url: str, backend: str, raw: Raw) -> None:
     store, new = planted.store, planted.new
-    MemoryStore(store).put(("memories", "alex"), new("key"), {"content": f"first {new('item')}", "tags": [new("item tag")]})
+    MemoryStore(store).put(
+        ("memories", "alex"), new("key"), {"content": f"first {new('item')}", "tags": [new("item tag")]}
+    )
     first = store.memories()[0]
     second = store.remember(f"second {new('second')}", derived_from=[first.id], tags=[new("tag")])
     store.remember(f"third {new('third')}", derived_from=[second.id])
@@ -357,7 +365,9 @@ def test_jobs_and_receipts_hold_ids_only(open_store: Open, raw: Raw, backend: st
         def embed(self, texts: Any, /) -> Any:
             raise RuntimeError(f"cannot embed {list(texts)}")
 
-    store = open_store(background=False, semantic=True, memory_extract=True, model=fails, embedder=Quoting(), summary_threshold=2)
+    store = open_store(
+        background=False, semantic=True, memory_extract=True, model=fails, embedder=Quoting(), summary_threshold=2
+    )
     planted = Planted(store, "jobs")
     c = store.create().id
     for i in range(6):

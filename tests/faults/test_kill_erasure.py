@@ -81,7 +81,9 @@ def _no_row(url: str, request: pytest.FixtureRequest) -> None:
     import psycopg
 
     server: Any = request.getfixturevalue("postgres_server")
-    with psycopg.connect(server.admin_url(urlsplit(url).path.lstrip("/")), options="-c search_path=recollect") as connection:
+    with psycopg.connect(
+        server.admin_url(urlsplit(url).path.lstrip("/")), options="-c search_path=recollect"
+    ) as connection:
         for (table,) in connection.execute("select tablename from pg_tables where schemaname = 'recollect'").fetchall():
             rows = connection.execute(f"select t::text from {table} t".encode()).fetchall()
             assert not [row for row in rows if WORD in row[0]], table

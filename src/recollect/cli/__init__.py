@@ -14,6 +14,7 @@ from . import (  # noqa: F401 - some only register
     branches,
     conversations,
     doctor,
+    erasures,
     events,
     graphs,
     memories,
