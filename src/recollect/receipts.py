@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from .db import Database, Row, Tx
     from .learned import Counts, Target
 
-    Told = Callable[[Sequence[str]], None]
-    """Is given the ids of what was erased: for what holds pseudonyms of them outside the database."""
+    Told = Callable[[Sequence[str] | None], None]
+    """Is given the ids of conversations that were erased, None for all of the user's: for what holds pseudonyms of them
+    outside the database."""
 
 COLUMNS = "id, request, counts, erased_at, who, target, changed, hashes, backups, checks, finished_at"
 ONE = "Say one of conversation=, workspace=, user=, memory= or source=: erase() does one thing at a time."
@@ -66,7 +67,7 @@ def erase(
     id, named = db.write(user, lambda tx: _begin(tx, kind, what, who, backups, away))
     reach("erasure begun")
     resume(db, user, id, summaries=summaries)
-    told([*named, what])
+    told(None if kind == "user" else named)
     name = user if kind != "user" else db.read(user, lambda tx: erased.user_name(erased.key(tx), user))
     return db.read(name, lambda tx: get(tx, id))
 
@@ -98,7 +99,7 @@ def _begin(tx: Tx, kind: str, what: str, who: str, backups: Sequence[str], away:
         id=id, request=json.dumps({kind: _hash(tx, kind, what)}), counts=json.dumps({"items": away} if away else {}), now=now,
         who=who, target=json.dumps(wanted), hashes=json.dumps(hashes), backups=json.dumps(list(backups)),
     )  # fmt: skip
-    return id, [*conversations, *memories]
+    return id, conversations
 
 
 # -- carrying it out

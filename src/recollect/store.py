@@ -283,8 +283,11 @@ class Store:
             raise InvalidInput("A handle erases its own user alone. Another one: recollect.admin(url).erase(user=...).")
         return receipts.erase(
             self._db, self._user, kind, what, who=who, summaries=self._settings.summaries, backups=self._backups(),
-            told=_told, dry_run=dry_run,
+            told=self._told, dry_run=dry_run,
         )  # fmt: skip
+
+    def _told(self, conversations: Sequence[str] | None) -> None:
+        """Conversations of this user were erased, or (None) everything: for what keeps pseudonyms outside the database."""
 
     def _backups(self) -> list[str]:
         """Copies beside the store, by name: they hold what is erased until they are deleted."""
@@ -1162,10 +1165,6 @@ def _finished(db: Database) -> Database:
             db.close()
             raise
     return db
-
-
-def _told(erased: Sequence[str]) -> None:
-    """Ids that were erased, for what keeps pseudonyms of them outside the database (telemetry)."""
 
 
 def _gate(settings: Settings) -> Gate:
