@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .config import Settings
 from .db.cipher import Key
-from .model import Stats
+from .model import Receipt, Stats
 from .store import Store
 
 TYPE_CHECKING = False
@@ -25,6 +25,23 @@ class Admin:
     def stats(self) -> list[Stats]:
         """`Store.stats()` of every user."""
         return [self.for_user(user).stats() for user in self.users()]
+
+    def erase(self, *, user: str, dry_run: bool = False) -> Receipt:
+        """Remove a person: everything that is kept for them, and their name. `Store.erase` says how."""
+        handle = self.for_user(user)
+        return handle._erase({"user": handle.user}, "admin", bool(dry_run))
+
+    def receipts(self) -> dict[str, list[Receipt]]:
+        """What was erased, by user; of those who were erased themselves, by the hash that stands in their place."""
+        return {user: found for user in self._everyone() if (found := self._receipts(user))}
+
+    def _everyone(self) -> list[str]:
+        return self._store._db.users(erased=True)
+
+    def _receipts(self, user: str) -> list[Receipt]:
+        from . import receipts
+
+        return self._store._db.read(user, lambda tx: receipts.listing(tx, None, 1 << 40))
 
     def for_user(self, user: str) -> Store:
         """A handle of one person."""

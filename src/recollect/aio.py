@@ -126,6 +126,8 @@ class AsyncStore:
     restore = _Mirror(Store.restore)
     clear = _Mirror(Store.clear)
     erase = _Mirror(Store.erase)
+    receipts = _Mirror(Store.receipts)
+    verify_receipt = _Mirror(Store.verify_receipt)
     append = _Mirror(Store.append)
     append_many = _Mirror(Store.append_many)
     record_workflow_event = _Mirror(Store.record_workflow_event)

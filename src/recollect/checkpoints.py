@@ -23,7 +23,7 @@ from hashlib import blake2b
 from zlib import compress, crc32, decompress
 from zlib import error as ZlibError
 
-from . import branches, conversations, ids, jobs, log
+from . import branches, conversations, erased, ids, jobs, log
 from .branches import NO_LIMIT
 from .errors import AlreadyExists, Damaged
 from .model import MAIN, Checkpoint
@@ -311,14 +311,21 @@ def there(tx: Tx, conversation: str, *, lock: bool = False) -> Found | None:
     return None if row is None or row[6] is not None else conversations.Found(*row[:6])
 
 
-def _enter(tx: Tx, conversation: str) -> Found:
-    """The conversation a state is written for, made where there is none."""
+def _enter(tx: Tx, conversation: str, *, again: bool = False) -> Found:
+    """The conversation a state is written for, made where there is none. `again`: also where one of that id was erased."""
     row = conversations.look(tx, conversation, lock=True)
     if row is not None and row[6] is None:
         return conversations.Found(*row[:6])
     if row is None:
         conversations.create(
-            tx, conversation, title=None, workspace=None, workflow_id=None, metadata=None, origin="langgraph"
+            tx,
+            conversation,
+            title=None,
+            workspace=None,
+            workflow_id=None,
+            metadata=None,
+            origin="langgraph",
+            again=again,
         )
     found = conversations.find(tx, conversation, lock=True)
     found.is_new = row is None
@@ -346,7 +353,9 @@ def _same_secret(tx: Tx, no: int, mine: Stored, known_as: int) -> None:
 def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[log.Draft], str], list[int]]) -> Placed:
     """Write a checkpoint, the pieces that are not there yet, and the events that its state says for the first time.
     `append` writes events to a branch and returns their numbers."""
-    found = _enter(tx, d.conversation)
+    # A run that begins with nothing but its input holds nothing that was erased: its thread begins anew.
+    found = _enter(tx, d.conversation, again=d.parent is None and d.source == "input" and not d.namespace)
+    erased.refuse_checkpoint(tx, d.conversation, d.parent, d.id)
     _same_secret(tx, found.no, d.secret, d.known_as)
     again, parent, has_child = _self_and_parent(tx, found.no, d)
     if d.needs_parent and parent is None:
@@ -641,6 +650,7 @@ def _say(
         new.append((item, draft, first))
     if not new:
         return None
+    erased.refuse_messages(tx, found.id, [item.id for item, _, _ in new])
     name = branches.tree(tx, found.no)[branch][0] if branch else MAIN
     seqs = append(tx, found, [draft for _, draft, _ in new], name)
     tx.many(
@@ -700,6 +710,7 @@ def put_writes(
     """Keep what a task wrote. A write that is there stays, but for those that say how a task ended. Returns the
     conversation."""
     found = _enter(tx, conversation)
+    erased.refuse_checkpoint(tx, conversation, checkpoint)
     _same_secret(tx, found.no, mine, known_as)
     _add(tx, found.no, [w.value for w in writes], frozenset())
     again = bool(writes) and all(w.idx < 0 for w in writes)

@@ -15,7 +15,7 @@ import time
 from functools import lru_cache
 from math import log as ln
 
-from . import branches, conversations, ids, log, memories
+from . import branches, conversations, erased, ids, log, memories
 from .db.points import reach
 from .decide import Decision, Neighbour, Policy, decide
 from .errors import EmbeddingFailed, NotFound
@@ -318,6 +318,8 @@ class _Doing:
             return "noop", why
         if self._own is not None and self._own[1] is not None and self._own[1].state != "expired":
             return "noop", "it is there already"
+        if self._is_forgotten_since():
+            return "noop", "it was erased since"
         self._edit.add(self._draft, None, self._id, "quarantined", why, self._limits)
         return "quarantined", why
 
@@ -366,7 +368,10 @@ class _Doing:
 
     def _is_forgotten_since(self) -> bool:
         """A person forgot the very statement after this was said: that wins over a late consolidation."""
-        if self._own is None or self._own[1] is None:
+        if self._own is None:  # nothing is left of what was erased but a hash and the time
+            at = erased.at(self._tx, erased.MEMORY, self._id)
+            return at is not None and at >= self._turn.created_at
+        if self._own[1] is None:
             return False
         change = self._own[1]
         return change.state == "forgotten" and change.who == "user" and change.at > self._turn.created_at

@@ -7,7 +7,7 @@ clocks differ, while "which one was touched last" must not.
 
 from __future__ import annotations
 
-from . import checks, ids
+from . import checks, erased, ids
 from .errors import AlreadyExists, ConversationDeleted, Damaged, InvalidInput, NotFound
 from .model import MAIN, Conversation
 from .search import index
@@ -58,6 +58,8 @@ def find(tx: Tx, conversation: str, *, lock: bool = False, deleted: bool = False
     """The conversation behind an id; with `lock`, no one else writes to it until this transaction ends."""
     row = look(tx, conversation, lock=lock)
     if row is None:
+        if lock:  # somebody is about to write
+            erased.refuse(tx, conversation)
         raise NotFound(
             f"There is no conversation {conversation!r}. `conversations()` lists them, `create()` makes one."
         )
@@ -110,11 +112,16 @@ def create(
     workflow_id: str | None,
     metadata: str | None,
     origin: str | None = None,
+    again: bool = False,
 ) -> Conversation:
     there = tx.one("select deleted_at from conversations where user_no = :user and id = :id", id=conversation)
     if there is not None:
         where = " in the bin: restore() or erase() it" if there[0] is not None else ""
         raise AlreadyExists(f"There already is a conversation {conversation!r}{where}.")
+    if again:
+        erased.forgive(tx, erased.CONVERSATION, conversation)
+    else:
+        erased.refuse(tx, conversation)
     now = ids.now()
     row = tx.one(
         "insert into conversations (user_no, id, title, workspace, workflow_id, metadata, activity, created_at, updated_at)"
@@ -225,7 +232,7 @@ def drop_jobs(tx: Tx, conversation: int) -> int:
     return sum(
         tx.run("delete from jobs where user_no = :user and id = :id", id=id)
         for id, key in rows
-        if key.split(":")[0] == str(conversation)
+        if key.partition(":")[:2] == (str(conversation), ":")  # without a colon it is the number of something else
     )
 
 

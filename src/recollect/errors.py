@@ -10,7 +10,8 @@
     ├── EmbeddingFailed         the embedder did not answer, or not with vectors
     ├── ModelFailed             the language model did not answer, or broke off
     ├── NotFound                no such conversation, branch, event
-    │   └── ConversationDeleted it is in the bin: restore it or erase it
+    │   ├── ConversationDeleted it is in the bin: restore it or erase it
+    │   └── Erased              it was erased: a late writer brings nothing back; nothing was written
     ├── AlreadyExists           that id or name is taken
     ├── ScopeFull               no more memories fit, and none of those there may be let go
     ├── StoreClosed             the handle was closed
@@ -93,6 +94,11 @@ class NotFound(RecollectError, LookupError):
 
 class ConversationDeleted(NotFound):
     """The conversation is in the bin: restore it to read or write, or erase it for good."""
+
+
+class Erased(NotFound):
+    """What this would write belongs to something that was erased; nothing was written. `create(id, again=True)` begins a
+    conversation of that id anew."""
 
 
 class AlreadyExists(RecollectError):

@@ -13,6 +13,7 @@ import time
 
 from . import ids
 from .db.points import reach
+from .errors import InvalidInput, RecollectError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -164,6 +165,24 @@ def _hurry(db: Database, user: str, kind: str) -> None:
     )
 
 
+def _kept_of(e: Exception) -> str:
+    """What a job remembers of an error: what we say ourselves. The words of a model or a driver may quote what it was given,
+    and jobs hold no content: of those, the kind of error and where it met us."""
+    cause = e.__cause__ or e.__context__
+    if isinstance(e, RecollectError) and not isinstance(e, InvalidInput):
+        said = str(e)
+        for foreign in (str(cause), repr(cause)) if cause is not None else ():
+            said = said.replace(foreign, "(its words are not kept)") if foreign.strip() else said
+        return f"{type(e).__name__}: {said}"
+    where, at = "", e.__traceback__
+    while at is not None:
+        file = at.tb_frame.f_code.co_filename
+        if f"{os.sep}recollect{os.sep}" in file:
+            where = f" in {os.path.basename(file)}, line {at.tb_lineno}"
+        at = at.tb_next
+    return f"{type(e).__name__}{where}"
+
+
 def _do(db: Database, user: str, job: Job, handlers: Mapping[str, Handler], gate: Gate) -> bool:
     reach("job claimed")
     try:
@@ -172,7 +191,7 @@ def _do(db: Database, user: str, job: Job, handlers: Mapping[str, Handler], gate
             raise LookupError(f"no handler for jobs of kind {job.kind!r} in this process")
         handler(user, job.key)
     except Exception as e:
-        said = gate.another().text(f"{type(e).__name__}: {e}")
+        said = gate.another().text(_kept_of(e))
         db.write(user, lambda tx: fail(tx, job, said))
         return False
     reach("job done")

@@ -14,7 +14,7 @@ from . import branches, checks, conversations, ids
 from .branches import EVERY, NO_LIMIT
 from .conversations import Found, find
 from .errors import Damaged, InvalidInput, NotFound
-from .model import KINDS, MAIN, ROLES, Branch, Event, LedgerEntry, Reasoning, Receipt
+from .model import KINDS, MAIN, ROLES, Branch, Event, LedgerEntry, Reasoning
 from .search import index
 
 TYPE_CHECKING = False
@@ -527,7 +527,7 @@ def _all(tx: Tx, conversation: int) -> Iterator[list[Row]]:
             after = rows[-1][1]
 
 
-# -- clearing and erasing
+# -- clearing
 
 
 def clear(tx: Tx, conversation: str) -> int:
@@ -556,25 +556,6 @@ def clear(tx: Tx, conversation: str) -> int:
     conversations.drop_jobs(tx, found.no)
     conversations.drop_state(tx, found.no)
     return len(rows)
-
-
-def erase(tx: Tx, conversation: str) -> Receipt:
-    """The only hard delete: nothing of it stays but the receipt."""
-    found = find(tx, conversation, lock=True, deleted=True)
-    unindex(tx, found)
-    index.retitle(tx, found.no, found.workspace, found.title, None)
-    from . import memories
-
-    forgotten = memories.forget_of(tx, found)
-    counts = {"memories": forgotten, **drop(tx, found)}
-    import json
-
-    receipt = Receipt(ids.new(), {"conversation": found.id}, counts, ids.now())
-    tx.run(
-        "insert into receipts (user_no, id, request, counts, erased_at) values (:user, :id, :request, :counts, :now)",
-        id=receipt.id, request=json.dumps(dict(receipt.request)), counts=json.dumps(counts), now=receipt.erased_at,
-    )  # fmt: skip
-    return receipt
 
 
 def drop(tx: Tx, found: Found) -> dict[str, int]:

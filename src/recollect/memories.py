@@ -894,39 +894,6 @@ def _flag_orphans(tx: Tx, root: int) -> None:
     edit.finish()
 
 
-def forget_of(tx: Tx, conversation: Found) -> int:
-    """Everything limited to a conversation, learned there or changed there; when that is erased. Returns how many went."""
-    no = conversation.no
-    limited = tx.all("select id from memories where user_no = :user and conversation_no = :c", c=no)
-    gone = {row[0] for row in limited}
-    told = tx.all(
-        "select memory, source from memory_changes where user_no = :user and source_no is null and source is not null"
-    )
-    said = {row[0] for row in told if row[1].rpartition(":")[0] == conversation.id}
-    touched = {
-        row[0]
-        for row in tx.all(
-            "select memory from memory_changes where user_no = :user and conversation_no = :c"
-            " union select memory from memory_changes where user_no = :user and source_no = :c",
-            c=no,
-        )
-    }
-    for memory, changes in views.of(tx, sorted((touched | said) - gone)).items():
-        kept = [
-            c
-            for c in changes
-            if no not in (c.conversation_no, c.source_no) and not (c.source or "").startswith(f"{conversation.id}:")
-        ]
-        if not any(c.action in ("added", "confirmed", "quarantined") and c.undone_at is None for c in kept):
-            gone.add(memory)  # what is left of it was done to what was learned there
-    remove(tx, sorted(gone))
-    tx.run("delete from memory_changes where user_no = :user and conversation_no = :c", c=no)
-    tx.run("delete from memory_changes where user_no = :user and source_no = :c", c=no)
-    refresh(tx, (touched | said) - gone)
-    tx.run("delete from considered where user_no = :user and conversation_no = :c", c=no)
-    return len(gone)
-
-
 def outlive(tx: Tx, conversation: Found, *, keep_place: bool) -> int:
     """The history of a conversation goes, and what was learned from it stays: as it is seen on the active branch. With
     `keep_place` the conversation itself stays, with one branch; without, what was limited to it goes, and the rest is

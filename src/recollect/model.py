@@ -473,9 +473,24 @@ class Changes:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What an erasure removed: counts by table, no content."""
+    """What an erasure removed, and the proof that it is gone: counts and hashes, no id and no content. Of a dry run it is the
+    plan: what would go, and nothing was done."""
 
-    id: str  # a UUIDv7
-    request: Mapping[str, str]  # what was asked to be erased
+    id: str  # a UUIDv7; "" for a plan
+    request: Mapping[
+        str, str
+    ]  # what was asked: conversation, workspace, user, memory or source, and a keyed hash of its id
     counts: Mapping[str, int]  # how many rows went, by table
-    erased_at: int  # when
+    erased_at: int  # when it was asked for
+    who: str  # who asked: user, admin, or langgraph (`delete_thread`)
+    changed: Mapping[str, int]  # how many rows stay and lose only what came from there, by table
+    hashes: tuple[str, ...]  # keyed hashes of the ids of conversations and memories that went
+    backups: tuple[str, ...]  # files that were there at the time and still hold it
+    checks: Mapping[str, int]  # what was looked for afterwards, by table, and how much was found: all zero
+    finished_at: int | None  # when all of it was gone; None: not yet
+    applied: bool = True  # False for a plan
+
+    @property
+    def ok(self) -> bool:
+        """Whether all of it is gone: it was finished, and the check found nothing."""
+        return self.finished_at is not None and not any(self.checks.values())

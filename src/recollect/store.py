@@ -139,7 +139,7 @@ class Store:
             embedder = adapt(embedder, settings)
         where = _where(url, settings)
         told = telemetry.of(settings, where, named=url is not None)
-        store = cls(_connect(where, settings, key), user, settings, model, None)
+        store = cls(_finished(_connect(where, settings, key)), user, settings, model, None)
         store._embedder, store._told = embedder, told
         return store
 
@@ -227,9 +227,11 @@ class Store:
         workflow_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         origin: str = "application",
+        again: bool = False,
     ) -> Conversation:
         """Start a conversation. Without an `id` it gets one; without a `title`, the first message gives it one. `origin`
-        says what records it; those of a `hook` or `http` expire (`retention_days`)."""
+        says what records it; those of a `hook` or `http` expire (`retention_days`). An id that was erased is refused
+        (`Erased`), so that nothing brings it back by itself; `again=True` begins it anew."""
         if origin not in ORIGINS:
             raise InvalidInput(f"origin={origin!r}: choose one of {', '.join(ORIGINS)}.")
         name = ids.new() if id is None else self._safe_id(id, "conversation id")
@@ -251,6 +253,7 @@ class Store:
                 workflow_id=workflow_id,
                 metadata=stored,
                 origin=None if origin == "application" else origin,
+                again=bool(again),
             )
 
         made = self._write(write)
@@ -313,15 +316,78 @@ class Store:
         self._tell("chat.session_cleared", thread_id=name, events=gone)
         return gone
 
-    def erase(self, *, conversation: ConversationLike) -> Receipt:
-        """Remove a conversation for good, deleted or not. The only verb after which nothing of it is left."""
-        name = _id(conversation)
-        receipt = self._write(lambda tx: log.erase(tx, name))
-        reach("erased")
-        self._db.scrub()
-        self._told.erase(self._user, [name])
-        self._tell("chat.erased", count=sum(receipt.counts.values()))  # of what, is nobody's business any more
+    def erase(
+        self,
+        *,
+        conversation: ConversationLike | None = None,
+        workspace: str | None = None,
+        user: str | None = None,
+        memory: str | Memory | None = None,
+        source: str | Event | None = None,
+        dry_run: bool = False,
+    ) -> Receipt:
+        """Remove for good, and prove it: one conversation (in the bin or not), everything of a `workspace`, everything of the
+        `user` (this one), a `memory`, or what one event said (`source`, its id). With it goes what came from it: memories and
+        what was derived from them, summaries, vectors, the state of graphs. A memory that was also said elsewhere stays and
+        loses only this source. With `dry_run` nothing is done: the receipt is a plan that counts what would go and what would
+        change. The only verb after which nothing is left."""
+        return self._erase(
+            {"conversation": conversation, "workspace": workspace, "user": user, "memory": memory, "source": source},
+            "user", bool(dry_run),
+        )  # fmt: skip
+
+    def _erase(self, given: dict[str, Any], who: str, dry_run: bool) -> Receipt:
+        from . import receipts
+
+        kind, what = receipts.asked(given)
+        if kind == "conversation":
+            what = _id(what)
+        elif kind == "workspace":
+            what = self._workspace(what)
+        elif kind == "memory":
+            what = _memory_id(what)
+        elif kind == "source":
+            what = ids.check(what.id if isinstance(what, Event) else what, "source")
+        elif ids.check(what, "user") != self._user:
+            raise InvalidInput("A handle erases its own user alone. Another one: recollect.admin(url).erase(user=...).")
+        receipt = receipts.erase(
+            self._db, self._user, kind, what, who=who, summaries=self._settings.summaries, backups=self._backups(),
+            told=self._tell_erased, dry_run=dry_run,
+        )  # fmt: skip
+        if not dry_run:
+            self._tell("chat.erased", count=sum(receipt.counts.values()))  # of what, is nobody's business any more
         return receipt
+
+    def _tell_erased(self, conversations: Sequence[str] | None) -> None:
+        """Conversations of this user were erased, or (None) everything: their pseudonyms go from the telemetry."""
+        self._told.erase(self._user, conversations)
+
+    def _backups(self) -> list[str]:
+        """Copies beside the store, by name: they hold what is erased until they are deleted."""
+        path = getattr(self._db, "path", None)
+        if path is None:
+            return []
+        from pathlib import Path
+
+        from . import backup
+
+        return [found.path.name for found in backup.found(Path(path))]
+
+    def receipts(self, *, conversation: ConversationLike | None = None, limit: int = 50) -> list[Receipt]:
+        """What was erased, the newest first: counts and hashes. With a `conversation`, its receipt, if it was erased and not
+        begun anew: so one can ask whether an id was erased."""
+        from . import receipts
+
+        name, limit = None if conversation is None else _id(conversation), checks.count(limit, "limit")
+        return self._read(lambda tx: receipts.listing(tx, name, limit))
+
+    def verify_receipt(self, receipt: str | Receipt) -> Receipt:
+        """Look once more for what a receipt says is gone. Returns it with the check as it came out now; `ok` says whether all
+        of it is gone still."""
+        from . import receipts
+
+        id = ids.check(receipt if isinstance(receipt, str) else getattr(receipt, "id", receipt), "receipt")
+        return self._read(lambda tx: receipts.verify(tx, id))
 
     # -- writing
 
@@ -730,8 +796,9 @@ class Store:
         role: str = "user",
     ) -> int:
         """Forget a memory: it is not found any more, and `undo` brings it back. With `source`, an event or a conversation,
-        everything that came from there. With `erase` nothing is left of it. In another `role` than the user's only what was
-        extracted can be forgotten, one at a time, and never for good. Returns how many were forgotten."""
+        everything that came from there. With `erase` nothing is left of it, nor of what was derived from it alone. In another
+        `role` than the user's only what was extracted can be forgotten, one at a time, and never for good. Returns how many
+        were forgotten."""
         from . import memories
 
         if role not in ROLES:
@@ -743,7 +810,9 @@ class Store:
             raise InvalidInput("Say which memory to forget, or source= for everything that came from there.")
         if memory is not None:
             id = _memory_id(memory)
-            self._write(lambda tx: memories.forget(tx, id, erase=bool(erase), role=role))
+            if erase:
+                return self.erase(memory=id).counts["memories"]
+            self._write(lambda tx: memories.forget(tx, id, role=role))
             gone = 1
         else:
             name = source if isinstance(source, str) else getattr(source, "id", "")
@@ -1333,6 +1402,19 @@ class Store:
         return f"<recollect.Store {self._db.location} user={self._user!r}>"
 
 
+def _finished(db: Database) -> Database:
+    """The database once every erasure that was interrupted is finished: before anything else is served."""
+    if db.unfinished():
+        from . import receipts
+
+        try:
+            receipts.catch_up(db)
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
 def _gate(settings: Settings) -> Gate:
     gate = Gate(settings.redact, settings.redact_off, settings.redact_allow, settings.redact_patterns)
     if settings.redact_off or settings.redact_patterns:
@@ -1343,6 +1425,10 @@ def _gate(settings: Settings) -> Gate:
 def _safe_id(value: str, what: str, gate: Gate) -> str:
     """An id stands for itself, so a secret in it cannot be replaced, only refused."""
     value = ids.check(value, what)
+    if what == "user" and value.startswith(ids.ERASED):
+        raise InvalidInput(
+            f"No user is called {ids.ERASED}...: that is what stands in the place of those who were erased."
+        )
     family = gate.names_a_secret(value)
     if family:
         raise InvalidInput(f"The {what} holds a secret ({family}). Ids are kept and shown as they are: choose another.")

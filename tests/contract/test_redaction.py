@@ -223,6 +223,7 @@ STORE: dict[str, Path_] = {
         lambda t, v: t.store.create(metadata={"a": [{"b": {v: [v, 1, None]}}]}),
     ),
     "create.origin": refused(lambda t, v: t.store.create(origin=v)),
+    "create.again": lost(lambda t, v: t.store.create(again=v)),
     "get.conversation": asked("get", "conversation"),
     "conversations.workspace": lost(lambda t, v: t.store.conversations(workspace=v)),
     "conversations.limit": refused(lambda t, v: t.store.conversations(limit=v)),
@@ -239,7 +240,14 @@ STORE: dict[str, Path_] = {
     "delete.conversation": asked("delete", "conversation"),
     "restore.conversation": asked("restore", "conversation"),
     "clear.conversation": asked("clear", "conversation"),
-    "erase.conversation": asked("erase", "conversation"),
+    **{
+        f"erase.{p}": lost(lambda t, v, p=p: t.store.erase(**{p: v}))
+        for p in ("conversation", "workspace", "user", "memory", "source")
+    },
+    "erase.dry_run": lost(lambda t, v: t.store.erase(conversation=t.c, dry_run=v)),
+    "receipts.conversation": lost(lambda t, v: t.store.receipts(conversation=v)),
+    "receipts.limit": refused(lambda t, v: t.store.receipts(limit=v)),
+    "verify_receipt.receipt": lost(lambda t, v: t.store.verify_receipt(v)),
     "append.conversation": asked("append", "conversation", role="user", text="x"),
     "append.branch": asked("append", "branch", role="user", text="x"),
     **{f"append.entry.{key}": path for key, path in ENTRY.items()},

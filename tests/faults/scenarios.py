@@ -244,6 +244,17 @@ def erase_again(path: str) -> list[str]:
         return wrong + check(store, {f"said-{n}": None for n in range(30)})
 
 
+def erased_by_now(path: str) -> list[str]:
+    """It was begun: opening has finished it."""
+    with opened(path) as store:
+        wrong = check(store, {f"said-{n}": None for n in range(30)})
+        wrong += [f"left in {f.name}" for f in Path(path).parent.iterdir() if SECRET.encode() in f.read_bytes()]
+        wrong += [f"not finished: {r}" for r in store.receipts() if not r.ok]
+        if [r.counts.get("events") for r in store.receipts(conversation="secret")] != [20]:
+            wrong.append(f"the receipt says {store.receipts()}")
+        return wrong
+
+
 def compact(say: Say, path: str, rng: random.Random) -> None:
     with opened(path) as store:
         store.erase(conversation="secret")
@@ -317,7 +328,10 @@ SCENARIOS = {
     "job done": _job,
     "backup copied": _backup,
     "backup verified": _backup,
-    "erased": Scenario(erase, a_secret_too, erase_again, 1),
+    "erasure begun": Scenario(erase, a_secret_too, erased_by_now, 1),
+    "erased elsewhere": Scenario(erase, a_secret_too, erased_by_now, 1),
+    "erased": Scenario(erase, a_secret_too, erased_by_now, 2),
+    "erasure scrubbed": Scenario(erase, a_secret_too, erased_by_now, 1),
     "compacted": Scenario(compact, a_secret_too, compact_again, 1),
     "restore set aside": Scenario(restore, a_backup_and_more, restore_again, 1),
     "conversion copied": _encrypt,

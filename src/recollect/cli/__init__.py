@@ -17,6 +17,7 @@ from . import (  # noqa: F401 - some only register
     conversations,
     demo,
     doctor,
+    erasures,
     events,
     graphs,
     mcp,

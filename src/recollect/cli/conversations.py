@@ -104,11 +104,13 @@ def new(
     workspace: Annotated[str | None, typer.Option("--workspace", "-w", help="The workspace it belongs to.")] = None,
     workflow: Annotated[str | None, typer.Option("--workflow", help="The id of the workflow it belongs to.")] = None,
     metadata: Annotated[str | None, typer.Option("--metadata", metavar="JSON", help="A JSON object to keep with it.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also if a conversation of that id was erased.")] = False,
 ) -> None:  # fmt: skip
     """Start a conversation and print its id."""
     c = s.store.create(
-        id, title=title, workspace=workspace, workflow_id=workflow, metadata=json_object(metadata, "--metadata")
-    )
+        id, title=title, workspace=workspace, workflow_id=workflow, metadata=json_object(metadata, "--metadata"),
+        again=again,
+    )  # fmt: skip
     if s.json:
         output.emit(c)
         return
@@ -274,25 +276,6 @@ def clear(s: Session, conversation: ExactConversationId, yes: Yes = False) -> No
         output.emit({"id": c.id, "cleared": gone})
         return
     output.line(f"Removed {output.count(gone, 'event')} of {called(c)}. Its next event is #{c.last_seq + 1}.")
-
-
-@command("erase", panel=PANEL)
-def erase(s: Session, conversation: ExactConversationId, yes: Yes = False) -> None:
-    """Erase a conversation for good, in the bin or not. Nothing of it stays but a receipt."""
-    c = s.find(exact(conversation), deleted=True)
-    # What is in the bin cannot be read, only its counter is known.
-    held = c.last_seq if c.deleted_at is not None else len(s.store.read(c.id, branch="*"))
-    events = ("up to " if c.deleted_at is not None else "") + output.count(held, "event")
-    confirm(f"Erase {called(c, with_id=True)} with {events}, for good?", yes)
-    receipt = s.store.erase(conversation=c.id)
-    if s.json:
-        output.emit(receipt)
-        return
-    output.line(f"Erased {called(c)}.")
-    output.show(output.facts([
-        ("receipt", receipt.id),
-        ("removed", ", ".join(f"{what} {n:,}" for what, n in receipt.counts.items() if n)),
-    ]))  # fmt: skip
 
 
 def exact(ref: str) -> str:

@@ -73,7 +73,10 @@ class Snapshot:
     def compact(self, progress: "Progress | None", /) -> tuple[int, int]:
         raise AssertionError("a snapshot is only read")
 
-    def users(self) -> list[str]:
+    def unfinished(self) -> list[str]:
+        return []
+
+    def users(self, *, erased: bool = False) -> list[str]:
         return [str(row[0]) for row in self.query("select id from users order by id")]
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:

@@ -6,7 +6,7 @@ equal to the files.
 
 from __future__ import annotations
 
-LATEST = 5
+LATEST = 6
 
 
 def scripts(dialect: str, after: int) -> list[tuple[int, str]]:

@@ -168,6 +168,13 @@ class PostgresTx:
     def high_id(self) -> int:
         return (1 << 63) - 1
 
+    def rename_user(self, id: str, /) -> None:
+        # The policy shows a user by the name that the transaction was begun with, before and after: the administrator's
+        # setting lets the row pass from one to the other.
+        self.run("select set_config('recollect.admin', 'on', true)")
+        self.run("update users set id = :id where no = :user", id=id)
+        self.run("select set_config('recollect.admin', '', true)")
+
     def ticks(self, n: int) -> list[int]:
         # A sequence instead of the users row: it takes no lock, so that one person's conversations do not wait for
         # each other. Another session's draws fall in between, and a rollback leaves some out; only a conversation's own
@@ -302,6 +309,7 @@ class Postgres:
             first.execute(f"{begin}; {whose}", (user, str(no)))
         if not no:
             found = connection.execute("select no from users where id = %s", (user,)).fetchone()
+            found = found or self._erased_no(connection, user, create)
             if found is None and create:
                 connection.execute(
                     "insert into users (id, created_at) values (%s, %s) on conflict (id) do nothing", (user, ids.now())
@@ -312,6 +320,18 @@ class Postgres:
             no = int(found[0]) if found else 0
             connection.execute("select set_config('recollect.user_no', %s, true)", (str(no),))
         return no, mark
+
+    def _erased_no(self, connection: Connection, user: str, create: bool) -> Row | None:
+        """The number of someone who was erased: what is left of them is receipts, and what must not come back. When they
+        write again, they have their name back."""
+        key = connection.execute("select value from meta where name = 'erasure key'").fetchone()
+        name = ids.ERASED + ids.keyed(str(key[0]) if key else "", "user", user)
+        connection.execute("select set_config('recollect.admin', 'on', true)")
+        found = connection.execute("select no from users where id = %s", (name,)).fetchone()
+        if found is not None and create:
+            connection.execute("update users set id = %s where no = %s", (user, found[0]))
+        connection.execute("select set_config('recollect.admin', '', true)")
+        return found
 
     def _was_committed(self, mark: _Mark, cause: BaseException) -> bool:
         """Look for a transaction's mark once the server answers again. That it is not there is final only when the backend
@@ -340,10 +360,19 @@ class Postgres:
 
     # -- the rest of the protocol
 
-    def users(self) -> list[str]:
+    def users(self, *, erased: bool = False) -> list[str]:
         with self._translated(), self._pool.connection() as connection, connection.transaction():
             connection.execute("select set_config('recollect.admin', 'on', true)")
-            return [row[0] for row in connection.execute("select id from users order by id")]
+            found = connection.execute("select id from users order by id")
+            return [row[0] for row in found if erased or not row[0].startswith(ids.ERASED)]
+
+    def unfinished(self) -> list[str]:
+        with self._translated(), self._pool.connection() as connection, connection.transaction():
+            connection.execute("select set_config('recollect.admin', 'on', true)")
+            rows = connection.execute(
+                "select id from users where no in (select user_no from receipts where finished_at is null)"
+            )
+            return [row[0] for row in rows]
 
     def check(self) -> list[str]:
         return []  # the server's own checksums and amcheck are its operator's: docs/how-to/postgres.md

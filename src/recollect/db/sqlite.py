@@ -10,7 +10,7 @@ import os
 import threading
 import weakref
 
-from .. import redact
+from .. import ids, redact
 from ..errors import Damaged, StoreClosed
 from . import file
 from .file import check_library, translated
@@ -65,12 +65,15 @@ class SQLite:
         with translated(self.location):
             return self._current().write(user, fn)
 
-    def users(self) -> list[str]:
+    def users(self, *, erased: bool = False) -> list[str]:
         with translated(self.location):
             found = [row[0] for row in self._current().query("select id from users order by id")]
         if not all(isinstance(id, str) for id in found):
             raise Damaged(f"The users of {self.location} are not what was written. Run `recollect doctor`.")
-        return found
+        return [id for id in found if erased or not id.startswith(ids.ERASED)]
+
+    def unfinished(self) -> list[str]:
+        return list(self._current().unfinished)
 
     def check(self) -> list[str]:
         with translated(self.location):

@@ -15,6 +15,7 @@ import os
 import random
 import sys
 import threading
+import time
 from base64 import b64decode, b64encode
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection, Generator, Iterator, Mapping, Sequence
@@ -48,7 +49,7 @@ from .. import checkpoints, checks, jobs, log
 from ..aio import AsyncStore
 from ..checkpoints import Draft, Loaded, Unexpected, Value, Write
 from ..db.cipher import hide
-from ..errors import AlreadyExists, Damaged, InvalidInput, NotAllowed, NotFound, NotSerializable, RecollectError
+from ..errors import AlreadyExists, Damaged, Erased, InvalidInput, NotAllowed, NotFound, NotSerializable, RecollectError
 from ..model import Entry, SecretPlace
 from ..redact import Gate
 from ..store import Store
@@ -70,6 +71,7 @@ KEPT = 8_000
 """A message of at most so many bytes is remembered as it was read."""
 PASSED = 50_000
 TRIES = 4
+WAIT_SECONDS = 0.1
 SMALL = 48
 """A list whose elements are smaller on average is stored whole."""
 _OWN = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot", "langgraph_auth_user"})
@@ -694,6 +696,12 @@ class Saver(BaseCheckpointSaver[str]):
             except AlreadyExists:
                 if attempt == TRIES - 1:
                     raise
+            except Erased:
+                if attempt == TRIES - 1:
+                    raise
+                time.sleep(
+                    WAIT_SECONDS
+                )  # the first write of a thread that begins anew may overtake its first checkpoint
             except Unexpected as e:
                 secret = self._learn(place, e.no, e.secret)
                 if attempt == TRIES - 1:
@@ -965,7 +973,7 @@ class Saver(BaseCheckpointSaver[str]):
         thread = self._thread(thread_id)
         self._shared.forget(self._store.user, thread)
         try:
-            self._store.erase(conversation=thread)
+            self._store._erase({"conversation": thread}, "langgraph", False)
         except NotFound:
             pass
 

@@ -35,7 +35,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from .. import ids, items, jobs, log, mirror
+from .. import erased, ids, items, jobs, log, mirror
 from ..aio import AsyncStore
 from ..config import Settings
 from ..db.cipher import hide
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["MemoryStore"]
 
 DEFAULT_FIELDS = ("content",)
-_RUN = ("thread_id", "checkpoint_ns", "checkpoint_id", "run_id")
+_RUN = ("user_id", "thread_id", "checkpoint_ns", "checkpoint_id", "run_id")
 _META = ("langgraph_node", "langgraph_step", "run_id")
 
 
@@ -317,6 +317,10 @@ class MemoryStore(BaseStore):
             if w.draft is None and mirror.user_of(w.namespace) not in (None, user):
                 self._forget_elsewhere(w)
 
+        for owner, thread in {place for w in writes if w.draft is not None for place in _places(w, user)}:
+            # A run that is still going on brings back nothing of a conversation that was erased.
+            db.read(owner, functools.partial(erased.refuse_thread, conversation=thread))
+
         def write(tx: Tx) -> list[int]:
             behind: list[int] = []
             remembers = False
@@ -413,6 +417,20 @@ class _Write:
         self, namespace: tuple[str, ...], key: str, draft: items.Draft | None, wish: mirror.Wanted | None
     ) -> None:
         self.namespace, self.key, self.draft, self.wish = namespace, key, draft, wish
+
+
+def _places(w: _Write, user: str) -> list[tuple[str, str]]:
+    """(user, conversation) that a write comes from, or is kept for."""
+    found = []
+    if len(w.namespace) > 2 and w.namespace[0] == mirror.ROOT:
+        found.append((w.namespace[1], w.namespace[2]))
+    if w.draft is not None and w.draft.source is not None:
+        import json
+
+        said = json.loads(w.draft.source)
+        if isinstance(said.get("thread_id"), str):
+            found.append((str(said.get("user_id", user)), said["thread_id"]))
+    return found
 
 
 class _Done(int):

@@ -1,0 +1,110 @@
+"""What was erased is known by a hash, so that a late writer cannot bring it back.
+
+A running graph, a queued job, a hook or an import may still hold what was erased a moment ago. Each meets `Erased` where it
+would write: the conversation's id is refused, and so are the checkpoints that a running graph would go on from and the
+messages that it would say again. The hashes are keyed with a secret of the database: they tell nothing, and whoever asks
+with an id gets an answer.
+"""
+
+from __future__ import annotations
+
+from . import ids
+from .errors import Erased
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .db import Tx
+
+CONVERSATION, CHECKPOINT, MESSAGE, MEMORY = "conversation", "checkpoint", "message", "memory"
+
+
+def key(tx: Tx) -> str:
+    row = tx.one("select value from meta where name = 'erasure key'")
+    return "" if row is None else str(row[0])
+
+
+def hashed(secret: str, user: int, kind: str, id: str) -> str:
+    return ids.keyed(secret, user, kind, id)
+
+
+def user_name(secret: str, user: str) -> str:
+    """What a user is called in the database once everything of theirs is erased."""
+    return ids.ERASED + ids.keyed(secret, "user", user)
+
+
+def hash_of(tx: Tx, kind: str, id: str) -> str:
+    return hashed(key(tx), tx.user, kind, id)
+
+
+def has_any(tx: Tx, kind: str) -> bool:
+    """Whether anything of this kind was ever erased: mostly not, and then there is nothing to compute."""
+    return tx.one("select 1 from erased where user_no = :user and kind = :kind limit 1", kind=kind) is not None
+
+
+def at(tx: Tx, kind: str, id: str) -> int | None:
+    """When something was erased; None: it was not, or has been created anew since."""
+    if not has_any(tx, kind):
+        return None
+    row = tx.one("select erased_at from erased where user_no = :user and hash = :hash", hash=hash_of(tx, kind, id))
+    return None if row is None else int(row[0])
+
+
+def note(tx: Tx, kind: str, names: Iterable[str], receipt: str, now: int) -> list[str]:
+    """Remember that these were erased. Returns their hashes."""
+    secret = key(tx)
+    hashes = [hashed(secret, tx.user, kind, id) for id in names]
+    for hash in hashes:
+        tx.run(
+            "insert into erased (user_no, hash, kind, erased_at, receipt) values (:user, :hash, :kind, :now, :receipt)"
+            " on conflict (user_no, hash) do update set erased_at = excluded.erased_at, receipt = excluded.receipt",
+            hash=hash, kind=kind, now=now, receipt=receipt,
+        )  # fmt: skip
+    return hashes
+
+
+def forgive(tx: Tx, kind: str, id: str) -> None:
+    """It is created anew, because somebody asked for it."""
+    if has_any(tx, kind):
+        tx.run("delete from erased where user_no = :user and hash = :hash", hash=hash_of(tx, kind, id))
+
+
+def refuse(tx: Tx, conversation: str) -> None:
+    """Raise if a conversation of this id was erased and not created anew."""
+    when = at(tx, CONVERSATION, conversation)
+    if when is not None:
+        raise Erased(
+            f"Conversation {conversation!r} was erased. Nothing was written; to begin one of that id anew, say so: "
+            "`create(id, again=True)`."
+        )
+
+
+def refuse_thread(tx: Tx, conversation: str | None) -> None:
+    """The same for what only names a conversation: one that is there again may be written to."""
+    if conversation is not None and has_any(tx, CONVERSATION):
+        there = tx.one("select 1 from conversations where user_no = :user and id = :id", id=conversation)
+        if there is None:
+            refuse(tx, conversation)
+
+
+def refuse_checkpoint(tx: Tx, conversation: str, *checkpoints: str | None) -> None:
+    """Raise for a graph that goes on from a state that was erased."""
+    if has_any(tx, CHECKPOINT):
+        for checkpoint in checkpoints:
+            if checkpoint is not None and at(tx, CHECKPOINT, f"{conversation}\0{checkpoint}") is not None:
+                raise Erased(
+                    f"The state that this run of conversation {conversation!r} goes on from was erased. Nothing was written; "
+                    "start the run again."
+                )
+
+
+def refuse_messages(tx: Tx, conversation: str, messages: Iterable[str]) -> None:
+    """Raise for a graph that says again what was erased."""
+    if has_any(tx, MESSAGE):
+        for message in messages:
+            if at(tx, MESSAGE, f"{conversation}\0{message}") is not None:
+                raise Erased(
+                    f"A message of this state was erased from conversation {conversation!r}. Nothing was written; start the "
+                    "run again without it."
+                )

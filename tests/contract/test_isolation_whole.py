@@ -1,0 +1,447 @@
+"""Isolation as a whole: every way in is listed, and through each of them one user reads, changes and counts nothing of another's.
+
+`VERBS`, `SAVER`, `KEPT`, `GRAPHS`, `ROUTES` and `TOOLS` are held against what the code offers: a new verb, route, tool or method
+fails here until it is listed with what it is tried with. Each is called as Ann, with the ids of what Bob has, on a database
+with Bob's things and on one without: the answer must be the same, and Bob's must be as it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.graph import START, MessagesState, StateGraph
+
+import recollect
+from recollect import langgraph
+from recollect.errors import RecollectError
+from talk import exchange
+
+SECRET = "qwxzbobsown"
+Call = Callable[[Any, "Bobs"], Any]
+
+
+class Bobs:
+    """The ids of what Bob has; of nothing at all in a database where he has none."""
+
+    conversation, branch, memory, receipt, checkpoint = "bobs", "idea", "m", "r", "k"
+
+    def __init__(self, store: recollect.Store | None, path: Path) -> None:
+        self.path = path
+        if store is None:
+            return
+        bob = store.for_user("bob")
+        c = bob.create("bobs", title=SECRET, workspace="/w", metadata={"k": SECRET})
+        bob.append(c, role="user", text=f"I live in {SECRET.capitalize()}.", key="k")
+        bob.append(c, role="assistant", text=SECRET, reasoning=SECRET)
+        bob.append(c, kind="ledger", task_id="t", goal=SECRET)
+        bob.append(c, kind="event", name="n", tool=SECRET, agent=SECRET, model=SECRET)
+        bob.append_many(c, exchange(9))
+        bob.fork(c, 1, name="idea")
+        bob.consolidate(c)
+        bob.summarize(c)
+        self.memory = bob.remember(f"has {SECRET}", tags=[SECRET]).id
+        bob.pin(self.memory)
+        bob.delete(bob.create("binned", title=SECRET))
+        self.receipt = bob.erase(conversation=bob.create("erased")).id
+        run(bob, "bobs", SECRET)
+        self.checkpoint = bob.checkpoints("bobs")[0].id
+        langgraph.MemoryStore(bob).put(("n",), "k", {"content": SECRET})
+        bob.settle()
+
+
+def run(store: recollect.Store, thread: str, said: str) -> Any:
+    graph = compiled(langgraph.Saver(store))
+    graph.invoke({"messages": [HumanMessage(said)]}, {"configurable": {"thread_id": thread}})
+    return graph
+
+
+def compiled(saver: Any, **kw: Any) -> Any:
+    builder = StateGraph(MessagesState)
+    builder.add_node("answer", lambda state: {"messages": [AIMessage(f"answer {len(state['messages'])}")]})
+    builder.add_edge(START, "answer")
+    return builder.compile(checkpointer=saver, **kw)
+
+
+# -- the verbs
+
+VERBS: dict[str, Call] = {
+    "create": lambda s, b: (s.create(b.conversation, title="mine"), s.append(b.conversation, role="user", text="x", key="k")),
+    "get": lambda s, b: s.get(b.conversation),
+    "conversations": lambda s, b: [s.conversations(), s.conversations(deleted=True), s.conversations(workspace="/w")],
+    "rename": lambda s, b: s.rename(b.conversation, "x"),
+    "delete": lambda s, b: s.delete(b.conversation),
+    "restore": lambda s, b: s.restore("binned"),
+    "clear": lambda s, b: s.clear(b.conversation),
+    "erase": lambda s, b: [
+        outcome(lambda kind=kind, what=what, dry=dry: s.erase(**{kind: what}, dry_run=dry))  # type: ignore[misc]
+        for dry in (True, False)
+        for kind, what in {
+            "conversation": b.conversation, "workspace": "/w", "memory": b.memory, "source": f"{b.conversation}:1", "user": "bob",
+        }.items()
+    ],
+    "receipts": lambda s, b: [s.receipts(), s.receipts(conversation="erased")],
+    "verify_receipt": lambda s, b: s.verify_receipt(b.receipt),
+    "append": lambda s, b: s.append(b.conversation, role="user", text="x", key="k"),
+    "append_many": lambda s, b: s.append_many(b.conversation, exchange(2)),
+    "record_workflow_event": lambda s, b: s.record_workflow_event(b.conversation, {"type": "x"}),
+    "delete_event": lambda s, b: s.delete_event(b.conversation, 1),
+    "read": lambda s, b: [outcome(lambda br=br: s.read(b.conversation, branch=br)) for br in (None, "*", b.branch)],  # type: ignore[misc]
+    "messages": lambda s, b: s.messages(b.conversation, include_reasoning=True),
+    "formatted_history": lambda s, b: s.formatted_history(b.conversation),
+    "with_history": lambda s, b: s.with_history(b.conversation, "hi"),
+    "ledger": lambda s, b: s.ledger(b.conversation),
+    "reasoning": lambda s, b: s.reasoning(b.conversation),
+    "remember": lambda s, b: [
+        outcome(lambda: s.remember("x", conversation=b.conversation)),
+        outcome(lambda: s.remember("x", derived_from=[b.memory])),
+        s.remember(f"has {SECRET[:4]}", source=f"{b.conversation}:1").provenance,
+    ],
+    "forget": lambda s, b: [
+        outcome(lambda: s.forget(b.memory)), outcome(lambda: s.forget(b.memory, erase=True)),
+        outcome(lambda: s.forget(source=b.conversation, erase=True)),
+    ],
+    "recall": lambda s, b: [s.recall(SECRET), outcome(lambda: s.recall(SECRET, conversation=b.conversation))],
+    "memories": lambda s, b: [
+        s.memories(state=None), outcome(lambda: s.memories(conversation=b.conversation)),
+        outcome(lambda: s.memories(cursor=b.memory)),
+    ],
+    "revise": lambda s, b: s.revise(b.memory, content="x"),
+    "pin": lambda s, b: [outcome(lambda: s.pin(b.memory)), outcome(lambda: s.pin(f"{b.conversation}:1"))],
+    "unpin": lambda s, b: [outcome(lambda: s.unpin(b.memory)), outcome(lambda: s.unpin(f"{b.conversation}:1"))],
+    "undo": lambda s, b: s.undo(b.memory),
+    "memory_history": lambda s, b: s.memory_history(b.memory),
+    "consolidate": lambda s, b: s.consolidate(b.conversation),
+    "retain": lambda s, b: [s.retain(dry_run=True), s.retain()],
+    "search": lambda s, b: [s.search(SECRET), s.search(SECRET, branch="*"), s.search("message answer", workspaces=["/w"])],
+    "context": lambda s, b: s.context(SECRET),
+    "fork": lambda s, b: s.fork(b.conversation, 1),
+    "branches": lambda s, b: s.branches(b.conversation),
+    "checkpoints": lambda s, b: [s.checkpoints(b.conversation)],
+    "switch": lambda s, b: s.switch(b.conversation, b.branch),
+    "summarize": lambda s, b: s.summarize(b.conversation),
+    "settle": lambda s, b: s.settle(),
+    "reindex": lambda s, b: s.reindex(),
+    "stats": lambda s, b: [s.stats(by=by) for by in (None, "day", "kind", "tool", "agent", "model", "workspace")],
+    "verify": lambda s, b: s.verify(),
+    "scan": lambda s, b: [s.scan(), s.scan(fix=True)],
+}  # fmt: skip
+NOT_ABOUT_ROWS = {
+    "open": "makes a handle", "for_user": "makes a handle of another person: whoever holds one has the database",
+    "user": "the handle's own", "settings": "the handle's own", "location": "where the database is", "close": "ends the handle",
+    "backup": "copies the whole file: a matter of who may read the file, not of the handle", "compact": "the whole file",
+}  # fmt: skip
+
+SAVER: dict[str, Call] = {
+    "get": lambda g, b: g.get(at(b)),
+    "get_tuple": lambda g, b: [g.get_tuple(at(b)), g.get_tuple(at(b, checkpoint_id=b.checkpoint))],
+    "list": lambda g, b: [list(g.list(None)), list(g.list(at(b))), list(g.list(None, filter={"source": "loop"}))],
+    "get_delta_channel_history": lambda g, b: g.get_delta_channel_history(config=at(b), channels=["messages"]),
+    "put": lambda g, b: g.put(at(b), empty_checkpoint(), {"source": "input", "step": -1}, {}),
+    "put_writes": lambda g, b: g.put_writes(at(b, checkpoint_id=b.checkpoint), [("x", 1)], "t"),
+    "delete_thread": lambda g, b: g.delete_thread(b.conversation),
+    "delete_for_runs": lambda g, b: g.delete_for_runs(["r"]),
+    "copy_thread": lambda g, b: g.copy_thread(b.conversation, "mine"),
+    "prune": lambda g, b: g.prune([b.conversation], strategy="delete"),
+    "scan": lambda g, b: g.scan(fix=True),
+    "starting": lambda g, b: g.starting({"configurable": {"thread_id": b.conversation, "branch": "main"}}),
+}
+KEPT: dict[str, Call] = {
+    "get": lambda k, b: k.get(("n",), "k"),
+    "search": lambda k, b: [k.search((), query=SECRET), k.search(("n",)), k.search(("memories", "bob"))],
+    "list_namespaces": lambda k, b: k.list_namespaces(),
+    "put": lambda k, b: k.put(("n",), "k", {"content": "mine"}),
+    "delete": lambda k, b: k.delete(("n",), "k"),
+    "provenance": lambda k, b: k.provenance(("n",), "k"),
+    "batch": lambda k, b: k.batch([]),
+    "sweep_ttl": lambda k, b: int(k.sweep_ttl()),
+}
+GRAPHS: dict[str, Call] = {
+    "fork": lambda s, b: langgraph.fork(compiled(langgraph.Saver(s)), at(b, checkpoint_id=b.checkpoint)),
+    "resume": lambda s, b: langgraph.resume(compiled(langgraph.Saver(s)), at(b, checkpoint_id=b.checkpoint)),
+    "Saver": lambda s, b: compiled(langgraph.Saver(s)).get_state(at(b)).values,
+    "MemoryStore": lambda s, b: langgraph.MemoryStore(s).search((), query=SECRET),
+}
+NOT_ALONE = {
+    "afork": "fork, awaited", "aresume": "resume, awaited", "Persistence": "a Saver and a MemoryStore of one user",
+    "persistence": "makes one", "compile_graph": "compiles with one", "create_checkpointer": "makes a Saver",
+    "create_graph_store": "makes a MemoryStore",
+}  # fmt: skip
+ROUTES: dict[str, str] = {}
+"""METHOD /path of recollect.server -> the test that proves it."""
+TOOLS: dict[str, str] = {}
+"""Tool of recollect.mcp -> the test that proves it."""
+
+
+def at(b: Bobs, **more: str) -> Any:
+    return {"configurable": {"thread_id": b.conversation, "checkpoint_ns": "", **more}}
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    try:
+        return call()
+    except RecollectError as e:
+        return f"{type(e).__name__}: {e}"
+
+
+def plain(answer: Any) -> str:
+    """An answer without what differs between any two databases: ids, times, hashes, sizes, and the numbers that order a list
+    (on Postgres they come from a sequence that all share)."""
+    text = repr(answer)
+    for pattern in (
+        r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22,}", r"\b[0-9a-f]{32}\b", r"\b1[5-9]\d{11}\b", r"bytes=\d+", r"cursor='\d+'",
+        r"0x[0-9a-f]+", r"'\d{4}-\d\d-\d\dT[^']*'", r"\d{32}\.0\.\d+",
+    ):  # fmt: skip
+        text = re.sub(pattern, "…", text)
+    return text
+
+
+class Awaited:
+    """An AsyncStore whose verbs answer at once."""
+
+    def __init__(self, store: recollect.Store) -> None:
+        self._store = recollect.AsyncStore(store)
+
+    def __getattr__(self, verb: str) -> Any:
+        found = getattr(self._store, verb)
+        return lambda *args, **kw: asyncio.run(found(*args, **kw))
+
+
+@pytest.fixture
+def worlds(
+    url: str, backend: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[list[tuple[recollect.Store, Bobs]]]:
+    """Ann's handle on a database where Bob is, and on one where he is not."""
+    other = str(tmp_path / "other.db") if backend == "sqlite" else None
+    opened = []
+    try:
+        if other is None:
+            server: Any = request.getfixturevalue("postgres_server")
+            making = server.database()
+            other = making.__enter__()
+        for where in (url, other):
+            ann = recollect.open(where, user="ann", background=False, semantic=False)
+            opened.append(ann)
+            ann.append(ann.create("anns", workspace="/w"), role="user", text="I like tea.")
+            ann.consolidate("anns")
+            ann.settle()
+        yield [(opened[0], Bobs(opened[0], tmp_path)), (opened[1], Bobs(None, tmp_path))]
+    finally:
+        for store in opened:
+            store.close()
+        if backend == "postgres":
+            making.__exit__(None, None, None)
+
+
+def everything_of(store: recollect.Store) -> str:
+    bob = store.for_user("bob")
+    answers = [
+        bob.conversations(),
+        bob.conversations(deleted=True),
+        bob.memories(state=None),
+        bob.stats(by="kind").rows,
+    ]
+    answers += [
+        bob.read("bobs", branch="*"),
+        bob.branches("bobs"),
+        bob.checkpoints("bobs"),
+        bob.receipts(),
+        bob.search(SECRET),
+    ]
+    answers += [bob.memory_history(m) for m in bob.memories(state=None)]
+    answers += [list(langgraph.Saver(bob).list(None)), langgraph.MemoryStore(bob).search(())]
+    return re.sub(r"bytes=\d+", "", repr(answers))
+
+
+def prove(worlds: list[tuple[recollect.Store, Bobs]], call: Call, wrap: Callable[[recollect.Store], Any]) -> None:
+    (with_bob, bobs), (without, nobodys) = worlds
+    before = everything_of(with_bob)
+    answers = []
+    for store, ids in ((with_bob, bobs), (without, nobodys)):
+        said = outcome(lambda store=store, ids=ids: call(wrap(store), ids))  # type: ignore[misc]
+        answers.append(plain(said).replace(ids.memory, "…").replace(ids.receipt, "…").replace(ids.checkpoint, "…"))
+    mine, alone = answers
+    assert SECRET not in mine.replace(f"has {SECRET[:4]}", "") and SECRET.capitalize() not in mine
+    assert mine == alone, "the answer tells that Bob is there"
+    assert everything_of(with_bob) == before
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_no_verb_reads_changes_or_counts_anothers(worlds: Any, verb: str) -> None:
+    prove(worlds, VERBS[verb], lambda store: store)
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+@pytest.mark.parametrize("verb", VERBS)
+def test_nor_does_its_async_mirror(worlds: Any, verb: str, backend: str) -> None:
+    prove(worlds, VERBS[verb], Awaited)
+
+
+@pytest.mark.parametrize("method", SAVER)
+def test_nor_a_checkpointer(worlds: Any, method: str) -> None:
+    prove(worlds, SAVER[method], langgraph.Saver)
+
+
+@pytest.mark.parametrize("method", KEPT)
+def test_nor_a_graphs_store(worlds: Any, method: str) -> None:
+    prove(worlds, KEPT[method], langgraph.MemoryStore)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_nor_time_travel(worlds: Any, name: str) -> None:
+    prove(worlds, GRAPHS[name], lambda store: store)
+
+
+# -- everything is listed
+
+
+def public(of: object) -> set[str]:
+    return {n for n in dir(of) if not n.startswith("_")}
+
+
+def test_every_verb_is_listed() -> None:
+    assert public(recollect.Store) == VERBS.keys() | NOT_ABOUT_ROWS.keys()
+    assert public(recollect.AsyncStore) <= public(recollect.Store)
+
+
+def test_every_verb_of_the_admin_is_listed() -> None:
+    assert public(recollect.Admin) == {"users", "stats", "for_user", "erase", "receipts", "close"}
+    assert not public(recollect.Store) & {"users"}
+
+
+def test_every_entry_point_of_langgraph_is_listed() -> None:
+    assert set(langgraph.__all__) == GRAPHS.keys() | NOT_ALONE.keys()
+    asynced = {f"a{name}" for name in SAVER} - {"ascan", "astarting"}
+    life = {
+        "close",
+        "setup",
+        "from_conn_string",
+        "for_user",
+        "store",
+        "serde",
+        "config_specs",
+        "get_next_version",
+        "with_allowlist",
+    }
+    assert public(langgraph.Saver) == SAVER.keys() | asynced | life
+    asynced = {f"a{name}" for name in KEPT} - {"aprovenance"}
+    life = {
+        "close",
+        "setup",
+        "from_conn_string",
+        "for_user",
+        "user",
+        "supports_ttl",
+        "ttl_config",
+        "start_ttl_sweeper",
+        "stop_ttl_sweeper",
+    }
+    assert public(langgraph.MemoryStore) == KEPT.keys() | asynced | life
+
+
+def routes() -> set[str]:
+    """METHOD /path of the sidecar, where there is one."""
+    if importlib.util.find_spec("recollect.server") is None:
+        return set()
+    server = importlib.import_module("recollect.server")
+    make = next(getattr(server, n) for n in ("create_app", "app", "make_app", "build") if hasattr(server, n))
+    with recollect.open(":memory:", user="ann") as store:
+        app = make(store) if callable(make) and not hasattr(make, "routes") else make
+        return {f"{method} {route.path}" for route in app.routes for method in getattr(route, "methods", None) or ()}
+
+
+def tools() -> set[str]:
+    """Tools of the MCP server, where there is one."""
+    if importlib.util.find_spec("recollect.mcp") is None:
+        return set()
+    mcp = importlib.import_module("recollect.mcp")
+    return set(getattr(mcp, "TOOLS", None) or ["recollect.mcp must name its TOOLS"])
+
+
+def test_every_route_is_listed_with_its_proof() -> None:
+    assert routes() - {f"HEAD {r.removeprefix('GET ')}" for r in routes()} == ROUTES.keys()
+
+
+def test_every_tool_is_listed_with_its_proof() -> None:
+    assert tools() == TOOLS.keys()
+
+
+def test_the_proofs_are_tests_that_are_there() -> None:
+    for where in {*ROUTES.values(), *TOOLS.values()}:
+        file, _, name = where.partition("::")
+        assert f"def {name}(" in (Path(__file__).parents[1] / file).read_text("utf-8"), where
+
+
+# -- the second wall, on Postgres
+
+
+def test_row_level_security_is_forced_on_every_table(postgres_url: str) -> None:
+    import psycopg
+
+    recollect.open(postgres_url, user="ann").close()
+    with psycopg.connect(postgres_url) as connection:
+        rows = connection.execute(
+            "select c.relname, c.relrowsecurity, c.relforcerowsecurity from pg_class c join pg_namespace n"
+            " on n.oid = c.relnamespace where n.nspname = 'recollect' and c.relkind in ('r', 'p')"
+        ).fetchall()
+    found = {name: (enabled, forced) for name, enabled, forced in rows}
+    # No row of anybody's: marks of commits and the key of hashes; numbers of migrations.
+    assert {name for name, (enabled, _) in found.items() if not enabled} == {"meta", "schema_versions"}
+    # Read through functions that repeat the policy, because a forced one would switch their index off.
+    assert {name for name, (_, forced) in found.items() if not forced} == {
+        "meta", "schema_versions", "words", "title_words", "item_words",
+    }  # fmt: skip
+
+
+def test_the_application_need_not_own_its_tables(postgres_server: Any, postgres_url: str) -> None:
+    """One role migrates and owns; another, which owns nothing, does everything else, behind the same wall."""
+    import secrets
+    from urllib.parse import urlsplit, urlunsplit
+
+    import psycopg
+
+    recollect.open(postgres_url, user="ann").close()
+    role = f"app_{secrets.token_hex(4)}"
+    admin = postgres_server.admin_url(urlsplit(postgres_url).path.lstrip("/"))
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute(f"create role {role} login password 'x'")
+        connection.execute(f"grant usage on schema recollect to {role}")
+        connection.execute(f"grant select, insert, update, delete on all tables in schema recollect to {role}")
+        connection.execute(f"grant usage on all sequences in schema recollect to {role}")
+        connection.execute(f"grant execute on all functions in schema recollect to {role}")
+    try:
+        parts = urlsplit(postgres_url)
+        url = urlunsplit(parts._replace(netloc=f"{role}:x@{parts.netloc.rpartition('@')[2]}"))
+        with recollect.open(url, user="ann", background=False, semantic=False) as store:
+            bobs = Bobs(store, Path())
+            ann = store.append(store.create("anns"), role="user", text="tea").id
+            assert [h.id for h in store.search("tea")] == [ann]
+            assert store.search(SECRET) == [] and store.stats().events == 1
+            with pytest.raises(RecollectError):
+                store.memory_history(bobs.memory)
+            assert store.erase(user="ann").ok
+            assert store.for_user("bob").search(SECRET) != []
+        with psycopg.connect(url, options="-c search_path=recollect") as connection:
+            owned = connection.execute("select count(*) from pg_tables where tableowner = current_user").fetchone()
+            assert owned == (0,)
+            for table in ("conversations", "events", "memories", "items", "checkpoints", "receipts", "erased", "words"):
+                assert connection.execute(f"select count(*) from {table}".encode()).fetchone() == (0,), table
+    finally:
+        with psycopg.connect(admin, autocommit=True) as connection:
+            connection.execute(f"drop owned by {role}")
+            connection.execute(f"drop role {role}")
+
+
+def test_signatures_take_no_user() -> None:
+    """Whose rows are meant is the handle's matter: no verb is told, but for the one that erases its own."""
+    for verb in VERBS:
+        parameters = inspect.signature(getattr(recollect.Store, verb)).parameters
+        assert ("user" in parameters) == (verb == "erase"), verb
