@@ -28,7 +28,7 @@ def test_out_and_in_again(run: Run, trip: str, tmp_path: Path) -> None:
     assert "The 9:40." in run("show", "trip-1", "-d", other).out
     again = run("import", "recollect", str(file), "-d", other)
     assert "Nothing new." in again.out
-    assert "There already: 3 events, 1 conversation, 1 memory." in flat(again.out)
+    assert "There already: 1 conversation, 3 events, 1 memory." in flat(again.out)
     found = run("import", str(file), "-d", other, "--json").json
     assert (found["format"], found["added"]["events"], found["known"]["events"]) == ("recollect", 0, 3)
 
