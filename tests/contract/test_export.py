@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import recollect
 from archives import assert_same, brought, exported, seen, timeless
-from recollect.archive import lines
 from recollect.errors import BadLine, InvalidInput, NewerSchema, NotFound, RecollectError
 from talk import Open, Raw, exchange
 
@@ -537,13 +536,3 @@ async def test_async_code_has_both(alex: recollect.Store, url: str) -> None:
         file.seek(0)
         found = await store.for_user("kim").import_(file)
         assert found.added["conversations"] == 2
-
-
-def test_every_field_is_documented() -> None:
-    from pathlib import Path
-
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "export.md").read_text("utf-8")
-    for kind, known in lines.TYPES.items():
-        (row,) = [row for row in page.splitlines() if row.startswith(f"| `{kind}` |")]
-        for field in known:
-            assert f"`{field.removesuffix('!')}`" in row, (kind, field)

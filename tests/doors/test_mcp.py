@@ -74,7 +74,10 @@ class Model:
                 async with Client(self._server) as opened:
                     return await getattr(opened, name)(*args, **kwargs)
             except ExceptionGroup as group:
-                raise group.exceptions[0] from None
+                error: BaseException = group
+                while isinstance(error, BaseExceptionGroup):
+                    error = error.exceptions[0]
+                raise error from None
 
         return call
 

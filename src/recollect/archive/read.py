@@ -101,7 +101,7 @@ class Import:
         self._finish()
         if self._progress:
             self._progress("lines", self._plan.lines, self._plan.lines)
-        known = {what: n for what, n in self._known.items() if n}
+        known = {what: self._known[what] for what in COUNTED.values() if self._known.get(what)}
         return Imported(NAME, self._added, known, tuple(self._plan.problems))
 
     # -- in the caller's thread
