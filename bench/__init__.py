@@ -11,6 +11,7 @@ from pathlib import Path
 
 SUBJECTS = (
     "append", "reading", "flat", "start", "search", "memories", "redaction", "graph_saver", "graph_store", "peers", "postgres",
+    "http",
 )  # fmt: skip
 
 

@@ -57,7 +57,10 @@ async def record(request: Request, sidecar: Sidecar, workspace: InWorkspace = No
     A session is created at first sight. With a `key`, the same record sent again is stored once: repeat after an error
     without fear. Of a batch, the records of one session are written together, all or none; `error` stands where one was
     refused."""
-    body = await request.body()
+    return await recorded(sidecar, await request.body(), workspace)
+
+
+async def recorded(sidecar: State, body: bytes, workspace: str | None) -> Response:
     try:
         # Which of the two is meant is seen by its field, so that the errors are about that one.
         sent = from_json(body, allow_inf_nan=False)
@@ -65,15 +68,13 @@ async def record(request: Request, sidecar: Sidecar, workspace: InWorkspace = No
         given: Record | Batch = adapter.validate_python(sent)
     except ValueError as e:
         return Response(unread(e), 422, media_type="application/json")
-    if isinstance(given, Record):
-        place = sidecar.scope(workspace, given.workspace)
-        (result,) = await sidecar.recorder.add(
-            [recorder.Request(given.session_id, place, given.branch, [given.entry()])]
-        )
-        if isinstance(result, RecollectError):
-            raise result
-        return answer(shapes.recorded(result[0]))
-    return answer(await _batch(sidecar, given, workspace))
+    if isinstance(given, Batch):
+        return answer(await _batch(sidecar, given, workspace))
+    place = sidecar.scope(workspace, given.workspace)
+    (result,) = await sidecar.recorder.add([recorder.Request(given.session_id, place, given.branch, [given.entry()])])
+    if isinstance(result, RecollectError):
+        raise result
+    return answer(shapes.recorded(result[0]))
 
 
 def unread(e: ValueError) -> bytes:

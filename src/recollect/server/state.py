@@ -78,7 +78,9 @@ class State:
         return memory.workspace in (None, workspace)
 
 
-def _state(request: Request) -> State:
+async def _state(
+    request: Request,
+) -> State:  # async: a plain function would be sent to a thread, which costs more than it
     state: State = request.app.state.sidecar
     return state
 
