@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
@@ -26,7 +26,7 @@ from .guard import Guard, Limits, Receive, Scope, Send
 from .recorder import Recorder
 from .shapes import Batch, ErrorAnswer, Record
 from .sse import Feed
-from .state import State
+from .state import State, only_known
 
 DOCUMENTED = {
     400: "What was sent cannot be stored or asked.",
@@ -78,7 +78,7 @@ def create_app(
     )  # fmt: skip
     api.state.sidecar = state
     for routes in (routes_records, routes_history, routes_transfer):
-        api.include_router(routes.router)
+        api.include_router(routes.router, dependencies=[Depends(only_known)])
     _handlers(api)
     _secured(api)
     guard = Guard(Shortcut(api, state), token=token, hosts=hosts, limits=limits)
