@@ -705,16 +705,23 @@ class Store:
         *,
         source: ConversationLike | Event | None = None,
         erase: bool = False,
+        role: str = "user",
     ) -> int:
         """Forget a memory: it is not found any more, and `undo` brings it back. With `source`, an event or a conversation,
-        everything that came from there. With `erase` nothing is left of it. Returns how many were forgotten."""
+        everything that came from there. With `erase` nothing is left of it. In another `role` than the user's only what was
+        extracted can be forgotten, one at a time, and never for good. Returns how many were forgotten."""
         from . import memories
+
+        if role not in ROLES:
+            raise InvalidInput(f"There is no role {role!r}. The roles are: {', '.join(ROLES)}.")
+        if role != "user" and (source is not None or erase):
+            raise InvalidInput("source= and erase= are the user's alone: leave role= out.")
 
         if (memory is None) == (source is None):
             raise InvalidInput("Say which memory to forget, or source= for everything that came from there.")
         if memory is not None:
             id = _memory_id(memory)
-            self._write(lambda tx: memories.forget(tx, id, erase=bool(erase)))
+            self._write(lambda tx: memories.forget(tx, id, erase=bool(erase), role=role))
             gone = 1
         else:
             name = source if isinstance(source, str) else getattr(source, "id", "")

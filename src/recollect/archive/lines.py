@@ -36,6 +36,7 @@ def _one_of(*values: str) -> Check:
             raise InvalidInput(f"{what} is {value!r}; it must be one of {', '.join(values)}.")
         return value
 
+    check.words = "one of " + ", ".join(f"`{v}`" for v in values)  # type: ignore[attr-defined]
     return check
 
 
@@ -120,6 +121,7 @@ def _rows(*shape: Check) -> Check:
                 part(one, f"a part of {what}")
         return value
 
+    check.words = f"a list of lists of {len(shape)}"  # type: ignore[attr-defined]
     return check
 
 
@@ -141,10 +143,6 @@ def _hex(value: Any, what: str) -> Any:
         return bytes.fromhex(checks.text(value, what))
     except ValueError:
         raise InvalidInput(f"{what} is not hexadecimal.") from None
-
-
-def _anything(value: Any, what: str) -> Any:
-    return value
 
 
 # -- the types, with their fields; those that must be there end in "!"
@@ -199,6 +197,43 @@ TYPES: dict[str, dict[str, Check]] = {
         "conversation!": _id, "message!": _text, "branch": _id, "seq!": _positive, "first!": _positive, "digest!": _hex,
     },
     "end": {"lines!": _count},
+}  # fmt: skip
+
+
+ABOUT = {
+    "recollect": "The first line: which version of the format this is, when it was made, of what (`scope` names a conversation or a "
+    "workspace; empty: everything), and how far the state of graphs was redacted where it comes from.",
+    "conversation": "All conversations come next, the one with the oldest activity first. `branches` begins with `main`; each other has "
+    "its `parent` and `at`, the last event number that both share. `tombstones` are runs of deleted numbers: first, last, when. `pins` "
+    "are event numbers and when. `considered` says for a branch up to which event memories were looked for. `deleted_at`: it is in the bin.",
+    "event": "One thing that happened, as in [Event](values.md#event). Without a `branch` it is on `main`. Events, memories and changes "
+    "stand in the order in which they happened.",
+    "memory": "A statement, where it is first said. What can change about it is in its changes.",
+    "change": "Something that happened to a memory, and how it stood afterwards. `n` counts them; those of one `group` were made "
+    "together and are undone together; `prior` is the change that was in force before. `conversation`, `branch` and `seq` say where it "
+    "was made (nowhere: everywhere); `source_conversation`, `source_branch` and `source_seqs` where the words are.",
+    "derived": "A memory rests on another one.",
+    "item": "What a graph's store keeps under a namespace and a key, in the order of putting. `value_text` instead of `value`: JSON that "
+    "other readers may not take (NaN). `texts` are what it is found by; `memory` is the memory that it also is; `source` says which run put it.",
+    "piece": "A value of a graph's state, or a part of one, by its key. The empty key holds the secret that the keys are made with.",
+    "checkpoint": "The state of a graph at one moment: small values inside, large ones by the keys of their pieces.",
+    "write": "What a task of a graph wrote since a checkpoint.",
+    "logged": "Which event a message of a graph's state is.",
+    "end": "The last line: how many there are, itself included. Without it the file was cut off.",
+}
+"""What each type is, for the reference."""
+
+
+def words(check: Check) -> str:
+    """What a field may be, for the reference."""
+    return getattr(check, "words", "") or _WORDS[check.__name__]
+
+
+_WORDS = {
+    "_text": "text", "_id": "an id: 1 to 256 printable characters", "_count": "a number from 0 on", "_positive": "a number from 1 on",
+    "_whole": "a whole number", "_moment": "milliseconds since 1970, UTC", "_share": "a number from 0 to 1", "_cost": "a number from 0 on",
+    "_object": "an object", "_any_object": "an object", "_texts": "a list of texts", "_tags": "a list of texts",
+    "_numbers": "a list of numbers", "_branches": "a list of objects", "_base64": "base64", "_hex": "hexadecimal digits",
 }  # fmt: skip
 
 

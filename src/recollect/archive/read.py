@@ -101,7 +101,7 @@ class Import:
         self._finish()
         if self._progress:
             self._progress("lines", self._plan.lines, self._plan.lines)
-        known = {what: n for what, n in self._known.items() if n}
+        known = {what: self._known[what] for what in COUNTED.values() if self._known.get(what)}
         return Imported(NAME, self._added, known, tuple(self._plan.problems))
 
     # -- in the caller's thread
@@ -281,6 +281,7 @@ class Import:
                 "update conversations set active_branch = :b, updated_at = :updated where user_no = :user and no = :c",
                 c=no, b=numbers[line["active_branch"] or MAIN], updated=line["updated_at"],
             )  # fmt: skip
+            memories.refresh_of(tx, no)  # what was learned on the other branches is not seen any more
 
     def _events(self, tx: Tx, ops: Sequence[Op], out: Outcome) -> None:
         wanted = [(op, found) for op in ops if (found := self._place(tx, op[1]["conversation"], out)) is not None]

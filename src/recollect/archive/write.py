@@ -74,7 +74,7 @@ class Archive:
         """The numbers of those that belong to a part; None: all."""
         self._changes = array("q")
         self._groups: dict[int, int] = {}
-        self.counts: dict[str, int] = {}
+        self.counts = dict.fromkeys(("conversations", "events", "memories", "items", "checkpoints"), 0)
 
     def _read(self, fn: Callable[[Tx], T]) -> T:
         return self._db.read(self._user, fn)
@@ -119,7 +119,6 @@ class Archive:
             self._progress("events", max(done, total), max(done, total))
 
     def _count(self, what: str, lines: Iterator[str]) -> Iterator[str]:
-        self.counts.setdefault(what, 0)
         for line in lines:
             self.counts[what] += 1
             yield line
@@ -280,7 +279,7 @@ class Archive:
             if self._memories is not None:
                 self._memories.discard(no)  # limited to another conversation, and only touched from here
             return None
-        self.counts["memories"] = self.counts.get("memories", 0) + 1
+        self.counts["memories"] += 1
         return dump(
             "memory", id=id, content=content, conversation=None if conversation is None else self._known[conversation].id,
             workspace=workspace, uses=uses or None, used_at=used_at, created_at=created,
@@ -387,7 +386,7 @@ class Archive:
         while found := self._read(lambda tx, last=last: self._checkpoints(tx, no, last)):  # type: ignore[misc]
             for row in found:
                 state = checkpoints._state(row)
-                self.counts["checkpoints"] = self.counts.get("checkpoints", 0) + 1
+                self.counts["checkpoints"] += 1
                 yield dump(
                     "checkpoint", conversation=known.id, namespace=row[0] or None, id=row[1], parent=row[2],
                     branch=known.branch(row[3]), seq=row[4], source=row[5], step=row[6], node=row[7], run_id=row[8],

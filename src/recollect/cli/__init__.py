@@ -16,6 +16,7 @@ from . import (  # noqa: F401 - some only register
     doctor,
     events,
     graphs,
+    mcp,
     memories,
     output,
     redaction,
