@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 from sse_starlette import EventSourceResponse
@@ -107,7 +107,11 @@ async def _batch(sidecar: State, given: Batch, workspace: str | None) -> dict[st
 
 
 @router.delete("/record/{id:path}", response_model=Done)
-async def delete_record(id: str, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
+async def delete_record(
+    id: Annotated[str, Path(description="Of a record, or of a fact.", examples=[shapes.EVENT])],
+    sidecar: Sidecar,
+    workspace: InWorkspace = None,
+) -> Response:
     """Remove one record for good, or forget a fact; `id` as search or record gave it."""
     target = await sidecar.target(id, sidecar.scope(workspace))
     if target is None:
