@@ -11,7 +11,7 @@ from pathlib import Path
 
 SUBJECTS = (
     "append", "reading", "flat", "start", "search", "memories", "redaction", "encryption", "graph_saver",
-    "graph_store", "peers", "postgres",
+    "graph_store", "peers", "postgres", "http",
 )  # fmt: skip
 
 

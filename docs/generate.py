@@ -498,6 +498,98 @@ def archive_page() -> str:
     return page(lines)
 
 
+def http_page() -> str:
+    """Every route of the sidecar, from the schema that it serves itself."""
+    described = http_schema()
+    lines = head(
+        "HTTP",
+        "What `recollect serve` answers to; the same, for programs, is at `/openapi.json`. Every request needs `Authorization: Bearer "
+        "<token>`. A `workspace` is what to look from: what belongs to another is not found. Times are milliseconds since 1970, UTC. "
+        "[How to](../how-to/any-language.md).",
+    )
+    for where, operation in http_operations(described):
+        lines += [f"## {where}", "", operation["description"], ""]
+        asked = [(p["name"], p.get("required"), p) for p in operation.get("parameters", ())]
+        if asked:
+            lines += ["| parameter | must be there | what it is |", "|---|---|---|"]
+            lines += [row(f"`{name}`", "yes" if need else "", said_of(p)) for name, need, p in asked]
+            lines.append("")
+        for kind, body in operation.get("requestBody", {}).get("content", {}).items():
+            names = [
+                one["$ref"].rsplit("/", 1)[1]
+                for one in [body["schema"], *body["schema"].get("anyOf", ())]
+                if "$ref" in one
+            ]
+            lines += [
+                f"Body: `{kind}`" + (", " + " or ".join(f"[{n}](#{n.lower()})" for n in names) if names else "") + ".",
+                "",
+            ]
+    lines += ["## Bodies", ""]
+    for name in HTTP_BODIES:
+        body = described["components"]["schemas"][name]
+        lines += [
+            f"### {name}",
+            "",
+            body.get("description", ""),
+            "",
+            "| field | must be there | what it is |",
+            "|---|---|---|",
+        ]
+        lines += [
+            row(f"`{field}`", "yes" if field in body.get("required", ()) else "", said_of(about))
+            for field, about in body["properties"].items()
+        ]
+        lines.append("")
+    lines += ["## Errors", "", 'One shape: `{"error": {"code": "...", "message": "...", "details": [...]}}`.', ""]
+    first = next(operation for _, operation in http_operations(described))
+    lines += ["| status | what happened |", "|---|---|"]
+    lines += [row(number, about["description"]) for number, about in first["responses"].items() if number != "200"]
+    return page(lines)
+
+
+HTTP_BODIES = ("Record", "Batch", "ContextRequest", "Remember", "Target", "Fork", "Forget")
+
+
+def http_schema() -> dict[str, Any]:
+    from recollect.server.app import create_app
+
+    with recollect.open(":memory:", background=False, semantic=False) as made:
+        described: dict[str, Any] = create_app(made, token="")._app.api.openapi()  # type: ignore[attr-defined]
+        return described
+
+
+def http_operations(described: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        (f"{m.upper()} {path}", operation) for path, item in described["paths"].items() for m, operation in item.items()
+    ]
+
+
+def said_of(about: dict[str, Any]) -> str:
+    """A parameter or a field in words: its description, what it may be, and what it is when it is not said."""
+    schema = about.get("schema", about)
+    words = [about.get("description") or schema.get("description") or ""]
+    choices = next((one["enum"] for one in [schema, *schema.get("anyOf", ())] if "enum" in one), None)
+    words += [f"One of {', '.join(f'`{c}`' for c in choices)}."] if choices else []
+    words += [f"Unsaid: `{schema['default']}`."] if schema.get("default") not in (None, "", False) else []
+    return " ".join(words)
+
+
+def http_silent() -> list[str]:
+    """Routes, parameters and fields that say nothing of themselves."""
+    described = http_schema()
+    silent = []
+    for where, operation in http_operations(described):
+        silent += [] if operation.get("description") else [where]
+        silent += [f"{where} {p['name']}" for p in operation.get("parameters", ()) if not said_of(p)]
+    for name in HTTP_BODIES:
+        silent += [
+            f"{name}.{f}"
+            for f, about in described["components"]["schemas"][name]["properties"].items()
+            if not said_of(about)
+        ]
+    return silent
+
+
 def page(lines: Iterable[str]) -> str:
     text = "\n".join(line.rstrip() for line in lines)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
@@ -511,6 +603,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "commands.md": command_page,
     "schema.md": schema,
     "archive.md": archive_page,
+    "http.md": http_page,
 }
 
 
@@ -537,6 +630,7 @@ def undocumented() -> list[str]:
     for words, command in commands():
         silent += [] if command.help else [words]
         silent += [f"{words} {p.name}" for p in parameters(command) if not getattr(p, "help", None)]
+    silent += http_silent()
     tables, _ = built()
     notes, remarks = migration_remarks()
     silent += [f"table {table}" for table in tables if table not in notes]

@@ -425,6 +425,70 @@ class Store:
         written = iter(events)
         return [next(written) if self._is_on(d[0].kind) else log.unstored(name, events[0].branch, d[0]) for d in drafts]
 
+    def _append_each(
+        self, requests: Sequence[tuple[str, str | None, str | None, list[Entry]]]
+    ) -> list[list[Event] | RecollectError]:
+        """For a door that records for many at once: (conversation, workspace, branch, entries), each of them all or nothing,
+        and all written in one transaction. A conversation is created at first sight, and stays in its workspace. What is
+        refused is an error in the answer, and leaves the others alone."""
+        results: dict[int, list[Event] | RecollectError] = {}
+        ready: list[tuple[str, int, str | None, str | None, list[log.Draft], list[log.Draft]]] = []
+        checked: set[str] = self._shared.setdefault("ids", set())
+        for i, (name, place, branch, entries) in enumerate(requests):
+            try:
+                if name not in checked:
+                    if len(checked) > 10_000:
+                        checked.clear()
+                    checked.add(self._safe_id(name, "conversation id"))
+                place = None if place is None else self._workspace(place)
+                drafts = log.prepare_all(name, entries, self._gate, lambda entry, name=name: self._prepare(name, entry))  # type: ignore[misc]
+            except RecollectError as e:
+                results[i] = e
+                continue
+            ready.append(
+                (name, i, place, branch, drafts, [d for d in drafts if self._all_on or self._is_on(d[0].kind)])
+            )
+        ready.sort(key=lambda r: r[:2])  # on Postgres, whoever locks several takes them in the same order
+
+        def one(
+            tx: Tx, name: str, place: str | None, branch: str | None, wanted: list[log.Draft]
+        ) -> tuple[list[Event], bool]:
+            there = conversations.look(tx, name)
+            if there is None:
+                if branch is not None:
+                    raise NotFound(f"Conversation {name!r} is new: it has no branch {branch!r} yet.")
+                conversations.create(
+                    tx, name, title=None, workspace=place, workflow_id=None, metadata=None, origin="http"
+                )
+                jobs.enqueue(tx, "retain", "all", delay_ms=DAY_MS)
+            elif place is not None and there[5] != place:
+                raise NotFound(f"There is no conversation {name!r} in this workspace.")
+            return self._append(tx, name, wanted, branch) if wanted else ([], False)
+
+        def write(tx: Tx) -> list[tuple[list[Event], bool] | RecollectError]:
+            done: list[tuple[list[Event], bool] | RecollectError] = []
+            for name, _, place, branch, _, wanted in ready:
+                try:
+                    done.append(one(tx, name, place, branch, wanted))
+                except (InvalidInput, NotFound) as e:
+                    done.append(e)
+            return done
+
+        queued = False
+        for (name, i, _, _, drafts, wanted), got in zip(ready, self._write(write) if ready else (), strict=True):
+            if isinstance(got, RecollectError):
+                results[i] = got
+                continue
+            written = iter(got[0])
+            queued = queued or got[1]
+            at = got[0][0].branch if got[0] else MAIN
+            stored = len(wanted) == len(drafts)
+            results[i] = [
+                next(written) if stored or self._is_on(d[0].kind) else log.unstored(name, at, d[0]) for d in drafts
+            ]
+        self._appended(queued)
+        return [results[i] for i in range(len(requests))]
+
     def _append(
         self, tx: Tx, conversation: str | Found, drafts: Sequence[log.Draft], branch: BranchLike
     ) -> tuple[list[Event], bool]:

@@ -52,7 +52,7 @@ class Sidecar:
 
     @property
     def api(self) -> Any:
-        return self.app._app
+        return self.app._app.api  # type: ignore[attr-defined]
 
     def client(self, **options: Any) -> Client:
         return Client(self.url, token=TOKEN, **options)

@@ -271,6 +271,20 @@ def test_two_workspaces_in_one_request_are_refused(two: Sidecar) -> None:
     assert two.ask("POST", "/memory/record?workspace=%2Fw2", body).code == "invalid_input"
 
 
+def test_a_misspelt_parameter_is_an_error(two: Sidecar) -> None:
+    for path in (
+        "search?q=zebra&worksapce=%2Fw1",
+        "stats?worksapce=x",
+        "health?x=",
+        "events?sesion_id=a",
+        "export?formt=x",
+    ):
+        got = two.ask("GET", f"/memory/{path}")
+        assert (got.status, got.code) == (422, "invalid_request"), path
+        assert "workspace" in got.json["error"]["message"]
+    assert two.ask("POST", "/memory/record?worksapce=x", {"type": "note", "session_id": "n"}).status == 422
+
+
 def test_a_session_stays_in_its_workspace(two: Sidecar) -> None:
     body = {"type": "note", "session_id": "a", "content": "x", "workspace": "/w2"}
     assert two.ask("POST", "/memory/record", body).status == 404

@@ -1,8 +1,7 @@
 """What is recorded, on its way to the store: written in batches, answered when it is durable.
 
-Requests for the same conversation that arrive while one is being written wait and go into one transaction together;
-conversations are written side by side, and the store's writer commits what is queued there in one go. Nothing waits for a
-clock: a lone record is written at once, and the batch grows with the load. One bad record fails alone.
+Whatever arrives while a batch is being written waits, and is the next one: one transaction for all of it, whoever sent it.
+Nothing waits for a clock: a lone record is written at once, and the batch grows with the load. One bad record fails alone.
 """
 
 from __future__ import annotations
@@ -10,15 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 
-from ..errors import AlreadyExists, ConversationDeleted, NotFound, RecollectError, StoreClosed
+from ..errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound, RecollectError, StoreClosed
 from ..model import Entry, Event
 from ..store import Store
 
-THREADS = 8
 MOST = 256  # entries in one transaction
-FLUSH_SECONDS = 4.0
+FLUSH_SECONDS = 2.5
 Result = list[Event] | RecollectError
 
 
@@ -33,119 +30,90 @@ class Request:
 
 
 class Recorder:
-    """The way in. Lives in one event loop; the store is called in threads."""
+    """The way in. Lives in one event loop; the store is called in a thread."""
 
     def __init__(self, store: Store, told: Callable[[], None]) -> None:
         self._store = store
         self._told = told
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect-record")
-        self._waiting: dict[tuple[str, str | None], list[Request]] = {}
-        self._writing: set[asyncio.Task[None]] = set()
-        self._open: set[asyncio.Future[Result]] = set()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="recollect-record")
+        self._waiting: list[Request] = []
+        self._batch: list[Request] = []
+        self._task: asyncio.Task[None] | None = None
         self._closed = False
 
     async def add(self, requests: list[Request]) -> list[Result]:
         """Queue requests and wait until each is durable, or refused."""
         if self._closed:
             raise StoreClosed("The sidecar is stopping. Nothing was written; send it again to the next one.")
-        for request in requests:
-            self._open.add(request.done)
-            request.done.add_done_callback(self._open.discard)
-            key = (request.session, request.branch)
-            queue = self._waiting.get(key)
-            if queue is not None:
-                queue.append(request)
-                continue
-            self._waiting[key] = [request]
-            task = asyncio.create_task(self._write_all(key))
-            self._writing.add(task)
-            task.add_done_callback(self._writing.discard)
+        self._waiting += requests
+        if self._task is None:
+            self._task = asyncio.create_task(self._write_all())
         # Shielded: a caller that goes away does not take back what was handed over.
         return [await asyncio.shield(request.done) for request in requests]
 
-    async def _write_all(self, key: tuple[str, str | None]) -> None:
-        """One conversation's turn: as long as something waits, write all of it."""
+    async def _write_all(self) -> None:
+        """As long as something waits, write it."""
         loop = asyncio.get_running_loop()
-        while queue := self._waiting[key]:
-            batch, n = [queue[0]], len(queue[0].entries)
-            while len(batch) < len(queue) and n + len(queue[len(batch)].entries) <= MOST:
-                n += len(queue[len(batch)].entries)
-                batch.append(queue[len(batch)])
-            del queue[: len(batch)]
+        while self._waiting:
+            n = size = 0
+            while n < len(self._waiting) and (not n or size + len(self._waiting[n].entries) <= MOST):
+                size += len(self._waiting[n].entries)
+                n += 1
+            self._batch, self._waiting = self._waiting[:n], self._waiting[n:]
             try:
-                results = await loop.run_in_executor(self._threads, self._write, batch)
+                results = await loop.run_in_executor(self._thread, self._write, self._batch)
             except Exception as e:
-                for request in batch:
+                for request in self._batch:
                     if not request.done.done():
                         request.done.set_exception(e)
             else:
-                for request, result in zip(batch, results, strict=True):
+                for request, result in zip(self._batch, results, strict=True):
                     if not request.done.done():
                         request.done.set_result(result)
                 self._told()
-        del self._waiting[key]
+            self._batch = []
+        self._task = None
 
     def _write(self, batch: list[Request]) -> list[Result]:
-        """In a thread. All of one conversation and branch."""
-        session = batch[0].session
-        results: list[Result | None] = [None] * len(batch)
+        """In the thread."""
         try:
-            own = self._conversation(batch[0])
-        except RecollectError as e:
-            return [e for _ in batch]
-        mine: list[int] = []
-        for i, request in enumerate(batch):
-            if request.workspace is not None and self._store._workspace(request.workspace) != own:
-                results[i] = NotFound(f"There is no session {session!r} in this workspace.")
-            else:
-                mine.append(i)
-        if mine:
-            try:
-                events = iter(self._append(session, batch[0].branch, [e for i in mine for e in batch[i].entries]))
-                for i in mine:
-                    results[i] = [next(events) for _ in batch[i].entries]
-            except RecollectError as e:
-                if len(mine) == 1:
-                    results[mine[0]] = e
-                else:
-                    for i in mine:
-                        results[i] = self._alone(batch[i])
-        return [result for result in results if result is not None]
+            results = self._store._append_each([(r.session, r.workspace, r.branch, r.entries) for r in batch])
+        except (InvalidInput, AlreadyExists) as e:
+            # Something that only the database saw: a session that another process has just made, a value too large.
+            return [self._alone(r) for r in batch] if len(batch) > 1 else [self._again(batch[0], e)]
+        return [self._again(r, e) if _is_new(e) else e for r, e in zip(batch, results, strict=True)]
 
     def _alone(self, request: Request) -> Result:
-        try:
-            return self._append(request.session, request.branch, request.entries)
-        except RecollectError as e:
+        return self._write([request])[0]
+
+    def _again(self, request: Request, e: Result) -> Result:
+        """An artifact asks for its session before it is written, and somebody else may have been faster to make it."""
+        if _is_new(e) and request.branch is None:
+            try:
+                self._store.create(request.session, workspace=request.workspace, origin="http")
+            except AlreadyExists:
+                pass
+            except RecollectError as wrong:
+                return wrong
+        elif not isinstance(e, AlreadyExists):
             return e
-
-    def _append(self, session: str, branch: str | None, entries: list[Entry]) -> list[Event]:
-        return self._store.append_many(session, entries, branch=branch)
-
-    def _conversation(self, request: Request) -> str | None:
-        """The workspace of the conversation, which is created at first sight."""
         try:
-            return self._store.get(request.session).workspace
-        except ConversationDeleted:
-            raise
-        except NotFound:
-            if request.branch is not None:
-                raise NotFound(
-                    f"Session {request.session!r} is new: it has no branch {request.branch!r} yet."
-                ) from None
-        with suppress(NotFound):  # what cannot be stored makes no session either
-            for entry in request.entries:
-                self._store._prepare(request.session, entry)
-        with suppress(AlreadyExists):  # somebody else saw it first
-            return self._store.create(request.session, workspace=request.workspace, origin="http").workspace
-        return self._store.get(request.session).workspace
+            return self._store._append_each([(request.session, request.workspace, request.branch, request.entries)])[0]
+        except RecollectError as wrong:
+            return wrong
 
     async def flush(self) -> None:
         """Wait for what was handed over before now."""
-        if self._open:
-            await asyncio.wait(list(self._open), timeout=FLUSH_SECONDS)
+        open = [r.done for r in (*self._batch, *self._waiting) if not r.done.done()]
+        if open:
+            await asyncio.wait(open, timeout=FLUSH_SECONDS)
 
     async def close(self) -> None:
         """Take nothing more, and write what was taken."""
         self._closed = True
         await self.flush()
-        self._threads.shutdown(wait=False)
+        self._thread.shutdown(wait=False)
+
+
+def _is_new(e: Result) -> bool:
+    return isinstance(e, NotFound) and not isinstance(e, ConversationDeleted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 from sse_starlette import EventSourceResponse
@@ -57,7 +57,10 @@ async def record(request: Request, sidecar: Sidecar, workspace: InWorkspace = No
     A session is created at first sight. With a `key`, the same record sent again is stored once: repeat after an error
     without fear. Of a batch, the records of one session are written together, all or none; `error` stands where one was
     refused."""
-    body = await request.body()
+    return await recorded(sidecar, await request.body(), workspace)
+
+
+async def recorded(sidecar: State, body: bytes, workspace: str | None) -> Response:
     try:
         # Which of the two is meant is seen by its field, so that the errors are about that one.
         sent = from_json(body, allow_inf_nan=False)
@@ -65,15 +68,13 @@ async def record(request: Request, sidecar: Sidecar, workspace: InWorkspace = No
         given: Record | Batch = adapter.validate_python(sent)
     except ValueError as e:
         return Response(unread(e), 422, media_type="application/json")
-    if isinstance(given, Record):
-        place = sidecar.scope(workspace, given.workspace)
-        (result,) = await sidecar.recorder.add(
-            [recorder.Request(given.session_id, place, given.branch, [given.entry()])]
-        )
-        if isinstance(result, RecollectError):
-            raise result
-        return answer(shapes.recorded(result[0]))
-    return answer(await _batch(sidecar, given, workspace))
+    if isinstance(given, Batch):
+        return answer(await _batch(sidecar, given, workspace))
+    place = sidecar.scope(workspace, given.workspace)
+    (result,) = await sidecar.recorder.add([recorder.Request(given.session_id, place, given.branch, [given.entry()])])
+    if isinstance(result, RecollectError):
+        raise result
+    return answer(shapes.recorded(result[0]))
 
 
 def unread(e: ValueError) -> bytes:
@@ -106,7 +107,11 @@ async def _batch(sidecar: State, given: Batch, workspace: str | None) -> dict[st
 
 
 @router.delete("/record/{id:path}", response_model=Done)
-async def delete_record(id: str, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
+async def delete_record(
+    id: Annotated[str, Path(description="Of a record, or of a fact.", examples=[shapes.EVENT])],
+    sidecar: Sidecar,
+    workspace: InWorkspace = None,
+) -> Response:
     """Remove one record for good, or forget a fact; `id` as search or record gave it."""
     target = await sidecar.target(id, sidecar.scope(workspace))
     if target is None:

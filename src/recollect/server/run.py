@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import stat
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,7 @@ from .guard import Guard, Limits, Protocol
 LOOPBACK = {"127.0.0.1": socket.AF_INET, "localhost": socket.AF_INET, "::1": socket.AF_INET6}
 PORT = 7433
 GRACE_SECONDS = 2
+TURN_SECONDS = 0.0005
 KEEP_ALIVE_SECONDS = 75
 MOST_CONNECTIONS = 256
 
@@ -140,6 +142,9 @@ def serve(
         place.write_address(settings, listening.url, listening.uds)
         ready()
 
+    # Many threads take turns here, and some compute: in 5 ms turns, which are Python's own, an append waits for several.
+    turns = sys.getswitchinterval()
+    sys.setswitchinterval(TURN_SECONDS)
     # uvicorn raises the signal once more when it is done, which would end the process before anything is put away.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -149,3 +154,4 @@ def serve(
     finally:
         place.forget_address(settings, listening.url, listening.uds)
         signal.signal(signal.SIGTERM, before)
+        sys.setswitchinterval(turns)

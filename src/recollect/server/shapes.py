@@ -37,6 +37,7 @@ Workspace = Annotated[str, Field(min_length=1, max_length=4096)]
 Whole = Annotated[int, Field(ge=0, le=2**53)]
 MOST_RECORDS = 1000
 
+LOOK = "Look from this workspace: what belongs to another is not found."
 SESSION = "5d7f3c1e"
 EVENT = f"{SESSION}:3"
 MEMORY = "0a4be1f0c7d94b2f8f1e6f3d2a5b9c80"
@@ -115,7 +116,9 @@ PLAIN = frozenset(Record.model_fields) & Entry.__annotations__.keys() - {"role"}
 class Batch(Shape):
     """Several at once, of one session or more."""
 
-    records: Annotated[list[Record], Field(min_length=1, max_length=MOST_RECORDS)]
+    records: Annotated[list[Record], Field(min_length=1, max_length=MOST_RECORDS)] = Field(
+        description=f"Up to {MOST_RECORDS}; those of one session are written together, all or none."
+    )
 
 
 class Recorded(BaseModel):
@@ -194,7 +197,7 @@ class Learned(BaseModel):
 
 class Target(Shape):
     id: Id = Field(description="Of a hit: a fact's or a record's.", examples=[MEMORY])
-    workspace: Workspace | None = None
+    workspace: Workspace | None = Field(None, description=LOOK)
 
 
 class Done(BaseModel):
@@ -205,12 +208,14 @@ class Done(BaseModel):
 class ContextRequest(Shape):
     """What evidence is wanted for."""
 
-    prompt: Annotated[str, Field(min_length=1)] = Field(examples=["Which indentation do I use?"])
-    session_id: Id | None = None
-    workspace: Workspace | None = None
+    prompt: Annotated[str, Field(min_length=1)] = Field(
+        description="What the model is about to be asked.", examples=["Which indentation do I use?"]
+    )
+    session_id: Id | None = Field(None, description="Where it is asked: what its window shows anyway is left out.")
+    workspace: Workspace | None = Field(None, description=LOOK)
     budget: Annotated[int, Field(ge=0, le=1_000_000)] = Field(800, description="In tokens.")
-    max_memories: Annotated[int, Field(ge=0, le=100)] | None = None
-    max_excerpts: Annotated[int, Field(ge=0, le=100)] | None = None
+    max_memories: Annotated[int, Field(ge=0, le=100)] | None = Field(None, description="Most facts.")
+    max_excerpts: Annotated[int, Field(ge=0, le=100)] | None = Field(None, description="Most excerpts of sessions.")
     sensitive: bool = Field(False, description="Also what had a secret in it.")
     why: bool = Field(False, description="Say why each item is there.")
 
@@ -232,8 +237,8 @@ class ContextAnswer(BaseModel):
 class Forget(Shape):
     """Exactly one of the two."""
 
-    session_id: Id | None = None
-    workspace: Workspace | None = None
+    session_id: Id | None = Field(None, description="The session to erase.")
+    workspace: Workspace | None = Field(None, description="The workspace to erase, with all its sessions and facts.")
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"session_id": SESSION}, {"workspace": "/repo"}]}
@@ -250,17 +255,19 @@ class Forgotten(BaseModel):
 class Remember(Shape):
     """A statement to keep beyond its session."""
 
-    content: Annotated[str, Field(min_length=1)] = Field(examples=["Prefers tabs in Makefiles"])
+    content: Annotated[str, Field(min_length=1)] = Field(
+        description="The statement.", examples=["Prefers tabs in Makefiles"]
+    )
     kind: Literal["fact", "preference", "todo", "project_state"] = "fact"
     importance: Annotated[float, Field(ge=0, le=1)] = 0.5
-    tags: list[str] = Field(default_factory=list)
+    tags: list[str] = Field(default_factory=list, description="Free labels.")
     session_id: Id | None = Field(None, description="Limits it to a session.")
     workspace: Workspace | None = Field(None, description="Limits it to a workspace.")
     source: str | None = Field(None, description="The id of the record it came from.", examples=[EVENT])
     role: Literal["user", "assistant", "system", "tool"] = Field(
         "user", description="Whose words. What is not the user's waits in quarantine."
     )
-    pinned: bool = False
+    pinned: bool = Field(False, description="Keep it whatever retention says.")
 
 
 class MemoryShape(BaseModel):
@@ -360,12 +367,12 @@ class Branches(BaseModel):
 class Fork(Shape):
     """A branch that shares history up to an event."""
 
-    session_id: Id = Field(examples=[SESSION])
+    session_id: Id = Field(description="The session.", examples=[SESSION])
     at: Whole | None = Field(None, description="The last event that both share; the newest unless said.")
-    name: Id | None = None
+    name: Id | None = Field(None, description="Its name; it gets one unless said.")
     branch: Id | None = Field(None, description="Of which branch; the active one unless said.")
     switch: bool = Field(False, description="Make it the active one.")
-    workspace: Workspace | None = None
+    workspace: Workspace | None = Field(None, description=LOOK)
 
 
 class Task(BaseModel):

@@ -78,11 +78,26 @@ class State:
         return memory.workspace in (None, workspace)
 
 
-def _state(request: Request) -> State:
+async def _state(
+    request: Request,
+) -> State:  # async: a plain function would be sent to a thread, which costs more than it
     state: State = request.app.state.sidecar
     return state
 
 
+async def only_known(request: Request) -> None:
+    """A misspelt parameter is an error: `worksapce=` would else look from everywhere."""
+    route = request.scope["route"]
+    known = _known.get(route.path_format)
+    if known is None:
+        known = _known[route.path_format] = {p.alias for p in route.dependant.query_params}
+    if not known.issuperset(request.query_params):
+        raise HTTPException(
+            422, f"There is no parameter like that here. The parameters are: {', '.join(sorted(known))}."
+        )
+
+
+_known: dict[str, set[str]] = {}
 Sidecar = Annotated[State, Depends(_state)]
 InWorkspace = Annotated[
     str | None,
