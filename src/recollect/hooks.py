@@ -45,6 +45,8 @@ START = "from recollect.hooks import main; main()"
 def main() -> None:
     """What the agent starts. Never fails, and never says so."""
     try:
+        if sys.argv[1:2] != [claude_code.NAME] and hasattr(os, "nice"):
+            os.nice(10)  # no one waits for it
         said = run(sys.argv[1:], lambda: sys.stdin.buffer.read(MOST_INPUT))
         if said:
             sys.stdout.buffer.write(said.encode())
@@ -194,7 +196,7 @@ class Session:
         self.event = str(payload.get("hook_event_name") or "")
         self.id = claude_code.conversation_id(payload["session_id"])
         here = os.environ.get("CLAUDE_PROJECT_DIR") or payload.get("cwd")
-        self.root = claude_code.workspace(here) if isinstance(here, str) and here else None
+        self.root = claude_code.workspace(here) if isinstance(here, str) and here.strip() and len(here) <= 2_000 else None
 
     def happened(self) -> str | None:
         """Record it, and give back what the agent is to read."""
@@ -405,14 +407,12 @@ def extract(settings: Settings, folder: str, conversation: str, *, whole: bool) 
     """Memories from what was said since the last time; with `whole`, all the work that hooks left: a session has ended."""
     import contextlib
 
-    with contextlib.suppress(AttributeError, OSError):
-        os.nice(10)
     if "extraction" in paused(folder):
         settings = settings.but(memory_extract=False)
     lock = _lock(os.path.join(folder, "hooks"), wait=whole)
     if lock is None:
         return  # one is at it, and the next turn asks again
-    with Store.open(settings=settings) as store:
+    with lock, Store.open(settings=settings) as store:
         if settings.memory_extract:
             with contextlib.suppress(NotFound, ConversationDeleted):
                 store.consolidate(conversation)
@@ -421,9 +421,9 @@ def extract(settings: Settings, folder: str, conversation: str, *, whole: bool) 
 
 
 def _lock(folder: str, *, wait: bool) -> Any:
-    """Held until this process ends, so that turns in quick succession do not extract side by side. None: it is taken."""
+    """Held while it is open, so that turns in quick succession do not extract side by side. None: it is taken."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    held = open(os.path.join(folder, "extract.lock"), "w")  # noqa: SIM115 - open until the end
+    held = open(os.path.join(folder, "extract.lock"), "w")  # noqa: SIM115 - the caller closes it
     try:
         import fcntl
     except ImportError:

@@ -225,9 +225,10 @@ def test_secrets_of_a_transcript_are_replaced(store: recollect.Store, tmp_path: 
     assert cursors and all(secret not in f.read_text("utf-8") for f in cursors)
 
 
-def test_large_files_are_streamed(store: recollect.Store, tmp_path: Path) -> None:
+def test_large_files_are_streamed(open_store: Open, tmp_path: Path) -> None:
     import tracemalloc
 
+    store = open_store(background=False)
     t = Transcript()
     for i in range(40):
         t.uses("Bash", {"command": f"run {i}"}, f"toolu_{i}")
