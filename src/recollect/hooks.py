@@ -162,8 +162,9 @@ def note(error: BaseException, arguments: Sequence[str] = (), event: str = "") -
 
         try:
             folder = config.data_dir(_said(arguments)[1])
-        except Exception:
-            folder = config._folder("data")
+        except Exception:  # the settings themselves are broken
+            said = dict(zip(arguments, arguments[1:], strict=False)).get("--data-dir")
+            folder = said or os.environ.get("RECOLLECT_DATA_DIR") or config._folder("data")
         from .redact import Gate
 
         words = " ".join(f"{type(error).__name__}: {error}".split())[:1_000]
