@@ -62,16 +62,14 @@ def main() -> None:
 
 def command(words: Iterable[str]) -> list[str]:
     """A new process of ours. `-E -P`: no module of the folder that the agent works in, nor of its environment, is taken for
-    one of ours. A process this short needs no garbage collector. `-S`: what a Python does before anything else takes a quarter of the time of one that does nothing, so the
-    folders in which we are, and what we need is, are said instead."""
+    one of ours. `-S`: what Python does before anything else is a quarter of a process that does nothing, so the folders in
+    which we are, and what we need is, are said instead. And a process this short needs no garbage collector."""
     ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    places = [
-        p
-        for p in dict.fromkeys([ours, *sys.path])
-        if p == ours or os.path.basename(p) in ("site-packages", "dist-packages")
-    ]
-    listed = ", ".join('"' + p.replace("\\", "\\\\").replace('"', '\\"') + '"' for p in places)
-    return [sys.executable, "-S", "-E", "-P", "-c", f"import gc, sys; gc.disable(); sys.path += [{listed}]; {START}", *words]
+    packages = [p for p in sys.path if os.path.basename(p) in ("site-packages", "dist-packages")]
+    places = [p.replace("\\", "\\\\").replace('"', '\\"') for p in dict.fromkeys([ours, *packages])]
+    listed = '", "'.join(places)
+    code = f'import gc, sys; gc.disable(); sys.path += ["{listed}"]; {START}'
+    return [sys.executable, "-S", "-E", "-P", "-c", code, *words]
 
 
 def command_line(agent: str, options: Iterable[str] = ()) -> str:
