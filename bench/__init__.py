@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SUBJECTS = (
-    "append", "reading", "flat", "start", "search", "memories", "redaction", "encryption", "graph_saver",
+    "append", "reading", "flat", "start", "hooks", "search", "memories", "redaction", "encryption", "graph_saver",
     "graph_store", "peers", "postgres", "http",
 )  # fmt: skip
 

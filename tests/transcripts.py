@@ -12,7 +12,7 @@ SESSION = "95e6f011-ec33-4b37-91ad-5d242b40ae3d"
 class Transcript:
     """Writes lines; each follows the one before it unless said."""
 
-    def __init__(self, cwd: str = "/work/garden", session: str = SESSION, version: str = "2.1.319") -> None:
+    def __init__(self, cwd: str = "/repo/garden", session: str = SESSION, version: str = "2.1.319") -> None:
         self.cwd, self.session, self.version = cwd, session, version
         self.lines: list[dict[str, Any]] = []
         self.tip: str | None = None
@@ -61,7 +61,7 @@ class Transcript:
         return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in self.lines)
 
     def write(self, projects: Path, name: str = "") -> Path:
-        file = projects / "-work-garden" / f"{name or self.session}.jsonl"
+        file = projects / "-repo-garden" / f"{name or self.session}.jsonl"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(self.text(), "utf-8")
         return file
@@ -74,11 +74,11 @@ def session() -> Transcript:
     t.prompt("Please make the beds 20 cm wider. I prefer centimetres.", promptId="p-1", origin={"kind": "human"})
     t.answer({"type": "thinking", "thinking": "Look first.", "signature": "c2ln"}, id="msg_a")
     t.says("I will look at the plan.", id="msg_a")
-    t.uses("Read", {"file_path": "/work/garden/src/plan.py"}, "toolu_01", id="msg_a")
-    t.gets("toolu_01", "     1→WIDTH = 80\n", {"type": "text", "file": {"filePath": "/work/garden/src/plan.py"}})
-    t.uses("Edit", {"file_path": "/work/garden/src/plan.py", "old_string": "80", "new_string": "100"}, "toolu_02")
+    t.uses("Read", {"file_path": "/repo/garden/src/plan.py"}, "toolu_01", id="msg_a")
+    t.gets("toolu_01", "     1→WIDTH = 80\n", {"type": "text", "file": {"filePath": "/repo/garden/src/plan.py"}})
+    t.uses("Edit", {"file_path": "/repo/garden/src/plan.py", "old_string": "80", "new_string": "100"}, "toolu_02")
     t.gets("toolu_02", "The file has been updated.", {
-        "filePath": "/work/garden/src/plan.py",
+        "filePath": "/repo/garden/src/plan.py",
         "structuredPatch": [{"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-WIDTH = 80", "+WIDTH = 100"]}],
     })  # fmt: skip
     todos = [{"content": "Widen the beds", "status": "completed", "activeForm": "Widening"}]

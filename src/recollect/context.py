@@ -11,7 +11,7 @@ from .light import pattern
 from .model import Context, ContextItem
 from .search.fence import CLOSING, OPENING, is_ours
 from .search.fusion import SITTING_GAP_MS
-from .search.times import moment
+from .search.times import calendar
 from .search.tokens import term_set
 
 TYPE_CHECKING = False
@@ -112,8 +112,8 @@ def _same_sitting(a: Hit, b: Hit) -> bool:
 
 
 def _day(at: int) -> str:
-    day = moment(at)
-    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+    year, month, day = calendar(at)
+    return f"{day} {_MONTHS[month - 1]} {year}"
 
 
 def _heading(hit: Hit) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from . import checks, erased, ids
 from .errors import AlreadyExists, ConversationDeleted, Damaged, InvalidInput, NotFound
+from .light import loads
 from .model import MAIN, Conversation
 from .search import index
 
@@ -82,10 +83,8 @@ _COLUMNS = (
 def load_metadata(conversation: str, stored: str) -> dict[str, Json]:
     if stored == "{}":
         return {}
-    import json
-
     try:
-        loaded: dict[str, Json] = json.loads(stored)
+        loaded: dict[str, Json] = loads(stored)
     except ValueError as e:
         raise Damaged(
             f"The metadata of conversation {conversation!r} does not read back as it was written ({e}). "

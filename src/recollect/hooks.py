@@ -15,6 +15,7 @@ import sys
 from . import claude_code, config, redact
 from .config import Settings
 from .errors import AlreadyExists, ConversationDeleted, NotFound, RecollectError
+from .light import loads
 from .store import Store
 
 TYPE_CHECKING = False
@@ -45,6 +46,11 @@ START = "from recollect.hooks import main; main()"
 def main() -> None:
     """What the agent starts. Never fails, and never says so."""
     try:
+        if sys.argv[1:2] != [claude_code.NAME] and hasattr(os, "nice"):
+            os.nice(10)  # no one waits for it
+            import gc
+
+            gc.enable()
         said = run(sys.argv[1:], lambda: sys.stdin.buffer.read(MOST_INPUT))
         if said:
             sys.stdout.buffer.write(said.encode())
@@ -54,10 +60,21 @@ def main() -> None:
     os._exit(0)  # without the interpreter's farewell, which takes as long as the append
 
 
+def command(words: Iterable[str]) -> list[str]:
+    """A new process of ours. `-E -P`: no module of the folder that the agent works in, nor of its environment, is taken for
+    one of ours. `-S`: what Python does before anything else is a quarter of a process that does nothing, so the folders in
+    which we are, and what we need is, are said instead. And a process this short needs no garbage collector."""
+    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    packages = [p for p in sys.path if os.path.basename(p) in ("site-packages", "dist-packages")]
+    places = [p.replace("\\", "\\\\").replace('"', '\\"') for p in dict.fromkeys([ours, *packages])]
+    listed = '", "'.join(places)
+    code = f'import gc, sys; gc.disable(); sys.path += ["{listed}"]; {START}'
+    return [sys.executable, "-S", "-E", "-P", "-c", code, *words]
+
+
 def command_line(agent: str, options: Iterable[str] = ()) -> str:
-    """The command that the agent is to start, for its shell. `-E -P`: no module of the folder it works in, nor of its
-    environment, is taken for one of ours. Even a Python that is gone ends well."""
-    words = [sys.executable, "-E", "-P", "-c", START, agent, *options]
+    """The command that the agent is to start, for its shell. Even a Python that is gone ends well."""
+    words = command([agent, *options])
     return f"{' '.join(map(_quoted, words))} 2>/dev/null || true"
 
 
@@ -81,7 +98,7 @@ def run(arguments: Sequence[str], read: Callable[[], bytes]) -> str | None:
         return None
     if words != [claude_code.NAME]:
         raise ValueError(f"hooks: {' '.join(words)!r} is no agent; there is {', '.join(AGENTS)}")
-    payload = _load(read().decode("utf-8", "replace"))
+    payload = loads(read().decode("utf-8", "replace").strip())
     if not isinstance(payload, dict) or not isinstance(payload.get("session_id"), str) or not payload["session_id"]:
         raise ValueError("hooks: standard input is not an object with a session_id")
     return Session(settings, folder, payload, [w for w in arguments if w != claude_code.NAME]).happened()
@@ -103,27 +120,6 @@ def _said(arguments: Sequence[str]) -> tuple[list[str], Settings]:
     if "data_dir" in given and "database" not in given:
         settings = settings.but(database=None)  # said here and now: it wins over a configured database
     return words, settings
-
-
-def _load(text: str) -> Any:
-    """JSON. The scanner that the standard library's `json` is made of, without the `re` that comes with it (6 ms)."""
-    try:
-        from _json import make_scanner
-
-        how: Any = _Plain
-        return make_scanner(how)(text.strip(), 0)[0]
-    except (ImportError, StopIteration):
-        import json
-
-        return json.loads(text)
-
-
-class _Plain:
-    """How the scanner is to read."""
-
-    strict = False
-    object_hook = object_pairs_hook = None
-    parse_float, parse_int, parse_constant = float, int, float
 
 
 # -- pausing, and the log
@@ -160,8 +156,9 @@ def note(error: BaseException, arguments: Sequence[str] = (), event: str = "") -
 
         try:
             folder = config.data_dir(_said(arguments)[1])
-        except Exception:
-            folder = config._folder("data")
+        except Exception:  # the settings themselves are broken
+            said = dict(zip(arguments, arguments[1:], strict=False)).get("--data-dir")
+            folder = said or os.environ.get("RECOLLECT_DATA_DIR") or config._folder("data")
         from .redact import Gate
 
         words = " ".join(f"{type(error).__name__}: {error}".split())[:1_000]
@@ -194,7 +191,9 @@ class Session:
         self.event = str(payload.get("hook_event_name") or "")
         self.id = claude_code.conversation_id(payload["session_id"])
         here = os.environ.get("CLAUDE_PROJECT_DIR") or payload.get("cwd")
-        self.root = claude_code.workspace(here) if isinstance(here, str) and here else None
+        self.root = (
+            claude_code.workspace(here) if isinstance(here, str) and here.strip() and len(here) <= 2_000 else None
+        )
 
     def happened(self) -> str | None:
         """Record it, and give back what the agent is to read."""
@@ -347,7 +346,7 @@ class Session:
         except NotFound:
             pass
         try:
-            store.create(self.id, workspace=self.root, origin="hook", metadata={"agent": claude_code.NAME})
+            store.create(self.id, workspace=self.root, origin="hook")
         except AlreadyExists:
             pass  # another hook was quicker
         store.append_many(self.id, clean)
@@ -372,19 +371,19 @@ class Session:
         """Go on in a process of its own, on which no one waits."""
         if words[0] == "extract" and not (self._extracts or "--whole" in words):
             return
-        command = [sys.executable, "-E", "-P", "-c", START, *words, *self._options]
+        started = command([*words, *self._options])
         if hasattr(os, "posix_spawn"):
             null = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
             try:
-                os.posix_spawn(command[0], command, os.environ, file_actions=null, setsid=True)
+                os.posix_spawn(started[0], started, os.environ, file_actions=null, setsid=True)
             except NotImplementedError:
-                os.posix_spawn(command[0], command, os.environ, file_actions=null, setpgroup=0)
+                os.posix_spawn(started[0], started, os.environ, file_actions=null, setpgroup=0)
         else:
             import subprocess
 
             flags = getattr(subprocess, "DETACHED_PROCESS", 0)
             subprocess.Popen(
-                command,
+                started,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -405,14 +404,12 @@ def extract(settings: Settings, folder: str, conversation: str, *, whole: bool) 
     """Memories from what was said since the last time; with `whole`, all the work that hooks left: a session has ended."""
     import contextlib
 
-    with contextlib.suppress(AttributeError, OSError):
-        os.nice(10)
     if "extraction" in paused(folder):
         settings = settings.but(memory_extract=False)
     lock = _lock(os.path.join(folder, "hooks"), wait=whole)
     if lock is None:
         return  # one is at it, and the next turn asks again
-    with Store.open(settings=settings) as store:
+    with lock, Store.open(settings=settings) as store:
         if settings.memory_extract:
             with contextlib.suppress(NotFound, ConversationDeleted):
                 store.consolidate(conversation)
@@ -421,9 +418,9 @@ def extract(settings: Settings, folder: str, conversation: str, *, whole: bool) 
 
 
 def _lock(folder: str, *, wait: bool) -> Any:
-    """Held until this process ends, so that turns in quick succession do not extract side by side. None: it is taken."""
+    """Held while it is open, so that turns in quick succession do not extract side by side. None: it is taken."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    held = open(os.path.join(folder, "extract.lock"), "w")  # noqa: SIM115 - open until the end
+    held = open(os.path.join(folder, "extract.lock"), "w")  # noqa: SIM115 - the caller closes it
     try:
         import fcntl
     except ImportError:

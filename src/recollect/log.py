@@ -14,6 +14,7 @@ from . import branches, checks, conversations, ids
 from .branches import EVERY, NO_LIMIT
 from .conversations import Found, find
 from .errors import Damaged, InvalidInput, NotFound
+from .light import loads
 from .model import KINDS, MAIN, ROLES, Branch, Event, LedgerEntry, Reasoning
 from .search import index
 
@@ -178,11 +179,7 @@ def safe_key(key: str, gate: Gate) -> str:
 
 
 def _json(stored: str | None, empty: Any) -> Any:
-    if stored is None:
-        return empty
-    import json
-
-    return json.loads(stored)
+    return empty if stored is None else loads(stored)
 
 
 def _count(value: int | None, what: str) -> int | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from . import branches, checks, conversations, ids, views
 from .errors import InvalidInput, NotFound, ScopeFull
+from .light import loads
 from .model import MEMORY_KINDS, Memory, MemoryChange, Provenance
 from .search import index
 from .views import Change, View
@@ -802,9 +803,7 @@ def _is_listed(
 def tags(row: Row) -> tuple[str, ...]:
     if row[4] is None:
         return ()
-    import json
-
-    return tuple(json.loads(row[4]))
+    return tuple(loads(row[4]))
 
 
 def beginning(tx: Tx, id: str, limit: int = 9) -> list[Memory]:

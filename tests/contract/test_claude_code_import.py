@@ -24,7 +24,7 @@ def bring(store: recollect.Store, path: Path) -> recollect.Imported:
 def test_a_session_becomes_a_conversation(store: recollect.Store, tmp_path: Path) -> None:
     found = bring(store, session().write(tmp_path).parents[1])
     c = store.get(SESSION)
-    assert (c.title, c.workspace, c.origin) == ("Wider beds for the garden", "/work/garden", "import")
+    assert (c.title, c.workspace, c.origin) == ("Wider beds for the garden", "/repo/garden", "import")
     assert found.added["conversations"] == 1 and not found.problems
     said = [(m.role, m.text) for m in store.messages(c.id, limit=None)]
     assert said == [
@@ -77,7 +77,7 @@ def test_only_new_lines_are_read(store: recollect.Store, tmp_path: Path) -> None
     text = t.text()
     t.gets("toolu_05", "plan.py")
     half = text + t.text()[len(text) : len(text) + 40]
-    file = tmp_path / "-work-garden" / f"{SESSION}.jsonl"
+    file = tmp_path / "-repo-garden" / f"{SESSION}.jsonl"
     file.write_text(half, "utf-8")
     assert bring(store, tmp_path).added["events"] == 2
     assert not bring(store, tmp_path).added
@@ -225,9 +225,10 @@ def test_secrets_of_a_transcript_are_replaced(store: recollect.Store, tmp_path: 
     assert cursors and all(secret not in f.read_text("utf-8") for f in cursors)
 
 
-def test_large_files_are_streamed(store: recollect.Store, tmp_path: Path) -> None:
+def test_large_files_are_streamed(open_store: Open, tmp_path: Path) -> None:
     import tracemalloc
 
+    store = open_store(background=False)
     t = Transcript()
     for i in range(40):
         t.uses("Bash", {"command": f"run {i}"}, f"toolu_{i}")

@@ -3,9 +3,9 @@ users would tell one of them what the others talk about."""
 
 from __future__ import annotations
 
-import json
 from weakref import WeakKeyDictionary
 
+from ..light import loads
 from .times import said
 from .tokens import term_set
 
@@ -32,6 +32,8 @@ def load(db: Database, user: str) -> tuple[int, dict[str, int]]:
             counts = db.read(user, lambda tx: _sampled(tx, count))
             known = (count, counts)
             if count > 500:
+                import json
+
                 stored = json.dumps(counts, ensure_ascii=False)
                 db.write(user, lambda tx: _store(tx, count, stored))
         if len(cache) > 256:
@@ -51,7 +53,7 @@ def _count(tx: Tx, at: int, count: int) -> tuple[int, int]:
 
 def _stored(tx: Tx) -> tuple[int, dict[str, int]] | None:
     row = tx.one("select events, counts from statistics where user_no = :user")
-    return None if row is None else (int(row[0]), json.loads(row[1]))
+    return None if row is None else (int(row[0]), loads(row[1]))
 
 
 def _store(tx: Tx, count: int, stored: str) -> None:

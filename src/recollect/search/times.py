@@ -80,6 +80,11 @@ def moment(at: int) -> datetime:
     return datetime.fromtimestamp(min(max(at, _EARLIEST), _LATEST) / 1000, tz=UTC)
 
 
+def calendar(at: int) -> tuple[int, int, int]:
+    """(year, month, day) of a moment, likewise; without `datetime`, which a prompt's hook has no other use for."""
+    return gmtime(min(max(at, _EARLIEST), _LATEST) // 1000)[:3]
+
+
 def _month_of(name: str) -> int:
     return next(i for i, m in enumerate(_MONTHS, 1) if m.startswith(name[:3]))
 
@@ -105,14 +110,14 @@ def _ymd(year: int, month: int, day: int | None) -> set[str]:
 def dates(text: str, at: int | None = None) -> frozenset[str]:
     """The days (`2023-05-07`), months (`2023-05`) and years (`2023`) a text speaks of, read against the moment `at` it
     was said; without `at`, only what the text spells out. A month without a year is also given as `--05`."""
-    from datetime import timedelta
-
     low = text.lower()
     out: set[str] = set()
     if at is None and not any(map(str.isdecimal, low)) and not any(month in low for month in _MONTHS):
         return (
             frozenset()
         )  # most questions: no pattern to compile, which is half of what a new process would spend on them
+    from datetime import timedelta
+
     now = moment(at) if at is not None else None
 
     def day(d: datetime) -> None:

@@ -210,7 +210,8 @@ class Transcript:
         first = _first(file)
         is_agent = file.stem.startswith("agent-")
         self.id = claude_code.conversation_id(str((first.get("sessionId") if is_agent else None) or file.stem))
-        self._root = claude_code.workspace(first["cwd"]) if "cwd" in first else None
+        cwd = first.get("cwd", "")
+        self._root = claude_code.workspace(cwd) if cwd.strip() and len(cwd) <= 2_000 else None
         agent = str(first.get("agentId") or file.stem.removeprefix("agent-"))[:100] if is_agent else None
         self._reader = Reader(self._root, agent)
         self.offset = 0

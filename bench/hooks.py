@@ -1,0 +1,67 @@
+"""What a coding agent waits for: a hook's process against a Python that does nothing."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import recollect
+from recollect.hooks import command_line
+
+from . import Figure, Run, benchmark, most
+from .corpus import build
+from .measure import environment, in_turns, p50
+from .search import questions
+
+
+@benchmark
+def hooks(run: Run) -> Iterator[Figure]:
+    """UserPromptSubmit with 100,000 events (10,000 with --quick): recorded, and answered with a context."""
+    size = 10_000 if run.quick else 100_000
+    folder = run.folder / "data"
+    folder.mkdir()
+    build(folder / "chat.db", size, embed=False, memories=500)
+    env = environment(run.folder) | {"CLAUDE_PROJECT_DIR": "/repo/3"}
+    command = command_line("claude-code", ["--data-dir", str(folder), "--user", "alex"])
+    rounds, warm_up = run.rounds(60, 30), 5
+    asked = iter(questions(rounds + warm_up))
+    told = iter(
+        f"{question} See src/planner/layout_engine.py and https://example.org/docs/beds?id=4711."
+        for question in questions(rounds + warm_up)
+    )
+    answers: list[int] = []
+
+    def hook(prompt: str, session: str) -> None:
+        payload = {
+            "session_id": session, "transcript_path": str(run.folder / "none.jsonl"), "cwd": "/repo/3",
+            "permission_mode": "default", "hook_event_name": "UserPromptSubmit", "prompt": prompt,
+            "prompt_id": f"p-{len(answers)}",
+        }  # fmt: skip
+        done = subprocess.run(
+            ["sh", "-c", command], input=json.dumps(payload), capture_output=True, text=True, env=env, check=True
+        )
+        answers.append(len(done.stdout))
+
+    def empty() -> None:
+        subprocess.run(
+            ["sh", "-c", f"{sys.executable} -c pass"], input="", capture_output=True, text=True, env=env, check=True
+        )
+
+    plain, loud, nothing = in_turns(
+        [lambda: hook(next(asked), "plain"), lambda: hook(next(told), "loud"), empty], rounds, warm_up=warm_up
+    )
+    with recollect.open(folder / "chat.db", user="alex", background=False) as store:
+        assert store.get("plain").last_seq == store.get("loud").last_seq == rounds + warm_up, "each was recorded"
+    given = sum(1 for length in answers if length) / len(answers)
+    base = p50(nothing)
+    note = f"hook {p50(plain):.1f} ms, {p50(plain) / base:.1f} times `python -c pass`; {given:.0%} got a context"
+    yield Figure(
+        f"a prompt's hook over {size:,} events, more than `python -c pass`, p50",
+        p50(plain) - base,
+        base,
+        "ms",
+        most(50),
+        note,
+    )
+    note = f"hook {p50(loud):.1f} ms, {p50(loud) / base:.1f} times; its path and address are searched for secrets"
+    yield Figure("the same with a path and an address in the prompt, p50", p50(loud) - base, base, "ms", None, note)

@@ -1,0 +1,407 @@
+"""What hooks write, on both databases: a session as it happens, each thing once, and what is known handed out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect import hooks, transfer
+from recollect.transfer import claude_code
+from talk import Open
+from transcripts import SESSION, Transcript, session
+
+Hook = Callable[..., str | None]
+SECRET = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """What would be done in a process of its own."""
+    put_off: list[tuple[str, ...]] = []
+    real = hooks.Session._later
+
+    def keep(self: hooks.Session, *words: str) -> None:
+        if words[0] != "extract" or self._extracts or "--whole" in words:
+            put_off.append(words)
+
+    assert callable(real)
+    monkeypatch.setattr(hooks.Session, "_later", keep)
+    return put_off
+
+
+@pytest.fixture
+def hook(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: list[tuple[str, ...]]) -> Hook:
+    """One event of a session in the project `garden`, in this process."""
+    project = tmp_path / "garden"
+    (project / ".git").mkdir(parents=True)
+    monkeypatch.setenv("RECOLLECT_DATABASE", url)
+    monkeypatch.setenv("RECOLLECT_USER", "alex")
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(project))
+
+    def happened(event: str, session: str = SESSION, **payload: Any) -> str | None:
+        given = {
+            "session_id": session, "transcript_path": str(tmp_path / "none.jsonl"), "cwd": str(project),
+            "permission_mode": "default", "hook_event_name": event, **payload,
+        }  # fmt: skip
+        return hooks.run(["claude-code"], lambda: json.dumps(given).encode())
+
+    return happened
+
+
+def prompt(hook: Hook, text: str, **more: Any) -> str | None:
+    return hook("UserPromptSubmit", prompt=text, **more)
+
+
+def test_a_session_is_recorded_as_it_happens(hook: Hook, open_store: Open, tmp_path: Path) -> None:
+    hook("SessionStart", source="startup", model="claude-sonnet-5")
+    prompt(hook, "Make the beds wider.", prompt_id="p-1")
+    given = {"file_path": str(tmp_path / "garden/src/plan.py"), "old_string": "80", "new_string": "100"}
+    hook("PreToolUse", tool_name="Edit", tool_input=given, tool_use_id="toolu_1")
+    hook("PermissionRequest", tool_name="Edit", tool_input=given, tool_use_id="toolu_1")
+    hook("PostToolUse", tool_name="Edit", tool_input=given, tool_use_id="toolu_1", duration_ms=12, tool_response={
+        "filePath": given["file_path"], "structuredPatch": [{"oldStart": 1, "newStart": 1, "lines": ["-80", "+100"]}]})  # fmt: skip
+    hook("PreToolUse", tool_name="Bash", tool_input={"command": "pytest -q"}, tool_use_id="toolu_2")
+    hook("PostToolUse", tool_name="Bash", tool_input={"command": "pytest -q"}, tool_use_id="toolu_2",
+         tool_response={"stdout": "x" * 5_000, "stderr": "", "interrupted": False})  # fmt: skip
+    hook(
+        "PostToolUseFailure",
+        tool_name="Bash",
+        tool_input={"command": "rm x"},
+        tool_use_id="toolu_3",
+        error="Exit code 1",
+    )
+    hook("Notification", message="Claude needs your permission to use Bash", notification_type="permission_prompt")
+    hook("Notification", message="Claude is waiting for your input", notification_type="idle_prompt")
+    hook(
+        "PermissionDenied",
+        tool_name="Bash",
+        tool_input={"command": "rm -rf x"},
+        tool_use_id="toolu_4",
+        reason="too wide",
+    )
+    hook("StopFailure", error_type="rate_limit", last_assistant_message="API Error")
+    hook("Stop", last_assistant_message="They are 100 wide now.", prompt_id="p-1")
+    hook("SessionEnd", reason="logout")
+    store = open_store()
+    c = store.get(SESSION)
+    assert (c.origin, c.workspace) == ("hook", str(tmp_path / "garden"))
+    assert [(m.role, m.text) for m in store.messages(SESSION)] == [
+        ("user", "Make the beds wider."), ("assistant", "They are 100 wide now."),
+    ]  # fmt: skip
+    events = store.read(SESSION)
+    assert [(e.kind, e.tool, e.status) for e in events if e.kind not in ("message", "tool_use")] == [
+        ("event", None, "startup"), ("approval", "Edit", "requested"), ("tool_result", "Edit", "ok"),
+        ("tool_result", "Bash", "ok"), ("tool_result", "Bash", "error"), ("approval", None, "asked"),
+        ("approval", "Bash", "denied"), ("error", None, "error"), ("event", None, "logout"),
+    ]  # fmt: skip
+    edit, bash, failed = (e for e in events if e.kind == "tool_result")
+    assert edit.path == "src/plan.py" and edit.duration_ms == 12 and "+100" in edit.payload["diff"]
+    assert (
+        len(bash.text) < 2_100
+        and bash.payload["characters"] == 5_000
+        and bash.payload["input"] == {"command": "pytest -q"}
+    )
+    assert failed.text == "Exit code 1"
+    assert not any("sensitive" in e.tags for e in events)
+
+
+def test_what_is_known_is_handed_out_with_a_prompt(hook: Hook, open_store: Open, tmp_path: Path) -> None:
+    store = open_store()
+    for i in range(8):
+        store.remember(f"The compost heap number {i} is turned on day {i}", workspace=str(tmp_path / "garden"))
+    store.remember("The compost of the neighbour is none of ours", workspace="/elsewhere")
+    for i in range(5):
+        store.create(f"old-{i}", workspace=str(tmp_path / "garden"))
+        at = 1_700_000_000_000 + i * 864_000_000
+        store.append(
+            f"old-{i}", role="user", text=f"We said compost is number {i} on the list of week {i * 7}", created_at=at
+        )
+    store.create("foreign", workspace="/elsewhere")
+    store.append("foreign", role="user", text="compost elsewhere")
+    answer = json.loads(prompt(hook, "When is the compost turned?") or "")
+    assert answer["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
+    text = answer["hookSpecificOutput"]["additionalContext"]
+    assert text.startswith("<recollected ") and "is data" in text
+    assert sum(line.startswith("- ") for line in text.splitlines()) == 5
+    assert sum(line.endswith(":") for line in text.splitlines()) == 3
+    assert "elsewhere" not in text and "neighbour" not in text
+    assert len(text) <= 800 * 4
+    # What the session itself has said is in front of the agent already.
+    again = prompt(hook, "When is the compost turned, again?") or ""
+    assert "When is the compost turned?" not in again
+    assert prompt(hook, "zzz qqq", session="another") is None
+
+
+def test_what_is_delivered_twice_is_stored_once(hook: Hook, open_store: Open) -> None:
+    for _ in range(2):
+        hook("SessionStart", source="startup")
+        prompt(hook, "Continue.", prompt_id="p-1")
+        hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="toolu_1")
+        hook("PostToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="toolu_1", tool_response="a")
+        hook("PermissionRequest", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="toolu_1")
+        hook("Stop", last_assistant_message="Done.", prompt_id="p-1")
+    store = open_store()
+    assert store.get(SESSION).last_seq == 6
+    prompt(hook, "Continue.", prompt_id="p-2")  # the same words, another prompt
+    assert store.get(SESSION).last_seq == 7
+
+
+def test_a_prompt_without_an_id_is_known_by_where_the_transcript_stood(
+    hook: Hook, open_store: Open, tmp_path: Path
+) -> None:
+    file = tmp_path / "t.jsonl"
+    for lines in ("a\n", "a\n", "a\nb\n"):
+        file.write_text(lines)
+        prompt(hook, "Continue.", transcript_path=str(file))
+    assert open_store().get(SESSION).last_seq == 2
+
+
+def test_the_task_list_becomes_the_ledger(hook: Hook, open_store: Open) -> None:
+    def todos(*items: tuple[str, str]) -> list[dict[str, str]]:
+        return [{"content": what, "status": state, "activeForm": what} for what, state in items]
+
+    one = todos(("Dig", "pending"), ("Sow", "pending"))
+    two = todos(("Dig", "completed"), ("Sow", "in_progress"), ("Water", "pending"))
+    three = todos(("Dig", "completed"), ("Water", "pending"))
+    for i, (old, new) in enumerate([([], one), (one, two), (two, three)]):
+        hook("PostToolUse", tool_name="TodoWrite", tool_use_id=f"toolu_{i}", tool_input={"todos": new},
+             tool_response={"oldTodos": old, "newTodos": new})  # fmt: skip
+    store = open_store()
+    assert [(t.goal, t.status) for t in store.ledger(SESSION)] == [
+        ("Dig", "completed"), ("Sow", "dropped"), ("Water", "pending"),
+    ]  # fmt: skip
+    assert [(t.goal, t.status) for t in store.ledger(SESSION, at=3)] == [("Dig", "pending"), ("Sow", "pending")]
+    hook("PostToolUse", tool_name="TaskCreate", tool_use_id="toolu_7", tool_input={"subject": "Prune", "description": "x"},
+         tool_response={"task": {"id": "1", "subject": "Prune"}})  # fmt: skip
+    hook("PostToolUse", tool_name="TaskUpdate", tool_use_id="toolu_8", tool_input={"taskId": "1", "status": "completed"},
+         tool_response={"success": True, "taskId": "1"})  # fmt: skip
+    assert (store.ledger(SESSION)[-1].goal, store.ledger(SESSION)[-1].status) == ("Prune", "completed")
+
+
+def test_stop_records_the_answer_from_the_transcript(hook: Hook, open_store: Open, tmp_path: Path) -> None:
+    t = session()
+    file = t.write(tmp_path)
+    prompt(hook, "Please make the beds 20 cm wider. I prefer centimetres.", prompt_id="p-1")
+    hook("Stop", transcript_path=str(file), last_assistant_message="The beds are 100 cm wide now; one test fails.")
+    store = open_store()
+    assert [m.text for m in store.messages(SESSION) if m.role == "assistant"] == [
+        "I will look at the plan.", "The beds are 100 cm wide now; one test fails.",
+    ]  # fmt: skip
+    assert store.messages(SESSION)[-1].model == "claude-sonnet-5"
+
+
+def test_an_import_meets_what_hooks_recorded(hook: Hook, open_store: Open, tmp_path: Path) -> None:
+    t = session()
+    file = t.write(tmp_path)
+    wider = "Please make the beds 20 cm wider. I prefer centimetres."
+    hook("SessionStart", source="startup")
+    prompt(hook, wider, prompt_id="p-1")
+    for line in t.lines:
+        for block in line.get("message", {}).get("content", []) if isinstance(line.get("message"), dict) else []:
+            if isinstance(block, dict) and block["type"] == "tool_use":
+                hook("PreToolUse", tool_name=block["name"], tool_input=block["input"], tool_use_id=block["id"])
+            if isinstance(block, dict) and block["type"] == "tool_result":
+                use = next(b for o in t.lines if o["type"] == "assistant" for b in o["message"]["content"]
+                           if b.get("id") == block["tool_use_id"])  # fmt: skip
+                event = "PostToolUseFailure" if block["is_error"] else "PostToolUse"
+                hook(event, tool_name=use["name"], tool_input=use["input"], tool_use_id=use["id"], error=block["content"],
+                     tool_response=line.get("toolUseResult"))  # fmt: skip
+    hook(
+        "Stop",
+        transcript_path=str(tmp_path / "late.jsonl"),
+        last_assistant_message="The beds are 100 cm wide now; one test fails.",
+    )
+    prompt(hook, "Continue.")
+    t.prompt("Continue.")
+    t.says("Nothing is left to do.")
+    t.prompt("Continue.")  # the hook of this one failed: only the transcript has it
+    t.write(tmp_path)
+    store = open_store()
+    before = store.read(SESSION)
+    transfer.bring(store, "claude-code", file)
+    said = [(m.role, m.text) for m in sorted(store.messages(SESSION, limit=None), key=lambda m: m.seq)]
+    assert sorted(said) == sorted([
+        ("user", wider), ("assistant", "I will look at the plan."), ("user", "Continue."), ("user", "Continue."),
+        ("assistant", "The beds are 100 cm wide now; one test fails."), ("assistant", "Nothing is left to do."),
+    ])  # fmt: skip
+    events = store.read(SESSION)
+    assert events[: len(before)] == before
+    for kind, count in (("tool_use", 4), ("tool_result", 4), ("ledger", 1)):
+        assert sum(e.kind == kind for e in events) == count
+    assert sorted(json.dumps(x, sort_keys=True) for x in claude_code.original(events)) == sorted(
+        json.dumps(x, sort_keys=True) for x in t.lines
+    )
+    assert store.get(SESSION).origin == "hook"
+    assert not transfer.bring(store, "claude-code", file).added
+
+
+def test_the_transcript_is_saved_before_it_is_compacted(
+    hook: Hook, open_store: Open, tmp_path: Path, later: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    t = session()
+    file = t.write(tmp_path)
+    hook("PreCompact", transcript_path=str(file), trigger="auto", custom_instructions="")
+    store = open_store()
+    assert claude_code.original(store.read(SESSION)) == t.lines
+    assert store.get(SESSION).origin == "hook" and not later
+    # What takes longer than the agent should wait goes on behind its back.
+    long = Transcript(session="long")
+    for i in range(450):
+        long.prompt(f"line {i}")
+    file = long.write(tmp_path)
+    monkeypatch.setattr(hooks, "COMPACT_SECONDS", 0.0)
+    hook("PreCompact", session="long", transcript_path=str(file), trigger="auto")
+    assert later == [("transcript", str(file))]
+    hooks.run([*later[0]], bytes)
+    assert len(store.messages("long", limit=None, branch="main")) >= 1
+    assert sum(e.kind == "message" for e in store.read("long")) == 450
+
+
+def test_extraction_is_asked_for(
+    hook: Hook, open_store: Open, later: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOLLECT_HOOK_EXTRACT_EVERY", "3")
+    prompt(hook, "Remember that I prefer oak over pine.")
+    for i in range(7):
+        hook("PostToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id=f"toolu_{i}", tool_response="")
+    assert later == [("extract", SESSION)] * 2
+    hook("Stop", last_assistant_message="Noted.")
+    hook("SessionEnd", reason="other")
+    assert later[2:] == [("extract", SESSION), ("extract", SESSION, "--whole")]
+    store = open_store()
+    assert store.memories() == []
+    hooks.run(["extract", SESSION], bytes)
+    assert [m.content for m in store.memories()] == ["Prefers oak over pine"]
+
+
+def test_each_part_can_be_paused(
+    hook: Hook, open_store: Open, later: list[tuple[str, ...]], own_environment: Path
+) -> None:
+    store = open_store()
+    store.remember("The shed is green")
+    folder = str(own_environment)
+    hooks.pause(folder, ["recording"], on=True)
+    assert "green" in (prompt(hook, "Which colour has the shed?") or "")
+    hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="toolu_1")
+    assert store.conversations() == []
+    hooks.pause(folder, ["recording"], on=False)
+    assert hooks.pause(folder, ["injection", "extraction"], on=True) == ("injection", "extraction")
+    assert prompt(hook, "Which colour has the shed? I prefer red.") is None
+    hook("Stop", last_assistant_message="Green.")
+    assert store.get(SESSION).last_seq == 2 and later == []
+    hooks.run(["extract", SESSION], bytes)
+    assert [m.content for m in store.memories()] == ["The shed is green"]
+    assert hooks.pause(folder, hooks.PARTS, on=False) == ()
+    assert prompt(hook, "Which colour has the shed, again?") is not None
+
+
+def test_secrets_are_replaced(hook: Hook, open_store: Open, own_environment: Path) -> None:
+    prompt(hook, f"Push with {SECRET}.", prompt_id=SECRET)
+    hook(
+        "PreToolUse",
+        tool_name="Bash",
+        tool_input={"command": f"git push https://x:{SECRET}@host"},
+        tool_use_id="toolu_1",
+    )
+    hook(
+        "PostToolUse",
+        tool_name="Bash",
+        tool_input={"command": f"echo {SECRET}"},
+        tool_use_id="toolu_1",
+        tool_response={"stdout": SECRET},
+    )
+    hook("Stop", last_assistant_message=f"I pushed with {SECRET}.")
+    for event in open_store().read(SESSION):
+        assert SECRET not in json.dumps([event.text, event.key, event.payload, event.path, event.tags])
+    for file in own_environment.rglob("*"):
+        if file.is_file() and file.suffix not in (".db", ".db-wal"):
+            assert SECRET.encode() not in file.read_bytes()
+
+
+def test_paths_outside_the_workspace_are_kept_but_not_found(
+    hook: Hook, open_store: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(path: str, id: str) -> None:
+        hook("PreToolUse", tool_name="Read", tool_input={"file_path": path, "description": "zanzibar"}, tool_use_id=id)
+
+    (tmp_path / "link").symlink_to(tmp_path / "garden")
+    read(str(tmp_path / "secrets/plan.py"), "toolu_1")
+    read(str(tmp_path / "garden/../secrets/plan.py"), "toolu_2")
+    read(str(tmp_path / "link/src/plan.py"), "toolu_3")  # inside, by another name
+    store = open_store()
+    assert len(store.read(SESSION)) == 3
+    assert [hit.seq for hit in store.search("zanzibar")] == [3]
+    assert store.read(SESSION)[2].path == "src/plan.py"
+    monkeypatch.setenv("RECOLLECT_INDEX_OUTSIDE_WORKSPACE", "true")
+    read(str(tmp_path / "secrets/plan.py"), "toolu_4")
+    allowed = open_store(index_outside_workspace=True)
+    assert 4 in [hit.seq for hit in allowed.search("zanzibar")]
+
+
+def test_the_workspace_is_the_same_from_subfolders_and_links(
+    hook: Hook, open_store: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "garden/src/deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "garden")
+    (tmp_path / "plain/sub").mkdir(parents=True)
+    places = ["garden", "garden/src/deep", "link", "link/src"]
+    for i, place in enumerate([*places, "plain/sub"]):
+        monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(tmp_path / place))
+        prompt(hook, "Hello.", session=f"s-{i}")
+    monkeypatch.delenv("CLAUDE_PROJECT_DIR")
+    prompt(hook, "Hello.", session="s-5", cwd=str(tmp_path / "garden/src"))
+    store = open_store()
+    assert {store.get(f"s-{i}").workspace for i in (0, 1, 2, 3, 5)} == {str(tmp_path / "garden")}
+    assert store.get("s-4").workspace == str(tmp_path / "plain/sub")
+
+
+def test_a_home_folder_in_git_is_not_one_workspace(
+    hook: Hook, open_store: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = Path(os.environ["HOME"])
+    (home / ".git").mkdir()
+    (home / "notes").mkdir()
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(home / "notes"))
+    prompt(hook, "Hello.")
+    assert open_store().get(SESSION).workspace == str(home / "notes")
+
+
+def test_a_conversation_in_the_bin_stays_there(hook: Hook, open_store: Open) -> None:
+    prompt(hook, "Hello.")
+    store = open_store()
+    store.delete(SESSION)
+    assert prompt(hook, "Hello again.") is None
+    assert store.restore(SESSION).last_seq == 1
+
+
+def test_what_no_database_keeps_is_cleaned(hook: Hook, open_store: Open) -> None:
+    prompt(hook, "a\u0000b \ud83d")
+    hook("PostToolUse", tool_name="Bash", tool_input={"command": "\u0000", "n": float("inf")}, tool_use_id="toolu_1",
+         tool_response={"stdout": "\u0000\ud800", "deep": [[[[[[[[[[1]]]]]]]]]]})  # fmt: skip
+    assert open_store().read(SESSION)[0].text.startswith("a\ufffdb ")
+    assert open_store().get(SESSION).last_seq == 2
+
+
+def test_recorded_sessions_expire(hook: Hook, open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    prompt(hook, "Hello.")
+    store = open_store()
+    from recollect import ids
+
+    now = ids.now()
+    monkeypatch.setattr(ids, "now", lambda: now + 91 * 86_400_000)
+    assert [e.id for e in store.retain(dry_run=True).expiries] == [SESSION]
+
+
+def test_it_is_the_store_of_the_command_line(tmp_path: Path, later: list[tuple[str, ...]]) -> None:
+    data = json.dumps(
+        {"session_id": "s", "cwd": str(tmp_path), "hook_event_name": "UserPromptSubmit", "prompt": "Hello."}
+    )
+    hooks.run(["claude-code", "--data-dir", str(tmp_path / "d"), "--user", "kim"], data.encode)
+    with recollect.open(tmp_path / "d" / "chat.db", user="kim") as store:
+        assert [m.text for m in store.messages("s")] == ["Hello."]
