@@ -129,19 +129,27 @@ def _evidence(store: Store, question: str, here: Conversation | None, branch: st
     if not answers or answers[0].score < LEAST_SCORE:
         return f"{NOTHING} {NO_MODEL}"
     chosen: list[Hit] = []
-    seen: list[set[str]] = []
     for hit in answers:
-        words = set(_plain(hit.text).split())
-        told = any(len(words & other) >= 0.8 * min(len(words), len(other)) for other in seen)
-        if _fit(hit) >= LEAST * _fit(answers[0]) and not told and len(chosen) < MOST_QUOTED:
+        if _fit(hit) < LEAST * _fit(answers[0]):
+            continue
+        same = next((i for i, other in enumerate(chosen) if _says_the_same(hit, other)), None)
+        if same is None:
             chosen.append(hit)
-            seen.append(words)
+        elif hit.type == "memory":  # the statement rather than the words it was taken from
+            chosen[same] = hit
+    chosen = chosen[:MOST_QUOTED]
     return "\n".join([EVIDENCE, *(_quoted(h) for h in chosen), NO_MODEL])
 
 
 def _fit(hit: Hit) -> float:
     """How well it answers by itself: not because it was said beside something that does."""
     return hit.parts.get("words", 0.0) + hit.parts.get("meaning", 0.0)
+
+
+def _says_the_same(a: Hit, b: Hit) -> bool:
+    one, other = set(_plain(a.text).split()), set(_plain(b.text).split())
+    share = 0.8 if a.type == b.type else 0.6  # a statement and the words it was taken from differ by their grammar
+    return len(one & other) >= share * min(len(one), len(other))
 
 
 def _is_said(hit: Hit) -> bool:
