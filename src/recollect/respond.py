@@ -121,8 +121,7 @@ def _noted(store: Store, said: str) -> str | None:
 
 
 def _evidence(store: Store, question: str, here: Conversation | None, branch: str | None) -> str:
-    workspace = None if here is None else here.workspace
-    hits = store.search(question, workspace=workspace, limit=40)
+    hits = _found(store, question, here, branch)
     asked = _plain(question)
     useful = [h for h in hits if not h.sensitive and not is_ours(h.text) and _plain(h.text) != asked and _is_said(h)]
     answers = [h for h in useful if not h.text.rstrip().endswith("?")] or useful
@@ -139,6 +138,17 @@ def _evidence(store: Store, question: str, here: Conversation | None, branch: st
             chosen[same] = hit
     chosen = chosen[:MOST_QUOTED]
     return "\n".join([EVIDENCE, *(_quoted(h) for h in chosen), NO_MODEL])
+
+
+def _found(store: Store, question: str, here: Conversation | None, branch: str | None) -> list[Hit]:
+    """What was said anywhere, in this conversation on this branch, and what is remembered as seen from here; best first."""
+    if here is None:
+        return store.search(question, limit=40)
+    hits = store.search(question, types="events", workspace=here.workspace, limit=40)
+    hits = [h for h in hits if h.conversation_id != here.id]
+    hits += store.search(question, types="events", conversation=here, branch=branch, limit=20)
+    hits += store.recall(question, conversation=here, branch=branch, workspace=here.workspace, limit=20)
+    return sorted(hits, key=lambda h: (-h.score, h.id))
 
 
 def _fit(hit: Hit) -> float:

@@ -157,6 +157,32 @@ def test_the_conversation_goes_on_after_a_failure(memory: recollect.Store) -> No
     assert say(graph, "c", "Hi again") == "Hello."
 
 
+def test_a_tool_that_breaks_is_written_down_and_its_call_is_not_shown_again(memory: recollect.Store) -> None:
+    from langchain_core.tools import tool
+
+    @tool
+    def explode() -> str:
+        """Breaks."""
+        raise OSError("the private words of an exception")
+
+    model = scripted(call("explode"), "Never mind.")
+    graph = chat_graph(model, store=memory, tools=[explode], budget=0)
+    with pytest.raises(OSError, match="private"):
+        say(graph, "c", "Do it")
+    assert memory.read("c", kinds=["error"])[0].text == "The answer failed (OSError)."
+    assert say(graph, "c", "Leave it then") == "Never mind."
+    assert [m.text for m in model.shown[1]][1:] == ["Do it", "Leave it then"]
+
+
+def test_an_answer_may_be_left_in_the_middle(memory: recollect.Store) -> None:
+    graph = chat_graph(scripted("It is a long story", "Short."), store=memory, budget=0)
+    pieces = ask(graph, "c", "Tell me")
+    assert next(pieces) == "It "
+    pieces.close()  # type: ignore[attr-defined]
+    assert texts(memory.messages("c")) == ["Tell me"]
+    assert say(graph, "c", "Shorter, please") == "Short."
+
+
 def test_a_branch_is_asked_apart(memory: recollect.Store) -> None:
     model = scripted("one", "two", "on the branch", "on main")
     graph = chat_graph(model, store=memory, budget=0)
