@@ -251,6 +251,23 @@ def test_a_model_of_its_own_library_is_checked_too(open_store: Open, monkeypatch
     assert chat_graph(ChatOpenAI(model="gpt", base_url="http://localhost:9/v1"), store=store)
 
 
+def test_a_model_that_does_not_say_where_it_goes_is_refused_until_somebody_does(open_store: Open) -> None:
+    from langchain_core.language_models import GenericFakeChatModel
+
+    made = type("ChatElsewhere", (GenericFakeChatModel,), {"__module__": "langchain_elsewhere.chat"})
+    store = open_store()
+    model = made(messages=iter([AIMessage("Hello.")]))
+    with pytest.raises(HostNotAllowed, match="url="):
+        chat_graph(model, store=store)
+    assert say(chat_graph(model, store=store, url="http://localhost"), "c", "Hi") == "Hello."
+
+
+def test_an_ollama_elsewhere_is_elsewhere(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "gpu.example:11434")
+    with pytest.raises(HostNotAllowed, match="gpu"):
+        chat_graph("ollama:llama3.2", store=open_store())
+
+
 def test_the_model_of_the_settings_is_used(open_store: Open) -> None:
     store = open_store(chat_model="openai:small", chat_model_url="https://elsewhere.example/v1")
     with pytest.raises(HostNotAllowed):
