@@ -451,7 +451,7 @@ def test_a_chat_model_an_agent_and_async_code(open_store: Open) -> None:
     node = AgentNode(model, use_graph_chat_history=True, store=store)
     assert webhook(graph(node), "hello") == "one"
     inner = StateGraph(State).add_node("answer", Bot()).add_edge(START, "answer").compile()
-    compiled = graph(AgentNode(inner, use_graph_chat_history=True, store=store))
+    compiled = graph(AgentNode(inner, use_graph_chat_history=True), store=MemoryStore(store))
 
     async def go() -> Any:
         config: Any = {"configurable": {"thread_id": "x"}}

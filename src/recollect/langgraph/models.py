@@ -8,6 +8,7 @@ refused.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -81,11 +82,20 @@ def _go_straight(kwargs: dict[str, Any]) -> None:
     """What is sent goes to the address that was checked and nowhere else: no proxy of the environment is asked, and no
     redirect followed."""
     try:
-        from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+        sync, asynchronous = _clients()
     except ImportError:
         return  # LangChain will say what is missing
-    kwargs.setdefault("http_client", DefaultHttpxClient(trust_env=False, follow_redirects=False))
-    kwargs.setdefault("http_async_client", DefaultAsyncHttpxClient(trust_env=False, follow_redirects=False))
+    kwargs.setdefault("http_client", sync)
+    kwargs.setdefault("http_async_client", asynchronous)
+
+
+@functools.cache
+def _clients() -> tuple[Any, Any]:
+    """One for all models of the process, as LangChain has it: a model that is thrown away closes no connections."""
+    from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+
+    straight: dict[str, Any] = {"trust_env": False, "follow_redirects": False}
+    return DefaultHttpxClient(**straight), DefaultAsyncHttpxClient(**straight)
 
 
 def admit(model: Any, settings: Settings, *, url: str | None = None) -> Any:
