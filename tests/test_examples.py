@@ -25,7 +25,7 @@ EXPECTED = {
     "supervisor": [
         "[monday] Remember I prefer dark mode\n   scribe: Noted: Prefers dark mode.",
         "[tuesday] What are my preferences?\n   archivist: On record as your preferences:\n- Prefers dark mode",
-        'you said: "The launch of Atlas is on 3 March 2027"',
+        "remembered: Launch of Atlas is on 3 March 2027",
     ],
     "middleware_agent": [
         "- Is allergic to nuts", "remembered: Prefers to have lunch at noon", "8 messages in 2 conversations are on record.",

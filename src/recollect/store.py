@@ -947,8 +947,12 @@ class Store:
         if self._model is None:
             quietly()
         else:
-            thread = threading.Thread(target=quietly, name="recollect-learn", daemon=True)
-            thread.start()
+            name = f"learning {self._user}"
+            with _USES:  # one at a time: two would ask the model the same
+                thread: threading.Thread | None = self._shared.get(name)
+                if thread is None or not thread.is_alive():
+                    thread = self._shared[name] = threading.Thread(target=quietly, name="recollect-learn", daemon=True)
+                    thread.start()
             thread.join(seconds)
 
     def retain(self, *, dry_run: bool = False) -> Retention:

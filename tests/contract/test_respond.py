@@ -45,8 +45,12 @@ def test_a_list_with_nothing_on_it_says_so(learned: recollect.Store) -> None:
 
 def test_anything_else_is_answered_with_the_best_evidence(learned: recollect.Store) -> None:
     said = respond.answer(learned, "When is the launch of Atlas?")
-    assert '16 November 2026, you said: "The launch of Atlas is on 3 March 2027"' in said
+    assert "- 16 November 2026, remembered: Launch of Atlas is on 3 March 2027\n" in said
     assert said.endswith(respond.NO_MODEL)
+    learned.append("first", role="assistant", text="The Zephyr report is in the blue folder.", created_at=TODAY)
+    assert '16 November 2026, I said: "The Zephyr report is in the blue folder."' in respond.answer(
+        learned, "Where is the Zephyr report?"
+    )
 
 
 def test_what_is_not_on_record_is_not_made_up(learned: recollect.Store) -> None:
@@ -122,8 +126,10 @@ def test_a_slow_model_does_not_hold_an_answer_up(url: str) -> None:
     import recollect
 
     hold = threading.Event()
+    asked = []
 
     def model(prompt: str) -> str:
+        asked.append(prompt)
         hold.wait(10)
         return "[]"
 
@@ -131,8 +137,10 @@ def test_a_slow_model_does_not_hold_an_answer_up(url: str) -> None:
         url, user="alex", model=model, background=False, semantic=False, memory_extract_timeout=0.3
     ) as store:
         store.append(store.create("first"), role="user", text="Remember I prefer dark mode")
-        store._catch_up(seconds=0.01)
+        for _ in range(3):
+            store._catch_up(seconds=0.01)
         assert store.memories() == []
+        assert len(asked) <= 1  # however many ask, the model is asked once
         store._catch_up(seconds=5)
         assert [m.content for m in store.memories()] == ["Prefers dark mode"]
         hold.set()

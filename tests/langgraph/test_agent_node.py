@@ -23,7 +23,7 @@ from typing_extensions import TypedDict
 import recollect
 from recollect.errors import InvalidInput
 from recollect.langgraph import AgentNode, MemoryStore, Saver
-from recollect.langgraph.history import as_stored
+from recollect.langgraph.history import as_stored, history_of
 from talk import Open, texts
 
 TESTS = Path(__file__).parent
@@ -451,7 +451,7 @@ def test_a_chat_model_an_agent_and_async_code(open_store: Open) -> None:
     node = AgentNode(model, use_graph_chat_history=True, store=store)
     assert webhook(graph(node), "hello") == "one"
     inner = StateGraph(State).add_node("answer", Bot()).add_edge(START, "answer").compile()
-    compiled = graph(AgentNode(inner, use_graph_chat_history=True, store=store))
+    compiled = graph(AgentNode(inner, use_graph_chat_history=True), store=MemoryStore(store))
 
     async def go() -> Any:
         config: Any = {"configurable": {"thread_id": "x"}}
@@ -459,6 +459,20 @@ def test_a_chat_model_an_agent_and_async_code(open_store: Open) -> None:
 
     assert asyncio.run(go())["messages"][-1].text == "answer 1"
     assert texts(store.messages("agent_chat_history/telegram:-1001987654321")) == ["hello", "one", "again", "answer 1"]
+
+
+def test_a_long_history_in_a_store_of_pages() -> None:
+    store = InMemoryStore()
+    bot = Bot()
+    node = AgentNode(bot, use_graph_chat_history=True, history_key_candidates=["room"], max_messages=1000)
+    compiled = graph(node, store=store)
+    said = [(HumanMessage(f"turn {i}", id=f"h{i}"), AIMessage(f"answer {i}", id=f"a{i}")) for i in range(230)]
+    history_of(store, ["agent_chat_history"], "room", "content").append([m for pair in said for m in pair])
+    store.put(("agent_chat_history", "room", "below"), "x", {"content": "not of this chat", "role": "user"})
+    webhook(compiled, "last")
+    assert len(bot.shown[-1]) == 461
+    assert bot.shown[-1][:2] == ["human: turn 0", "ai: answer 0"]
+    assert not any("not of this chat" in line for line in bot.shown[-1])
 
 
 def test_what_an_application_kept_by_hand_is_the_beginning(caplog: pytest.LogCaptureFixture) -> None:

@@ -157,6 +157,32 @@ def test_the_conversation_goes_on_after_a_failure(memory: recollect.Store) -> No
     assert say(graph, "c", "Hi again") == "Hello."
 
 
+def test_a_tool_that_breaks_is_written_down_and_its_call_is_not_shown_again(memory: recollect.Store) -> None:
+    from langchain_core.tools import tool
+
+    @tool
+    def explode() -> str:
+        """Breaks."""
+        raise OSError("the private words of an exception")
+
+    model = scripted(call("explode"), "Never mind.")
+    graph = chat_graph(model, store=memory, tools=[explode], budget=0)
+    with pytest.raises(OSError, match="private"):
+        say(graph, "c", "Do it")
+    assert memory.read("c", kinds=["error"])[0].text == "The answer failed (OSError)."
+    assert say(graph, "c", "Leave it then") == "Never mind."
+    assert [m.text for m in model.shown[1]][1:] == ["Do it", "Leave it then"]
+
+
+def test_an_answer_may_be_left_in_the_middle(memory: recollect.Store) -> None:
+    graph = chat_graph(scripted("It is a long story", "Short."), store=memory, budget=0)
+    pieces = ask(graph, "c", "Tell me")
+    assert next(pieces) == "It "
+    pieces.close()  # type: ignore[attr-defined]
+    assert texts(memory.messages("c")) == ["Tell me"]
+    assert say(graph, "c", "Shorter, please") == "Short."
+
+
 def test_a_branch_is_asked_apart(memory: recollect.Store) -> None:
     model = scripted("one", "two", "on the branch", "on main")
     graph = chat_graph(model, store=memory, budget=0)
@@ -223,6 +249,23 @@ def test_a_model_of_its_own_library_is_checked_too(open_store: Open, monkeypatch
     with pytest.raises(HostNotAllowed, match=r"api\.openai\.com"):
         chat_graph("openai:gpt", store=store)
     assert chat_graph(ChatOpenAI(model="gpt", base_url="http://localhost:9/v1"), store=store)
+
+
+def test_a_model_that_does_not_say_where_it_goes_is_refused_until_somebody_does(open_store: Open) -> None:
+    from langchain_core.language_models import GenericFakeChatModel
+
+    made = type("ChatElsewhere", (GenericFakeChatModel,), {"__module__": "langchain_elsewhere.chat"})
+    store = open_store()
+    model = made(messages=iter([AIMessage("Hello.")]))
+    with pytest.raises(HostNotAllowed, match="url="):
+        chat_graph(model, store=store)
+    assert say(chat_graph(model, store=store, url="http://localhost"), "c", "Hi") == "Hello."
+
+
+def test_an_ollama_elsewhere_is_elsewhere(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "gpu.example:11434")
+    with pytest.raises(HostNotAllowed, match="gpu"):
+        chat_graph("ollama:llama3.2", store=open_store())
 
 
 def test_the_model_of_the_settings_is_used(open_store: Open) -> None:

@@ -125,8 +125,8 @@ def test_a_server_that_dies_in_the_middle_of_an_answer(store: recollect.Store) -
 
 
 @contextmanager
-def stalling() -> Iterator[tuple[str, list[bytes]]]:
-    """A server that takes a request and never answers."""
+def stalling(answer: bytes = b"") -> Iterator[tuple[str, list[bytes]]]:
+    """A server that takes a request and never answers, or always the same."""
     asked: list[bytes] = []
     taken: list[socket.socket] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -139,6 +139,9 @@ def stalling() -> Iterator[tuple[str, list[bytes]]]:
                     return
                 taken.append(connection)
                 asked.append(connection.recv(65536))
+                if answer:
+                    asked.append(connection.recv(65536) if b"private" not in asked[-1] else b"")
+                    connection.sendall(answer)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
@@ -150,6 +153,21 @@ def stalling() -> Iterator[tuple[str, list[bytes]]]:
             thread.join(5)
             for connection in taken:
                 connection.close()
+
+
+def test_what_is_sent_goes_straight_there(store: recollect.Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No proxy of the environment sees it, and a redirect leads nowhere: the wall around the tests would tell."""
+    answer = (
+        b"HTTP/1.1 307 Elsewhere\r\nLocation: http://192.0.2.1/v1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    )
+    with stalling(answer) as (url, asked), stalling() as (proxy, seen):
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy)
+        graph = chat_graph(NAME, store=store, url=url)
+        with pytest.raises(ModelFailed):
+            list(ask(graph, "c", "A private question"))
+        assert b"A private question" in b"".join(asked)
+        assert seen == []
 
 
 def test_a_model_that_does_not_answer_in_time(store: recollect.Store) -> None:

@@ -181,11 +181,13 @@ class _Chat:
         before, turn = list(messages[:start]), list(messages[start:])
         if not before:
             before = earlier(scope, self._most, turn)
-        elif len(before) > self._most:
-            before = [*summary(scope), *trimmed(before, self._most)]
+        older = summary(scope) if len(before) > self._most else []
+        # A call of a tool that never came back, in a turn that failed, would be refused by most models.
+        shown = trimmed([*before, *turn], self._most + len(turn))
+        at = next((i for i, m in enumerate(shown) if turn and m is turn[0]), len(shown))
         data = [HumanMessage(recalled)] if recalled else []
         system = [SystemMessage(self._prompt)] if self._prompt else []
-        return [*system, *before, *data, *turn]
+        return [*system, *older, *shown[:at], *data, *shown[at:]]
 
 
 def _question(messages: Sequence[BaseMessage]) -> str:
@@ -287,15 +289,17 @@ def ask(
 
 def _ask(graph: Any, config: RunnableConfig, message: HumanMessage) -> Iterator[str]:
     pieces: list[str] = []
+    stream = graph.stream({"messages": [message]}, config, stream_mode="messages", durability="sync")
     try:
-        stream = graph.stream({"messages": [message]}, config, stream_mode="messages", durability="sync")
         for chunk, _ in _span(graph, "chat.invoke", config, gen_ai__operation__name="invoke_agent").each(stream):
             if piece := _piece(chunk):
                 pieces.append(piece)
                 yield piece
-    except ModelFailed as e:
-        _failed(graph, config, str(e), "".join(pieces))
+    except Exception as e:
+        _failed(graph, config, e, "".join(pieces))
         raise
+    finally:
+        stream.close()
 
 
 def aask(
@@ -317,16 +321,18 @@ async def _aask(graph: Any, config: RunnableConfig, message: HumanMessage) -> As
     import asyncio
 
     pieces: list[str] = []
+    stream = graph.astream({"messages": [message]}, config, stream_mode="messages", durability="sync")
     try:
-        stream = graph.astream({"messages": [message]}, config, stream_mode="messages", durability="sync")
         span = _span(graph, "chat.invoke", config, gen_ai__operation__name="invoke_agent")
         async for chunk, _ in span.aeach(stream):
             if piece := _piece(chunk):
                 pieces.append(piece)
                 yield piece
-    except ModelFailed as e:
-        await asyncio.to_thread(_failed, graph, config, str(e), "".join(pieces))
+    except Exception as e:
+        await asyncio.to_thread(_failed, graph, config, e, "".join(pieces))
         raise
+    finally:
+        await stream.aclose()
 
 
 def _asking(
@@ -350,7 +356,9 @@ def _piece(chunk: Any) -> str:
     return text_of(chunk) if isinstance(chunk, AIMessage) else ""
 
 
-def _failed(graph: Any, config: RunnableConfig, why: str, partial: str) -> None:
+def _failed(graph: Any, config: RunnableConfig, error: Exception, partial: str) -> None:
+    """Write down that an answer failed, and what of it had come. Of a foreign error its kind alone: it may quote anything."""
+    why = str(error) if isinstance(error, RecollectError) else f"The answer failed ({type(error).__name__})."
     saver = getattr(graph, "checkpointer", None)
     if not isinstance(saver, Saver):
         return

@@ -207,17 +207,19 @@ class Items:
     def tail(self, most: int) -> Tail:
         if most <= 0:
             return Tail([])
-        rows: list[tuple[tuple[int, int, str], Mapping[str, Any], str]] = []
+        by_key: dict[str, tuple[tuple[int, int, str], Mapping[str, Any]]] = {}
+        offset = 0
         while True:
-            page = self._store.search(self._namespace, limit=PAGE, offset=len(rows))
+            page = self._store.search(self._namespace, limit=PAGE, offset=offset)
+            offset += len(page)
             for item in page:
-                if item.namespace == self._namespace:
+                if tuple(item.namespace) == self._namespace:  # a search also finds what lies below
                     at, n = item.value.get("at"), item.value.get("n")
                     order = at if isinstance(at, int) else int(item.created_at.timestamp() * 1e9)
-                    rows.append(((order, n if isinstance(n, int) else 0, item.key), item.value, item.key))
+                    by_key[item.key] = ((order, n if isinstance(n, int) else 0, item.key), item.value)
             if len(page) < PAGE:
                 break
-        rows.sort(key=lambda row: row[0])
+        rows = sorted(by_key.values(), key=lambda row: row[0])
         start = max((i + 1 for i, row in enumerate(rows) if row[1].get(RESET) is True), default=0)
         found: list[BaseMessage] = []
         bad = 0
@@ -225,8 +227,8 @@ class Items:
             before = self._store.get(self._above, self._key)
             if before is not None:
                 found, bad = as_stored(before.value, self._field, self._key)
-        for _, value, name in rows[start:]:
-            made, wrong = as_stored(value, self._field, name)
+        for place, value in rows[start:]:
+            made, wrong = as_stored(value, self._field, place[2])
             found += made
             bad += wrong
         return Tail(found[-most:], bad, len(found) > most or start > 0)
