@@ -274,6 +274,16 @@ ExactConversationId = Annotated[
         show_default=False,
     ),
 ]
+ConversationIdOption = Annotated[
+    str | None,
+    typer.Option(
+        "--conversation",
+        "-c",
+        metavar="CONVERSATION",
+        help="Only this one: its id, an unambiguous beginning of it, or @ for the newest.",
+        autocompletion=complete_conversation,
+    ),
+]
 BranchName = Annotated[
     str | None, typer.Option("--branch", "-b", metavar="NAME", help="Which branch. Unsaid: the active one.")
 ]
