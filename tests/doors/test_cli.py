@@ -981,8 +981,7 @@ def test_on_each_database(run: Run, url: str) -> None:
 def test_a_ctrl_c_that_python_throws_away_still_ends_a_follower(
     run: Run, trip: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """KeyboardInterrupt in a finaliser or a weak reference's callback is thrown away: 1 in 150 of those sent to a follower
-    at random moments fell into one, and it never ended."""
+    """KeyboardInterrupt in a finaliser or a weak reference's callback is thrown away, and who waits for it waits for ever."""
     reads = 0
 
     class Dying:
