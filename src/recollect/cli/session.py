@@ -21,7 +21,6 @@ from ..errors import ConversationDeleted, InvalidInput, NotFound
 from ..model import Conversation
 from ..store import Store
 from . import output
-from .interrupts import Interrupts
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -79,7 +78,6 @@ class Session:
         self._creates = creates
         self._store: Store | None = None
         self.json = as_json
-        self.ctrl_c = Interrupts()
 
     @functools.cached_property
     def settings(self) -> Settings:
@@ -329,11 +327,10 @@ def command(
 def guarded(s: Session, fn: Callable[[], None]) -> None:
     """Run a command; whatever goes wrong becomes one line on stderr and an exit code that means something."""
     try:
-        with Interrupts() as s.ctrl_c:
-            try:
-                fn()
-            finally:
-                s.close()
+        try:
+            fn()
+        finally:
+            s.close()
     except (typer.Exit, BrokenPipeError):
         raise
     except (KeyboardInterrupt, typer.Abort):
