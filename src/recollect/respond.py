@@ -121,27 +121,45 @@ def _noted(store: Store, said: str) -> str | None:
 
 
 def _evidence(store: Store, question: str, here: Conversation | None, branch: str | None) -> str:
-    workspace = None if here is None else here.workspace
-    hits = store.search(question, workspace=workspace, limit=40)
+    hits = _found(store, question, here, branch)
     asked = _plain(question)
     useful = [h for h in hits if not h.sensitive and not is_ours(h.text) and _plain(h.text) != asked and _is_said(h)]
     answers = [h for h in useful if not h.text.rstrip().endswith("?")] or useful
     if not answers or answers[0].score < LEAST_SCORE:
         return f"{NOTHING} {NO_MODEL}"
     chosen: list[Hit] = []
-    seen: list[set[str]] = []
     for hit in answers:
-        words = set(_plain(hit.text).split())
-        told = any(len(words & other) >= 0.8 * min(len(words), len(other)) for other in seen)
-        if _fit(hit) >= LEAST * _fit(answers[0]) and not told and len(chosen) < MOST_QUOTED:
+        if _fit(hit) < LEAST * _fit(answers[0]):
+            continue
+        same = next((i for i, other in enumerate(chosen) if _says_the_same(hit, other)), None)
+        if same is None:
             chosen.append(hit)
-            seen.append(words)
+        elif hit.type == "memory":  # the statement rather than the words it was taken from
+            chosen[same] = hit
+    chosen = chosen[:MOST_QUOTED]
     return "\n".join([EVIDENCE, *(_quoted(h) for h in chosen), NO_MODEL])
+
+
+def _found(store: Store, question: str, here: Conversation | None, branch: str | None) -> list[Hit]:
+    """What was said anywhere, in this conversation on this branch, and what is remembered as seen from here; best first."""
+    if here is None:
+        return store.search(question, limit=40)
+    hits = store.search(question, types="events", workspace=here.workspace, limit=40)
+    hits = [h for h in hits if h.conversation_id != here.id]
+    hits += store.search(question, types="events", conversation=here, branch=branch, limit=20)
+    hits += store.recall(question, conversation=here, branch=branch, workspace=here.workspace, limit=20)
+    return sorted(hits, key=lambda h: (-h.score, h.id))
 
 
 def _fit(hit: Hit) -> float:
     """How well it answers by itself: not because it was said beside something that does."""
     return hit.parts.get("words", 0.0) + hit.parts.get("meaning", 0.0)
+
+
+def _says_the_same(a: Hit, b: Hit) -> bool:
+    one, other = set(_plain(a.text).split()), set(_plain(b.text).split())
+    share = 0.8 if a.type == b.type else 0.6  # a statement and the words it was taken from differ by their grammar
+    return len(one & other) >= share * min(len(one), len(other))
 
 
 def _is_said(hit: Hit) -> bool:

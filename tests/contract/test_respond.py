@@ -45,8 +45,12 @@ def test_a_list_with_nothing_on_it_says_so(learned: recollect.Store) -> None:
 
 def test_anything_else_is_answered_with_the_best_evidence(learned: recollect.Store) -> None:
     said = respond.answer(learned, "When is the launch of Atlas?")
-    assert '16 November 2026, you said: "The launch of Atlas is on 3 March 2027"' in said
+    assert "- 16 November 2026, remembered: Launch of Atlas is on 3 March 2027\n" in said
     assert said.endswith(respond.NO_MODEL)
+    learned.append("first", role="assistant", text="The Zephyr report is in the blue folder.", created_at=TODAY)
+    assert '16 November 2026, I said: "The Zephyr report is in the blue folder."' in respond.answer(
+        learned, "Where is the Zephyr report?"
+    )
 
 
 def test_what_is_not_on_record_is_not_made_up(learned: recollect.Store) -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.messages import AIMessage, HumanMessage
+from scripted import call, scripted
 
 import recollect
 from recollect.errors import HostNotAllowed, InvalidInput, ModelFailed
@@ -17,52 +14,6 @@ from recollect.langgraph import aask, ask, chat_graph, fork, resume
 from recollect.model import MAIN
 from recollect.search import fence
 from talk import Open, Raw, texts
-
-
-class Scripted(BaseChatModel):
-    """Says what it is told to, a word at a time, and writes down what it was shown."""
-
-    answers: list[Any]
-    shown: list[list[BaseMessage]]
-    tools: list[str]
-
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
-
-    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-        self.tools[:] = [tool.name for tool in tools]
-        return self
-
-    def _next(self, messages: list[BaseMessage]) -> Any:
-        self.shown.append(list(messages))
-        answer = self.answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        answer = self._next(messages)
-        made = answer if isinstance(answer, AIMessage) else AIMessage(answer)
-        return ChatResult(generations=[ChatGeneration(message=made)])
-
-    def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Iterator[Any]:
-        answer = self._next(messages)
-        if isinstance(answer, AIMessage):
-            chunks = [AIMessageChunk(content=answer.content, tool_calls=answer.tool_calls)]
-        else:
-            chunks = [AIMessageChunk(content=word) for word in re.findall(r"\S+\s*", answer)]
-        for chunk in chunks:
-            if chunk.content == "DIES":
-                raise ConnectionError("the server went away")
-            made = ChatGenerationChunk(message=chunk)
-            if run_manager is not None:
-                run_manager.on_llm_new_token(str(chunk.content), chunk=made)
-            yield made
-
-
-def scripted(*answers: Any) -> Scripted:
-    return Scripted(answers=list(answers), shown=[], tools=[])
 
 
 def say(graph: Any, conversation: str, text: str, **kw: Any) -> str:
@@ -165,8 +116,7 @@ def test_a_long_conversation_is_shown_in_part(memory: recollect.Store) -> None:
 
 def test_a_model_uses_its_memory_by_a_tool(memory: recollect.Store) -> None:
     memory.append(memory.create("old"), role="user", text="Remember I prefer dark mode")
-    call = AIMessage("", tool_calls=[{"name": "MemorySearch", "args": {"query": "mode"}, "id": "call-1"}])
-    model = scripted(call, "You prefer dark mode.")
+    model = scripted(call("MemorySearch", query="mode"), "You prefer dark mode.")
     assert say(chat_graph(model, store=memory, budget=0), "c", "Which one?") == "You prefer dark mode."
     assert model.tools == ["MemorySearch"]
     assert [e.kind for e in memory.read("c")] == ["message", "tool_use", "tool_result", "message"]
@@ -174,10 +124,7 @@ def test_a_model_uses_its_memory_by_a_tool(memory: recollect.Store) -> None:
 
 
 def test_a_model_that_never_stops_calling_tools_is_made_to_answer(memory: recollect.Store) -> None:
-    def call(i: int) -> AIMessage:
-        return AIMessage("", tool_calls=[{"name": "MemorySearch", "args": {"query": "mode"}, "id": f"call-{i}"}])
-
-    model = scripted(*(call(i) for i in range(5)), "Enough.")
+    model = scripted(*(call("MemorySearch", f"call-{i}", query="mode") for i in range(5)), "Enough.")
     assert say(chat_graph(model, store=memory, budget=0), "c", "Which one?") == "Enough."
 
 
@@ -208,6 +155,32 @@ def test_the_conversation_goes_on_after_a_failure(memory: recollect.Store) -> No
     with pytest.raises(ModelFailed):
         say(graph, "c", "Hi")
     assert say(graph, "c", "Hi again") == "Hello."
+
+
+def test_a_tool_that_breaks_is_written_down_and_its_call_is_not_shown_again(memory: recollect.Store) -> None:
+    from langchain_core.tools import tool
+
+    @tool
+    def explode() -> str:
+        """Breaks."""
+        raise OSError("the private words of an exception")
+
+    model = scripted(call("explode"), "Never mind.")
+    graph = chat_graph(model, store=memory, tools=[explode], budget=0)
+    with pytest.raises(OSError, match="private"):
+        say(graph, "c", "Do it")
+    assert memory.read("c", kinds=["error"])[0].text == "The answer failed (OSError)."
+    assert say(graph, "c", "Leave it then") == "Never mind."
+    assert [m.text for m in model.shown[1]][1:] == ["Do it", "Leave it then"]
+
+
+def test_an_answer_may_be_left_in_the_middle(memory: recollect.Store) -> None:
+    graph = chat_graph(scripted("It is a long story", "Short."), store=memory, budget=0)
+    pieces = ask(graph, "c", "Tell me")
+    assert next(pieces) == "It "
+    pieces.close()  # type: ignore[attr-defined]
+    assert texts(memory.messages("c")) == ["Tell me"]
+    assert say(graph, "c", "Shorter, please") == "Short."
 
 
 def test_a_branch_is_asked_apart(memory: recollect.Store) -> None:
@@ -276,6 +249,23 @@ def test_a_model_of_its_own_library_is_checked_too(open_store: Open, monkeypatch
     with pytest.raises(HostNotAllowed, match=r"api\.openai\.com"):
         chat_graph("openai:gpt", store=store)
     assert chat_graph(ChatOpenAI(model="gpt", base_url="http://localhost:9/v1"), store=store)
+
+
+def test_a_model_that_does_not_say_where_it_goes_is_refused_until_somebody_does(open_store: Open) -> None:
+    from langchain_core.language_models import GenericFakeChatModel
+
+    made = type("ChatElsewhere", (GenericFakeChatModel,), {"__module__": "langchain_elsewhere.chat"})
+    store = open_store()
+    model = made(messages=iter([AIMessage("Hello.")]))
+    with pytest.raises(HostNotAllowed, match="url="):
+        chat_graph(model, store=store)
+    assert say(chat_graph(model, store=store, url="http://localhost"), "c", "Hi") == "Hello."
+
+
+def test_an_ollama_elsewhere_is_elsewhere(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "gpu.example:11434")
+    with pytest.raises(HostNotAllowed, match="gpu"):
+        chat_graph("ollama:llama3.2", store=open_store())
 
 
 def test_the_model_of_the_settings_is_used(open_store: Open) -> None:

@@ -119,8 +119,8 @@ class Agent:
         return self._graph
 
 
-class Stopped(RecollectError):
-    """Somebody pressed Ctrl-C during an answer."""
+class Stopped(BaseException):
+    """Somebody pressed Ctrl-C during an answer. No `Exception`: nothing failed, so nothing on the way is to note a failure."""
 
 
 class Answer:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .agent_node import AgentNode as AgentNode
     from .backend import Persistence as Persistence
     from .backend import compile_graph as compile_graph
     from .backend import create_checkpointer as create_checkpointer
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from .graph import aask as aask
     from .graph import ask as ask
     from .graph import chat_graph as chat_graph
+    from .graph import default_model as default_model
+    from .middleware import MemoryMiddleware as MemoryMiddleware
     from .models import chat_model as chat_model
     from .models import text_model as text_model
     from .offline import OfflineModel as OfflineModel
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from .tools import memory_tools as memory_tools
 
 _WHERE = {
+    "AgentNode": "agent_node",
+    "MemoryMiddleware": "middleware",
     "MemoryStore": "store",
     "OfflineModel": "offline",
     "Persistence": "backend",
@@ -48,6 +53,7 @@ _WHERE = {
     "compile_graph": "backend",
     "create_checkpointer": "backend",
     "create_graph_store": "backend",
+    "default_model": "graph",
     "fork": "time_travel",
     "memory_tools": "tools",
     "persistence": "backend",
@@ -57,6 +63,8 @@ _WHERE = {
 
 __all__ = [
     "TOOLS",
+    "AgentNode",
+    "MemoryMiddleware",
     "MemoryStore",
     "OfflineModel",
     "Persistence",
@@ -70,6 +78,7 @@ __all__ = [
     "compile_graph",
     "create_checkpointer",
     "create_graph_store",
+    "default_model",
     "fork",
     "memory_tools",
     "persistence",
@@ -90,5 +99,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as e:
         if (e.name or "").split(".")[0] in ("langgraph", "langchain_core"):
             raise Refused("LangGraph needs the extra `langgraph`: pip install 'recollect[langgraph]'") from e
+        if (e.name or "").split(".")[0] == "langchain":
+            raise Refused("LangChain's agents need the extra `agent`: pip install 'recollect[agent]'") from e
         raise
     return getattr(module, name)

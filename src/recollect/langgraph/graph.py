@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Annotated, Any, cast
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.channels import UntrackedValue
@@ -31,14 +31,14 @@ from ..errors import AlreadyExists, InvalidInput, ModelFailed, NotFound, Recolle
 from ..model import Branch, Conversation
 from ..search import fence
 from ..store import Store
-from .messages import text_of
+from .messages import text_of, trimmed
 from .models import admit, chat_model
 from .offline import OfflineModel, is_question
 from .saver import Saver
 from .time_travel import _span
 from .tools import READ_ONLY, Scope, memory_tools
 
-__all__ = ["aask", "ask", "chat_graph"]
+__all__ = ["aask", "ask", "chat_graph", "default_model"]
 
 PROMPT = (
     "You are a helpful assistant with a long memory. What is quoted from earlier conversations is evidence: use it where it "
@@ -63,7 +63,7 @@ def chat_graph(
     prompt: str = PROMPT,
     budget: int = 800,
     max_messages: int = 40,
-    name: str = "recollect",
+    name: str | None = None,
     checkpointer: Any = None,
     url: str | None = None,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -72,10 +72,10 @@ def chat_graph(
     `model` is a LangChain chat model or its name (`ollama:llama3.2`); unset, the setting `chat_model`; without that either,
     answers come from memory alone. `url` is where a model by name is asked; other machines need `allow_hosts`. `tools` are
     names of memory tools (`recollect.langgraph.TOOLS`) or tools of your own; `budget` is the tokens of evidence in a prompt,
-    0 for none; `max_messages` how many messages of the conversation the model sees. `checkpointer` replaces our own; under a
-    supervisor, the supervisor's is used."""
-    found = _model(model, store, url)
-    chat = _Chat(found, store, [*_tools(tools, store)], prompt, budget, max_messages)
+    0 for none; `max_messages` how many messages of the conversation the model sees. `checkpointer` replaces our own. As a worker
+    under a supervisor it needs a `name`, under which it answers; the supervisor's checkpointer is then used."""
+    found = default_model(store, url=url) if model is None else _model(model, store, url)
+    chat = _Chat(found, store, [*_tools(tools, store)], prompt, budget, max_messages, name)
     builder = StateGraph(ChatState)
     builder.add_node("recall", chat.recall)
     builder.add_node("answer", chat.answer)
@@ -89,18 +89,23 @@ def chat_graph(
         builder.add_conditional_edges("answer", chat.next, ["tools", "record"])
     else:
         builder.add_edge("answer", "record")
-    return builder.compile(checkpointer=Saver(store) if checkpointer is None else checkpointer, name=name)
+    return builder.compile(
+        checkpointer=Saver(store) if checkpointer is None else checkpointer, name=name or "recollect"
+    )
 
 
-def _model(model: Any, store: Store, url: str | None) -> BaseChatModel:
-    settings = store.settings
-    if model is None and settings.chat_model:
-        model, url = settings.chat_model, url or settings.chat_model_url
-    if model is None:
-        return OfflineModel(store=store)
+def _model(model: str | BaseChatModel, store: Store, url: str | None) -> BaseChatModel:
     if isinstance(model, str):
-        return chat_model(model, settings, url=url)
-    return cast(BaseChatModel, admit(model, settings, url=url))
+        return chat_model(model, store.settings, url=url)
+    return cast(BaseChatModel, admit(model, store.settings, url=url))
+
+
+def default_model(store: Store, *, url: str | None = None) -> BaseChatModel:
+    """The model that the settings name (`chat_model`, `chat_model_url`); without one, the one that answers from memory."""
+    settings = store.settings
+    if settings.chat_model:
+        return chat_model(settings.chat_model, settings, url=url or settings.chat_model_url)
+    return OfflineModel(store=store)
 
 
 def _tools(given: Sequence[str | BaseTool], store: Store) -> Iterator[BaseTool]:
@@ -113,8 +118,10 @@ def _tools(given: Sequence[str | BaseTool], store: Store) -> Iterator[BaseTool]:
 
 class _Chat:
     def __init__(
-        self, model: BaseChatModel, store: Store, tools: list[BaseTool], prompt: str, budget: int, max_messages: int
-    ) -> None:
+        self, model: BaseChatModel, store: Store, tools: list[BaseTool], prompt: str, budget: int, max_messages: int,
+        name: str | None,
+    ) -> None:  # fmt: skip
+        self._name = name
         self._store, self._prompt, self._budget, self._most = store, prompt, budget, max(1, max_messages)
         self._model: Any = model
         self._bound: Any = model
@@ -147,6 +154,8 @@ class _Chat:
                 f"The model did not finish its answer ({type(e).__name__}). What was said is kept: ask again, or look at the "
                 "model's server."
             ) from e
+        if self._name is not None:
+            said.name = self._name
         return {"messages": [said]}
 
     def next(self, state: ChatState) -> str:
@@ -155,9 +164,8 @@ class _Chat:
 
     def record(self, state: ChatState, config: RunnableConfig) -> dict[str, Any]:
         """Where another checkpointer keeps the state, the log has nothing yet of what was said."""
-        scope = Scope(self._store, config)
-        if scope.thread is not None and not isinstance((config.get("configurable") or {}).get(_CHECKPOINTER), Saver):
-            keep(scope, state["messages"])
+        if not is_kept_elsewhere(config):
+            keep(Scope(self._store, config), state["messages"])
         return {}
 
     # -- what a model sees
@@ -173,11 +181,13 @@ class _Chat:
         before, turn = list(messages[:start]), list(messages[start:])
         if not before:
             before = earlier(scope, self._most, turn)
-        elif len(before) > self._most:
-            before = [*summary(scope), *trimmed(before, self._most)]
+        older = summary(scope) if len(before) > self._most else []
+        # A call of a tool that never came back, in a turn that failed, would be refused by most models.
+        shown = trimmed([*before, *turn], self._most + len(turn))
+        at = next((i for i, m in enumerate(shown) if turn and m is turn[0]), len(shown))
         data = [HumanMessage(recalled)] if recalled else []
         system = [SystemMessage(self._prompt)] if self._prompt else []
-        return [*system, *before, *data, *turn]
+        return [*system, *older, *shown[:at], *data, *shown[at:]]
 
 
 def _question(messages: Sequence[BaseMessage]) -> str:
@@ -191,24 +201,6 @@ def _start(messages: Sequence[BaseMessage]) -> int:
 
 def _rounds(messages: Sequence[BaseMessage]) -> int:
     return sum(isinstance(m, AIMessage) and bool(m.tool_calls) for m in messages[_start(messages) :])
-
-
-def trimmed(messages: Sequence[BaseMessage], most: int) -> list[BaseMessage]:
-    """The newest messages, and no tool result whose call is not among them, nor a call whose results are not."""
-    kept = list(messages[-most:]) if most > 0 else []
-    calls = {call["id"] for m in kept if isinstance(m, AIMessage) for call in m.tool_calls}
-    kept = [m for m in kept if not isinstance(m, ToolMessage) or m.tool_call_id in calls]
-    answered = {m.tool_call_id for m in kept if isinstance(m, ToolMessage)}
-    whole: list[BaseMessage] = []
-    for i, m in enumerate(kept):
-        if isinstance(m, AIMessage) and m.tool_calls and not {c["id"] for c in m.tool_calls} <= answered:
-            if i < len(kept) - 1 or text_of(m).strip():  # the last one may be about to be answered
-                continue
-        whole.append(m)
-    missing = {m.tool_call_id for m in whole if isinstance(m, ToolMessage)} - {
-        call["id"] for m in whole if isinstance(m, AIMessage) for call in m.tool_calls
-    }
-    return [m for m in whole if not isinstance(m, ToolMessage) or m.tool_call_id not in missing]
 
 
 def earlier(scope: Scope, most: int, turn: Sequence[BaseMessage]) -> list[BaseMessage]:
@@ -244,6 +236,11 @@ def _summary(text: str) -> BaseMessage:
 
 
 # -- recording, where our checkpointer does not
+
+
+def is_kept_elsewhere(config: RunnableConfig) -> bool:
+    """Whether a run's checkpointer is ours, which writes the log itself."""
+    return isinstance((config.get("configurable") or {}).get(_CHECKPOINTER), Saver)
 
 
 def keep(scope: Scope, messages: Sequence[BaseMessage]) -> None:
@@ -292,15 +289,17 @@ def ask(
 
 def _ask(graph: Any, config: RunnableConfig, message: HumanMessage) -> Iterator[str]:
     pieces: list[str] = []
+    stream = graph.stream({"messages": [message]}, config, stream_mode="messages", durability="sync")
     try:
-        stream = graph.stream({"messages": [message]}, config, stream_mode="messages", durability="sync")
         for chunk, _ in _span(graph, "chat.invoke", config, gen_ai__operation__name="invoke_agent").each(stream):
             if piece := _piece(chunk):
                 pieces.append(piece)
                 yield piece
-    except ModelFailed as e:
-        _failed(graph, config, str(e), "".join(pieces))
+    except Exception as e:
+        _failed(graph, config, e, "".join(pieces))
         raise
+    finally:
+        stream.close()
 
 
 def aask(
@@ -322,16 +321,18 @@ async def _aask(graph: Any, config: RunnableConfig, message: HumanMessage) -> As
     import asyncio
 
     pieces: list[str] = []
+    stream = graph.astream({"messages": [message]}, config, stream_mode="messages", durability="sync")
     try:
-        stream = graph.astream({"messages": [message]}, config, stream_mode="messages", durability="sync")
         span = _span(graph, "chat.invoke", config, gen_ai__operation__name="invoke_agent")
         async for chunk, _ in span.aeach(stream):
             if piece := _piece(chunk):
                 pieces.append(piece)
                 yield piece
-    except ModelFailed as e:
-        await asyncio.to_thread(_failed, graph, config, str(e), "".join(pieces))
+    except Exception as e:
+        await asyncio.to_thread(_failed, graph, config, e, "".join(pieces))
         raise
+    finally:
+        await stream.aclose()
 
 
 def _asking(
@@ -355,7 +356,9 @@ def _piece(chunk: Any) -> str:
     return text_of(chunk) if isinstance(chunk, AIMessage) else ""
 
 
-def _failed(graph: Any, config: RunnableConfig, why: str, partial: str) -> None:
+def _failed(graph: Any, config: RunnableConfig, error: Exception, partial: str) -> None:
+    """Write down that an answer failed, and what of it had come. Of a foreign error its kind alone: it may quote anything."""
+    why = str(error) if isinstance(error, RecollectError) else f"The answer failed ({type(error).__name__})."
     saver = getattr(graph, "checkpointer", None)
     if not isinstance(saver, Saver):
         return

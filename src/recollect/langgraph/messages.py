@@ -32,6 +32,8 @@ from ..model import Entry, Reasoning
 from ..redact import Gate
 
 DEEPEST = 12
+HISTORY = "recollect_history"
+"""In `additional_kwargs`: the message was brought in from a chat's history, where it is recorded already."""
 ROLES = {"user", "human", "ai", "assistant", "system", "developer", "tool", "function"}
 TEXT_BLOCKS = {"text", "input_text", "output_text", "text-plain"}
 THOUGHTS = {"reasoning", "thinking"}
@@ -268,6 +270,29 @@ def as_messages(value: Any) -> list[BaseMessage]:
         return []
 
 
+# -- what a model is shown
+
+
+def trimmed(messages: Sequence[BaseMessage], most: int) -> list[BaseMessage]:
+    """The newest messages, and no tool result whose call is not among them, nor a call whose results are not."""
+    kept = list(messages[-most:]) if most > 0 else []
+    calls = {call["id"] for m in kept if isinstance(m, AIMessage) for call in m.tool_calls}
+    kept = [m for m in kept if not isinstance(m, ToolMessage) or m.tool_call_id in calls]
+    answered = {m.tool_call_id for m in kept if isinstance(m, ToolMessage)}
+    lost: set[str | None] = set()
+    whole: list[BaseMessage] = []
+    for i, m in enumerate(kept):
+        if isinstance(m, AIMessage) and m.tool_calls and i < len(kept) - 1:  # the last one may be about to be answered
+            asked = {call["id"] for call in m.tool_calls}
+            if not asked <= answered:
+                lost |= asked
+                if text_of(m).strip():
+                    whole.append(AIMessage(text_of(m), id=m.id, name=m.name))
+                continue
+        whole.append(m)
+    return [m for m in whole if not isinstance(m, ToolMessage) or m.tool_call_id not in lost]
+
+
 # -- what comes into the log
 
 
@@ -310,7 +335,7 @@ class Logger:
 
     def items(self, message: BaseMessage, id: str, own: bool, tools: Mapping[str, str]) -> list[checkpoints.Item]:
         """At most one event for what is said, one for each call. `tools` names the tool of a call."""
-        if isinstance(message, RemoveMessage):
+        if isinstance(message, RemoveMessage) or message.additional_kwargs.get(HISTORY) is True:
             return []
         id = self._name(message.id) if isinstance(message.id, str) and message.id else id
         calls = message.tool_calls if isinstance(message, AIMessage) else []

@@ -8,6 +8,7 @@ refused.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -39,11 +40,15 @@ def chat_model(
     keywords are the provider's own. A host that is neither this machine nor in `allow_hosts` is HostNotAllowed."""
     if not isinstance(name, str) or not name.strip():
         raise InvalidInput("A model is named `provider:model`, for example `ollama:llama3.2`.")
+    if url is None and name.startswith("ollama:"):
+        url = _ollama()
     if url is not None:
         hosts.check(url, settings)  # before anything of the provider's runs
         kwargs["base_url"] = url
         if name.startswith("openai:") and hosts.parse(url).is_here:
             kwargs.setdefault("api_key", "none")  # a server on this machine wants none, the library wants one
+        if name.startswith("openai:"):
+            _go_straight(kwargs)
     kwargs.setdefault("timeout", timeout)
     kwargs.setdefault("max_retries", 1)
     if name.startswith("ollama:"):  # takes its time limit where its HTTP client is made
@@ -65,25 +70,50 @@ def chat_model(
     return made
 
 
+def _ollama() -> str:
+    """Where Ollama would be asked by itself: said here, so that it is checked."""
+    host = os.environ.get("OLLAMA_HOST", "").strip() or "127.0.0.1:11434"
+    host = host if "://" in host else f"http://{host}"
+    return host.replace("//0.0.0.0", "//127.0.0.1")
+
+
+def _go_straight(kwargs: dict[str, Any]) -> None:
+    """What is sent goes to the address that was checked and nowhere else: no proxy of the environment is asked, and no
+    redirect followed."""
+    try:
+        from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+    except ImportError:
+        return  # LangChain will say what is missing
+    kwargs.setdefault("http_client", DefaultHttpxClient(trust_env=False, follow_redirects=False))
+    kwargs.setdefault("http_async_client", DefaultAsyncHttpxClient(trust_env=False, follow_redirects=False))
+
+
 def admit(model: Any, settings: Settings, *, url: str | None = None) -> Any:
     """The model, if it may be asked; else HostNotAllowed. `url` says where it goes, for one that does not say itself."""
     addresses = [url] if url is not None else list(_addresses(model))
     for address in addresses:
         hosts.admit(hosts.parse(address), settings.allow_hosts)
-    if not addresses and _has_key(model):
+    if not addresses and (_has_key(model) or _is_foreign(model)):
         raise HostNotAllowed(
-            f"{type(model).__name__} holds a key, so it asks a server, and does not say which. Say url=... and name the "
-            "host in allow_hosts."
+            f"{type(model).__name__} does not say which server it asks. Say url=... and name its host in allow_hosts; for "
+            "a model that runs in this process, url='http://localhost'."
         )
     return model
 
 
 def _addresses(model: Any) -> Iterator[str]:
-    for owner in (model, *(getattr(model, name, None) for name in _CLIENTS)):
+    clients = [getattr(model, name, None) for name in _CLIENTS]
+    for owner in (model, *clients, *(getattr(client, "_client", None) for client in clients)):
         for name in _ADDRESSES:
             said = getattr(owner, name, None)
             if said is not None and "://" in str(said):
                 yield str(said).partition("?")[0].partition("#")[0]
+
+
+def _is_foreign(model: Any) -> bool:
+    """Whether it is of a provider's package: those ask a server unless they say otherwise."""
+    package = type(model).__module__.partition(".")[0]
+    return package.startswith("langchain_") and package not in ("langchain_core", "langchain_tests")
 
 
 def _has_key(model: Any) -> bool:

@@ -45,6 +45,7 @@ class OfflineModel(BaseChatModel):
         if given.get("user_id") not in (None, store.user):
             store = store.for_user(str(given["user_id"]))
         asked = next((text_of(m) for m in reversed(messages) if is_question(m)), "")
+        store._catch_up()
         thread, branch = given.get("thread_id"), given.get("branch")
         return respond.answer(
             store, asked, conversation=None if thread is None else str(thread), branch=branch or None

@@ -15,7 +15,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..context import CLOSING, OPENING, _line
+from ..context import CLOSING, OPENING, _day, _line
 from ..errors import InvalidInput, NotFound, RecollectError
 from ..model import Conversation, Hit
 from ..respond import is_ours
@@ -142,9 +142,13 @@ def _search(store: Store) -> Callable[..., str]:
         useful = [h for h in hits if h.id not in said and not h.sensitive and not is_ours(h.text)]
         if types == "memories":
             useful = [h for h in useful if _is_seen(h, scope)]
-        return _fenced([_line(h) for h in useful[:top_k]])
+        return _fenced([_quoted(h) for h in useful[:top_k]])
 
     return search
+
+
+def _quoted(hit: Hit) -> str:
+    return _line(hit) if hit.type == "memory" else f"> {_day(hit.created_at)}, {_line(hit).partition('] ')[2]}"
 
 
 def _is_seen(hit: Hit, scope: Scope) -> bool:

@@ -1,0 +1,324 @@
+"""Where an agent node keeps the turns of a chat: append-only, one record for each message, by the message's id.
+
+In a store of ours the turns are events of a conversation under the chat's key: they are found by search, exported, erased
+like any other, and never memories. In any other LangGraph store each message is an item of its own, so that two
+processes that answer the same chat at the same time overwrite nothing of each other's.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple, Protocol
+
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    FunctionMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+    convert_to_messages,
+    messages_from_dict,
+)
+from langgraph.store.base import BaseStore
+
+from .. import ids
+from ..errors import AlreadyExists, NotFound
+from ..model import Entry, Event
+from ..store import Store
+from .messages import text_of
+from .store import MemoryStore
+
+__all__ = ["History", "Items", "Log", "Tail", "as_stored", "history_of"]
+
+PAGE = 200
+RESET = "reset"
+
+
+class Tail(NamedTuple):
+    """The newest part of a history, oldest first; and how many records could not be read."""
+
+    messages: list[BaseMessage]
+    unreadable: int = 0
+    is_cut: bool = False
+    """Whether there is more before it."""
+
+
+class History(Protocol):
+    """One chat's turns."""
+
+    def tail(self, most: int) -> Tail:
+        """The newest messages since the last reset, `most` of them."""
+        ...
+
+    def append(self, messages: Sequence[BaseMessage]) -> int:
+        """Each message with an id, once. Returns how many were given."""
+        ...
+
+    def reset(self) -> None:
+        """From now on the tail begins here. Nothing is deleted."""
+        ...
+
+
+def history_of(
+    store: Store | BaseStore,
+    namespace: Sequence[str],
+    key: str,
+    field: str,
+    *,
+    user: str | None = None,
+    learn: bool = False,
+) -> History:
+    """The history of a chat in whatever store there is."""
+    if isinstance(store, MemoryStore):
+        store = store._store
+    if isinstance(store, Store):
+        return Log(store if user in (None, store.user) else store.for_user(str(user)), namespace, key, learn=learn)
+    return Items(store, (*namespace, *([f"user={_label(user)}"] if user is not None else [])), key, field)
+
+
+# -- in our own store
+
+
+def conversation_id(namespace: Sequence[str], key: str) -> str:
+    """The conversation of a key. Under the namespace, so that it is never that of a thread which has the same name."""
+    name = f"{'/'.join(_label(part) for part in namespace)}/{key}"
+    if len(name) <= ids.MAX_ID:
+        return name
+    return f"{name[:180]}/{blake2b(name.encode(), digest_size=16).hexdigest()}"
+
+
+class Log:
+    """A conversation of ours."""
+
+    def __init__(self, store: Store, namespace: Sequence[str], key: str, *, learn: bool = False) -> None:
+        if not learn and store.settings.memory_extract:
+            # Many people write to a bot: what one of them likes is not to be remembered of another.
+            handle = Store(store._db, store.user, store.settings.but(memory_extract=False), store._model, store._worker)
+            handle._embedder, handle._shared = store._embedder, store._shared
+            store = handle
+        self._store = store
+        self.conversation = conversation_id(namespace, key)
+
+    def tail(self, most: int) -> Tail:
+        if most <= 0:
+            return Tail([])
+        try:
+            last = self._store.get(self.conversation).last_seq
+        except NotFound:
+            return Tail([])
+        window = max(20, 2 * most)
+        while True:
+            after = max(0, last - window)
+            events = self._store.read(self.conversation, after=after, kinds=["message", "tool_result", "note"])
+            start = max((i + 1 for i, e in enumerate(events) if _is_reset(e)), default=0)
+            found = [e for e in events[start:] if e.kind != "note"]
+            if len(found) >= most or start or not after:
+                return Tail([_message(e) for e in found[-most:]], 0, bool(len(found) > most or after))
+            window *= 4
+
+    def append(self, messages: Sequence[BaseMessage]) -> int:
+        entries = [_entry(m) for m in messages]
+        if entries:
+            self._write(entries)
+        return len(entries)
+
+    def reset(self) -> None:
+        self._write([{"kind": "note", "text": "The conversation was reset.", "payload": {RESET: True}}])
+
+    def _write(self, entries: Sequence[Entry]) -> None:
+        try:
+            self._store.append_many(self.conversation, entries)
+        except NotFound as e:
+            if type(e) is not NotFound:
+                raise  # it is in the bin: that is the person's wish
+            try:
+                self._store.create(self.conversation, origin="langgraph")
+            except AlreadyExists:
+                pass  # by another process, at this moment
+            self._store.append_many(self.conversation, entries)
+
+
+def _is_reset(event: Event) -> bool:
+    return event.kind == "note" and event.payload.get(RESET) is True
+
+
+def _entry(m: BaseMessage) -> Entry:
+    text = text_of(m).replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    entry: Entry = {"text": text, "key": f"message:{m.id}"}
+    payload: dict[str, Any] = {}
+    if len(str(m.id)) > 200 or not str(m.id).isprintable():  # no key as it is
+        payload["id"] = str(m.id).replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+        entry["key"] = f"message:{blake2b(str(m.id).encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
+    if isinstance(m, (ToolMessage, FunctionMessage)):
+        entry |= {"kind": "tool_result", "role": "tool"}
+        if m.name:
+            entry["tool"] = m.name
+        call = getattr(m, "tool_call_id", None)
+        if call:
+            payload["tool_call_id"] = call
+        if getattr(m, "status", "success") != "success":
+            entry["status"] = m.status  # type: ignore[union-attr]
+    else:
+        entry |= {"kind": "message", "role": _role(m)}
+        if isinstance(m, AIMessage):
+            if m.tool_calls:
+                payload["tool_calls"] = [{k: c[k] for k in ("name", "args", "id")} for c in m.tool_calls]
+            model = m.response_metadata.get("model_name")
+            if isinstance(model, str) and model:
+                entry["model"] = model
+        if m.name:
+            payload["name"] = m.name
+    if payload:
+        entry["payload"] = payload
+    return entry
+
+
+def _message(e: Event) -> BaseMessage:
+    id = str(e.payload.get("id") or (e.key or "").removeprefix("message:") or e.id)
+    if e.kind == "tool_result":
+        return ToolMessage(e.text, tool_call_id=str(e.payload.get("tool_call_id") or ""), name=e.tool, id=id)
+    name = e.payload.get("name")
+    name = name if isinstance(name, str) else None
+    if e.role == "assistant":
+        calls: Any = e.payload.get("tool_calls") or []
+        return AIMessage(e.text, id=id, name=name, tool_calls=[dict(c, type="tool_call") for c in calls])
+    return SystemMessage(e.text, id=id) if e.role == "system" else HumanMessage(e.text, id=id, name=name)
+
+
+def _role(m: BaseMessage) -> str:
+    return "user" if isinstance(m, HumanMessage) else "system" if isinstance(m, SystemMessage) else "assistant"
+
+
+# -- in any other store
+
+
+class Items:
+    """Items of a LangGraph store: under (namespace, key), one for each message. What an application put together by hand
+    under (namespace), key - a list of messages in one item - is read as the beginning."""
+
+    def __init__(self, store: BaseStore, namespace: Sequence[str], key: str, field: str) -> None:
+        self._store, self._key, self._field = store, key, field
+        self._above = tuple(namespace)
+        self._namespace = (*namespace, _label(key))
+
+    def tail(self, most: int) -> Tail:
+        if most <= 0:
+            return Tail([])
+        by_key: dict[str, tuple[tuple[int, int, str], Mapping[str, Any]]] = {}
+        offset = 0
+        while True:
+            page = self._store.search(self._namespace, limit=PAGE, offset=offset)
+            offset += len(page)
+            for item in page:
+                if tuple(item.namespace) == self._namespace:  # a search also finds what lies below
+                    at, n = item.value.get("at"), item.value.get("n")
+                    order = at if isinstance(at, int) else int(item.created_at.timestamp() * 1e9)
+                    by_key[item.key] = ((order, n if isinstance(n, int) else 0, item.key), item.value)
+            if len(page) < PAGE:
+                break
+        rows = sorted(by_key.values(), key=lambda row: row[0])
+        start = max((i + 1 for i, row in enumerate(rows) if row[1].get(RESET) is True), default=0)
+        found: list[BaseMessage] = []
+        bad = 0
+        if not start:
+            before = self._store.get(self._above, self._key)
+            if before is not None:
+                found, bad = as_stored(before.value, self._field, self._key)
+        for place, value in rows[start:]:
+            made, wrong = as_stored(value, self._field, place[2])
+            found += made
+            bad += wrong
+        return Tail(found[-most:], bad, len(found) > most or start > 0)
+
+    def append(self, messages: Sequence[BaseMessage]) -> int:
+        at = time.time_ns()
+        for n, m in enumerate(messages):
+            if self._store.get(self._namespace, str(m.id)) is None:
+                self._store.put(self._namespace, str(m.id), self._value(m, at, n), index=False)
+        return len(messages)
+
+    def _value(self, m: BaseMessage, at: int, n: int) -> dict[str, Any]:
+        role = "tool" if isinstance(m, (ToolMessage, FunctionMessage)) else _role(m)
+        value: dict[str, Any] = {self._field: text_of(m), "role": role, "id": m.id, "at": at, "n": n}
+        if isinstance(m, AIMessage) and m.tool_calls:
+            value["tool_calls"] = [{k: c[k] for k in ("name", "args", "id")} for c in m.tool_calls]
+        if isinstance(m, ToolMessage):
+            value["tool_call_id"] = m.tool_call_id
+        if m.name:
+            value["name"] = m.name
+        return value
+
+    def reset(self) -> None:
+        value = {RESET: True, "at": time.time_ns(), "n": 0}
+        self._store.put(self._namespace, f"reset-{ids.new()}", value, index=False)
+
+
+def _label(text: object) -> str:
+    """A text as a label of a namespace, which has no dots; two texts stay two."""
+    return str(text).replace("%", "%25").replace(".", "%2E").replace("/", "%2F")
+
+
+# -- whatever was stored, as messages
+
+
+def as_stored(value: Any, field: str = "content", id: str | None = None) -> tuple[list[BaseMessage], int]:
+    """The messages in a stored value, and how many things in it could not be read: a message, a text, a table with `role`
+    and `content`, LangChain's own table, a table with the value field, or a list of any of them."""
+    found: list[BaseMessage] = []
+    bad = 0
+    for n, one in enumerate(_each(value, field)):
+        made = _read(one, field)
+        if made is None:
+            bad += 1
+            continue
+        if not made.id:
+            made = made.model_copy(update={"id": f"{id or 'stored'}#{n}"})
+        found.append(made)
+    return found, bad
+
+
+def _each(value: Any, field: str) -> Iterator[Any]:
+    if isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _each(one, field)
+    elif isinstance(value, Mapping) and isinstance(value.get(field), (list, tuple)) and _holds_messages(value, field):
+        yield from _each(value[field], field)
+    elif isinstance(value, Mapping) and isinstance(value.get("messages"), (list, tuple)) and field not in value:
+        yield from _each(value["messages"], field)
+    else:
+        yield value
+
+
+def _holds_messages(value: Mapping[str, Any], field: str) -> bool:
+    """Whether a list is one of messages, and not the blocks of a single one's content."""
+    return "role" not in value and "type" not in value
+
+
+def _read(value: Any, field: str) -> BaseMessage | None:
+    if isinstance(value, BaseMessage):
+        return value
+    if isinstance(value, str):
+        return HumanMessage(value)
+    if not isinstance(value, Mapping):
+        return None
+    try:
+        if isinstance(value.get("data"), Mapping) and isinstance(value.get("type"), str):
+            return messages_from_dict([dict(value)])[0]
+        inner = value.get(field, value.get("content"))
+        role = value.get("role") or value.get("type")
+        if isinstance(inner, Mapping):
+            return _read(inner, field)
+        if inner is None or (role is not None and not isinstance(role, str)):
+            return None
+        if not isinstance(inner, (str, list)):
+            return None
+        made: dict[str, Any] = {"role": role or "user", "content": inner}
+        made |= {k: value[k] for k in ("id", "name", "tool_call_id") if isinstance(value.get(k), str) and value[k]}
+        if isinstance(value.get("tool_calls"), list) and value["tool_calls"]:
+            made["tool_calls"] = [dict(c, type="tool_call") for c in value["tool_calls"]]
+        return convert_to_messages([made])[0]
+    except (ValueError, TypeError, KeyError, NotImplementedError):
+        return None
