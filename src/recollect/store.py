@@ -85,7 +85,7 @@ class Store:
         self._model = model
         self._all_on = settings.events and settings.ledger and settings.reasoning_traces
         self._embedder: Embedder | None = None
-        self._told = telemetry.OFF
+        self._telemetry = telemetry.OFF
         self._shared: dict[str, Any] = {}
         """What all handles of this store share: the semantic search, loaded when it is first needed."""
         self._handlers: dict[str, jobs.Handler] = {
@@ -140,13 +140,13 @@ class Store:
         where = _where(url, settings)
         told = telemetry.of(settings, where, named=url is not None)
         store = cls(_finished(_connect(where, settings, key)), user, settings, model, None)
-        store._embedder, store._told = embedder, told
+        store._embedder, store._telemetry = embedder, told
         return store
 
     def for_user(self, user: str) -> Store:
         """The same database for another person: nothing of this one is in reach."""
         handle = Store(self._db, user, self._settings, self._model, self._worker)
-        handle._embedder, handle._shared, handle._told = self._embedder, self._shared, self._told
+        handle._embedder, handle._shared, handle._telemetry = self._embedder, self._shared, self._telemetry
         return handle
 
     @property
@@ -165,10 +165,10 @@ class Store:
         return self._db.location
 
     def _read(self, fn: Callable[[Tx], T]) -> T:
-        return self._do(self._db.read, fn) if self._told.traces else self._run(self._db.read, fn)
+        return self._do(self._db.read, fn) if self._telemetry.traces else self._run(self._db.read, fn)
 
     def _write(self, fn: Callable[[Tx], T]) -> T:
-        return self._do(self._db.write, fn) if self._told.traces else self._run(self._db.write, fn)
+        return self._do(self._db.write, fn) if self._telemetry.traces else self._run(self._db.write, fn)
 
     def _run(self, way: Callable[[str, Callable[[Tx], T]], T], fn: Callable[[Tx], T]) -> T:
         try:
@@ -180,7 +180,7 @@ class Store:
     def _do(self, way: Callable[[str, Callable[[Tx], T]], T], fn: Callable[[Tx], T]) -> T:
         """The same in a span, named after the verb it belongs to."""
         verb = getattr(fn, "__qualname__", "other").split(".<locals>")[0].rpartition(".")[2].strip("_")
-        with self._told.span(
+        with self._telemetry.span(
             f"store.{verb}", db__operation__name=way.__name__, gen_ai__operation__name=_GEN_AI.get(verb),
             db__system__name="postgresql" if self._db.dialect == "postgres" else "sqlite",
         ):  # fmt: skip
@@ -188,16 +188,16 @@ class Store:
 
     def _tell(self, event: str, **fields: Any) -> None:
         """Tell the operator, after the fact: numbers and ids, never content."""
-        if self._told.on:
-            self._told.emit(event, self._user, **fields)
+        if self._telemetry.on:
+            self._telemetry.emit(event, self._user, **fields)
 
     def _watched(self, kind: str, handler: jobs.Handler) -> jobs.Handler:
         def watched(user: str, key: str) -> None:
             try:
-                with self._told.span(f"job.{kind}"):
+                with self._telemetry.span(f"job.{kind}"):
                     handler(user, key)
             except Exception as e:
-                self._told.emit("job.failed", user, job=kind, error=type(e).__name__)
+                self._telemetry.emit("job.failed", user, job=kind, error=type(e).__name__)
                 raise
 
         return watched
@@ -360,7 +360,7 @@ class Store:
 
     def _tell_erased(self, conversations: Sequence[str] | None) -> None:
         """Conversations of this user were erased, or (None) everything: their pseudonyms go from the telemetry."""
-        self._told.erase(self._user, conversations)
+        self._telemetry.erase(self._user, conversations)
 
     def _backups(self) -> list[str]:
         """Copies beside the store, by name: they hold what is erased until they are deleted."""
@@ -965,7 +965,7 @@ class Store:
         if plan.expiries and not dry_run:
             self._db.scrub()
             gone = [e.id for e in plan.expiries if e.type == "conversation"]
-            self._told.erase(self._user, gone)
+            self._telemetry.erase(self._user, gone)
             self._tell("chat.retained", conversations=len(gone), memories=len(plan.expiries) - len(gone))
         return plan
 
@@ -1080,7 +1080,7 @@ class Store:
         semantic = self._semantic()
         started = time.perf_counter()
         looks_at_memories = scope.get("types") != "events"
-        with self._told.span(
+        with self._telemetry.span(
             "chat.memory.search" if looks_at_memories else "chat.history.search", self._user, thread_id=request.conversation,
             gen_ai__operation__name="search_memory" if looks_at_memories else "retrieval",
             recollect__top_k=request.limit,
@@ -1275,7 +1275,7 @@ class Store:
         last = None if before is None else before if isinstance(before, str) else before.id
         if last is not None:
             checks.text(last, "before")
-        with self._told.span("chat.time_travel.list_history", self._user, thread_id=name):
+        with self._telemetry.span("chat.time_travel.list_history", self._user, thread_id=name):
             return self._read(lambda tx: checkpoints.listing(tx, name, limit=limit, before=last, branch=branch))
 
     def _prune_job(self, user: str, key: str) -> None:

@@ -195,6 +195,28 @@ class Telemetry:
             if p[0] == "events" and p[-1] == "jsonl" and (len(p) == 2 or (len(p) == 3 and p[1].isdigit()))
         )
 
+    def read(self) -> Iterator[dict[str, Any]]:
+        """Every event in the files, oldest first. Half a line of a process that died is left out."""
+        import json
+
+        if self.folder is None or not os.path.isdir(self.folder):
+            return
+        for n in reversed(self._numbers()):
+            try:
+                with open(self._path(n), "rb") as f:
+                    lines = f.read().splitlines()
+            except FileNotFoundError:
+                continue  # rotated away meanwhile
+            for line in lines:
+                try:
+                    yield json.loads(line)
+                except ValueError:
+                    continue
+
+    def known_as(self, user: str, conversation: str) -> str:
+        """What stands for a conversation in the files, for an operator who looks for one."""
+        return self._id("thread_id", user, conversation)
+
     # -- erasure
 
     def erase(self, user: str, conversations: Iterable[str] | None = None) -> int:

@@ -275,6 +275,7 @@ def test_ctrl_c_stops_an_answer_and_keeps_what_was_said(own_store: Path, slow: S
         events = store.read(c.id)
         said = [e.text for e in events if e.kind == "message"]
         assert said == ["Tell me a story", "And another"], "a stopped answer is no message"
+        assert {e.kind for e in events} == {"message", "event"}, "and nothing has failed"
         stops = [e for e in events if e.kind == "event"]
         assert [e.name for e in stops] == ["chat.answer_stopped"] * 2
         assert str(stops[0].payload["partial"]).startswith("word0 word1 word2 word3")

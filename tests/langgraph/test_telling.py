@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from graphs import chat, say, thread, two_steps
 
-from recollect.langgraph import Saver, aask, afork, aresume, ask, chat_graph, fork, resume
+from recollect.langgraph import MemoryStore, Saver, aask, afork, aresume, ask, chat_graph, fork, resume
 from talk import Open
 
 
@@ -108,3 +108,14 @@ async def test_a_question_in_async_code_is_one_span(told: Saver, spans: Any) -> 
     graph = chat_graph(store=told.store)
     assert [piece async for piece in aask(graph, "t", "Remember I prefer dark mode")]
     assert [s.name for s in spans()].count("chat.invoke") == 1
+
+
+def test_memories_of_a_graphs_store_are_told(told: Saver, data: Path) -> None:
+    with MemoryStore(told.store) as store:
+        store.put(("memories", "alex"), "theme", {"content": "Prefers quokka mode"})
+        store.put(("anything", "else"), "key", {"value": 1})
+        assert store.search(("memories", "alex"), query="quokka", limit=4)
+    saved, searched = lines(data)
+    assert (saved["event"], saved["count"]) == ("chat.memory_saved", 1)
+    assert (searched["event"], searched["top_k"], searched["count"]) == ("chat.memory_searched", 4, 1)
+    assert saved["user_id"] == searched["user_id"]

@@ -30,6 +30,7 @@ from . import (  # noqa: F401 - some only register
     search,
     serve,
     store,
+    telemetry,
     transfer,
 )
 from .session import Database, DataDir, Json, Session, User, app, guarded

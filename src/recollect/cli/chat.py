@@ -35,6 +35,8 @@ HISTORY = 10
 QUOTES = '"""'
 STOP_SECONDS = 2.0
 """How long a model may take to notice that it was stopped before the prompt comes back without it."""
+FITS = 0.45
+"""What has less of the best one's score merely shares a word with it."""
 STOPPED = "The answer was stopped."
 STOPPED_EVENT = "chat.answer_stopped"
 
@@ -117,8 +119,8 @@ class Agent:
         return self._graph
 
 
-class Stopped(RecollectError):
-    """Somebody pressed Ctrl-C during an answer."""
+class Stopped(BaseException):
+    """Somebody pressed Ctrl-C during an answer. No `Exception`: nothing failed, so nothing on the way is to note a failure."""
 
 
 class Answer:
@@ -458,7 +460,7 @@ class Talk:
         conversation = None if here is None else here.id
         if rest:
             hits = store.recall(rest, conversation=conversation, limit=20)
-            ids = [h.id for h in hits]
+            ids = [h.id for h in hits if h.score >= FITS * hits[0].score]
             known = {m.id: m for m in store.memories(conversation=conversation, limit=1000)}
             self._listed = [known[id] for id in ids if id in known]
         else:
@@ -474,7 +476,7 @@ class Talk:
         waiting = len(store.memories(state="quarantined", limit=100))
         if waiting:
             output.line(
-                f"{output.count(waiting, 'more')} {'waits' if waiting == 1 else 'wait'} to be looked at: "
+                f"{waiting} more {'waits' if waiting == 1 else 'wait'} to be looked at: "
                 f"{self.s.command('memories', '--state', 'quarantined')}",
                 style="dim",
             )

@@ -11,6 +11,7 @@ from ..errors import InvalidInput, NotFound
 from ..model import KINDS, ROLES, Entry, Event, Reasoning
 from . import output
 from .conversations import called, json_object
+from .interrupts import Interrupts
 from .session import BranchName, ConversationId, ExactConversationId, Session, Yes, command, confirm, read_stdin
 
 PANEL = "Events"
@@ -178,8 +179,19 @@ def replay(
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for more and show it as it comes, until Ctrl-C. With --json: one line an event.")] = False,
 ) -> None:  # fmt: skip
     """Replay every event of a conversation in order."""
+    with Interrupts() as ctrl_c:  # from the beginning: it may come, and be lost, while the store is being opened
+        try:
+            _replay(s, conversation, _kinds(kinds), names, after, branch, limit, full, follow, ctrl_c)
+        except KeyboardInterrupt:
+            if not follow:
+                raise  # for a follower it is the only way to end it: not an error
+
+
+def _replay(
+    s: Session, conversation: str, wanted: list[str] | None, names: list[str] | None, after: int, branch: str | None,
+    limit: int | None, full: bool, follow: bool, ctrl_c: Interrupts,
+) -> None:  # fmt: skip
     c = s.find(conversation)
-    wanted = _kinds(kinds)
     called_so = [n.strip() for v in names or [] for n in v.split(",") if n.strip()] or None
 
     def read(after: int, most: int | None) -> list[Event]:
@@ -190,30 +202,25 @@ def replay(
         return
     out = output.console()
     shown = 0
-    try:
-        while not s.ctrl_c.came:
-            most = PAGE if limit is None else min(PAGE, limit - shown)
-            page = read(after, most) if most else []
-            for e in page:
-                if s.json:
-                    output.emit(e, lines=True)
-                    continue
-                output.show(*output.event(e, full=full, branch=branch == "*"), out=out)
-            shown += len(page)
-            if page:
-                after = page[-1].seq
-            if limit is not None and shown >= limit:
+    while not ctrl_c.came:
+        most = PAGE if limit is None else min(PAGE, limit - shown)
+        page = read(after, most) if most else []
+        for e in page:
+            if s.json:
+                output.emit(e, lines=True)
+                continue
+            output.show(*output.event(e, full=full, branch=branch == "*"), out=out)
+        shown += len(page)
+        if page:
+            after = page[-1].seq
+        if limit is not None and shown >= limit:
+            break
+        if len(page) < most:
+            if not follow:
                 break
-            if len(page) < most:
-                if not follow:
-                    break
-                time.sleep(POLL_SECONDS)
-        if s.ctrl_c.came:
-            raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        if not follow:
-            raise
-        return  # the only way to end it: not an error
+            time.sleep(POLL_SECONDS)
+    if ctrl_c.came:
+        raise KeyboardInterrupt
     if not shown and not s.json:
         output.line("Nothing to replay." if c.last_seq else "No events yet.")
 

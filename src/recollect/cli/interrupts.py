@@ -3,9 +3,10 @@
 Python notes the signal at once and raises KeyboardInterrupt when the main thread next comes by. There are two ways to lose it.
 If the main thread is just about to wait in C (for a key, in readline), the signal has come and gone before the wait begins,
 and nothing ends the wait. And if it is in a callback of C code or in a finaliser, the exception is thrown away there: a loop
-that waits for it goes on for ever (23 of 2,500 that were sent to a follower fell into a weak reference's callback). So every
-command notes it as a fact as well, which a loop can look at; and where keys are waited for, a thread that is told of the
-signal by the C side (`set_wakeup_fd`) sends it again until it was heard.
+that waits for it goes on for ever. (Of 2,500 that were sent to a process which followed a conversation again and again, 23 fell
+into the callbacks of weak references to what was left of the time before.) So whoever loops until Ctrl-C notes it as a fact as well,
+and looks at it; and where keys are waited for, a thread that is told of the signal by the C side (`set_wakeup_fd`) sends it
+again until it was heard.
 """
 
 import contextlib

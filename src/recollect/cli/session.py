@@ -21,7 +21,6 @@ from ..errors import ConversationDeleted, InvalidInput, NotFound
 from ..model import Conversation
 from ..store import Store
 from . import output
-from .interrupts import Interrupts
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -81,7 +80,6 @@ class Session:
         self._creates = creates
         self._store: Store | None = None
         self.json = as_json
-        self.ctrl_c = Interrupts()
         self.asks = True
         """Whether a person may be asked for a key."""
 
@@ -301,6 +299,16 @@ ExactConversationId = Annotated[
         show_default=False,
     ),
 ]
+ConversationIdOption = Annotated[
+    str | None,
+    typer.Option(
+        "--conversation",
+        "-c",
+        metavar="CONVERSATION",
+        help="Only this one: its id, an unambiguous beginning of it, or @ for the newest.",
+        autocompletion=complete_conversation,
+    ),
+]
 BranchName = Annotated[
     str | None, typer.Option("--branch", "-b", metavar="NAME", help="Which branch. Unsaid: the active one.")
 ]
@@ -346,11 +354,10 @@ def command(
 def guarded(s: Session, fn: Callable[[], None]) -> None:
     """Run a command; whatever goes wrong becomes one line on stderr and an exit code that means something."""
     try:
-        with Interrupts() as s.ctrl_c:
-            try:
-                fn()
-            finally:
-                s.close()
+        try:
+            fn()
+        finally:
+            s.close()
     except (typer.Exit, BrokenPipeError):
         raise
     except (KeyboardInterrupt, typer.Abort):

@@ -856,7 +856,7 @@ class Saver(BaseCheckpointSaver[str]):
         store = self._handle(given.get("user_id"))
         thread = self._thread(given["thread_id"]) if given.get("thread_id") is not None else None
         found = self._found(store, given, thread, filter, before, limit)
-        yield from store._told.span("chat.time_travel.list_history", store.user, thread_id=thread).each(found)
+        yield from store._telemetry.span("chat.time_travel.list_history", store.user, thread_id=thread).each(found)
 
     def _found(
         self,

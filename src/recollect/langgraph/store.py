@@ -10,6 +10,7 @@ import asyncio
 import functools
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from .. import erased, ids, items, jobs, log, mirror
+from .. import erased, ids, items, jobs, log, mirror, telemetry
 from ..aio import AsyncStore
 from ..config import Settings
 from ..db.cipher import hide
@@ -248,10 +249,20 @@ class MemoryStore(BaseStore):
         prefix = tuple(op.namespace_prefix)
         # What is remembered for a user and what for one thread of theirs are two scopes, though one is a prefix.
         exact = prefix[:1] == (mirror.ROOT,) and len(prefix) in (2, 3)
-        found = self._texts.search(
-            self._store._db, self._store.user, items.Scope(prefix, exact), op.query, op.filter, max(0, op.limit),
-            max(0, op.offset), seen,
-        )  # fmt: skip
+        started = time.perf_counter()
+        with self._store._telemetry.span(
+            "chat.memory.search", self._store.user, gen_ai__operation__name="search_memory", recollect__top_k=op.limit
+        ) as span:
+            found = self._texts.search(
+                self._store._db, self._store.user, items.Scope(prefix, exact), op.query, op.filter, max(0, op.limit),
+                max(0, op.offset), seen,
+            )  # fmt: skip
+            span.set(gen_ai__memory__record__count=len(found))
+        if op.query:
+            took = telemetry.since(started)
+            self._store._tell(
+                "chat.memory_searched", top_k=op.limit, count=len(found), latency_ms=took, source="langgraph"
+            )
         if op.refresh_ttl:
             read += [f.row[0] for f in found if f.row[6] is not None]
         return [_found(f) for f in found]
@@ -354,6 +365,10 @@ class MemoryStore(BaseStore):
         for id in self._write(write):
             mirror.follow(db, user, id, store._gate, embeds)
             self._write(functools.partial(jobs.drop, kind=mirror.KIND, key=str(id)))
+        saved = [(w.wish.user, w.wish.thread) for w in writes if w.wish is not None]
+        for owner, thread in dict.fromkeys(saved):
+            n = saved.count((owner, thread))
+            store._telemetry.emit("chat.memory_saved", owner, thread_id=thread, count=n, source="langgraph")
         if store.settings.background:
             if lives:
                 store._worker.wake(user, min(lives) + items.GRACE_MS)

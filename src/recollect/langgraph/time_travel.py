@@ -80,10 +80,10 @@ async def aresume(graph: Graph, config: Where, input: Any = None, **kwargs: Any)
 def _span(graph: Graph, name: str, where: RunnableConfig, **attributes: Any) -> Span:
     """A span of OpenTelemetry, where the graph runs on a store of ours that was told to make them."""
     saver = getattr(graph, "checkpointer", None)
-    if not isinstance(saver, Saver) or not saver.store._told.traces:
+    if not isinstance(saver, Saver) or not saver.store._telemetry.traces:
         return NO_SPAN
     place = saver._place(where)
-    return place.store._told.span(name, place.store.user, thread_id=place.thread, **attributes)
+    return place.store._telemetry.span(name, place.store.user, thread_id=place.thread, **attributes)
 
 
 def _runs_on(input: Any) -> bool:
