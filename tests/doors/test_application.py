@@ -400,7 +400,6 @@ def test_memories_are_filtered_searched_and_exported(store: recollect.Store) -> 
     assert "Prefers tea" not in app.text
     app.at.pills(key="memory-kinds").set_value([]).run()
     app.at.text_input(key="memory-question").set_value("tea").run()
-    print([(h.text, dict(h.parts)) for h in store.search("tea", types="memories")])
     assert "Prefers tea" in app.text
     assert "Lives in Porto" not in app.text
     app.at.text_input(key="memory-question").set_value("").run()

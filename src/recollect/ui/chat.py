@@ -34,14 +34,24 @@ def page() -> None:
     _messages(c, branch, events, older, newer, answer)
     if newer:
         st.button("Go to the newest", key="newest", icon=":material/arrow_downward:", on_click=_newest)
-    text = st.chat_input("Write a message", key="say", submit_mode="disable" if answer else "submit")
-    if text and text.strip():
-        if newer:
-            _newest()
-        answer = turns.say(c, text, branch.name)
-        _pending(text)
+    text = _box()
+    if answer is None:
+        text = text or st.session_state.pop("queued", None)
+        if text:
+            if newer:
+                _newest()
+            answer = turns.say(c, text, branch.name)
+            _pending(text)
+    elif text:
+        st.session_state["queued"] = text  # said while an answer is given: it is next
     if answer is not None:
         _follow(answer)
+
+
+def _box() -> str | None:
+    """The same box on every page of this kind, so that what is half typed stays when the page is drawn anew."""
+    text = st.chat_input("Write a message", key="say")
+    return text if isinstance(text, str) and text.strip() else None
 
 
 # -- a conversation that does not exist yet
@@ -60,8 +70,8 @@ def _draft() -> None:
     with st.container(horizontal=True, horizontal_alignment="center"):
         for i, example in enumerate(EXAMPLES):
             st.button(example, key=f"example-{i}", on_click=_begin, args=(example,))
-    text = st.chat_input("Write a message", key="say-first")
-    if text and text.strip():
+    text = _box()
+    if text:
         _begin(text)
         st.rerun()
 

@@ -80,7 +80,8 @@ _STYLE = """
 /* menus of one thing: the sign is enough to see, the word is there for who cannot */
 [class*="st-key-do-"] button p, [class*="st-key-memory-do-"] button p, .st-key-menu button p, .st-key-memory-menu button p {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-[class*="st-key-do-"] button [data-testid="stIconMaterial"] ~ *, .rc-none { margin: 0; }
+[class*="st-key-do-"] button > div > [aria-hidden], [class*="st-key-memory-do-"] button > div > [aria-hidden],
+.st-key-menu button > div > [aria-hidden], .st-key-memory-menu button > div > [aria-hidden] { display: none; }
 [class*="st-key-list-of-checkpoints"] button { justify-content: flex-start; text-align: left; }
 [class*="st-key-list-of-checkpoints"] button > div { justify-content: flex-start; width: 100%; text-align: left; }
 [class*="st-key-list-of-checkpoints"] button p { font-size: .88rem; }
@@ -204,12 +205,15 @@ _COMMON = frozenset(
 )
 
 
-def fits(hit: Hit) -> bool:
-    """Whether something that was found answers, and is not merely the least far away: it shares words, or most of the
-    meaning (what has nothing to do with a question reaches 0.06)."""
-    return (
-        hit.parts.get("words", 0) > 0 or hit.parts.get("meaning", 0) >= 0.15 or hit.parts.get("neighbours", 0) >= 0.15
-    )
+def fitting(hits: Sequence[Hit]) -> list[Hit]:
+    """Of what was found, what answers, and is not merely the least far away: it shares words, or enough of the meaning
+    (what has nothing to do with a question reaches 0.09 in general, and a third of the best in a store of three lines)."""
+    best = max((h.parts.get("meaning", 0.0) for h in hits), default=0.0)
+    least = max(0.15, best / 2)
+    return [
+        h for h in hits
+        if h.parts.get("words", 0) > 0 or h.parts.get("meaning", 0) >= least or h.parts.get("neighbours", 0) >= 0.15
+    ]  # fmt: skip
 
 
 def marked(text: str, words: Sequence[str]) -> str:

@@ -120,7 +120,7 @@ def _filtered() -> list[Memory]:
     elif order == "most used":
         found.sort(key=lambda m: -m.uses)
     if question.strip():
-        ranks = {h.id: n for n, h in enumerate(store.search(question, types="memories", limit=100)) if look.fits(h)}
+        ranks = {h.id: n for n, h in enumerate(look.fitting(store.search(question, types="memories", limit=100)))}
         words = question.casefold().split()
         found = [m for m in found if m.id in ranks or all(w in m.content.casefold() for w in words)]
         found.sort(key=lambda m: ranks.get(m.id, len(ranks)))

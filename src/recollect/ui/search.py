@@ -33,7 +33,7 @@ def page() -> None:
         return
     types = "events" if {"tool", "kinds"} & set(scope) else TYPES[kind or BOTH]  # a memory has no tool
     hits = state.store().search(question, types=types, limit=MOST, explain=True, **scope)
-    hits = [hit for hit in hits if look.fits(hit)]
+    hits = look.fitting(hits)
     if not hits:
         look.empty("∅", "Nothing was found", "Try other words, or fewer filters.")
         return

@@ -155,7 +155,7 @@ def look_at(conversation: str | None, branch: str | None = None, focus: int | No
     st.session_state[THREAD] = conversation
     st.session_state[BRANCH] = branch
     st.session_state["focus"] = focus
-    for key in ("window", "checkpoint"):
+    for key in ("window", "checkpoint", "queued"):
         st.session_state.pop(key, None)
 
 
