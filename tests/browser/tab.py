@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 
 import recollect
 
@@ -222,14 +222,29 @@ class Tab:
 
     def go(self, page: str) -> Tab:
         """By the navigation: at the top, or in the sidebar of a phone."""
-        if self.size == "phone":
-            self.sidebar().get_by_role("link", name=page).click()
-            self.sidebar(shown=False)
-        else:
-            self.page.get_by_role("link", name=page).click()
-        self.page.wait_for_url(re.compile(WHERE[page]))
+        there = re.compile(WHERE[page])
+        for _ in range(4):
+            self.quiet()
+            place = self.sidebar() if self.size == "phone" else self.page
+            place.get_by_role("link", name=page).click()
+            try:
+                self.page.wait_for_url(there, timeout=5_000)
+                break
+            except TimeoutError:
+                # On a busy machine a timer of Streamlit's own can overtake a click, and say the page that was before.
+                continue
+        assert there.search(self.page.url), self.page.url
+        self.sidebar(shown=False)
         self.quiet()
         return self
+
+    def press(self, name: str, **kw: Any) -> Tab:
+        self.quiet()
+        self.button(name, **kw).click()
+        return self
+
+    def dialog(self) -> Locator:
+        return self.page.get_by_test_id("stDialog")
 
     def button(self, name: str, **kw: Any) -> Locator:
         return self.page.get_by_role("main").get_by_role("button", name=name, **kw)

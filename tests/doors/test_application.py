@@ -135,6 +135,24 @@ def test_clearing_asks_first(store: recollect.Store) -> None:
     assert "Nothing was said here yet" in app.text
 
 
+def test_a_conversation_is_exported(store: recollect.Store) -> None:
+    c = store.create(title="To take away")
+    store.append(c, role="user", text="first words")
+    store.fork(c, at=1, name="other")
+    store.append(c, role="assistant", text="on the other branch", branch="other")
+    read = transcript.markdown(store, store.get(c.id), "main")
+    assert read.startswith("# To take away\n")
+    assert "first words" in read
+    assert "on the other branch" not in read
+    rows = [json.loads(line) for line in transcript.lines(store, store.get(c.id)).splitlines()]
+    assert [row["type"] for row in rows] == ["conversation", "branch", "branch", "event", "event"]
+    assert rows[-1]["text"] == "on the other branch"
+    App()
+    assert {b.label for b in App().at.download_button} >= {
+        "Export for reading (Markdown)", "Export everything (JSON lines)",
+    }  # fmt: skip
+
+
 def test_the_list_can_be_searched_by_title_and_by_what_was_said(store: recollect.Store) -> None:
     for title, text in (
         ("Garden", "tomatoes and basil"),

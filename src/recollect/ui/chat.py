@@ -114,6 +114,7 @@ def _rename(id: str, key: str) -> None:
 
 
 def _menu(c: Conversation, branch: Branch | None) -> None:
+    store = state.store()
     with st.popover("More", icon=":material/more_horiz:", key="menu", type="tertiary"):
         st.toggle(
             "Use what is remembered", value=turns.injects(c), key=f"inject-{c.id}",
@@ -124,12 +125,12 @@ def _menu(c: Conversation, branch: Branch | None) -> None:
             "".join(ch if ch.isalnum() else "-" for ch in (c.title or "conversation"))[:40].strip("-") or "conversation"
         )
         st.download_button(
-            "Export for reading (Markdown)", data=lambda: transcript.markdown(c, branch.name if branch else None),
+            "Export for reading (Markdown)", data=lambda: transcript.markdown(store, c, branch.name if branch else None),
             file_name=f"{name}.md", mime="text/markdown", key="export-md", icon=":material/download:",
             on_click="ignore", width="stretch",
         )  # fmt: skip
         st.download_button(
-            "Export everything (JSON lines)", data=lambda: transcript.lines(c), file_name=f"{name}.jsonl",
+            "Export everything (JSON lines)", data=lambda: transcript.lines(store, c), file_name=f"{name}.jsonl",
             mime="application/x-ndjson", key="export-jsonl", icon=":material/data_object:", on_click="ignore",
             width="stretch",
         )  # fmt: skip

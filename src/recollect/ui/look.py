@@ -42,7 +42,7 @@ _STYLE = """
 @media (max-width: 640px) {
   .stMainBlockContainer { padding: 4.2rem .9rem 1.2rem; }
   [data-testid="stBottomBlockContainer"] { padding: .5rem .9rem 1rem; }
-  [data-testid="stLayoutWrapper"]:has(> .st-key-title-of-conversation), .st-key-title-of-conversation { min-width: 100%; }
+  .st-key-header:has(.stSelectbox) [data-testid="stLayoutWrapper"]:has(> .st-key-title-of-conversation) { min-width: 100%; }
 }
 .stMainBlockContainer h3 { font-size: 1.35rem; }
 [data-testid="stSidebarContent"] [data-testid="stVerticalBlock"] { gap: .45rem; }
@@ -61,7 +61,8 @@ _STYLE = """
 [class*="st-key-title"] [data-baseweb="input"]:focus-within { border-color: var(--st-primary-color, #2f6f5e); padding-left: .4rem; }
 [class*="st-key-title"] [data-testid="InputInstructions"] { display: none; }
 
-.rc-mark mark, mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 0 .1rem; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-notes:empty) { display: none; }
+mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 0 .1rem; }
 .rc-quiet { opacity: .68; font-size: .85rem; }
 .rc-snippet { line-height: 1.5; overflow-wrap: anywhere; white-space: pre-line; }
 .rc-empty { text-align: center; padding: 2.6rem 1rem 1.4rem; }
@@ -70,8 +71,6 @@ _STYLE = """
 .rc-empty p { opacity: .75; margin: 0 auto; max-width: 30rem; }
 .rc-brand { font-weight: 650; font-size: 1.12rem; letter-spacing: .01em; }
 .rc-day { opacity: .6; font-size: .75rem; font-weight: 600; padding: .5rem .6rem 0; }
-.rc-tree { max-width: 100%; overflow-x: auto; }
-.rc-said { overflow-wrap: anywhere; }
 [class*="st-key-focus"] { border-left: 3px solid var(--st-primary-color, #2f6f5e); padding-left: .6rem; border-radius: .2rem; }
 [data-testid="stChatMessage"] { padding: .6rem .8rem; gap: .7rem; }
 [data-testid="stChatMessage"]:has([data-testid="stChatMessageAvatarUser"]), .st-key-pending-user [data-testid="stChatMessage"],

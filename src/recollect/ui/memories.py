@@ -92,7 +92,7 @@ def _filtered() -> list[Memory]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         question = st.text_input(
             "Search", key="memory-question", type="search", icon=":material/search:", placeholder="Search memories",
-            label_visibility="collapsed", max_chars=500,
+            label_visibility="collapsed",
         )  # fmt: skip
         with st.popover("Filters", key="memory-filters", icon=":material/filter_list:"):
             scope = st.selectbox(

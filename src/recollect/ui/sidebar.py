@@ -27,7 +27,7 @@ def draw(stays: bool) -> None:
             st.switch_page("chat.py")
         question = st.text_input(
             "Search conversations", key="find", type="search", placeholder="Search conversations",
-            label_visibility="collapsed", icon=":material/search:", max_chars=500,
+            label_visibility="collapsed", icon=":material/search:",
         )  # fmt: skip
         listed = _listed()
         if question.strip():
