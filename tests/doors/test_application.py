@@ -427,7 +427,7 @@ def test_memories_are_filtered_searched_and_exported(store: recollect.Store) -> 
     assert list(table.columns) == [
         "Memory", "Kind", "Scope", "Importance", "Age", "Uses", "State", "Pinned", "Source",
     ]  # fmt: skip
-    exported = [json.loads(line) for line in memories.exported_of(store).splitlines()]
+    exported = [json.loads(line) for line in memories.exported(store).splitlines()]
     assert {m["content"] for m in exported} == {"Prefers tea", "Lives in Porto"}
 
 

@@ -25,13 +25,13 @@ TO_LOOK_AT = "quarantined"
 
 
 def page() -> None:
-    waiting = _waiting()
+    store, waiting = state.store(), _waiting()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Memories", anchor=False, width="stretch")
         st.button("Add", key="memory-add", icon=":material/add:", type="primary", on_click=dialogs.ask, args=(add,))
         with st.popover("More", key="memory-menu", icon=":material/more_horiz:", type="tertiary"):
             st.download_button(
-                "Export (JSON lines)", data=exported, file_name="memories.jsonl", mime="application/x-ndjson",
+                "Export (JSON lines)", data=lambda: exported(store), file_name="memories.jsonl", mime="application/x-ndjson",
                 key="memory-export", icon=":material/download:", on_click="ignore", width="stretch",
             )  # fmt: skip
             c = state.current()
@@ -374,11 +374,7 @@ def _reject(m: Memory) -> None:
     state.offer_undo(f"Rejected: {look.label(m.content, 80)}", partial(store.undo, m.id))
 
 
-def exported() -> str:
-    return exported_of(state.store())
-
-
-def exported_of(store: Store) -> str:
+def exported(store: Store) -> str:
     """Every memory in every state, a JSON object a line."""
     rows = []
     for m in store.memories(state=None, limit=100_000):
