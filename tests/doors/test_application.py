@@ -62,6 +62,17 @@ def test_what_was_told_in_one_conversation_is_known_in_a_new_one() -> None:
     assert len(app.listed) == 2
 
 
+def test_the_same_on_postgres(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_DATABASE", postgres_url)
+    app = App().say("Remember I prefer dark mode")
+    app.click("new").say("What are my preferences?")
+    assert "dark mode" in app.said[-1]
+    for page in ("time_travel", "memories", "search", "timeline", "settings"):
+        app.go(page)
+        assert not app.at.error, (page, app.text)
+    assert restart().said == app.go("chat").said
+
+
 def test_a_new_conversation_can_be_given_a_name(store: recollect.Store) -> None:
     app = App()
     app.at.text_input(key="draft-title").set_value("Trip to Łódź").run()

@@ -115,7 +115,7 @@ def _rename(id: str, key: str) -> None:
 
 def _menu(c: Conversation, branch: Branch | None) -> None:
     store = state.store()
-    with st.popover("More", icon=":material/more_horiz:", key="menu", type="tertiary"):
+    with st.popover("More", icon=":material/more_horiz:", key=dialogs.menu("chat"), type="tertiary"):
         st.toggle(
             "Use what is remembered", value=turns.injects(c), key=f"inject-{c.id}",
             help="Off: the answers in this conversation see nothing from other conversations.",
@@ -157,6 +157,7 @@ def _inject(id: str) -> None:
 @guarded
 def _delete(id: str, title: str | None) -> None:
     store = state.store()
+    dialogs.close_menus()
     store.delete(id)
     newest = store.conversations(limit=1)
     state.look_at(newest[0].id if newest else None)

@@ -77,10 +77,10 @@ mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 
 [class*="st-key-by-user"] [data-testid="stChatMessage"] { background: rgba(122, 140, 128, .11); }
 [data-testid="stChatMessageContent"] [data-testid="stVerticalBlock"] { gap: .25rem; }
 /* menus of one thing: the sign is enough to see, the word is there for who cannot */
-[class*="st-key-do-"] button p, [class*="st-key-memory-do-"] button p, .st-key-menu button p, .st-key-memory-menu button p {
+[class*="st-key-do-"] button p, [class*="st-key-memory-do-"] button p, [class*="st-key-menu-"] > div > div > button p {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 [class*="st-key-do-"] button > div > [aria-hidden], [class*="st-key-memory-do-"] button > div > [aria-hidden],
-.st-key-menu button > div > [aria-hidden], .st-key-memory-menu button > div > [aria-hidden] { display: none; }
+[class*="st-key-menu-"] > div > div > button > div > [aria-hidden] { display: none; }
 [class*="st-key-list-of-checkpoints"] button { justify-content: flex-start; text-align: left; }
 [class*="st-key-list-of-checkpoints"] button > div { justify-content: flex-start; width: 100%; text-align: left; }
 [class*="st-key-list-of-checkpoints"] button p { font-size: .88rem; }

@@ -29,21 +29,21 @@ def page() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Memories", anchor=False, width="stretch")
         st.button("Add", key="memory-add", icon=":material/add:", type="primary", on_click=dialogs.ask, args=(add,))
-        with st.popover("More", key="memory-menu", icon=":material/more_horiz:", type="tertiary"):
+        with st.popover("More", key=dialogs.menu("memories"), icon=":material/more_horiz:", type="tertiary"):
             st.download_button(
                 "Export (JSON lines)", data=lambda: exported(store), file_name="memories.jsonl", mime="application/x-ndjson",
                 key="memory-export", icon=":material/download:", on_click="ignore", width="stretch",
             )  # fmt: skip
             c = state.current()
-            if c is not None and st.button(
-                "Erase all from this conversation…", key="purge-conversation", icon=":material/delete_forever:", width="stretch",
-                help=look.plain(c.title or "Untitled"),
-            ):  # fmt: skip
-                dialogs.ask(dialogs.purge, c)
-            if st.button(
-                "Erase all of this profile…", key="purge-user", icon=":material/delete_forever:", width="stretch"
-            ):
-                dialogs.ask(dialogs.purge, None)
+            if c is not None:
+                st.button(
+                    "Erase all from this conversation…", key="purge-conversation", icon=":material/delete_forever:",
+                    width="stretch", help=look.plain(c.title or "Untitled"), on_click=dialogs.ask, args=(dialogs.purge, c),
+                )  # fmt: skip
+            st.button(
+                "Erase all of this profile…", key="purge-user", icon=":material/delete_forever:", width="stretch",
+                on_click=dialogs.ask, args=(dialogs.purge, None),
+            )  # fmt: skip
     view = st.segmented_control(
         "View", [CARDS, TABLE, REVIEW], default=CARDS, required=True, key="memory-view", label_visibility="collapsed",
         format_func=lambda v: f"{v} ({len(waiting)})" if v == REVIEW and waiting else v,
