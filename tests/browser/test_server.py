@@ -19,6 +19,9 @@ from tab import Application, Tab, application
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+import recollect
+from recollect.langgraph import ask, chat_graph
+
 
 class SlowModel(BaseHTTPRequestHandler):
     """An OpenAI-compatible server that needs a minute for an answer."""
@@ -132,12 +135,11 @@ def test_ctrl_c_ends_it_and_its_sidecar(tmp_path: Path) -> None:
 def test_killed_in_the_middle_of_an_answer(tab: Callable[..., Tab], tmp_path: Path, slow_model: str) -> None:
     """Everything acknowledged is there after the restart, and the conversation goes on."""
     data = tmp_path / "data"
-    with application(data) as first:
-        t = tab(to=first).open().say("Remember I prefer trains")
-        expect(t.said().last).to_contain_text("trains")
-        with first.store() as store:
-            c = store.conversations()[0]
-            known = [e.text for e in store.messages(c, limit=None)]
+    data.mkdir()
+    with recollect.open(data / "chat.db", background=False) as store:
+        c = store.create(title="Travel")
+        "".join(ask(chat_graph(store=store), c.id, "Remember I prefer trains"))
+        known = [e.text for e in store.messages(c, limit=None)]
     with application(data, RECOLLECT_CHAT_MODEL="openai:slow", RECOLLECT_CHAT_MODEL_URL=slow_model) as second:
         t = tab(to=second).open()
         expect(t.said()).to_have_count(2)
@@ -146,7 +148,7 @@ def test_killed_in_the_middle_of_an_answer(tab: Callable[..., Tab], tmp_path: Pa
         expect(t.said().last).to_contain_text("word3")
         second.kill()
         t.page.close()
-    t.complaints.clear()  # the server went away under it: the browser says so
+        t.complaints.clear()  # the server went away under it, and the browser said so
     with application(data) as third:
         with third.store() as store:
             after = [e.text for e in store.messages(c.id, limit=None)]
@@ -159,3 +161,4 @@ def test_killed_in_the_middle_of_an_answer(tab: Callable[..., Tab], tmp_path: Pa
         expect(t.said()).to_have_count(4)
         t.say("What are my preferences?")
         expect(t.said().last).to_contain_text("trains")
+        t.page.close()
