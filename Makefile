@@ -35,8 +35,8 @@ help:  ## this list
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(RUN_STAMP)  ## record a sample conversation in ./data, replay it, say what to try next
-	@RECOLLECT_DATA_DIR='$(CURDIR)/data' $(VENV)/bin/recollect sample $(ARGS)
+run: $(RUN_STAMP)  ## the application in the browser, with the HTTP sidecar beside it, on ./data (Ctrl-C ends both)
+	@RECOLLECT_DATA_DIR='$(CURDIR)/data' $(VENV)/bin/recollect app --serve $(ARGS)
 
 test: $(DEV_STAMP) $(if $(wildcard tests/browser/test_*.py),browser)  ## every test, on SQLite and on a real Postgres that it starts itself
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)

@@ -62,6 +62,17 @@ def test_what_was_told_in_one_conversation_is_known_in_a_new_one() -> None:
     assert len(app.listed) == 2
 
 
+def test_the_same_on_postgres(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_DATABASE", postgres_url)
+    app = App().say("Remember I prefer dark mode")
+    app.click("new").say("What are my preferences?")
+    assert "dark mode" in app.said[-1]
+    for page in ("time_travel", "memories", "search", "timeline", "settings"):
+        app.go(page)
+        assert not app.at.error, (page, app.text)
+    assert restart().said == app.go("chat").said
+
+
 def test_a_new_conversation_can_be_given_a_name(store: recollect.Store) -> None:
     app = App()
     app.at.text_input(key="draft-title").set_value("Trip to Łódź").run()
@@ -133,6 +144,24 @@ def test_clearing_asks_first(store: recollect.Store) -> None:
     app.click("clear-go")
     assert store.read(app.conversation) == []
     assert "Nothing was said here yet" in app.text
+
+
+def test_a_conversation_is_exported(store: recollect.Store) -> None:
+    c = store.create(title="To take away")
+    store.append(c, role="user", text="first words")
+    store.fork(c, at=1, name="other")
+    store.append(c, role="assistant", text="on the other branch", branch="other")
+    read = transcript.markdown(store, store.get(c.id), "main")
+    assert read.startswith("# To take away\n")
+    assert "first words" in read
+    assert "on the other branch" not in read
+    rows = [json.loads(line) for line in transcript.lines(store, store.get(c.id)).splitlines()]
+    assert [row["type"] for row in rows] == ["conversation", "branch", "branch", "event", "event"]
+    assert rows[-1]["text"] == "on the other branch"
+    App()
+    assert {b.label for b in App().at.download_button} >= {
+        "Export for reading (Markdown)", "Export everything (JSON lines)",
+    }  # fmt: skip
 
 
 def test_the_list_can_be_searched_by_title_and_by_what_was_said(store: recollect.Store) -> None:
@@ -400,7 +429,6 @@ def test_memories_are_filtered_searched_and_exported(store: recollect.Store) -> 
     assert "Prefers tea" not in app.text
     app.at.pills(key="memory-kinds").set_value([]).run()
     app.at.text_input(key="memory-question").set_value("tea").run()
-    print([(h.text, dict(h.parts)) for h in store.search("tea", types="memories")])
     assert "Prefers tea" in app.text
     assert "Lives in Porto" not in app.text
     app.at.text_input(key="memory-question").set_value("").run()
@@ -410,7 +438,7 @@ def test_memories_are_filtered_searched_and_exported(store: recollect.Store) -> 
     assert list(table.columns) == [
         "Memory", "Kind", "Scope", "Importance", "Age", "Uses", "State", "Pinned", "Source",
     ]  # fmt: skip
-    exported = [json.loads(line) for line in memories.exported_of(store).splitlines()]
+    exported = [json.loads(line) for line in memories.exported(store).splitlines()]
     assert {m["content"] for m in exported} == {"Prefers tea", "Lives in Porto"}
 
 

@@ -108,7 +108,7 @@ def tour(store: recollect.Store) -> None:
     store.conversations(workspace="/w")
     store.conversations(deleted=True)
     store.rename(c, "N")
-    store.annotate(c, {"context": False})
+    store.annotate(c, {"theme": "dark"})
     store.pins(c)
     store.delete(c)
     store.restore(c)

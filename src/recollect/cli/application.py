@@ -40,12 +40,12 @@ def application(
     port = launch.free_port(port)
     address = f"http://{launch.ADDRESS}:{port}"
     hand_over(s)
-    child = start_sidecar() if sidecar else None
     if s.json:
-        output.emit({"url": address, "database": s.location, "sidecar": child is not None})
+        output.emit({"url": address, "database": s.location, "sidecar": sidecar and has_sidecar()})
     else:
         output.line(f"Recollect is at {address} ({s.settings.user}, {s.location}). Ctrl-C ends it.")
     sys.stdout.flush()
+    child = start_sidecar() if sidecar else None
     if open_it:
         webbrowser.open(address)
     # Streamlit's server raises the signal again once it has stopped: end as after Ctrl-C, so that what follows is done.
@@ -69,9 +69,13 @@ def hand_over(s: Session) -> None:
         os.environ["RECOLLECT_DATA_DIR"] = s.settings.data_dir
 
 
+def has_sidecar() -> bool:
+    return any(c.name == SIDECAR for c in commands.registered_commands)
+
+
 def start_sidecar() -> "subprocess.Popen[Any] | None":
-    """`recollect serve`, where this version has it."""
-    if not any(c.name == SIDECAR for c in commands.registered_commands):
+    """`recollect serve`, where this version has it. What it says is said here; if it cannot start, the application can."""
+    if not has_sidecar():
         return None
     return subprocess.Popen([sys.executable, "-m", "recollect.cli", SIDECAR])
 

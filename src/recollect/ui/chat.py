@@ -34,14 +34,24 @@ def page() -> None:
     _messages(c, branch, events, older, newer, answer)
     if newer:
         st.button("Go to the newest", key="newest", icon=":material/arrow_downward:", on_click=_newest)
-    text = st.chat_input("Write a message", key="say", submit_mode="disable" if answer else "submit")
-    if text and text.strip():
-        if newer:
-            _newest()
-        answer = turns.say(c, text, branch.name)
-        _pending(text)
+    text = _box()
+    if answer is None:
+        text = text or st.session_state.pop("queued", None)
+        if text:
+            if newer:
+                _newest()
+            answer = turns.say(c, text, branch.name)
+            _pending(text)
+    elif text:
+        st.session_state["queued"] = text  # said while an answer is given: it is next
     if answer is not None:
         _follow(answer)
+
+
+def _box() -> str | None:
+    """The same box on every page of this kind, so that what is half typed stays when the page is drawn anew."""
+    text = st.chat_input("Write a message", key="say")
+    return text if isinstance(text, str) and text.strip() else None
 
 
 # -- a conversation that does not exist yet
@@ -60,8 +70,8 @@ def _draft() -> None:
     with st.container(horizontal=True, horizontal_alignment="center"):
         for i, example in enumerate(EXAMPLES):
             st.button(example, key=f"example-{i}", on_click=_begin, args=(example,))
-    text = st.chat_input("Write a message", key="say-first")
-    if text and text.strip():
+    text = _box()
+    if text:
         _begin(text)
         st.rerun()
 
@@ -104,7 +114,8 @@ def _rename(id: str, key: str) -> None:
 
 
 def _menu(c: Conversation, branch: Branch | None) -> None:
-    with st.popover("More", icon=":material/more_horiz:", key="menu", type="tertiary"):
+    store = state.store()
+    with st.popover("More", icon=":material/more_horiz:", key=dialogs.menu("chat"), type="tertiary"):
         st.toggle(
             "Use what is remembered", value=turns.injects(c), key=f"inject-{c.id}",
             help="Off: the answers in this conversation see nothing from other conversations.",
@@ -114,12 +125,12 @@ def _menu(c: Conversation, branch: Branch | None) -> None:
             "".join(ch if ch.isalnum() else "-" for ch in (c.title or "conversation"))[:40].strip("-") or "conversation"
         )
         st.download_button(
-            "Export for reading (Markdown)", data=lambda: transcript.markdown(c, branch.name if branch else None),
+            "Export for reading (Markdown)", data=lambda: transcript.markdown(store, c, branch.name if branch else None),
             file_name=f"{name}.md", mime="text/markdown", key="export-md", icon=":material/download:",
             on_click="ignore", width="stretch",
         )  # fmt: skip
         st.download_button(
-            "Export everything (JSON lines)", data=lambda: transcript.lines(c), file_name=f"{name}.jsonl",
+            "Export everything (JSON lines)", data=lambda: transcript.lines(store, c), file_name=f"{name}.jsonl",
             mime="application/x-ndjson", key="export-jsonl", icon=":material/data_object:", on_click="ignore",
             width="stretch",
         )  # fmt: skip
@@ -146,6 +157,7 @@ def _inject(id: str) -> None:
 @guarded
 def _delete(id: str, title: str | None) -> None:
     store = state.store()
+    dialogs.close_menus()
     store.delete(id)
     newest = store.conversations(limit=1)
     state.look_at(newest[0].id if newest else None)

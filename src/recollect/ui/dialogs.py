@@ -20,6 +20,17 @@ _OPEN = "dialog"
 def ask(dialog: Callable[..., None], *about: Any) -> None:
     """Open a dialog with the page that is drawn next, or is being drawn."""
     st.session_state[_OPEN] = (dialog, about)
+    close_menus()
+
+
+def close_menus() -> None:
+    """A menu that is open stays open over whatever comes, unless it is another one."""
+    st.session_state["menus"] = int(st.session_state.get("menus", 0)) + 1
+
+
+def menu(name: str) -> str:
+    """The key of a menu."""
+    return f"menu-{name}-{st.session_state.get('menus', 0)}"
 
 
 def draw() -> None:

@@ -46,7 +46,7 @@ def run() -> None:
         stays = page.url_path in ("", *OF_CONVERSATION)
         sidebar.draw(stays)
         state.find_current()
-        state.notes()
+        state.notes(page.url_path)
         page.run()
         dialogs.draw()
         state.address()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -59,6 +60,16 @@ def free_port(wanted: int | None) -> int:
     raise InvalidInput(f"Port {wanted} is taken. Choose another one, or leave it out for one that is free.")
 
 
+def warm() -> None:
+    """LangGraph takes seconds to import: while the first page is looked at, and not when the first message is sent."""
+    from ..errors import Refused
+
+    try:
+        from ..langgraph import ask, chat_graph, resume  # noqa: F401
+    except Refused:
+        return  # it is told when it is needed
+
+
 def run(port: int) -> None:
     """Serve until told to stop; then close the store."""
     from starlette.middleware import Middleware
@@ -70,6 +81,7 @@ def run(port: int) -> None:
     async def lifespan(_: App) -> AsyncIterator[dict[str, Any] | None]:
         # Streamlit puts the folder of the script first on the path, where `search` or `settings` would be our pages.
         sys.path[:] = [p for p in sys.path if p != str(SCREENS)]
+        threading.Thread(target=warm, name="recollect-warm", daemon=True).start()
         try:
             yield None
         finally:

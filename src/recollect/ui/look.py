@@ -42,7 +42,7 @@ _STYLE = """
 @media (max-width: 640px) {
   .stMainBlockContainer { padding: 4.2rem .9rem 1.2rem; }
   [data-testid="stBottomBlockContainer"] { padding: .5rem .9rem 1rem; }
-  [data-testid="stLayoutWrapper"]:has(> .st-key-title-of-conversation), .st-key-title-of-conversation { min-width: 100%; }
+  .st-key-header:has(.stSelectbox) [data-testid="stLayoutWrapper"]:has(> .st-key-title-of-conversation) { min-width: 100%; }
 }
 .stMainBlockContainer h3 { font-size: 1.35rem; }
 [data-testid="stSidebarContent"] [data-testid="stVerticalBlock"] { gap: .45rem; }
@@ -61,7 +61,8 @@ _STYLE = """
 [class*="st-key-title"] [data-baseweb="input"]:focus-within { border-color: var(--st-primary-color, #2f6f5e); padding-left: .4rem; }
 [class*="st-key-title"] [data-testid="InputInstructions"] { display: none; }
 
-.rc-mark mark, mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 0 .1rem; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-notes:empty) { display: none; }
+mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 0 .1rem; }
 .rc-quiet { opacity: .68; font-size: .85rem; }
 .rc-snippet { line-height: 1.5; overflow-wrap: anywhere; white-space: pre-line; }
 .rc-empty { text-align: center; padding: 2.6rem 1rem 1.4rem; }
@@ -70,17 +71,16 @@ _STYLE = """
 .rc-empty p { opacity: .75; margin: 0 auto; max-width: 30rem; }
 .rc-brand { font-weight: 650; font-size: 1.12rem; letter-spacing: .01em; }
 .rc-day { opacity: .6; font-size: .75rem; font-weight: 600; padding: .5rem .6rem 0; }
-.rc-tree { max-width: 100%; overflow-x: auto; }
-.rc-said { overflow-wrap: anywhere; }
 [class*="st-key-focus"] { border-left: 3px solid var(--st-primary-color, #2f6f5e); padding-left: .6rem; border-radius: .2rem; }
 [data-testid="stChatMessage"] { padding: .6rem .8rem; gap: .7rem; }
 [data-testid="stChatMessage"]:has([data-testid="stChatMessageAvatarUser"]), .st-key-pending-user [data-testid="stChatMessage"],
 [class*="st-key-by-user"] [data-testid="stChatMessage"] { background: rgba(122, 140, 128, .11); }
 [data-testid="stChatMessageContent"] [data-testid="stVerticalBlock"] { gap: .25rem; }
 /* menus of one thing: the sign is enough to see, the word is there for who cannot */
-[class*="st-key-do-"] button p, [class*="st-key-memory-do-"] button p, .st-key-menu button p, .st-key-memory-menu button p {
+[class*="st-key-do-"] button p, [class*="st-key-memory-do-"] button p, [class*="st-key-menu-"] > div > div > button p {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-[class*="st-key-do-"] button [data-testid="stIconMaterial"] ~ *, .rc-none { margin: 0; }
+[class*="st-key-do-"] button > div > [aria-hidden], [class*="st-key-memory-do-"] button > div > [aria-hidden],
+[class*="st-key-menu-"] > div > div > button > div > [aria-hidden] { display: none; }
 [class*="st-key-list-of-checkpoints"] button { justify-content: flex-start; text-align: left; }
 [class*="st-key-list-of-checkpoints"] button > div { justify-content: flex-start; width: 100%; text-align: left; }
 [class*="st-key-list-of-checkpoints"] button p { font-size: .88rem; }
@@ -204,12 +204,15 @@ _COMMON = frozenset(
 )
 
 
-def fits(hit: Hit) -> bool:
-    """Whether something that was found answers, and is not merely the least far away: it shares words, or most of the
-    meaning (what has nothing to do with a question reaches 0.06)."""
-    return (
-        hit.parts.get("words", 0) > 0 or hit.parts.get("meaning", 0) >= 0.15 or hit.parts.get("neighbours", 0) >= 0.15
-    )
+def fitting(hits: Sequence[Hit]) -> list[Hit]:
+    """Of what was found, what answers, and is not merely the least far away: it shares words, or enough of the meaning
+    (what has nothing to do with a question reaches 0.09 in general, and a third of the best in a store of three lines)."""
+    best = max((h.parts.get("meaning", 0.0) for h in hits), default=0.0)
+    least = max(0.15, best / 2)
+    return [
+        h for h in hits
+        if h.parts.get("words", 0) > 0 or h.parts.get("meaning", 0) >= least or h.parts.get("neighbours", 0) >= 0.15
+    ]  # fmt: skip
 
 
 def marked(text: str, words: Sequence[str]) -> str:

@@ -25,25 +25,25 @@ TO_LOOK_AT = "quarantined"
 
 
 def page() -> None:
-    waiting = _waiting()
+    store, waiting = state.store(), _waiting()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Memories", anchor=False, width="stretch")
         st.button("Add", key="memory-add", icon=":material/add:", type="primary", on_click=dialogs.ask, args=(add,))
-        with st.popover("More", key="memory-menu", icon=":material/more_horiz:", type="tertiary"):
+        with st.popover("More", key=dialogs.menu("memories"), icon=":material/more_horiz:", type="tertiary"):
             st.download_button(
-                "Export (JSON lines)", data=exported, file_name="memories.jsonl", mime="application/x-ndjson",
+                "Export (JSON lines)", data=lambda: exported(store), file_name="memories.jsonl", mime="application/x-ndjson",
                 key="memory-export", icon=":material/download:", on_click="ignore", width="stretch",
             )  # fmt: skip
             c = state.current()
-            if c is not None and st.button(
-                "Erase all from this conversation…", key="purge-conversation", icon=":material/delete_forever:", width="stretch",
-                help=look.plain(c.title or "Untitled"),
-            ):  # fmt: skip
-                dialogs.ask(dialogs.purge, c)
-            if st.button(
-                "Erase all of this profile…", key="purge-user", icon=":material/delete_forever:", width="stretch"
-            ):
-                dialogs.ask(dialogs.purge, None)
+            if c is not None:
+                st.button(
+                    "Erase all from this conversation…", key="purge-conversation", icon=":material/delete_forever:",
+                    width="stretch", help=look.plain(c.title or "Untitled"), on_click=dialogs.ask, args=(dialogs.purge, c),
+                )  # fmt: skip
+            st.button(
+                "Erase all of this profile…", key="purge-user", icon=":material/delete_forever:", width="stretch",
+                on_click=dialogs.ask, args=(dialogs.purge, None),
+            )  # fmt: skip
     view = st.segmented_control(
         "View", [CARDS, TABLE, REVIEW], default=CARDS, required=True, key="memory-view", label_visibility="collapsed",
         format_func=lambda v: f"{v} ({len(waiting)})" if v == REVIEW and waiting else v,
@@ -92,7 +92,7 @@ def _filtered() -> list[Memory]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         question = st.text_input(
             "Search", key="memory-question", type="search", icon=":material/search:", placeholder="Search memories",
-            label_visibility="collapsed", max_chars=500,
+            label_visibility="collapsed",
         )  # fmt: skip
         with st.popover("Filters", key="memory-filters", icon=":material/filter_list:"):
             scope = st.selectbox(
@@ -120,7 +120,7 @@ def _filtered() -> list[Memory]:
     elif order == "most used":
         found.sort(key=lambda m: -m.uses)
     if question.strip():
-        ranks = {h.id: n for n, h in enumerate(store.search(question, types="memories", limit=100)) if look.fits(h)}
+        ranks = {h.id: n for n, h in enumerate(look.fitting(store.search(question, types="memories", limit=100)))}
         words = question.casefold().split()
         found = [m for m in found if m.id in ranks or all(w in m.content.casefold() for w in words)]
         found.sort(key=lambda m: ranks.get(m.id, len(ranks)))
@@ -374,11 +374,7 @@ def _reject(m: Memory) -> None:
     state.offer_undo(f"Rejected: {look.label(m.content, 80)}", partial(store.undo, m.id))
 
 
-def exported() -> str:
-    return exported_of(state.store())
-
-
-def exported_of(store: Store) -> str:
+def exported(store: Store) -> str:
     """Every memory in every state, a JSON object a line."""
     rows = []
     for m in store.memories(state=None, limit=100_000):

@@ -20,7 +20,7 @@ def page() -> None:
     st.subheader("Search", anchor=False)
     question = st.text_input(
         "What are you looking for?", key="search-question", type="search", icon=":material/search:",
-        placeholder="Words, or a question: which theme do I prefer?", label_visibility="collapsed", max_chars=2_000,
+        placeholder="Words, or a question: which theme do I prefer?", label_visibility="collapsed",
         persist_state="session",
     )  # fmt: skip
     kind = st.segmented_control(
@@ -33,7 +33,7 @@ def page() -> None:
         return
     types = "events" if {"tool", "kinds"} & set(scope) else TYPES[kind or BOTH]  # a memory has no tool
     hits = state.store().search(question, types=types, limit=MOST, explain=True, **scope)
-    hits = [hit for hit in hits if look.fits(hit)]
+    hits = look.fitting(hits)
     if not hits:
         look.empty("∅", "Nothing was found", "Try other words, or fewer filters.")
         return
@@ -97,15 +97,8 @@ def _hit(n: int, hit: Hit, words: list[str], titles: dict[str, str]) -> None:
                 titles.get(hit.conversation_id or "", "another conversation") if hit.conversation_id else "everywhere"
             )
             parts = ", ".join(f"{k} {v:.2f}" for k, v in hit.parts.items() if v > 0.005)
-            look.quiet(
-                " · ".join(
-                    filter(
-                        None, [hit.speaker, look.ago(hit.created_at), look.short(where, 40), f"score {hit.score:.2f}"]
-                    )
-                )
-            )
-            if parts:
-                st.markdown(":material/info:", help=look.plain(parts), width="content")
+            look.quiet(" · ".join(filter(None, [hit.speaker, look.ago(hit.created_at), look.short(where, 40)])))
+            st.caption(f"score {hit.score:.2f}", help=look.plain(parts) or None, width="content")
             if hit.type == "memory":
                 if st.button(
                     "Open in Memories", key=f"hit-memory-{n}", type="tertiary", icon=":material/arrow_outward:"

@@ -268,7 +268,8 @@ def _growth(stats: Stats) -> None:
         total += row.events
         days.append(row.key)
         sums.append(total)
-    st.area_chart({"day": days, "events": sums}, x="day", y="events", height=220, y_label="events in all", x_label="")
+    draw = st.area_chart if len(days) > 2 else st.bar_chart  # an area of one day is nothing
+    draw({"day": days, "events": sums}, x="day", y="events", height=220, y_label="events in all", x_label="")
 
 
 def _doctor() -> None:

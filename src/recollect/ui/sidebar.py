@@ -27,7 +27,7 @@ def draw(stays: bool) -> None:
             st.switch_page("chat.py")
         question = st.text_input(
             "Search conversations", key="find", type="search", placeholder="Search conversations",
-            label_visibility="collapsed", icon=":material/search:", max_chars=500,
+            label_visibility="collapsed", icon=":material/search:",
         )  # fmt: skip
         listed = _listed()
         if question.strip():
@@ -88,9 +88,9 @@ def _results(question: str, listed: list[Conversation], stays: bool) -> None:
     found = {c.id: c for c in listed if all(w in (c.title or "").casefold() for w in words)}
     known = {c.id: c for c in listed}
     focus: dict[str, tuple[int | None, str | None]] = {}
-    for hit in state.store().search(question, types="events", limit=60):
+    for hit in look.fitting(state.store().search(question, types="events", limit=60)):
         id = hit.conversation_id
-        if id is None or id in focus or len(found) >= FOUND or not look.fits(hit):
+        if id is None or id in focus or len(found) >= FOUND:
             continue
         if id not in found:
             found[id] = known.get(id) or state.store().get(id)

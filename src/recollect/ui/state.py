@@ -155,7 +155,7 @@ def look_at(conversation: str | None, branch: str | None = None, focus: int | No
     st.session_state[THREAD] = conversation
     st.session_state[BRANCH] = branch
     st.session_state["focus"] = focus
-    for key in ("window", "checkpoint"):
+    for key in ("window", "checkpoint", "queued"):
         st.session_state.pop(key, None)
 
 
@@ -220,12 +220,13 @@ def address() -> None:
 
 def tell(text: str, kind: str = "warning") -> None:
     """Say something at the top of the page that is drawn next, once."""
-    st.session_state.setdefault("notes", []).append((kind, text))
+    st.session_state.setdefault("to-tell", []).append((kind, text))
 
 
 def offer_undo(text: str, undo: Callable[[], Any]) -> None:
     """Say what was done, and offer to take it back until something else is."""
     st.session_state["undoable"] = (text, undo)
+    st.session_state.pop("undoable-on", None)
 
 
 def guarded(fn: Callable[P, None]) -> Callable[P, None]:
@@ -241,22 +242,29 @@ def guarded(fn: Callable[P, None]) -> Callable[P, None]:
     return run
 
 
-def notes() -> None:
-    for kind, text in st.session_state.pop("notes", []):
-        {"error": st.error, "info": st.info, "success": st.success}.get(kind, st.warning)(text)
+def notes(page: str) -> None:
+    """What is to be said, in a place that is always there: what follows does not jump when it goes."""
     undo = st.session_state.get("undoable")
-    if undo:
-        with st.container(horizontal=True, vertical_alignment="center", border=True, key="undo-bar"):
-            st.markdown(undo[0], width="stretch")
-            st.button("Undo", key="undo", icon=":material/undo:", on_click=_undo)
-            st.button("Dismiss", key="dismiss", type="tertiary", on_click=_dismiss)
+    if undo and st.session_state.setdefault("undoable-on", page) != page:
+        _dismiss()
+        undo = None
+    with st.container(key="notes"):
+        for kind, text in st.session_state.pop("to-tell", []):
+            {"error": st.error, "info": st.info, "success": st.success}.get(kind, st.warning)(text)
+        if undo:
+            with st.container(horizontal=True, vertical_alignment="center", border=True, key="undo-bar"):
+                st.markdown(undo[0], width="stretch")
+                st.button("Undo", key="undo", icon=":material/undo:", on_click=_undo)
+                st.button("Dismiss", key="dismiss", type="tertiary", on_click=_dismiss)
 
 
 @guarded
 def _undo() -> None:
     _, back = st.session_state.pop("undoable")
+    st.session_state.pop("undoable-on", None)
     back()
 
 
 def _dismiss() -> None:
     st.session_state.pop("undoable", None)
+    st.session_state.pop("undoable-on", None)

@@ -11,6 +11,7 @@ import streamlit as st
 
 from ..errors import NotFound, RecollectError
 from ..model import Branch, Conversation, Event
+from ..store import Store
 from . import dialogs, look, state, turns
 
 AVATARS = {
@@ -187,10 +188,10 @@ def jump(conversation: str, seq: int | None, branch: str | None) -> None:
 # -- files
 
 
-def markdown(c: Conversation, branch: str | None) -> str:
+def markdown(store: Store, c: Conversation, branch: str | None) -> str:
     """A conversation for reading."""
     parts = [f"# {c.title or 'Untitled'}", f"*{look.moment(c.created_at)} – {look.moment(c.updated_at)}*"]
-    for e in state.store().read(c.id, branch=branch):
+    for e in store.read(c.id, branch=branch):
         if e.kind == "message":
             parts.append(f"**{(e.agent or e.role or '').title()}** ({look.moment(e.created_at)}):\n\n{e.text}")
         elif e.kind != "event":
@@ -200,12 +201,12 @@ def markdown(c: Conversation, branch: str | None) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def lines(c: Conversation) -> str:
+def lines(store: Store, c: Conversation) -> str:
     """Everything of a conversation, a JSON object a line: itself, then its events on every branch."""
     rows: list[dict[str, Any]] = [{"type": "conversation", **c.__dict__}]
-    rows += [{"type": "branch", **b.__dict__} for b in state.store().branches(c.id)]
+    rows += [{"type": "branch", **b.__dict__} for b in store.branches(c.id)]
     rows += [
         {"type": "event", **{k: v for k, v in e.__dict__.items() if k != "traces"}}
-        for e in state.store().read(c.id, branch="*")
+        for e in store.read(c.id, branch="*")
     ]
     return "\n".join(json.dumps(row, ensure_ascii=False, default=dict) for row in rows) + "\n"
