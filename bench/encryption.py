@@ -47,7 +47,9 @@ def _writing(run: Run) -> Iterator[Figure]:
             run.rounds(3000, 800),
             warm_up=50,
         )
-        yield Figure("encrypted insert p50, 400 characters", p50(ours), p50(reference), "ms", times(1.6), "plain, same run")
+        yield Figure(
+            "encrypted insert p50, 400 characters", p50(ours), p50(reference), "ms", times(1.6), "plain, same run"
+        )
         yield Figure("encrypted insert p95, 400 characters", p95(ours), p95(reference), "ms", None, "plain, same run")
         entries: list[recollect.Entry] = [{"role": "user", "text": said} for _ in range(1000)]
         ours, reference = in_turns(
