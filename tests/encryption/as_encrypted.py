@@ -1,30 +1,20 @@
-"""The core of the contract, on an encrypted file: the same tests, word for word, where the settings name a key.
-
-Every `recollect.open` in them then opens, and makes, an encrypted store."""
+"""Fixtures that put tests of the contract on an encrypted file: the settings name a key, so every `recollect.open` in them
+opens, and makes, an encrypted store. `test_encrypted_*.py` take the tests of one noun each, word for word."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
 
-from contract.conftest import open_store  # noqa: F401 - the fixture, the same here as there
+from contract.conftest import open_store
 from talk import Raw
 
 KEY = "d1" * 32
-NOUNS = "append fork messages recall index erase clear".split()
-
-
-for noun in NOUNS:
-    for name, found in vars(import_module(f"contract.test_{noun}")).items():
-        if name.startswith("test_"):
-            globals()[f"test_{noun}_{name.removeprefix('test_')}"] = found
-        elif type(found).__name__ == "FixtureFunctionDefinition":
-            globals()[name] = found
+__all__ = ["and_is_encrypted", "backend", "every_store_has_a_key", "open_store", "raw"]
 
 
 @pytest.fixture
