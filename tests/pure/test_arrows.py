@@ -19,7 +19,7 @@ LAYERS = [
         "conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
         "search", "memories", "context", "views", "retention", "consolidate", "extract", "decide", "items", "mirror",
         "checkpoints", "schema",
-        "keys", "crypt",
+        "keys", "crypt", "sealed",
     },
     {"store"},
 ]  # fmt: skip
