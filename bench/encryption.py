@@ -47,7 +47,9 @@ def _writing(run: Run) -> Iterator[Figure]:
             run.rounds(3000, 800),
             warm_up=50,
         )
-        yield Figure("encrypted insert p50, 400 characters", p50(ours), p50(reference), "ms", times(1.6), "plain, same run")
+        yield Figure(
+            "encrypted insert p50, 400 characters", p50(ours), p50(reference), "ms", times(1.6), "plain, same run"
+        )
         yield Figure("encrypted insert p95, 400 characters", p95(ours), p95(reference), "ms", None, "plain, same run")
         entries: list[recollect.Entry] = [{"role": "user", "text": said} for _ in range(1000)]
         ours, reference = in_turns(
@@ -97,5 +99,5 @@ def _starting(run: Run) -> Iterator[Figure]:
 
     ours, reference = in_turns([lambda: program("locked"), lambda: program("plain")], run.rounds(40, 15), warm_up=3)
     yield Figure("new process, one append, with a key file", p50(ours), p50(reference), "ms", None, "plain, same run")
-    taken = [busy(lambda: recollect.open(run.folder / f"phrase-{n}.db", key=f"words {n}").close()) for n in range(3)]
+    taken = [busy(lambda: recollect.open(run.folder / f"phrase-{n}.db", key=f"words {n}").close()) for n in range(3)]  # noqa: B023
     yield Figure("a passphrase, once in a process", p50(taken), None, "ms", None, "scrypt, 32 MB; processor's time")

@@ -52,11 +52,12 @@ def backups(
     found = copies.found(where)
     states: list[str | None] = [None] * len(found)
     if check:
+        held = [_key(s, b.path) for b in found]  # asked for before there is a bar in the way
         with output.progress("reading back", shown=not s.json) as bar:
             for i, b in enumerate(found):
                 if bar:
                     bar(b.path.name, i, len(found))
-                states[i] = _state(s, b.path)
+                states[i] = _state(b.path, held[i])
     if s.json:
         output.emit([
             {**b._asdict(), "sound": state == "sound" if check else None, "problem": None if state == "sound" else state}
@@ -93,9 +94,15 @@ def _list(s: Session, where: Path, found: list[copies.Found], states: list[str |
         output.hint(f"To go back to one: {s.command('restore', str(good[0]))}")
 
 
-def _state(s: Session, path: Path) -> str:
+def _key(s: Session, path: Path) -> "Key | None":
     try:
-        key = s.key_for(path)
+        return s.key_for(path)
+    except OSError:
+        return None  # gone meanwhile
+
+
+def _state(path: Path, key: "Key | None") -> str:
+    try:
         copies.check(path, key)
         bad = _altered(path, key)
     except StorageError as e:
@@ -124,8 +131,8 @@ def put_back(s: Session, path: Path, yes: bool) -> None:
     path = path.absolute()
     if where.exists() and path.samefile(where):
         raise InvalidInput(f"{path} is the store itself. `{s.command('backups')}` lists what there is to go back to.")
+    key = s.key_for(path)
     with output.progress("reading it back", shown=not s.json) as bar:
-        key = s.key_for(path)
         copies.check(path, key)
         altered = _altered(path, key)
     there = contents(path, key)

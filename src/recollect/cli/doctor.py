@@ -107,8 +107,9 @@ def doctor(
     elif out is not None:
         _salvage(s, where, Path(os.path.abspath(out.expanduser())))
     else:
+        key = s.key_for(where)
         with steps(s) as (bar, step):
-            report = examine_file(where, bar, step, s.key_for(where))
+            report = examine_file(where, bar, step, key)
         advise(report, s, where)
         _end(s, report)
 

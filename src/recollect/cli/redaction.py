@@ -133,6 +133,7 @@ def scan(
 
 
 def _scan(s: Session, fix: bool, all_users: bool) -> Found:
+    s.store  # noqa: B018 - asks for a key, if it needs one, before there is a bar in the way
     with output.progress("scanning", shown=not s.json) as bar:
         if not all_users or s.where is None or not s.is_there:
             return _scan_one(s.store, fix, bar)
