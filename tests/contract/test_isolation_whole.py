@@ -12,12 +12,14 @@ import importlib.util
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.errors import EmptyInputError, InvalidUpdateError
 from langgraph.graph import START, MessagesState, StateGraph
 
 import recollect
@@ -32,10 +34,9 @@ Call = Callable[[Any, "Bobs"], Any]
 class Bobs:
     """The ids of what Bob has; of nothing at all in a database where he has none."""
 
-    conversation, branch, memory, receipt, checkpoint = "bobs", "idea", "m", "r", "k"
+    conversation, branch, memory, receipt, checkpoint = "bobs", "idea", "0" * 32, "1" * 36, "2" * 36
 
-    def __init__(self, store: recollect.Store | None, path: Path) -> None:
-        self.path = path
+    def __init__(self, store: recollect.Store | None) -> None:
         if store is None:
             return
         bob = store.for_user("bob")
@@ -103,7 +104,7 @@ VERBS: dict[str, Call] = {
     "remember": lambda s, b: [
         outcome(lambda: s.remember("x", conversation=b.conversation)),
         outcome(lambda: s.remember("x", derived_from=[b.memory])),
-        s.remember(f"has {SECRET[:4]}", source=f"{b.conversation}:1").provenance,
+        s.remember("has what Bob has", source=f"{b.conversation}:1").provenance,
     ],
     "forget": lambda s, b: [
         outcome(lambda: s.forget(b.memory)), outcome(lambda: s.forget(b.memory, erase=True)),
@@ -188,7 +189,7 @@ def at(b: Bobs, **more: str) -> Any:
 def outcome(call: Callable[[], Any]) -> Any:
     try:
         return call()
-    except RecollectError as e:
+    except (RecollectError, InvalidUpdateError, EmptyInputError) as e:
         return f"{type(e).__name__}: {e}"
 
 
@@ -198,7 +199,7 @@ def plain(answer: Any) -> str:
     text = repr(answer)
     for pattern in (
         r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22,}", r"\b[0-9a-f]{32}\b", r"\b1[5-9]\d{11}\b", r"bytes=\d+", r"cursor='\d+'",
-        r"0x[0-9a-f]+", r"'\d{4}-\d\d-\d\dT[^']*'", r"\d{32}\.0\.\d+",
+        r"0x[0-9a-f]+", r"'\d{4}-\d\d-\d\dT[^']*'", r"\d{32}\.0\.\d+", r"\d\.\d{5,}",
     ):  # fmt: skip
         text = re.sub(pattern, "…", text)
     return text
@@ -215,30 +216,30 @@ class Awaited:
         return lambda *args, **kw: asyncio.run(found(*args, **kw))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
 def worlds(
-    url: str, backend: str, tmp_path: Path, request: pytest.FixtureRequest
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[list[tuple[recollect.Store, Bobs]]]:
-    """Ann's handle on a database where Bob is, and on one where he is not."""
-    other = str(tmp_path / "other.db") if backend == "sqlite" else None
-    opened = []
-    try:
-        if other is None:
+    """A database where Bob is, and one where he is not. Every proof has an Ann of its own."""
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            folder = tmp_path_factory.mktemp("worlds")
+            urls = [str(folder / "with.db"), str(folder / "without.db")]
+        else:
             server: Any = request.getfixturevalue("postgres_server")
-            making = server.database()
-            other = making.__enter__()
-        for where in (url, other):
-            ann = recollect.open(where, user="ann", background=False, semantic=False)
-            opened.append(ann)
-            ann.append(ann.create("anns", workspace="/w"), role="user", text="I like tea.")
-            ann.consolidate("anns")
-            ann.settle()
-        yield [(opened[0], Bobs(opened[0], tmp_path)), (opened[1], Bobs(None, tmp_path))]
-    finally:
-        for store in opened:
-            store.close()
-        if backend == "postgres":
-            making.__exit__(None, None, None)
+            urls = [stack.enter_context(server.database()) for _ in range(2)]
+        stores = [
+            stack.enter_context(recollect.open(url, user="keeper", background=False, semantic=False)) for url in urls
+        ]
+        yield [(stores[0], Bobs(stores[0])), (stores[1], Bobs(None))]
+
+
+def ann(store: recollect.Store, name: str) -> recollect.Store:
+    mine = store.for_user(name)
+    mine.append(mine.create("anns", workspace="/w"), role="user", text="I like tea.")
+    mine.consolidate("anns")
+    mine.settle()
+    return mine
 
 
 def everything_of(store: recollect.Store) -> str:
@@ -254,50 +255,54 @@ def everything_of(store: recollect.Store) -> str:
         bob.branches("bobs"),
         bob.checkpoints("bobs"),
         bob.receipts(),
-        bob.search(SECRET),
+        [(h.id, h.text) for h in bob.search(SECRET)],
     ]
     answers += [bob.memory_history(m) for m in bob.memories(state=None)]
     answers += [list(langgraph.Saver(bob).list(None)), langgraph.MemoryStore(bob).search(())]
     return re.sub(r"bytes=\d+", "", repr(answers))
 
 
-def prove(worlds: list[tuple[recollect.Store, Bobs]], call: Call, wrap: Callable[[recollect.Store], Any]) -> None:
-    (with_bob, bobs), (without, nobodys) = worlds
+def prove(
+    worlds: list[tuple[recollect.Store, Bobs]], name: str, call: Call, wrap: Callable[[recollect.Store], Any]
+) -> None:
+    with_bob = worlds[0][0]
     before = everything_of(with_bob)
     answers = []
-    for store, ids in ((with_bob, bobs), (without, nobodys)):
-        said = outcome(lambda store=store, ids=ids: call(wrap(store), ids))  # type: ignore[misc]
+    for store, ids in worlds:
+        mine = ann(store, f"ann {name}")
+        said = outcome(lambda mine=mine, ids=ids: call(wrap(mine), ids))  # type: ignore[misc]
         answers.append(plain(said).replace(ids.memory, "…").replace(ids.receipt, "…").replace(ids.checkpoint, "…"))
-    mine, alone = answers
-    assert SECRET not in mine.replace(f"has {SECRET[:4]}", "") and SECRET.capitalize() not in mine
-    assert mine == alone, "the answer tells that Bob is there"
+    assert SECRET not in answers[0] and SECRET.capitalize() not in answers[0]
+    assert answers[0] == answers[1], "the answer tells that Bob is there"
+    if "reindex" in name:  # of a file the index is one: the others' part is filled again when they settle, as it says
+        with_bob.for_user("bob").settle()
     assert everything_of(with_bob) == before
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_no_verb_reads_changes_or_counts_anothers(worlds: Any, verb: str) -> None:
-    prove(worlds, VERBS[verb], lambda store: store)
+    prove(worlds, verb, VERBS[verb], lambda store: store)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"])
+@pytest.mark.parametrize("worlds", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("verb", VERBS)
-def test_nor_does_its_async_mirror(worlds: Any, verb: str, backend: str) -> None:
-    prove(worlds, VERBS[verb], Awaited)
+def test_nor_does_its_async_mirror(worlds: Any, verb: str) -> None:
+    prove(worlds, f"a{verb}", VERBS[verb], Awaited)
 
 
 @pytest.mark.parametrize("method", SAVER)
 def test_nor_a_checkpointer(worlds: Any, method: str) -> None:
-    prove(worlds, SAVER[method], langgraph.Saver)
+    prove(worlds, f"Saver.{method}", SAVER[method], langgraph.Saver)
 
 
 @pytest.mark.parametrize("method", KEPT)
 def test_nor_a_graphs_store(worlds: Any, method: str) -> None:
-    prove(worlds, KEPT[method], langgraph.MemoryStore)
+    prove(worlds, f"MemoryStore.{method}", KEPT[method], langgraph.MemoryStore)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_nor_time_travel(worlds: Any, name: str) -> None:
-    prove(worlds, GRAPHS[name], lambda store: store)
+    prove(worlds, f"graph {name}", GRAPHS[name], lambda store: store)
 
 
 # -- everything is listed
@@ -421,7 +426,7 @@ def test_the_application_need_not_own_its_tables(postgres_server: Any, postgres_
         parts = urlsplit(postgres_url)
         url = urlunsplit(parts._replace(netloc=f"{role}:x@{parts.netloc.rpartition('@')[2]}"))
         with recollect.open(url, user="ann", background=False, semantic=False) as store:
-            bobs = Bobs(store, Path())
+            bobs = Bobs(store)
             ann = store.append(store.create("anns"), role="user", text="tea").id
             assert [h.id for h in store.search("tea")] == [ann]
             assert store.search(SECRET) == [] and store.stats().events == 1
