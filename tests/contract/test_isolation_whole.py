@@ -11,6 +11,7 @@ import asyncio
 import importlib.util
 import inspect
 import re
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -450,3 +451,12 @@ def test_signatures_take_no_user() -> None:
     for verb in VERBS:
         parameters = inspect.signature(getattr(recollect.Store, verb)).parameters
         assert ("user" in parameters) == (verb == "erase"), verb
+
+
+def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "chat.db"
+    with recollect.open(path, user="ann") as store:
+        store.append(store.create(), role="user", text="hi")
+        for file in path.parent.iterdir():
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600, file.name
+        assert stat.S_IMODE(path.parent.stat().st_mode) == stat.S_IMODE(path.parent.parent.stat().st_mode) == 0o700
