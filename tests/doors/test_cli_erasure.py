@@ -47,7 +47,7 @@ def test_each_thing_by_its_option(run: Run, trip: str) -> None:
     assert run("erase", "-y").code == run("erase", trip, "--everything", "-y").code == 2
 
 
-def test_receipts_are_listed_and_verified(run: Run, trip: str, own_environment: Path) -> None:
+def test_receipts_are_listed_and_verified(run: Run, trip: str, own_store: Path) -> None:
     assert run("receipts").out == "Nothing was erased.\n"
     receipt = run("erase", trip, "-y", "--json").json
     assert [r["id"] for r in run("receipts", "--json").json] == [receipt["id"]]
@@ -58,7 +58,7 @@ def test_receipts_are_listed_and_verified(run: Run, trip: str, own_environment: 
     assert run("receipts", "verify", receipt["id"], "--json").json[0]["checks"]["events"] == 0
     assert run("receipts", "verify", "unknown").code == 3
     assert run("receipts", "nonsense").code == 2
-    made = apsw.Connection(str(own_environment / "chat.db"))
+    made = apsw.Connection(str(own_store))
     made.execute("insert into tombstones select no, 1, 1, 1, 0 from users").fetchall()
     made.close()
     found = run("receipts", "verify")
@@ -73,8 +73,8 @@ def test_an_erased_id_is_refused_unless_said(run: Run, trip: str) -> None:
     assert run("new", "--id", trip, "--again").code == 0
 
 
-def test_backups_are_named(run: Run, trip: str, own_environment: Path) -> None:
+def test_backups_are_named(run: Run, trip: str, own_store: Path) -> None:
     run("backup")
-    held = [p.name for p in (own_environment / "backups").iterdir() if p.suffix == ".db"]
+    held = [p.name for p in (own_store.parent / "backups").iterdir() if p.suffix == ".db"]
     said = run("erase", trip, "-y").out
     assert all(name in flat(said) for name in held) and held

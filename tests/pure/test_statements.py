@@ -367,7 +367,7 @@ def erasures(store: recollect.Store) -> None:
     store.summarize("e1")
     store.pin("e1:1")
     for request in (
-        {"source": "e1:1"}, {"source": "elsewhere:3"}, {"memory": store.remember("gone soon").id},
+        {"source": "e1:1"}, {"source": next(e.id for e in store.read("e3") if e.text == "hi")}, {"source": "elsewhere:3"}, {"memory": store.remember("gone soon").id},
         {"conversation": "e2"}, {"workspace": "/e"},
     ):  # fmt: skip
         store.erase(**request, dry_run=True)  # type: ignore[arg-type]
