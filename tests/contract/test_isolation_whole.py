@@ -177,10 +177,58 @@ NOT_ALONE = {
     "persistence": "makes one", "compile_graph": "compiles with one", "create_checkpointer": "makes a Saver",
     "create_graph_store": "makes a MemoryStore",
 }  # fmt: skip
-ROUTES: dict[str, str] = {}
-"""METHOD /path of recollect.server -> the test that proves it."""
-TOOLS: dict[str, str] = {}
-"""Tool of recollect.mcp -> the test that proves it."""
+ROUTES: dict[str, Call] = {
+    "POST /memory/record": lambda h, b: [
+        h("POST", "/memory/record", {"type": "prompt", "session_id": "mine", "content": "x"}),
+        h("POST", "/memory/record", {"type": "prompt", "session_id": b.conversation, "content": "x", "branch": b.branch}),
+    ],
+    "DELETE /memory/record/{id}": lambda h, b: [h("DELETE", f"/memory/record/{b.conversation}:1"), h("DELETE", f"/memory/record/{b.memory}")],
+    "GET /memory/search": lambda h, b: [
+        h("GET", f"/memory/search?q={SECRET}"), h("GET", f"/memory/search?q={SECRET}&session_id={b.conversation}"),
+        h("GET", "/memory/search?q=message&workspace=/w"),
+    ],
+    "POST /memory/context": lambda h, b: [
+        h("POST", "/memory/context", {"prompt": SECRET}),
+        h("POST", "/memory/context", {"prompt": SECRET, "session_id": b.conversation}),
+    ],
+    "POST /memory/summarize": lambda h, b: h("POST", f"/memory/summarize?session_id={b.conversation}"),
+    "POST /memory/remember": lambda h, b: h("POST", "/memory/remember", {"content": "x", "session_id": b.conversation}),
+    "POST /memory/pin": lambda h, b: [h("POST", "/memory/pin", {"id": b.memory}), h("POST", "/memory/pin", {"id": f"{b.conversation}:1"})],
+    "POST /memory/unpin": lambda h, b: [h("POST", "/memory/unpin", {"id": b.memory}), h("POST", "/memory/unpin", {"id": f"{b.conversation}:1"})],
+    "GET /memory/events": lambda h, b: h("GET", f"/memory/events?session_id={b.conversation}"),
+    "GET /memory/conversations": lambda h, b: [h("GET", "/memory/conversations"), h("GET", "/memory/conversations?workspace=/w")],
+    "GET /memory/conversation": lambda h, b: h("GET", f"/memory/conversation?session_id={b.conversation}"),
+    "GET /memory/replay": lambda h, b: h("GET", f"/memory/replay?session_id={b.conversation}&branch={b.branch}"),
+    "GET /memory/branches": lambda h, b: h("GET", f"/memory/branches?session_id={b.conversation}"),
+    "POST /memory/fork": lambda h, b: h("POST", "/memory/fork", {"session_id": b.conversation, "at": 1}),
+    "GET /memory/ledger": lambda h, b: h("GET", f"/memory/ledger?session_id={b.conversation}"),
+    "GET /memory/memories": lambda h, b: [
+        h("GET", "/memory/memories?state=all"), h("GET", f"/memory/memories?session_id={b.conversation}"),
+        h("GET", f"/memory/memories?cursor={b.memory}"),
+    ],
+    "POST /memory/forget": lambda h, b: [h("POST", "/memory/forget", {"session_id": b.conversation})],
+    "GET /memory/stats": lambda h, b: [h("GET", "/memory/stats"), h("GET", "/memory/stats?by=kind"), h("GET", "/memory/stats?workspace=/w")],
+    "GET /memory/health": lambda h, b: h("GET", "/memory/health"),
+    "GET /memory/export": lambda h, b: [h("GET", "/memory/export"), h("GET", f"/memory/export?session_id={b.conversation}")],
+    "POST /memory/import": lambda h, b: h("POST", "/memory/import", {"none": "of ours"}),
+}  # fmt: skip
+"""METHOD /path of recollect.server -> what it is tried with, as Ann."""
+TOOLS: dict[str, Call] = {
+    "memory_search": lambda m, b: [m("memory_search", query=SECRET), m("memory_search", query=SECRET, conversation_id=b.conversation)],
+    "memory_context": lambda m, b: [m("memory_context", prompt=SECRET), m("memory_context", prompt=SECRET, conversation_id=b.conversation)],
+    "recall": lambda m, b: m("recall", question=SECRET),
+    "read_conversation": lambda m, b: m("read_conversation", conversation_id=b.conversation, branch=b.branch),
+    "list_conversations": lambda m, b: m("list_conversations"),
+    "remember": lambda m, b: m("remember", content="x", source=f"{b.conversation}:1"),
+    "forget": lambda m, b: m("forget", memory_id=b.memory),
+}  # fmt: skip
+"""Tool of recollect.mcp -> what it is tried with, as Ann."""
+RESOURCES = {
+    "recollect://conversations": "recollect://conversations",
+    "recollect://conversations/{id}": "recollect://conversations/bobs",
+    "recollect://memories": "recollect://memories",
+    "recollect://memories/{id}": "recollect://memories/{memory}",
+}
 
 
 def at(b: Bobs, **more: str) -> Any:
@@ -353,37 +401,90 @@ def test_every_entry_point_of_langgraph_is_listed() -> None:
     assert public(langgraph.MemoryStore) == KEPT.keys() | asynced | life
 
 
-def routes() -> set[str]:
-    """METHOD /path of the sidecar, where there is one."""
-    if importlib.util.find_spec("recollect.server") is None:
-        return set()
-    server = importlib.import_module("recollect.server")
-    make = next(getattr(server, n) for n in ("create_app", "app", "make_app", "build") if hasattr(server, n))
-    with recollect.open(":memory:", user="ann") as store:
-        app = make(store) if callable(make) and not hasattr(make, "routes") else make
-        return {f"{method} {route.path}" for route in app.routes for method in getattr(route, "methods", None) or ()}
+# -- over HTTP, and for a model: where these doors are there
+
+TOKEN = "t0ken-" + "x" * 40
 
 
-def tools() -> set[str]:
-    """Tools of the MCP server, where there is one."""
-    if importlib.util.find_spec("recollect.mcp") is None:
-        return set()
-    mcp = importlib.import_module("recollect.mcp")
-    return set(getattr(mcp, "TOOLS", None) or ["recollect.mcp must name its TOOLS"])
+def is_there(module: str) -> bool:
+    return importlib.util.find_spec(f"recollect.{module}") is not None
+
+
+def sidecar(store: recollect.Store) -> Any:
+    """A way to ask a sidecar of this store: (method, path, body) -> (status, text)."""
+    from starlette.testclient import TestClient
+
+    make = importlib.import_module("recollect.server.app").create_app
+
+    def ask(method: str, path: str, body: Any = None) -> tuple[int, str]:
+        with TestClient(make(store, token=TOKEN, hosts=("testserver",))) as client:
+            got = client.request(method, path, json=body, headers={"Authorization": f"Bearer {TOKEN}"})
+            return got.status_code, re.sub(r'"(took_ms|uptime_ms|uptime|pid|bytes)": ?[\d.]+', "", got.text)
+
+    return ask
+
+
+def model(store: recollect.Store) -> Any:
+    """A way to call a tool of an MCP server of this store, or to read a resource of it."""
+    from mcp import Client
+
+    made = importlib.import_module("recollect.mcp").server(store)
+
+    def call(tool: str, **given: Any) -> str:
+        async def go() -> Any:
+            async with Client(made) as client:
+                if "://" in tool:
+                    return await client.read_resource(tool)
+                return await client.call_tool(tool, given)
+
+        try:
+            return repr(asyncio.run(go()))
+        except BaseException as e:
+            while isinstance(e, BaseExceptionGroup):
+                e = e.exceptions[0]
+            return f"{type(e).__name__}: {e}"
+
+    return call
 
 
 def test_every_route_is_listed_with_its_proof() -> None:
-    assert routes() - {f"HEAD {r.removeprefix('GET ')}" for r in routes()} == ROUTES.keys()
+    if not is_there("server"):
+        return
+    make = importlib.import_module("recollect.server.app").create_app
+    with recollect.open(":memory:", user="ann") as store:
+        api = make(store, token=TOKEN)._app.api
+        there = {f"{method.upper()} {path}" for path, methods in api.openapi()["paths"].items() for method in methods}
+    assert there == ROUTES.keys()
 
 
 def test_every_tool_is_listed_with_its_proof() -> None:
-    assert tools() == TOOLS.keys()
+    if not is_there("mcp"):
+        return
+    with recollect.open(":memory:", user="ann") as store:
+        made = importlib.import_module("recollect.mcp").server(store)
+        assert {tool.name for tool in asyncio.run(made.list_tools())} == TOOLS.keys()
+        listed = {str(r.uri) for r in asyncio.run(made.list_resources())}
+        listed |= {str(r.uri_template) for r in asyncio.run(made.list_resource_templates())}
+        assert listed == RESOURCES.keys()
 
 
-def test_the_proofs_are_tests_that_are_there() -> None:
-    for where in {*ROUTES.values(), *TOOLS.values()}:
-        file, _, name = where.partition("::")
-        assert f"def {name}(" in (Path(__file__).parents[1] / file).read_text("utf-8"), where
+@pytest.mark.parametrize("route", ROUTES)
+def test_nor_a_route(worlds: Any, route: str) -> None:
+    if is_there("server"):
+        prove(worlds, route.replace("/", " "), ROUTES[route], sidecar)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_nor_a_tool(worlds: Any, tool: str) -> None:
+    if is_there("mcp"):
+        prove(worlds, f"mcp {tool}", TOOLS[tool], model)
+
+
+@pytest.mark.parametrize("resource", RESOURCES)
+def test_nor_a_resource(worlds: Any, resource: str) -> None:
+    if is_there("mcp"):
+        where = RESOURCES[resource]
+        prove(worlds, f"mcp {where[12:15]} {len(resource)}", lambda m, b: m(where.replace("{memory}", b.memory)), model)
 
 
 # -- the second wall, on Postgres
