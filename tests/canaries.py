@@ -31,6 +31,8 @@ class Planted:
     def __init__(self, store: recollect.Store, mark: str) -> None:
         self.store, self.mark = store, mark
         self.words: dict[str, str] = {}
+        self.way: dict[str, Any] = {}
+        """What its store is opened with besides."""
 
     def new(self, place: str) -> str:
         made = self.words[place] = word(f"{self.mark} {place}")

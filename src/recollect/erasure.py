@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .learned import Counts, Target
 
 KINDS = ("conversation", "workspace", "user", "memory", "source")
-OWN = ("events", "branches", "tombstones", "pins", "considered", *conversations.STATE, "vectors")
+OWN = ("events", "branches", "tombstones", "pins", "considered", *conversations.STATE)
 """Tables whose rows say which conversation they belong to."""
 REST = (
     "events", "branches", "tombstones", "pins", "considered", *conversations.STATE, "vectors", "memory_changes",
@@ -122,8 +122,17 @@ def _count_conversation(tx: Tx, no: int) -> Counts:
     counts["jobs"] = sum(
         1 for (key,) in tx.all("select key from jobs where user_no = :user") if key.partition(":")[:2] == (str(no), ":")
     )
+    counts["vectors"] = _vectors(tx, " and conversation_no = :c", c=no)
     counts["conversations"] = count(tx, "conversations where user_no = :user and no = :c", c=no)
     return counts
+
+
+def _vectors(tx: Tx, where: str, **params: Any) -> int:
+    """How many of the user's vectors; by the range of their ids, since no index knows their conversations."""
+    return count(
+        tx, f"vectors v where user_no = :user and v.id > :low and v.id <= :high{where}",
+        low=tx.low_id(), high=tx.high_id(), **params,
+    )  # fmt: skip
 
 
 def _drop_conversation(tx: Tx, no: int, receipt: str, now: int) -> None:
@@ -292,7 +301,8 @@ def _drop_event(tx: Tx, scope: Scope, receipt: str, now: int, summaries: bool) -
 
 
 def _count_all(tx: Tx) -> Counts:
-    return {table: count(tx, f"{table} where user_no = :user") for table in REST}
+    counts = {table: count(tx, f"{table} where user_no = :user") for table in REST if table != "vectors"}
+    return {**counts, "vectors": _vectors(tx, "")}
 
 
 def _drop_memories_of_all(tx: Tx) -> None:
@@ -307,7 +317,11 @@ def _drop_memories_of_all(tx: Tx) -> None:
 def _drop_rest(tx: Tx) -> None:
     items.remove(tx, tx.all("select id, namespace from items where user_no = :user"))
     for table in REST:
-        tx.run(f"delete from {table} where user_no = :user")
+        if table != "vectors":
+            tx.run(f"delete from {table} where user_no = :user")
+    tx.run(
+        "delete from vectors where user_no = :user and id > :low and id <= :high", low=tx.low_id(), high=tx.high_id()
+    )
     row = tx.one("select id from users where no = :user")
     if row is not None and not row[0].startswith(ids.ERASED):
         tx.rename_user(erased.user_name(erased.key(tx), row[0]))
@@ -356,7 +370,7 @@ def do(tx: Tx, wanted: Target, step: list[Any], receipt: str, now: int, summarie
         return counts, {}
     if scope.is_all:
         counts = {t: count(tx, f"{t} where user_no = :user") for t in ("memory_changes", "memory_roots", "memories")}
-        counts["vectors"] = count(tx, "vectors where user_no = :user and conversation_no = 0")
+        counts["vectors"] = _vectors(tx, " and conversation_no = 0")
         _drop_memories_of_all(tx)
         return counts, {}
     return learned_of(tx, scope, apply=True)
@@ -424,9 +438,9 @@ def _strays(tx: Tx) -> Counts:
             )))  # fmt: skip
         words += len(set(rows) - there)
         after = rows[-1]
-    orphans = count(
+    orphans = _vectors(
         tx,
-        "vectors v where v.user_no = :user and not exists (select 1 from events e where e.user_no = v.user_no and e.id = v.id)"
+        " and not exists (select 1 from events e where e.user_no = v.user_no and e.id = v.id)"
         " and not exists (select 1 from memories m where m.user_no = v.user_no and m.id = v.id)",
     )
     return {"words": words, "vectors": orphans}

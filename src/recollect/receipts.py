@@ -66,8 +66,8 @@ def erase(
         return db.read(user, look)
     id, named = db.write(user, lambda tx: _begin(tx, kind, what, who, backups, away))
     reach("erasure begun")
+    told(None if kind == "user" else named)  # now: later, nobody knows their names any more
     resume(db, user, id, summaries=summaries)
-    told(None if kind == "user" else named)
     name = user if kind != "user" else db.read(user, lambda tx: erased.user_name(erased.key(tx), user))
     return db.read(name, lambda tx: get(tx, id))
 

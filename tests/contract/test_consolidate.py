@@ -203,7 +203,7 @@ def test_a_purge_wins_over_a_late_consolidation(open_store: Open, monkeypatch: p
         "erase": lambda: other.erase(conversation="c"),
         "recreate": lambda: (
             other.erase(conversation="c"),
-            other.append(other.create("c"), role="user", text="Hello."),
+            other.append(other.create("c", again=True), role="user", text="Hello."),
         ),
         "forget source": lambda: other.forget(source="c"),
     }

@@ -107,7 +107,7 @@ def play(store: recollect.Store, steps: list[tuple[str, int, int]]) -> Model:
             chosen = known[a % len(known)]
             held = model.memories[chosen]
             c, seq = said[b % len(said)]
-            content = next(m.content for m in store.memories(state=None, limit=1000) if m.id == chosen)
+            content = held_by(store, model)[chosen].content
             if held.events and (c, seq) not in held.events and c not in {cc for cc, _ in held.events}:
                 store.remember(content, source=f"{c}:{seq}")
                 held.events.add((c, seq))
@@ -134,6 +134,14 @@ def play(store: recollect.Store, steps: list[tuple[str, int, int]]) -> Model:
     return model
 
 
+def held_by(store: recollect.Store, model: Model) -> dict[str, recollect.Memory]:
+    """All memories, those too that are seen from one branch only."""
+    found = {m.id: m for m in store.memories(state=None, limit=1000)}
+    for c, branch in model.branches:
+        found |= {m.id: m for m in store.memories(state=None, limit=1000, conversation=c, branch=branch)}
+    return found
+
+
 def check_plan(store: recollect.Store, request: dict[str, Any]) -> None:
     plan = store.erase(**request, dry_run=True)
     receipt = store.erase(**request)
@@ -145,7 +153,7 @@ def compare(store: recollect.Store, model: Model) -> None:
     assert {c.id for c in store.conversations(limit=1000)} == {c for c, _ in model.branches}
     for c, branch in model.branches:
         assert [e.seq for e in store.read(c, branch=branch)] == model.lineage(c, branch), (c, branch)
-    held = {m.id: m for m in store.memories(state=None, limit=1000)}
+    held = held_by(store, model)
     assert held.keys() == model.memories.keys()
     for id, memory in model.memories.items():
         said = {

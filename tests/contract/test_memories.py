@@ -169,13 +169,17 @@ def test_forgotten_is_not_found_and_can_be_undone(open_store: Open, raw: Raw) ->
 
 def test_erased_is_gone(words: recollect.Store, raw: Raw) -> None:
     m = words.remember("Prefers aubergine curtains")
-    rest = words.remember("Rests on it", derived_from=[m.id])
-    assert words.forget(m, erase=True) == 1
+    other = words.remember("Something else")
+    words.remember("Rests on it", derived_from=[m.id])
+    rest = words.remember("Rests on both", derived_from=[m.id, other.id])
+    assert words.forget(m, erase=True) == 2, "it, and what rests on nothing else"
     for verb in (words.undo, words.memory_history, words.forget, words.pin):
         with pytest.raises(NotFound):
             verb(m.id)
-    assert words.memories(state=None)[0].flag == "What it rests on was erased."
-    assert raw("select count(*) from memory_changes") == [(2,)], rest
+    assert [(m.id, m.flag) for m in words.memories(state=None)] == [
+        (rest.id, "What it rests on was erased."), (other.id, None),
+    ]  # fmt: skip
+    assert raw("select count(*) from memory_changes") == [(3,)]
     assert words.remember("Prefers aubergine curtains").id == m.id
     assert words.verify().ok
 

@@ -16,6 +16,7 @@ import apsw
 import pytest
 
 import recollect
+from recollect import erased
 from recollect.db import migrate
 from recollect.errors import NewerSchema, NotARecollectFile, RecollectError
 from talk import eventually, exchange
@@ -176,6 +177,7 @@ def schema_one(monkeypatch: pytest.MonkeyPatch, where: str, fill: Callable[[reco
             patch.setattr(index, verb, lambda *args: None)
         known = conversations._COLUMNS.replace("coalesce(c.origin, 'application')", "'application'")
         patch.setattr(conversations, "_COLUMNS", known.replace(conversations._NEWEST, "null"))
+        patch.setattr(erased, "has_any", lambda tx, kind: False)
         with recollect.open(where, user="alex", semantic=False, background=False, memory_extract=False) as store:
             fill(store)
             assert store._db.schema() == 1
@@ -215,6 +217,30 @@ def test_a_store_of_the_first_schema_becomes_findable(url: str, monkeypatch: pyt
         assert store.verify().ok
 
 
+def test_receipts_of_before_become_hashes_and_keep_late_writers_out(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fifth schema kept the id of what was erased in its receipt."""
+    real = migrate.scripts
+    with monkeypatch.context() as patch:
+        patch.setattr(migrate, "LATEST", 5)
+        patch.setattr(migrate, "scripts", lambda dialect, after: [s for s in real(dialect, after) if s[0] <= 5])
+        patch.setattr(erased, "has_any", lambda tx, kind: False)
+        with recollect.open(url, user="alex", background=False) as store:
+            for n, id in enumerate(("gone", "there")):
+                store._db.write("alex", lambda tx, n=n, id=id: tx.run(  # type: ignore[misc]
+                    "insert into receipts (user_no, id, request, counts, erased_at) values (:user, :r, :asked, :counts, 7)",
+                    r=f"r{n}", asked=f'{{"conversation": "{id}"}}', counts='{"events": 3}',
+                ))  # fmt: skip
+            store.create("there")
+    with recollect.open(url, user="alex", background=False) as store:
+        assert [(r.id, dict(r.counts), r.ok) for r in store.receipts()] == [("r1", {"events": 3}, True), ("r0", {"events": 3}, True)]
+        assert "gone" not in repr(store.receipts())
+        assert [r.id for r in store.receipts(conversation="gone")] == ["r0"]
+        with pytest.raises(recollect.errors.Erased):
+            store.create("gone")
+        assert store.append("there", role="user", text="hi").seq == 1, "created anew before"
+        assert store.verify_receipt("r0").ok
+
+
 def test_plain_memories_get_a_history(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memories of the second schema, which knew no changes: active, by hand, found as before."""
     from recollect.search import index
@@ -247,6 +273,7 @@ def test_plain_memories_get_a_history(url: str, monkeypatch: pytest.MonkeyPatch)
         patch.setattr(migrate, "scripts", lambda dialect, after: [s for s in real(dialect, after) if s[0] <= 2])
         known = conversations._COLUMNS.replace("coalesce(c.origin, 'application')", "'application'")
         patch.setattr(conversations, "_COLUMNS", known.replace(conversations._NEWEST, "null"))
+        patch.setattr(erased, "has_any", lambda tx, kind: False)
         with recollect.open(url, user="alex", semantic=False, background=False, memory_extract=False) as store:
             store.append(store.create("c"), role="user", text="I like tea")
             store._db.write("alex", write)

@@ -18,7 +18,7 @@ import pytest
 import recollect
 import recollect.ids
 import recollect.store
-from recollect import jobs, memories, salvage
+from recollect import jobs, memories, receipts, salvage
 from talk import Hashed, exchange
 
 pytest.importorskip("psycopg")
@@ -30,7 +30,7 @@ VERBS = ("all", "one", "run", "many")
 TENANT = re.compile(
     r"\b(?:from|join|into|update)\s+(conversations|branches|events|tombstones|jobs|receipts|memories|words|title_words"
     r"|vectors|embeddings|statistics|memory_changes|memory_roots|considered|pins|items|item_texts|checkpoints"
-    r"|checkpoint_writes|checkpoint_pieces|checkpoint_messages)\b",
+    r"|checkpoint_writes|checkpoint_pieces|checkpoint_messages|erased)\b",
     re.I,
 )
 ONE_OR_THE_OTHER = {"sqlite": {"_late", "_distance"}, "postgres": {"_new"}}
@@ -377,6 +377,58 @@ def archives(store: recollect.Store) -> None:
     bring()
 
 
+def erasures(store: recollect.Store) -> None:
+    """Everything that can be erased, and what must not come back."""
+    from langchain_core.messages import HumanMessage
+    from langgraph.graph import START, MessagesState, StateGraph
+
+    from recollect.langgraph import MemoryStore, Saver
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("answer", lambda state: {"messages": [HumanMessage("answer")]})
+    builder.add_edge(START, "answer")
+    kept = MemoryStore(store)
+    graph = builder.compile(checkpointer=Saver(store), store=kept)
+    for c in ("e1", "e2", "e3"):
+        store.create(c, workspace="/e")
+        for said in ("I live in Porto.", "I live in Bonn.", "I have a dog."):
+            store.append(c, role="user", text=said)
+        store.consolidate(c)
+        graph.invoke({"messages": [HumanMessage("hi", id="h")]}, {"configurable": {"thread_id": c}})
+        kept.put(("memories", "alex", c), "k", {"content": f"of {c}"})
+        store.remember(f"limited {c}", workspace="/e")
+    MemoryStore(store.for_user("service")).put(("memories", "alex"), "theirs", {"content": "kept elsewhere"})
+    root = store.remember("a root", source="e1:1")
+    store.remember("of a root", derived_from=[root.id])
+    store.remember("of two", derived_from=[root.id, store.remember("another").id])
+    store.remember("of nobody", source="elsewhere:3")
+    store.summarize("e1")
+    store.pin("e1:1")
+    for request in (
+        {"source": "e1:1"}, {"source": next(e.id for e in store.read("e3") if e.text == "hi")}, {"source": "elsewhere:3"}, {"memory": store.remember("gone soon").id},
+        {"conversation": "e2"}, {"workspace": "/e"},
+    ):  # fmt: skip
+        store.erase(**request, dry_run=True)  # type: ignore[arg-type]
+        store.erase(**request)  # type: ignore[arg-type]
+    with pytest.raises(recollect.errors.Erased):
+        store.append("e2", role="user", text="late")
+    store.create("e2", again=True)
+    store.receipts()
+    store.verify_receipt(store.receipts(conversation="e1")[0])
+    store._db.write("alex", lambda tx: tx.run("update items set source = '{\"thread_id\": \"x\"}' where user_no = :user"))
+    kept.put(("n",), "k", {"content": "of a run"})
+    store._db.write("alex", lambda tx: tx.run("update items set source = '{\"thread_id\": \"x\"}' where user_no = :user"))
+    store.erase(conversation="x")
+    old = recollect.ids.new()
+    store._db.write("alex", lambda tx: tx.run(
+        "insert into receipts (user_no, id, request, counts, erased_at) values (:user, :id, :request, '{}', 1)",
+        id=old, request='{"conversation": "before"}',
+    ))  # fmt: skip
+    receipts.resume(store._db, "alex")
+    assert store.receipts(conversation="before")
+    store.erase(user="alex")
+
+
 def salvage_something(store: recollect.Store, url: str) -> None:
     c = store.create()
     store.append_many(c, exchange(3))
@@ -394,6 +446,7 @@ def seen(url: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> Iterable[li
         tour(store)
         lives(store)
         graphs(store)
+        erasures(store)
         if backend == "sqlite":
             salvage_something(store, url)
         yield found

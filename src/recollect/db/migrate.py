@@ -7,6 +7,7 @@ equal to the files.
 from __future__ import annotations
 
 LATEST = 6
+ERASURE = 6  # the first that knows of erasures that were interrupted
 
 
 def scripts(dialect: str, after: int) -> list[tuple[int, str]]:

@@ -367,6 +367,8 @@ class Postgres:
             return [row[0] for row in found if erased or not row[0].startswith(ids.ERASED)]
 
     def unfinished(self) -> list[str]:
+        if migrate.LATEST < migrate.ERASURE:
+            return []
         with self._translated(), self._pool.connection() as connection, connection.transaction():
             connection.execute("select set_config('recollect.admin', 'on', true)")
             rows = connection.execute(

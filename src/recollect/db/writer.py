@@ -304,7 +304,8 @@ class Engine:
         connection.pragma("synchronous", "full")
         connection.pragma("secure_delete", True)
         connection.set_wal_hook(self._after_commit)  # takes the place of the automatic checkpoint inside COMMIT
-        self.unfinished = [row[0] for row in connection.execute(UNFINISHED)]
+        if migrate.LATEST >= migrate.ERASURE:
+            self.unfinished = [row[0] for row in connection.execute(UNFINISHED)]
         return connection
 
     def _tidy(self, path: str, cipher: Cipher) -> None:

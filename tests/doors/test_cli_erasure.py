@@ -1,0 +1,80 @@
+"""`recollect erase` and `recollect receipts`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+import pytest
+from console import Run, flat
+
+from recollect.cli import output
+
+
+@pytest.fixture
+def trip(run: Run) -> str:
+    run("new", "Trip", "--id", "trip-1", "-w", "/travel")
+    for said in ("I live in Porto.", "I have a dog."):
+        run("append", "trip-1", said)
+    run("consolidate", "trip-1")
+    return "trip-1"
+
+
+def test_the_plan_is_shown_and_asked_for(run: Run, trip: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = run("erase", trip, "--dry-run", "--json").json
+    assert (plan["applied"], plan["id"], plan["counts"]["events"]) == (False, "", 2)
+    assert "would go" in run("erase", trip, "--dry-run").out
+    assert run("erase", trip).code == 2
+    monkeypatch.setattr(output, "is_interactive", lambda: True)
+    declined = run("erase", trip, stdin="n\n")
+    assert declined.code == 130
+    assert "2 events" in flat(declined.err) and "would go" in flat(declined.err)
+    assert run("show", trip).code == 0
+    done = run("erase", trip, stdin="y\n")
+    assert done.code == 0 and "nothing is left" in done.out
+    assert run("show", trip).code == 3
+
+
+def test_each_thing_by_its_option(run: Run, trip: str) -> None:
+    (memory, *_) = run("memories", "--json").json
+    assert run("erase", "--memory", memory["id"][:8], "-y", "--json").json["counts"]["memories"] == 1
+    assert run("erase", "--event", f"{trip}:2", "-y", "--json").json["counts"]["events"] == 1
+    assert run("erase", "--workspace", "/travel", "-y", "--json").json["counts"]["conversations"] == 1
+    run("new", "--id", "other")
+    everything = run("erase", "--everything", "-y", "--json").json
+    assert everything["counts"]["conversations"] == 1 and list(everything["request"]) == ["user"]
+    assert run("conversations", "--json").json == []
+    assert run("erase", "-y").code == run("erase", trip, "--everything", "-y").code == 2
+
+
+def test_receipts_are_listed_and_verified(run: Run, trip: str, own_store: Path) -> None:
+    assert run("receipts").out == "Nothing was erased.\n"
+    receipt = run("erase", trip, "-y", "--json").json
+    assert [r["id"] for r in run("receipts", "--json").json] == [receipt["id"]]
+    assert [r["id"] for r in run("receipts", "-c", trip, "--json").json] == [receipt["id"]]
+    assert run("receipts", "-c", "other", "--json").json == []
+    verified = run("receipts", "verify")
+    assert verified.code == 0 and "nothing is left" in verified.out
+    assert run("receipts", "verify", receipt["id"], "--json").json[0]["checks"]["events"] == 0
+    assert run("receipts", "verify", "unknown").code == 3
+    assert run("receipts", "nonsense").code == 2
+    made = apsw.Connection(str(own_store))
+    made.execute("insert into tombstones select no, 1, 1, 1, 0 from users").fetchall()
+    made.close()
+    found = run("receipts", "verify")
+    assert found.code == 6 and "tombstones 1" in flat(found.out)
+
+
+def test_an_erased_id_is_refused_unless_said(run: Run, trip: str) -> None:
+    run("erase", trip, "-y")
+    assert "again" in flat(run("append", trip, "late").err) or run("append", trip, "late").code == 3
+    refused = run("new", "--id", trip)
+    assert refused.code == 3 and "was erased" in flat(refused.err)
+    assert run("new", "--id", trip, "--again").code == 0
+
+
+def test_backups_are_named(run: Run, trip: str, own_store: Path) -> None:
+    run("backup")
+    held = [p.name for p in (own_store.parent / "backups").iterdir() if p.suffix == ".db"]
+    said = run("erase", trip, "-y").out
+    assert all(name in flat(said) for name in held) and held
