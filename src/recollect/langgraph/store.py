@@ -366,14 +366,14 @@ class MemoryStore(BaseStore):
             mirror.follow(db, user, id, store._gate, embeds)
             self._write(functools.partial(jobs.drop, kind=mirror.KIND, key=str(id)))
         saved = [(w.wish.user, w.wish.thread) for w in writes if w.wish is not None]
-        for owner, thread in dict.fromkeys(saved):
-            n = saved.count((owner, thread))
-            store._telemetry.emit("chat.memory_saved", owner, thread_id=thread, count=n, source="langgraph")
+        for whose, where in dict.fromkeys(saved):
+            n = saved.count((whose, where))
+            store._telemetry.emit("chat.memory_saved", whose, thread_id=where, count=n, source="langgraph")
         if store.settings.background:
             if lives:
                 store._worker.wake(user, min(lives) + items.GRACE_MS)
-            for owner in {w.wish.user for w in writes if w.wish is not None} if embeds else ():
-                store._worker.wake(owner)
+            for whose in {w.wish.user for w in writes if w.wish is not None} if embeds else ():
+                store._worker.wake(whose)
 
     def _forget_elsewhere(self, w: _Write) -> None:
         row = self._read(lambda tx: items.get(tx, items.path(w.namespace), w.key, 0))
