@@ -793,9 +793,10 @@ def test_json_is_one_document_and_nothing_else(run: Run, trip: str, tmp_path: Pa
         "unpin": [memory], "undo": [memory], "forget": [memory, "-y"], "consolidate": [trip], "retain": [], "reindex": [],
         "bench": ["locomo", "--data", str(tmp_path / "locomo.json"), "--misses", str(tmp_path / "misses")],
         "backup": [str(tmp_path / "b.db")], "compact": [], "settings": [], "settle": [], "users": [], "sample": [],
+        "changes": [],
         "clear": [trip, "-y"], "erase": [trip, "-y"],
     }  # fmt: skip
-    assert set(calls) == set(commands())
+    assert set(calls) == set(commands()) - {"serve"}, "which never ends; see test_serve.py"
     for name, args in calls.items():
         answer = run(name, *args, "--json")
         assert (answer.code, answer.err) == (0, ""), name

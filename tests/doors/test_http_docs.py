@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from sidecar import process
+
 from test_docs import DOCS, blocks
 
 PAGE = DOCS / "how-to" / "any-language.md"
