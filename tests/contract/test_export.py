@@ -441,6 +441,55 @@ def test_a_file_that_cannot_go_back_is_read_all_the_same(alex: recollect.Store, 
     assert told[-1] == ("lines", exported(alex).count("\n"), exported(alex).count("\n"))
 
 
+def test_a_store_that_changes_while_it_is_exported(
+    alex: recollect.Store, open_store: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is written after the beginning is left out, what is deleted is missing; what is left is whole all the same."""
+    from recollect.archive import write
+
+    monkeypatch.setattr(write, "PAGE", 4)
+    alex.append_many(alex.create("erased"), exchange(9))
+    alex.append_many(alex.create("late"), exchange(9))
+
+    class Slow(io.StringIO):
+        """Everything changes when the first event is written."""
+
+        changed = False
+
+        def write(self, text: str) -> int:
+            if '"type":"event"' in text and not self.changed:
+                self.changed = True
+                alex.append_many("c", exchange(3))
+                alex.fork("late", 3, name="new", switch=True)
+                alex.append("late", role="user", text="on the new branch")
+                alex.delete_event("late", 7)
+                alex.erase(conversation="erased")
+                alex.append(alex.create("new"), role="user", text="new")
+                alex.remember("New", conversation="new")
+                alex.forget(alex.memories(kinds=["preference"])[0], erase=True)
+            return super().write(text)
+
+    before = alex.get("c").last_seq
+    file = Slow()
+    archive = write.Archive(
+        alex._db, "alex", conversation=None, workspace=None, state_redacted="messages", progress=None
+    )
+    for line in archive.lines():
+        file.write(line)
+    assert file.changed
+    kim = open_store("kim", background=False)
+    found = brought(kim, file.getvalue())
+    assert found.problems == ()
+    assert kim.get("c").last_seq == before
+    assert kim.get("late").last_seq == 9
+    assert kim.verify().problems == ()
+    assert {c.id for c in kim.conversations()} <= {"c", "late", "erased"}
+    again = brought(kim, exported(alex))  # and the rest comes with the next one
+    assert [p.where for p in again.problems] == []
+    assert kim.read("late", branch="*") == alex.read("late", branch="*")
+    assert kim.verify().problems == ()
+
+
 # -- redaction, size, reading
 
 

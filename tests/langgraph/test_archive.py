@@ -15,6 +15,7 @@ from langgraph.types import Command
 
 import recollect
 from archives import assert_same, brought, exported, timeless
+from recollect.errors import BadLine
 from recollect.langgraph import Saver
 from recollect.langgraph.store import MemoryStore
 from talk import Open
@@ -202,3 +203,17 @@ def test_a_state_with_a_secret_is_not_stored_where_states_are_redacted(open_stor
     free = open_store("free", background=False, redact=False)
     brought(free, exported(plain))
     assert states(Saver(free)) == states(Saver(plain))
+
+
+def test_a_state_that_is_none_is_refused(two: Two) -> None:
+    one, other = two()
+    two_steps(Saver(one)).invoke(say("first"), thread("t"))
+    rows = exported(one).splitlines()
+    n = next(i for i, row in enumerate(rows) if '"type":"checkpoint"' in row)
+    for wrong in ({"messages": "zz"}, {"messages": ["msgpack", "!"]}, {"messages": 3}, {"messages": "00"}):
+        row = json.loads(rows[n])
+        row["state"]["values"] = wrong
+        with pytest.raises(BadLine) as raised:
+            brought(other, "\n".join([*rows[:n], json.dumps(row), *rows[n + 1 :]]))
+        assert raised.value.line == n + 1
+    assert other.conversations() == []

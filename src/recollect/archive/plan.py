@@ -434,6 +434,8 @@ class Plan:
         state = line["state"]
         if not {"head", "values", "metadata"} <= state.keys() or not isinstance(state["values"], dict):
             raise BadLine("the state of the checkpoint is not what a graph keeps.", number)
+        if not isinstance(state["head"], dict) or not all(map(_is_value, state["values"].values())):
+            raise BadLine("a value of the checkpoint is not what a graph keeps.", number)
         self._safe(place, line)
 
     def _write(self, line: Line, number: int) -> None:
@@ -443,6 +445,20 @@ class Plan:
         place = self.place(line["conversation"], number)
         if (line["branch"] or MAIN) not in place.branches:
             raise BadLine(f"the conversation has no branch {line['branch']!r}.", number)
+
+
+def _is_value(value: Any) -> bool:
+    """Whether a checkpoint's value is the key of a piece, or a type and base64."""
+    from base64 import b64decode
+
+    try:
+        if isinstance(value, str):
+            return len(bytes.fromhex(value)) == checkpoints.KEY
+        kind, data = value
+        b64decode(data, validate=True)
+        return isinstance(kind, str)
+    except (ValueError, TypeError):
+        return False
 
 
 def hash_of(line: Line, said: dict[str, Any]) -> bytes:

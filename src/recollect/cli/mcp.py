@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import InvalidInput, Refused
+from ..errors import Refused
 from . import output
 from .session import Session, command
 from .store import PANEL
@@ -22,15 +22,19 @@ def mcp(
     host: Annotated[str, typer.Option("--host", help="With --http: 127.0.0.1 or ::1.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", "-p", min=0, max=65535, help="With --http; 0 is any that is free.")] = 7434,
 ) -> None:  # fmt: skip
-    """Give an agent this memory over MCP: search, recall, remember, read. Speaks on stdin and stdout unless --http."""
+    """Give an agent this memory over MCP: search, recall, remember, read. Speaks on stdin and stdout unless --http. With --json
+    it only prints what to put into an agent's settings."""
+    if workspace is not None and Path(workspace).is_dir():
+        workspace = str(Path(workspace).resolve())
     if s.json:
-        raise InvalidInput("mcp speaks its own JSON: leave --json out.")
+        output.emit(
+            {"mcpServers": {"recollect": {"command": "recollect", "args": _arguments(s, workspace, read_only)}}}
+        )
+        return
     try:
         from .. import mcp as door
     except ModuleNotFoundError as e:
         raise Refused("This needs the extra `mcp`: pip install 'recollect[mcp]'") from e
-    if workspace is not None and Path(workspace).is_dir():
-        workspace = str(Path(workspace).resolve())
     server = door.server(s.store, workspace=workspace, read_only=read_only)
     if not http:
         with contextlib.suppress(KeyboardInterrupt):
@@ -44,3 +48,18 @@ def mcp(
         print(f"MCP at {url}, token in {output.clean(mcp_http.token_file(s.settings))}", file=sys.stderr, flush=True)  # noqa: T201
         with contextlib.suppress(KeyboardInterrupt):
             mcp_http.run(server, sock, hosts, secret)
+
+
+def _arguments(s: Session, workspace: str | None, read_only: bool) -> list[str]:
+    """The command line of a server like this one, for whoever starts it from anywhere."""
+    given = s.given_settings()
+    where = given.get("database")
+    if where is not None and isinstance(s.where, Path):
+        where = str(s.where.resolve())
+    folder = None if (folder := given.get("data_dir")) is None else str(Path(folder).expanduser().resolve())
+    named = (("-d", where), ("-u", given.get("user")), ("--data-dir", folder), ("--workspace", workspace))
+    return [
+        "mcp",
+        *(word for flag, value in named if value is not None for word in (flag, value)),
+        *(["--read-only"] if read_only else []),
+    ]
