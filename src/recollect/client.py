@@ -22,13 +22,11 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, NotRequired, ParamS
 
 from . import ids
 from .errors import RecollectError
-from .light import dataclass
+from .listening import Lines, Patience, SidecarError, Update, answer, listening, pauses, unreachable, updates
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-
-    import httpx
+    from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 
     from .config import Settings
 
@@ -84,25 +82,6 @@ SOON_SECONDS = 0.1
 SOON_MOST = 100
 SOON_HELD = 10_000
 NDJSON = {"content-type": "application/x-ndjson"}
-PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0)
-
-
-class SidecarError(RecollectError):
-    """The sidecar refused, or could not. `status` and `code` say what."""
-
-    def __init__(self, message: str, status: int = 0, code: str = "unreachable") -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
-
-
-@dataclass(frozen=True)
-class Update:
-    """One live update: an `event` that was appended, a `memory_update`; `ready` comes first, with the position."""
-
-    name: str  # event, memory_update or ready
-    id: int  # the position; events(after=id) goes on from here
-    data: Mapping[str, Any]  # the record, or the fact with what happened to it
 
 
 class Call:
@@ -156,10 +135,6 @@ class _Verb(Generic[P, T]):
 def record_of(type: str, session_id: str, content: str = "", **fields: Any) -> Json:
     """A record for `record_many`: with a key of its own unless one is given."""
     return {"type": type, "session_id": session_id, "content": content, "key": ids.new(), **fields}
-
-
-def _one(answer: Any) -> Any:
-    return answer["records"][0] if "records" in answer else answer
 
 
 class _Verbs:
@@ -353,10 +328,10 @@ class Client(_Verbs):
         )
 
     def _send(self, call: Call) -> Any:
-        for pause in self._pauses(call.repeat):
+        for pause in pauses(self._retry_seconds if call.repeat else 0):
             try:
                 response = self._http.request(call.method, call.path, params=self._params(call), json=call.body)
-                return call.take(_answer(response))
+                return call.take(answer(response))
             except self._httpx.TransportError as e:
                 self._pause(pause, e)
             except SidecarError as e:
@@ -365,12 +340,9 @@ class Client(_Verbs):
                 self._pause(pause, e)
         raise AssertionError("unreachable: the last pause raises")
 
-    def _pauses(self, repeat: bool) -> Iterator[float | None]:
-        return _pauses(self._retry_seconds if repeat else 0)
-
     def _pause(self, seconds: float | None, e: Exception) -> None:
         if seconds is None:
-            raise _unreachable(self._url, self._uds, e) from e
+            raise unreachable(self._url, self._uds, e) from e
         import time
 
         time.sleep(seconds)
@@ -387,14 +359,14 @@ class Client(_Verbs):
         on where it was. With `ready`, also the first update, which says where that is. Ends by SidecarError when nobody
         answers for `retry_seconds`."""
         params = {"session_id": session_id, "workspace": workspace or self.workspace}
-        for pause in _Patience(self._retry_seconds):
+        for pause in Patience(self._retry_seconds):
             try:
-                with self._http.stream("GET", "/memory/events", **_listening(params, after)) as response:
+                with self._http.stream("GET", "/memory/events", **listening(params, after)) as response:
                     if response.status_code != 200:
                         response.read()
-                        _answer(response)
+                        answer(response)
                     pause.reset()
-                    for update in _updates(response.iter_lines()):
+                    for update in updates(response.iter_lines()):
                         after = update.id
                         if ready or update.name != "ready":
                             yield update
@@ -414,14 +386,13 @@ class Client(_Verbs):
         with self._http.stream("GET", "/memory/export", params={k: v for k, v in params.items() if v}) as response:
             if response.status_code != 200:
                 response.read()
-                _answer(response)
+                answer(response)
             yield from response.iter_bytes()
 
     def import_(self, lines: Iterable[bytes]) -> Json:
         """Bring in what an export wrote: an open file, or its pieces."""
         params = {} if self.workspace is None else {"workspace": self.workspace}
-        answer = self._http.post("/memory/import", params=params, content=lines, headers=NDJSON)
-        done: Json = _answer(answer)
+        done: Json = answer(self._http.post("/memory/import", params=params, content=lines, headers=NDJSON))
         return done
 
     def close(self) -> None:
@@ -451,10 +422,10 @@ class AsyncClient(_Verbs):
     async def _send(self, call: Call) -> Any:
         if self._held and call.path in ("/memory/search", "/memory/context", "/memory/summarize"):
             await self.flush()
-        for pause in _pauses(self._retry_seconds if call.repeat else 0):
+        for pause in pauses(self._retry_seconds if call.repeat else 0):
             try:
                 response = await self._http.request(call.method, call.path, params=self._params(call), json=call.body)
-                return call.take(_answer(response))
+                return call.take(answer(response))
             except self._httpx.TransportError as e:
                 await self._pause(pause, e)
             except SidecarError as e:
@@ -465,7 +436,7 @@ class AsyncClient(_Verbs):
 
     async def _pause(self, seconds: float | None, e: Exception) -> None:
         if seconds is None:
-            raise _unreachable(self._url, self._uds, e) from e
+            raise unreachable(self._url, self._uds, e) from e
         import asyncio
 
         await asyncio.sleep(seconds)
@@ -517,14 +488,14 @@ class AsyncClient(_Verbs):
     ) -> AsyncIterator[Update]:
         """Live updates, for ever, as `Client.events` has them."""
         params = {"session_id": session_id, "workspace": workspace or self.workspace}
-        for pause in _Patience(self._retry_seconds):
+        for pause in Patience(self._retry_seconds):
             try:
-                async with self._http.stream("GET", "/memory/events", **_listening(params, after)) as response:
+                async with self._http.stream("GET", "/memory/events", **listening(params, after)) as response:
                     if response.status_code != 200:
                         await response.aread()
-                        _answer(response)
+                        answer(response)
                     pause.reset()
-                    lines = _Lines()
+                    lines = Lines()
                     async for line in response.aiter_lines():
                         update = lines.add(line)
                         if update is not None:
@@ -549,14 +520,14 @@ class AsyncClient(_Verbs):
         async with self._http.stream("GET", "/memory/export", params=given) as response:
             if response.status_code != 200:
                 await response.aread()
-                _answer(response)
+                answer(response)
             async for piece in response.aiter_bytes():
                 yield piece
 
     async def import_(self, lines: AsyncIterable[bytes] | bytes) -> Json:
         """Bring in what an export wrote."""
         params = {} if self.workspace is None else {"workspace": self.workspace}
-        done: Json = _answer(await self._http.post("/memory/import", params=params, content=lines, headers=NDJSON))
+        done: Json = answer(await self._http.post("/memory/import", params=params, content=lines, headers=NDJSON))
         return done
 
     async def close(self) -> None:
@@ -571,103 +542,6 @@ class AsyncClient(_Verbs):
 
     async def __aexit__(self, *exc: object) -> None:
         await self.close()
-
-
-def _answer(response: httpx.Response) -> Any:
-    if response.status_code < 400:
-        return response.json()
-    try:
-        error = response.json()["error"]
-        said = "; ".join([error["message"], *(f"{d['where']}: {d['what']}" for d in error.get("details", ()))])
-        raise SidecarError(said, response.status_code, error["code"])
-    except (ValueError, KeyError, TypeError):
-        raise SidecarError(f"The sidecar answered {response.status_code}.", response.status_code, "error") from None
-
-
-def _unreachable(url: str, uds: str | None, e: Exception) -> SidecarError:
-    if isinstance(e, SidecarError):
-        return e
-    return SidecarError(
-        f"Nobody answers at {uds or url} ({type(e).__name__}). Start the sidecar with `recollect serve`."
-    )
-
-
-def _pauses(seconds: float) -> Iterator[float | None]:
-    """How long to wait before each further try; None says that there is none."""
-    import time
-
-    until = time.monotonic() + seconds
-    n = 0
-    while (left := until - time.monotonic()) > 0:
-        yield min(PAUSES[min(n, len(PAUSES) - 1)], left)
-        n += 1
-    yield None
-
-
-class _Patience:
-    """Pauses between connections of a reader: from short again whenever one succeeded."""
-
-    def __init__(self, most: float) -> None:
-        self._most = most
-        self.seconds = PAUSES[0]
-        self.reset()
-
-    def reset(self) -> None:
-        self._n = 0
-        self._since: float | None = None
-
-    def check(self, e: Exception, url: str, uds: str | None) -> None:
-        import time
-
-        now = time.monotonic()
-        self._since = self._since or now
-        if now - self._since > self._most:
-            raise _unreachable(url, uds, e) from e
-        self._n += 1
-
-    def __iter__(self) -> Iterator[_Patience]:
-        while True:
-            self.seconds = PAUSES[min(self._n, len(PAUSES) - 1)]
-            yield self
-
-
-def _listening(params: Json, after: int | None) -> Json:
-    from httpx import Timeout
-
-    headers = {"accept": "text/event-stream", **({} if after is None else {"last-event-id": str(after)})}
-    return {
-        "params": {k: v for k, v in params.items() if v is not None},
-        "headers": headers,
-        "timeout": Timeout(5.0, read=60.0),  # a ping comes every 15 s
-    }
-
-
-class _Lines:
-    """The lines of a stream on their way to updates."""
-
-    def __init__(self) -> None:
-        self._fields: dict[str, str] = {}
-
-    def add(self, line: str) -> Update | None:
-        if line:
-            name, _, value = line.partition(":")
-            if name:
-                self._fields[name] = value.removeprefix(" ")
-            return None
-        fields, self._fields = self._fields, {}
-        if "data" not in fields or "id" not in fields:
-            return None
-        import json
-
-        return Update(fields.get("event", "message"), int(fields["id"]), json.loads(fields["data"]))
-
-
-def _updates(lines: Iterator[str]) -> Iterator[Update]:
-    parser = _Lines()
-    for line in lines:
-        update = parser.add(line)
-        if update is not None:
-            yield update
 
 
 def _quoted(id: str) -> str:

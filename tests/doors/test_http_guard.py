@@ -211,6 +211,13 @@ def test_slow_bodies_and_slow_heads_are_cut(sidecar: Sidecar) -> None:
     assert time.monotonic() - began < 9
 
 
+def test_too_many_connections_are_not_taken(sidecar: Sidecar, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "MOST_CONNECTIONS", 0)
+    assert sidecar.say(head("GET /memory/health HTTP/1.1", port=sidecar.port)) == b""
+    monkeypatch.undo()
+    assert sidecar.ask("GET", "/memory/health").status == 200
+
+
 def test_what_is_allowed_is_allowed(sidecar: Sidecar) -> None:
     """The guard refuses nothing that a client of ours sends."""
     for headers in (

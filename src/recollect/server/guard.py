@@ -38,6 +38,7 @@ IDLE_SECONDS = 10.0
 BODY_SECONDS = 20.0
 SLOWEST = 64 * 1024  # bytes a second, past BODY_SECONDS
 HEAD_SECONDS = 10.0
+MOST_CONNECTIONS = 256
 LONGEST_URL = 16 * 1024
 IMPORT = "/memory/import"
 LINES = (b"application/x-ndjson", b"application/jsonl")
@@ -237,6 +238,9 @@ class Protocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(_Together(transport, self.loop))  # type: ignore[arg-type]
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.abort()  # not even an answer: who it is has not been asked yet
+            return
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -28,12 +28,10 @@ def token_file(settings: Settings) -> str:
 
 
 def make_folder(settings: Settings) -> str:
+    from ..db import file
+
     path = folder(settings)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    try:
-        os.mkdir(path, 0o700)
-    except FileExistsError:
-        pass
+    file.make_folder(path)
     _private(path, os.lstat(path), stat.S_ISDIR, 0o700)
     return path
 

@@ -28,7 +28,6 @@ PORT = 7433
 GRACE_SECONDS = 2
 TURN_SECONDS = 0.0005
 KEEP_ALIVE_SECONDS = 75
-MOST_CONNECTIONS = 256
 
 
 class Listening:
@@ -111,7 +110,7 @@ class Server(uvicorn.Server):
         config = uvicorn.Config(
             app, http=Protocol, ws="none", lifespan="on", log_config=None, access_log=False, proxy_headers=False,
             server_header=False, timeout_keep_alive=KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=GRACE_SECONDS,
-            limit_concurrency=MOST_CONNECTIONS, **options,
+            **options,
         )  # fmt: skip
         super().__init__(config)
 

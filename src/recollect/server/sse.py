@@ -99,6 +99,8 @@ class Feed:
                     after = cursor
                 else:
                     await news.wait()
+        except RecollectError as e:
+            log.warning("A reader of live updates is let go, and may come back: %s", e)
         finally:
             self.readers -= 1
 

@@ -39,7 +39,8 @@ class State:
 
     def leave(self) -> None:
         """The server is about to stop: whoever listens goes, and comes back to the next one."""
-        self.feed.close()
+        if hasattr(self, "feed"):  # else it did not even start
+            self.feed.close()
 
     # -- scope
 
