@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SUBJECTS = (
-    "append", "reading", "flat", "start", "hooks", "search", "memories", "redaction", "graph_saver", "graph_store", "peers", "postgres",
+    "hooks",
+    "append", "reading", "flat", "start", "search", "memories", "redaction", "graph_saver", "graph_store", "peers", "postgres",
 )  # fmt: skip
 
 

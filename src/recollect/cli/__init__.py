@@ -24,6 +24,7 @@ from . import (  # noqa: F401 - some only register
     search,
     store,
     transfer,
+    watch,
 )
 from .session import Database, DataDir, Json, Session, User, app, guarded
 
