@@ -17,6 +17,7 @@ from . import (  # noqa: F401 - some only register
     events,
     graphs,
     hooks,
+    mcp,
     memories,
     output,
     redaction,

@@ -1,18 +1,75 @@
-"""Bringing histories in: `recollect import`, whatever wrote them."""
+"""Taking a history out, and bringing one in: `recollect export`, and `recollect import`, whatever wrote it."""
 
+import gzip
 import importlib
+import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from .. import transfer
-from ..errors import InvalidInput
+from ..errors import AlreadyExists, InvalidInput
 from ..model import Imported
 from . import output
-from .session import Session, command
+from .session import Session, command, complete_conversation
 from .store import PANEL
+
+if TYPE_CHECKING:
+    from ..model import Progress
+
+FORMS = ("jsonl", "markdown")
+
+
+def complete_form(incomplete: str) -> list[str]:
+    return [name for name in FORMS if name.startswith(incomplete)]
+
+
+@command("export", panel=PANEL)
+def export(
+    s: Session,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Where to; a name that ends in .gz is packed. Unsaid, or -: standard output.", show_default=False)] = None,
+    conversation: Annotated[str | None, typer.Option("--conversation", "-c", metavar="CONVERSATION", help="Only this one: its id, a beginning of it, or @ for the newest.", autocompletion=complete_conversation, show_default=False)] = None,
+    workspace: Annotated[str | None, typer.Option("--workspace", "-w", metavar="NAME", help="Only what belongs to this workspace.", show_default=False)] = None,
+    format: Annotated[str, typer.Option("--format", "-f", help="jsonl can be imported again; markdown is for reading.", autocompletion=complete_form)] = "jsonl",
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:  # fmt: skip
+    """Write everything to a file: conversations, branches, memories with their history, the state of graphs."""
+    name = None if conversation is None else s.find(conversation, deleted=format == "jsonl").id
+    if file is None or str(file) == "-":
+        s.store.export(sys.stdout.buffer, conversation=name, workspace=workspace, format=format)
+        sys.stdout.buffer.flush()
+        return
+    path = file.expanduser()
+    if path.exists() and not force:
+        raise AlreadyExists(f"{path} exists already: choose another name, or say --force.")
+    with output.progress("Exporting", shown=not s.json) as bar:
+        counts = _export(s, path, bar, conversation=name, workspace=workspace, format=format)
+    size = path.stat().st_size
+    if s.json:
+        output.emit({"path": path, "bytes": size, **counts})
+        return
+    output.line(f"Exported to {path} ({output.size(size)}): {', '.join(_counted(counts)) or 'nothing there yet'}.")
+
+
+def _export(s: Session, path: Path, bar: "Progress | None", **what: Any) -> Mapping[str, int]:
+    """To a file beside it, which takes its name when it is whole. Nobody else may read it: it holds everything."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as raw:
+            if path.suffix == ".gz":
+                with gzip.GzipFile("", "wb", fileobj=raw) as packed:
+                    counts = s.store.export(cast("IO[bytes]", packed), progress=bar, **what)
+            else:
+                counts = s.store.export(raw, progress=bar, **what)
+            raw.flush()
+            os.fsync(raw.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return counts
 
 
 def complete_format(incomplete: str) -> list[str]:
