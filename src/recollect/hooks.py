@@ -34,6 +34,7 @@ QUESTION = 4_000  # characters of a prompt that are looked for: a pasted log is 
 MOST_INPUT = 64 << 20
 WAIT_MS = 2_000  # for a store that is busy: the agent waits too
 COMPACT_SECONDS = 20.0  # for a transcript that is about to be compacted; what is left is brought in behind its back
+SIDECAR_SECONDS = 0.1  # for a sidecar that does not answer at once: then the file is asked
 FLUSH_SECONDS = 0.3  # the answer may reach the transcript a moment after the hook
 TAIL = 8 << 20  # bytes of a transcript's end in which a turn is looked for
 LOG_BYTES = 512 << 10
@@ -176,6 +177,65 @@ def note(error: BaseException, arguments: Sequence[str] = (), event: str = "") -
         return  # a full disk, a folder that is not ours: there is no one to tell
 
 
+# -- a sidecar, if there is one
+
+
+def _sidecar(folder: str) -> tuple[str, str, str]:
+    """(address, UNIX socket or "", token) that a sidecar left in the data folder. An OSError where there is none, or where
+    others could have read the token."""
+    with open(os.path.join(folder, "sidecar", "address"), encoding="utf-8") as f:
+        url, uds, *_ = [*f.read().split("\n"), "", ""]
+    with open(os.path.join(folder, "sidecar", "token"), encoding="ascii") as f:
+        found = os.fstat(f.fileno())
+        if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o077):
+            raise PermissionError("the token is not ours alone")
+        token = f.read().strip()
+    if not token.isprintable() or not url.startswith("http://"):
+        raise ValueError("no sidecar of ours")
+    return url, uds, token
+
+
+def _exchanged(host: str, uds: str, asked: str) -> Any:
+    """What is answered to a request, as JSON; an error unless it is answered well, and at once."""
+    import _socket
+
+    name, _, port = host.rpartition(":")
+    family = _socket.AF_UNIX if uds else _socket.AF_INET6 if "[" in name else _socket.AF_INET
+    line = _socket.socket(family, _socket.SOCK_STREAM)
+    try:
+        line.settimeout(SIDECAR_SECONDS)
+        line.connect(uds or (name.strip("[]"), int(port)))
+        left = asked.encode("ascii")
+        while left:
+            left = left[line.send(left) :]
+        data = b""
+        while part := line.recv(1 << 16):
+            data += part
+    finally:
+        line.close()
+    head, _, body = data.partition(b"\r\n\r\n")
+    if head.split()[1:2] != [b"200"]:
+        raise ValueError("it is not answered well")
+    return loads(body.decode())
+
+
+def _quote(text: str) -> str:
+    """A text as JSON has it, in ASCII."""
+    try:
+        from _json import encode_basestring_ascii
+    except ImportError:
+        from json.encoder import encode_basestring_ascii
+    return encode_basestring_ascii(text)
+
+
+def _answer(context: str) -> str | None:
+    """What Claude Code reads: text beside the prompt."""
+    if not context:
+        return None
+    inner = f'{{"hookEventName": "UserPromptSubmit", "additionalContext": {_quote(context)}}}'
+    return f'{{"suppressOutput": true, "hookSpecificOutput": {inner}}}'
+
+
 # -- what happens in a session
 
 
@@ -249,6 +309,9 @@ class Session:
     def _context(self, store: Store, prompt: str) -> str | None:
         s = self._settings
         facts, excerpts = min(s.context_memories, MEMORIES), min(s.context_excerpts, EXCERPTS)
+        told = self._by_sidecar(prompt, facts, excerpts) if s.context else None
+        if told is not None:
+            return _answer(told)
 
         def ask(conversation: str | None) -> Context:
             return store.context(
@@ -259,16 +322,28 @@ class Session:
             made = ask(self.id)
         except NotFound:
             made = ask(None)
-        if not made.text:
-            return None
+        return _answer(made.text)
+
+    def _by_sidecar(self, prompt: str, facts: int, excerpts: int) -> str | None:
+        """The context as a sidecar gives it, which searches by meaning too, if one of this user answers at once. None: none
+        does, and the file is asked. Spoken by hand: the standard library's client takes as long to import as all of this."""
+        if "--database" in self._options:
+            return None  # a sidecar of this data folder may have another
         try:
-            from _json import encode_basestring_ascii as quote
-        except ImportError:
-            from json.encoder import encode_basestring_ascii as quote
-        return (
-            '{"suppressOutput": true, "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": '
-            f"{quote(made.text)}}}}}"
-        )
+            url, uds, token = _sidecar(self._folder)
+            host = url.partition("://")[2]
+            body = (
+                f'{{"prompt": {_quote(prompt)}, "session_id": {_quote(self.id)}, "budget": {BUDGET}, '
+                f'"max_memories": {facts}, "max_excerpts": {excerpts}'
+                + (f', "workspace": {_quote(self.root)}}}' if self.root else "}")
+            )
+            head = f"Host: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n"
+            if _exchanged(host, uds, f"GET /memory/health HTTP/1.1\r\n{head}\r\n")["user"] != self._settings.user:
+                return None
+            head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+            return str(_exchanged(host, uds, f"POST /memory/context HTTP/1.1\r\n{head}\r\n{body}")["text"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
 
     def _SessionStart(self, store: Store) -> None:
         self._append(store, [claude_code.began(self._payload)])

@@ -217,6 +217,7 @@ def test_secrets_of_a_transcript_are_replaced(store: recollect.Store, tmp_path: 
     t.prompt(f"Use {secret} for the push.", unknown={"kept": secret})
     t.uses("Bash", {"command": f"curl -H 'Authorization: Bearer {secret}' x"}, "toolu_09")
     t.gets("toolu_09", f"token {secret}", {"stdout": secret})
+    t.note("ai-title", aiTitle=f"Pushing with {secret}")
     bring(store, t.write(tmp_path))
     for event in store.read(SESSION):
         assert secret not in event.text and secret not in json.dumps(event.payload)

@@ -32,6 +32,7 @@ from . import (  # noqa: F401 - some only register
     store,
     telemetry,
     transfer,
+    watch,
 )
 from .session import Database, DataDir, Json, Session, User, app, guarded
 

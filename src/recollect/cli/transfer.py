@@ -4,7 +4,6 @@ import gzip
 import importlib
 import os
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, cast
@@ -125,25 +124,3 @@ def _report(found: Imported) -> None:
 def _counted(numbers: Mapping[str, int]) -> list[str]:
     one = {"memories": "memory", "branches": "branch"}
     return [output.count(n, one.get(what, what.removesuffix("s")), what) for what, n in numbers.items() if n]
-
-
-@command("watch", panel=PANEL, creates=True)
-def watch(
-    s: Session,
-    format: Annotated[str, typer.Argument(metavar="FORMAT", help="What writes them: claude-code.", autocompletion=complete_format, show_default=False)],
-    path: Annotated[Path | None, typer.Argument(metavar="PATH", help="The file or folder. Unsaid: where that format is usually kept.", show_default=False)] = None,
-    every: Annotated[float, typer.Option("--every", metavar="SECONDS", min=0.1, help="How often to look.")] = 10.0,
-    once: Annotated[bool, typer.Option("--once", help="Look once and end.")] = False,
-) -> None:  # fmt: skip
-    """Keep importing what is written, before it is deleted: Claude Code keeps its transcripts for thirty days. Ctrl-C ends it."""
-    place = transfer.usual_place(format) if path is None else path.expanduser()
-    if not s.json:
-        output.line(f"Watching {place} for {format}; Ctrl-C ends it.")
-    while True:
-        if place.exists():
-            found = transfer.bring(s.store, format, place)
-            if found.added.get("events"):
-                output.emit(found, lines=True) if s.json else _report(found)
-        if once:
-            return
-        time.sleep(every)

@@ -500,8 +500,8 @@ class Transcript:
         given = {None, self._title[0] or None, title_from(first[0].text) if first else None}
         title = " ".join(claude_code.safe(self._new_title[0]).split())[:200]
         if here.title in given and title and here.title != title:
-            self._store.rename(self.id, title)
-            self._title = title, self._new_title[1]
+            kept_as = self._store.rename(self.id, title).title  # a secret in it is replaced: the cursor is to hold none
+            self._title = kept_as or "", self._new_title[1]
 
 
 def _first(file: Path) -> dict[str, Any]:
