@@ -88,12 +88,12 @@ def _listed(store: Store, name: str, kinds: Sequence[str], here: Conversation | 
         limit=MOST_LISTED,
     )  # fmt: skip
     workspace = None if here is None else here.workspace
-    found = [m for m in seen if m.workspace in (None, workspace) and m.conversation_id in (None, here and here.id)]
-    if not found:
+    listed = [m for m in seen if m.workspace in (None, workspace) and m.conversation_id in (None, here and here.id)]
+    if not listed:
         return EMPTY if name == "memories" else f"{EMPTY} I know of no {name} of yours."
-    found.sort(key=lambda m: (_ORDER.get(m.kind, 9), _since(m), m.id))
+    listed.sort(key=lambda m: (_ORDER.get(m.kind, 9), _since(m), m.id))
     head = f"{LISTED} about you:" if name == "memories" else f"{LISTED} as your {name}:"
-    return "\n".join([head, *(f"- {m.content} ({_dates(m)})" for m in found)])
+    return "\n".join([head, *(f"- {m.content} ({_dates(m)})" for m in listed)])
 
 
 def _since(memory: Memory) -> int:
@@ -121,7 +121,7 @@ def _noted(store: Store, said: str) -> str | None:
 
 
 def _evidence(store: Store, question: str, here: Conversation | None, branch: str | None) -> str:
-    hits = _found(store, question, here, branch)
+    hits = found(store, question, here, branch)
     asked = _plain(question)
     useful = [h for h in hits if not h.sensitive and not is_ours(h.text) and _plain(h.text) != asked and _is_said(h)]
     answers = [h for h in useful if not h.text.rstrip().endswith("?")] or useful
@@ -140,14 +140,26 @@ def _evidence(store: Store, question: str, here: Conversation | None, branch: st
     return "\n".join([EVIDENCE, *(_quoted(h) for h in chosen), NO_MODEL])
 
 
-def _found(store: Store, question: str, here: Conversation | None, branch: str | None) -> list[Hit]:
+def found(
+    store: Store,
+    question: str,
+    here: Conversation | None,
+    branch: str | None,
+    types: Sequence[str] = ("events", "memories"),
+) -> list[Hit]:
     """What was said anywhere, in this conversation on this branch, and what is remembered as seen from here; best first."""
-    if here is None:
-        return store.search(question, limit=40)
-    hits = store.search(question, types="events", workspace=here.workspace, limit=40)
-    hits = [h for h in hits if h.conversation_id != here.id]
-    hits += store.search(question, types="events", conversation=here, branch=branch, limit=20)
-    hits += store.recall(question, conversation=here, branch=branch, workspace=here.workspace, limit=20)
+    workspace = None if here is None else here.workspace
+    hits: list[Hit] = []
+    if "events" in types:
+        hits = store.search(question, types="events", workspace=workspace, limit=40)
+        if here is not None:
+            hits = [h for h in hits if h.conversation_id != here.id]
+            hits += store.search(question, types="events", conversation=here, branch=branch, limit=20)
+    if "memories" in types:
+        seen = store.recall(
+            question, conversation=here, branch=branch if here is not None else None, workspace=workspace, limit=20
+        )
+        hits += [h for h in seen if h.conversation_id in (None, here and here.id)]
     return sorted(hits, key=lambda h: (-h.score, h.id))
 
 

@@ -89,6 +89,15 @@ def test_whose_memory_is_the_configs_to_say_and_never_the_models(open_store: Ope
     assert "Alex" not in theirs
 
 
+def test_a_conversations_own_memory_stays_there(open_store: Open) -> None:
+    store = open_store()
+    store.create("here")
+    store.remember("The answer of the Zephyr riddle is a fish", conversation=store.create("there"))
+    for tool in ("MemorySearch", "recall_memories"):
+        assert "fish" not in run(store, tool, {"thread_id": "here"}, query="Zephyr riddle")
+        assert "fish" in run(store, tool, {"thread_id": "there"}, query="Zephyr riddle")
+
+
 def test_a_workspace_keeps_its_own(open_store: Open) -> None:
     store = open_store()
     store.append(store.create("one", workspace="/one"), role="user", text="The Zephyr build needs clang 19")

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..context import CLOSING, OPENING, _day, _line
 from ..errors import InvalidInput, NotFound, RecollectError
 from ..model import Conversation, Hit
-from ..respond import is_ours
+from ..respond import found, is_ours
 from ..store import Store
 
 __all__ = ["TOOLS", "memory_tools"]
@@ -135,13 +135,10 @@ def _fenced(lines: Sequence[str]) -> str:
 def _search(store: Store) -> Callable[..., str]:
     def search(config: RunnableConfig, query: str, top_k: int = 5, type: str | None = None) -> str:
         scope = Scope(store, config)
-        here, said = scope.here, {id for id, _ in scope.said()[:1]}
-        types = {"facts": "memories", "records": "events"}.get(type or "")
-        workspace = None if here is None else here.workspace
-        hits = scope.store.search(query, types=types, workspace=workspace, limit=top_k + 10)
+        said = {id for id, _ in scope.said()[:1]}
+        types = {"facts": ("memories",), "records": ("events",)}.get(type or "", ("events", "memories"))
+        hits = found(scope.store, query, scope.here, scope.branch, types)
         useful = [h for h in hits if h.id not in said and not h.sensitive and not is_ours(h.text)]
-        if types == "memories":
-            useful = [h for h in useful if _is_seen(h, scope)]
         return _fenced([_quoted(h) for h in useful[:top_k]])
 
     return search
@@ -149,10 +146,6 @@ def _search(store: Store) -> Callable[..., str]:
 
 def _quoted(hit: Hit) -> str:
     return _line(hit) if hit.type == "memory" else f"> {_day(hit.created_at)}, {_line(hit).partition('] ')[2]}"
-
-
-def _is_seen(hit: Hit, scope: Scope) -> bool:
-    return hit.conversation_id in (None, scope.thread)
 
 
 def _recall(store: Store) -> Callable[..., str]:
