@@ -20,7 +20,7 @@ from console import Run, environment
 from terminal import CTRL_C, CTRL_D, Terminal
 
 import recollect
-from recollect.cli.chat import joined
+from recollect.cli.lines import joined
 
 needs_a_terminal = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are Unix's")
 

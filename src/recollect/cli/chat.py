@@ -24,6 +24,7 @@ from ..model import Conversation, Event, Memory
 from . import output
 from .conversations import PANEL, called, header
 from .interrupts import Interrupts
+from .lines import QUOTES, ask_line, joined, piped, prepare_typing
 from .search import show_hits
 from .session import BranchName, Session, command, complete_conversation
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 HISTORY = 10
-QUOTES = '"""'
 STOP_SECONDS = 2.0
 """How long a model may take to notice that it was stopped before the prompt comes back without it."""
 FITS = 0.45
@@ -283,7 +283,7 @@ class Talk:
     # -- a pipe
 
     def from_a_pipe(self) -> None:
-        lines = _piped()
+        lines = piped()
         while (text := joined(lambda more: next(lines, None))) is not None:
             if not text.strip():
                 continue
@@ -552,63 +552,6 @@ class Talk:
 
 class _Leave(Exception):
     """/quit"""
-
-
-def joined(line: Callable[[bool], str | None]) -> str | None:
-    """One message of as many lines as belong together. `line(more)` gives the next one, None at the end."""
-    first = line(False)
-    if first is None:
-        return None
-    if first.lstrip().startswith(QUOTES):
-        rows = [first.lstrip()[len(QUOTES) :]]
-        while not rows[-1].rstrip().endswith(QUOTES):
-            row = line(True)
-            if row is None:
-                return "\n".join(rows).strip("\n")
-            rows.append(row)
-        rows[-1] = rows[-1].rstrip()[: -len(QUOTES)]
-        return "\n".join(rows).strip("\n")
-    rows = [first]
-    while rows[-1].endswith("\\"):
-        row = line(True)
-        rows[-1] = rows[-1][:-1]
-        if row is None:
-            break
-        rows.append(row)
-    return "\n".join(rows)
-
-
-def ask_line(prompt: str) -> str | None:
-    try:
-        return input(prompt)
-    except EOFError:
-        output.line("")
-        return None
-
-
-def _piped() -> Iterator[str]:
-    """The lines of standard input as they come, as UTF-8 whatever the console's code page is."""
-    for n, raw in enumerate(iter(sys.stdin.buffer.readline, b""), 1):
-        try:
-            yield raw.decode("utf-8").rstrip("\r\n")
-        except UnicodeDecodeError as e:
-            raise InvalidInput(f"Line {n} of standard input is not UTF-8 (byte {e.start}).") from None
-
-
-def prepare_typing(commands: list[str]) -> None:
-    """Arrow keys, and TAB for commands. What was typed is kept for this run only: the store has it, redacted."""
-    try:
-        import readline
-    except ImportError:  # Windows: its console edits lines by itself
-        return
-
-    def complete(text: str, n: int) -> str | None:
-        fits = [f"/{c} " for c in commands if f"/{c}".startswith(text)] if text.startswith("/") else []
-        return fits[n] if n < len(fits) else None
-
-    readline.set_completer(complete)
-    readline.set_completer_delims(" ")
-    readline.parse_and_bind("tab: complete")
 
 
 def markdown(c: Conversation, said: list[Event]) -> str:
