@@ -57,6 +57,11 @@ def application(
     finally:
         if child is not None:
             end(child)
+        if launch.is_answering():
+            # A model may take a minute more, and Python waits for such threads when it ends. What was said is durable,
+            # the store is closed: there is nothing to wait for.
+            sys.stdout.flush()
+            os._exit(0)
 
 
 def hand_over(s: Session) -> None:

@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable, Iterator
 from queue import SimpleQueue
 
+from .launch import ANSWERING
+
 AT_ONCE = 4
 """Threads, and with them connections, that answers use at most; more of them wait for their turn."""
 
@@ -90,7 +92,7 @@ class Answers:
             self._failed.pop(where, None)
             answer = self._running[where] = Answer(text, after)
             if len(self._threads) < min(AT_ONCE, len(self._running)):
-                thread = threading.Thread(target=self._work, name="recollect-answer", daemon=True)
+                thread = threading.Thread(target=self._work, name=ANSWERING, daemon=True)
                 self._threads.append(thread)
                 thread.start()
         self._queue.put((where, answer, give))
@@ -122,7 +124,7 @@ class Answers:
         with self._lock:
             return len(self._running)
 
-    def settle(self, seconds: float = 5.0) -> None:
+    def settle(self, seconds: float = 3.0) -> None:
         """Wait for what is being answered, but not for ever."""
         with self._lock:
             waiting = list(self._running.values())
@@ -133,3 +135,5 @@ class Answers:
         self.settle()
         for _ in self._threads:
             self._queue.put(None)
+        for thread in self._threads:
+            thread.join(0.2)

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 ADDRESS, PORT = "127.0.0.1", 8501
+ANSWERING = "recollect-answer"
+"""What the threads that give answers are called."""
 SCREENS = Path(__file__).parent / "screens"
 MAIN = SCREENS / "main.py"
 
@@ -68,6 +70,11 @@ def warm() -> None:
         from ..langgraph import ask, chat_graph, resume  # noqa: F401
     except Refused:
         return  # it is told when it is needed
+
+
+def is_answering() -> bool:
+    """Whether a model is still at it, although the application has ended."""
+    return any(t.name == ANSWERING and t.is_alive() for t in threading.enumerate())
 
 
 def run(port: int) -> None:
