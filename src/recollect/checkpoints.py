@@ -255,6 +255,8 @@ class Draft:
         self.secret: Stored = ("", b"")
         self.created_at: int | None = None
         """When it was made, if not now."""
+        self.made_at: int | None = None
+        """When the graph says that it was made."""
         self.limited = False
         """Whether old checkpoints are to go."""
         self.known_as = 0
@@ -311,12 +313,14 @@ def there(tx: Tx, conversation: str, *, lock: bool = False) -> Found | None:
     return None if row is None or row[6] is not None else conversations.Found(*row[:6])
 
 
-def _enter(tx: Tx, conversation: str, *, again: bool = False) -> Found:
-    """The conversation a state is written for, made where there is none. `again`: also where one of that id was erased."""
+def _enter(tx: Tx, conversation: str, *, begun_at: int | None = None) -> Found:
+    """The conversation a state is written for, made where there is none. `begun_at`: when a run began that holds nothing but
+    its input; a thread that was erased before that begins anew."""
     row = conversations.look(tx, conversation, lock=True)
     if row is not None and row[6] is None:
         return conversations.Found(*row[:6])
     if row is None:
+        again = begun_at is not None and begun_at > (erased.at(tx, erased.CONVERSATION, conversation) or 0)
         conversations.create(
             tx,
             conversation,
@@ -353,8 +357,8 @@ def _same_secret(tx: Tx, no: int, mine: Stored, known_as: int) -> None:
 def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[log.Draft], str], list[int]]) -> Placed:
     """Write a checkpoint, the pieces that are not there yet, and the events that its state says for the first time.
     `append` writes events to a branch and returns their numbers."""
-    # A run that begins with nothing but its input holds nothing that was erased: its thread begins anew.
-    found = _enter(tx, d.conversation, again=d.parent is None and d.source == "input" and not d.namespace)
+    begins = d.parent is None and d.source == "input" and not d.namespace
+    found = _enter(tx, d.conversation, begun_at=d.made_at if begins else None)
     erased.refuse_checkpoint(tx, d.conversation, d.parent, d.id)
     _same_secret(tx, found.no, d.secret, d.known_as)
     again, parent, has_child = _self_and_parent(tx, found.no, d)

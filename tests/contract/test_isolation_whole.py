@@ -474,10 +474,12 @@ def test_nor_a_route(worlds: Any, route: str) -> None:
         prove(worlds, route.replace("/", " "), ROUTES[route], sidecar)
 
 
-def test_nor_a_stream(worlds: Any) -> None:
+def test_nor_a_stream(worlds: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     if not is_there("server"):
         return
     import http.client
+
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "doors"))
 
     from sidecar import TOKEN, running  # type: ignore[import-not-found]
 

@@ -80,7 +80,7 @@ def test_every_verb_has_a_command() -> None:
         "create": "new", "get": "show", "read": "replay", "messages": "show", "append_many": "append",
         "record_workflow_event": "record", "delete_event": "delete-event", "formatted_history": "history",
         "with_history": "history", "open": None, "for_user": None, "close": None, "user": None, "settings": "settings",
-        "location": None, "verify": "doctor", "memory_history": "memory", "import_": "import",
+        "location": None, "verify": "doctor", "memory_history": "memory", "import_": "import", "verify_receipt": "receipts",
     }  # fmt: skip
     verbs = [name for name, _ in inspect.getmembers(recollect.Store) if not name.startswith("_")]
     missing = [v for v in verbs if (c := elsewhere.get(v, v)) is not None and c not in commands()]
@@ -117,7 +117,8 @@ def test_help_of_each_command(run: Run, name: str) -> None:
 
 def test_every_error_has_its_exit_code() -> None:
     expected = {
-        "InvalidInput": 2, "BadLine": 2, "NotSerializable": 2, "SettingsError": 2, "HostNotAllowed": 2, "NotFound": 3, "ConversationDeleted": 3, "AlreadyExists": 4,
+        "InvalidInput": 2, "BadLine": 2, "NotSerializable": 2, "SettingsError": 2, "HostNotAllowed": 2, "NotFound": 3, "ConversationDeleted": 3, "Erased": 3,
+        "AlreadyExists": 4,
         "StoreBusy": 5, "DiskFull": 5, "Unavailable": 5, "OutcomeUnknown": 5, "StorageError": 5, "Damaged": 6, "NotAllowed": 6,
         "Refused": 6, "NewerSchema": 6, "NotARecollectFile": 6, "SQLiteTooOld": 6, "NetworkFilesystem": 6,
         "StoreClosed": 1, "RecollectError": 1,

@@ -494,7 +494,8 @@ class Saver(BaseCheckpointSaver[str]):
         gate = self._state_gate()
         d = Draft(place.thread, place.namespace, checkpoint["id"], place.checkpoint)
         d.branch, d.secret, d.known_as = place.branch, secret.sealed, secret.no
-        d.created_at = _moment(checkpoint.get("ts")) if self._historic else None
+        d.made_at = _moment(checkpoint.get("ts"))
+        d.created_at = d.made_at if self._historic else None
         d.limited = bool(self._store.settings.checkpoint_keep or self._store.settings.checkpoint_days)
         d.source, d.step = metadata.get("source"), metadata.get("step")
         if not isinstance(d.step, int):
