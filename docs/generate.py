@@ -22,6 +22,8 @@ from typing import Any
 
 import recollect
 from recollect import aio, config, errors, model, store
+from recollect.archive import VERSION
+from recollect.archive import lines as recollect_archive
 from recollect.db import migrate, sqlite
 
 admin = sys.modules[recollect.Admin.__module__]
@@ -477,6 +479,25 @@ def row(*cells: str) -> str:
     return "| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in cells) + " |"
 
 
+def archive_page() -> str:
+    """What may stand on a line of an export."""
+    known = recollect_archive
+    lines = head(
+        "Archives",
+        f"What `store.export` and `recollect export` write: one JSON object a line, in UTF-8, version {VERSION} of the format. Each has a "
+        "`type` and the fields of that type; what has no value is left out. A reader refuses what it does not know and names the line, and "
+        "refuses a newer version. There are no embeddings and no index in it: they are made anew. [How to](../how-to/export.md).",
+    )
+    for kind, known_fields in known.TYPES.items():
+        lines += [f"## {kind}", "", known.ABOUT[kind], "", "| field | must be there | what it is |", "|---|---|---|"]
+        lines += [
+            f"| `{name.removesuffix('!')}` | {'yes' if name.endswith('!') else ''} | {known.words(check)} |"
+            for name, check in known_fields.items()
+        ]
+        lines.append("")
+    return page(lines)
+
+
 def page(lines: Iterable[str]) -> str:
     text = "\n".join(line.rstrip() for line in lines)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
@@ -489,6 +510,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "errors.md": error_page,
     "commands.md": command_page,
     "schema.md": schema,
+    "archive.md": archive_page,
 }
 
 

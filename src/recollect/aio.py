@@ -157,6 +157,8 @@ class AsyncStore:
     stats = _Mirror(Store.stats)
     verify = _Mirror(Store.verify)
     scan = _Mirror(Store.scan)
+    export = _Mirror(Store.export)
+    import_ = _Mirror(Store.import_)
     backup = _Mirror(Store.backup)
     compact = _Mirror(Store.compact)
 

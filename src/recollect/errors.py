@@ -2,7 +2,8 @@
 
     RecollectError
     ├── InvalidInput            what was passed in cannot be stored or asked; nothing was written
-    │   └── NotSerializable     a graph's state holds something that cannot be stored; nothing was written
+    │   ├── NotSerializable     a graph's state holds something that cannot be stored; nothing was written
+    │   └── BadLine             a line of a file that is to be imported is not what an export writes; nothing was written
     ├── SettingsError           a setting is unknown or has a value that cannot be used
     │   ├── BadKeyFile          the key file is missing, empty, or readable by others
     │   └── HostNotAllowed      something would have gone to a host that the settings do not allow; nothing did
@@ -55,6 +56,14 @@ class InvalidInput(RecollectError, ValueError):
 
 class NotSerializable(InvalidInput, TypeError):
     """A channel of a graph's state holds something that its serializer cannot write; nothing was written."""
+
+
+class BadLine(InvalidInput):
+    """A line of a file that is to be imported is not what an export writes; nothing was written."""
+
+    def __init__(self, message: str = "", line: int = 0) -> None:
+        super().__init__(f"Line {line:,}: {message}" if line else message)
+        self.line = line
 
 
 class SettingsError(RecollectError, ValueError):

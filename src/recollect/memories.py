@@ -508,8 +508,9 @@ def pin(tx: Tx, id: str, pinned: bool) -> Memory:
     return get(tx, id)
 
 
-def forget(tx: Tx, id: str, *, erase: bool = False) -> None:
-    """It is neither found nor listed any more; `undo` brings it back. With `erase`, nothing of it is left."""
+def forget(tx: Tx, id: str, *, erase: bool = False, role: str = "user") -> None:
+    """It is neither found nor listed any more; `undo` brings it back. With `erase`, nothing of it is left. In another role
+    than the user's, what the user wrote or pinned is not to be touched."""
     if erase:
         remove(tx, [number(tx, id)])
         return
@@ -518,8 +519,10 @@ def forget(tx: Tx, id: str, *, erase: bool = False) -> None:
         raise NotFound(
             f"Memory {id!r} was forgotten already. undo() brings it back, forget(erase=True) removes it for good."
         )
-    edit = Edit(tx, View(tx), who="user")
-    edit.put(row[0], standing, "forgotten", "by hand", state="forgotten")
+    if role != "user" and (standing.by_hand is not None or standing.pinned_at is not None):
+        raise InvalidInput(f"Memory {id!r} was written or pinned by the user: only the user can forget it.")
+    edit = Edit(tx, View(tx), who=role)
+    edit.put(row[0], standing, "forgotten", "by hand" if role == "user" else f"asked for by {role}", state="forgotten")
     edit.finish()
 
 

@@ -405,6 +405,16 @@ class Backup:
 
 
 @dataclass(frozen=True)
+class Imported:
+    """What an import brought in. What it found there already it left alone; what it could not take is a problem each."""
+
+    format: str  # which one it was: recollect, langgraph, ...
+    added: Mapping[str, int]  # how many were brought in, by what they are: conversations, events, memories, ...
+    known: Mapping[str, int]  # how many were there already, likewise
+    problems: tuple[Problem, ...] = ()  # what was left out, where it stands, and what to do about it
+
+
+@dataclass(frozen=True)
 class SecretPlace:
     """Where a secret is stored, and of which families; never what it says."""
 

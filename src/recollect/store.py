@@ -21,7 +21,7 @@ from .redact import Gate
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, TypeVar, Unpack
+    from typing import IO, Any, TypeVar, Unpack
 
     from .db import Database, Tx
     from .db.cipher import Key
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Consolidation,
         Context,
         Hit,
+        Imported,
         LedgerEntry,
         Memory,
         MemoryChange,
@@ -609,16 +610,23 @@ class Store:
         *,
         source: ConversationLike | Event | None = None,
         erase: bool = False,
+        role: str = "user",
     ) -> int:
         """Forget a memory: it is not found any more, and `undo` brings it back. With `source`, an event or a conversation,
-        everything that came from there. With `erase` nothing is left of it. Returns how many were forgotten."""
+        everything that came from there. With `erase` nothing is left of it. In another `role` than the user's only what was
+        extracted can be forgotten, one at a time, and never for good. Returns how many were forgotten."""
         from . import memories
+
+        if role not in ROLES:
+            raise InvalidInput(f"There is no role {role!r}. The roles are: {', '.join(ROLES)}.")
+        if role != "user" and (source is not None or erase):
+            raise InvalidInput("source= and erase= are the user's alone: leave role= out.")
 
         if (memory is None) == (source is None):
             raise InvalidInput("Say which memory to forget, or source= for everything that came from there.")
         if memory is not None:
             id = _memory_id(memory)
-            self._write(lambda tx: memories.forget(tx, id, erase=bool(erase)))
+            self._write(lambda tx: memories.forget(tx, id, erase=bool(erase), role=role))
             gone = 1
         else:
             name = source if isinstance(source, str) else getattr(source, "id", "")
@@ -1050,6 +1058,55 @@ class Store:
             if self._embeds():
                 self._write(lambda tx: jobs.enqueue(tx, "embed", "all"))
             self._db.scrub()
+        return found
+
+    def export(
+        self,
+        fp: IO[str] | IO[bytes],
+        *,
+        conversation: ConversationLike | None = None,
+        workspace: str | None = None,
+        format: str = "jsonl",
+        progress: Progress | None = None,
+    ) -> Mapping[str, int]:
+        """Write everything this user has to an open file: conversations with every branch, those in the bin too, memories
+        with their history, the state of graphs. `conversation` or `workspace` take a part of it. As "jsonl" it can be
+        imported again, anywhere; "markdown" is for reading. Returns how many there were of each. Embeddings are left out:
+        they are made anew."""
+        from .archive import markdown, write
+
+        if format not in ("jsonl", "markdown"):
+            raise InvalidInput(f"format={format!r}: choose jsonl or markdown.")
+        if conversation is not None and workspace is not None:
+            raise InvalidInput("Say conversation or workspace, not both.")
+        name = None if conversation is None else _id(conversation)
+        workspace = None if workspace is None else self._workspace(workspace)
+        if format == "markdown":
+            return markdown.export(self._db, self._user, fp, name, workspace, progress)
+        safe = self._settings.redact_state if self._settings.redact else "none"
+        archive = write.Archive(
+            self._db, self._user, conversation=name, workspace=workspace, state_redacted=safe, progress=progress
+        )
+        return write.export(archive, fp)
+
+    def import_(self, fp: IO[str] | IO[bytes], *, progress: Progress | None = None) -> Imported:
+        """Bring in what `export` wrote, here or elsewhere, from a file open for reading. What is there already is left alone,
+        so a second time adds nothing and an interrupted import is finished by starting it again; what is there under the
+        same id and says something else is reported and left alone too. Everything goes through redaction. A line that is not
+        what an export writes is a BadLine, and then nothing was written."""
+        from .archive.read import Import
+
+        if not callable(getattr(fp, "readline", None)):
+            raise InvalidInput("import_() reads from an open file.")
+        s = self._settings
+        found = Import(
+            self._db, self._user, self._gate, state_mode=s.redact_state, outside=s.index_outside_workspace,
+            extracts=s.memory_extract, progress=progress,
+        ).run(fp)  # fmt: skip
+        if any(found.added.values()):
+            if self._embeds():
+                self._write(lambda tx: jobs.enqueue(tx, "embed", "all", delay_ms=EMBED_DELAY_MS))
+            self._appended(False)
         return found
 
     def backup(self, path: PathLike, *, progress: Progress | None = None) -> Backup:

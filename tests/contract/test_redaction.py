@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import inspect
+import io
 import json
 import logging
 import random
@@ -99,6 +100,18 @@ class Talk:
     def summarized_by(self, model: Callable[[str], str]) -> Any:
         with recollect.open(self.url, user="alex", model=model, summary_keep_recent=0, background=False) as store:
             return store.summarize(self.c)
+
+    def imported(self, **fields: Any) -> Any:
+        """An event as it stands after it came in with an archive."""
+        id = ids.new()
+        rows = [
+            {"type": "recollect", "version": 1, "exported_at": 1, "scope": {}, "state_redacted": "none"},
+            {"type": "conversation", "id": id, "last_seq": 1, "branches": [{"name": "main", "at": 0, "created_at": 1}], "created_at": 1, "updated_at": 1},
+            {"type": "event", "conversation": id, "seq": 1, "kind": "message", "role": "user", "created_at": 1, **fields},
+            {"type": "end", "lines": 4},
+        ]  # fmt: skip
+        self.store.import_(io.StringIO("\n".join(map(json.dumps, rows))))
+        return self.store.read(id)[0]
 
     def embedded_by(self, said: str) -> Any:
         with recollect.open(self.url, user="alex", embedder=Wordy(said), background=False) as store:
@@ -326,6 +339,19 @@ STORE: dict[str, Path_] = {
     "verify.progress": lost(lambda t, v: t.store.verify(progress=v)),
     "scan.fix": lost(lambda t, v: t.store.scan(fix=v)),
     "scan.progress": lost(lambda t, v: t.store.scan(progress=v)),
+    "export.fp": lost(lambda t, v: t.store.export(v)),
+    "export.conversation": asked("export", "conversation", fp=io.StringIO()),
+    "export.workspace": lost(lambda t, v: t.store.export(io.StringIO(), workspace=v)),
+    "export.format": refused(lambda t, v: t.store.export(io.StringIO(), format=v)),
+    "export.progress": lost(lambda t, v: t.store.export(io.StringIO(), progress=v)),
+    "import_.fp": kept(
+        lambda t, v: t.imported(text=v),
+        lambda t, v: t.imported(payload={"a": [{v: 1}]}),
+        lambda t, v: t.imported(tags=[v], tool=v, path=v, agent=v, status=v, name=v, model=v),
+        lambda t, v: t.imported(role=v, tags=["damaged"]),
+    ),
+    "import_.progress": lost(lambda t, v: t.store.import_(io.StringIO(v), progress=v)),
+    "forget.role": refused(lambda t, v: t.store.forget(t.store.remember("Likes bread"), role=v)),
     "backup.path": (FILE, ()),
     "backup.progress": lost(lambda t, v: t.store.backup("/dev/null", progress=v)),
     "compact.progress": lost(lambda t, v: t.store.compact(progress=v)),

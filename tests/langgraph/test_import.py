@@ -142,7 +142,8 @@ def test_the_commands(url: str, file: Path) -> None:
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    assert run("import", "langgraph", str(file))["threads"] == 3
+    assert run("import", "langgraph", str(file))["added"]["threads"] == 3
+    assert run("import", str(file))["added"]["checkpoints"] == 0  # known by its tables, and there already
     found = run("checkpoints", "a", "-n", "3")
     assert found[0]["preview"] == "you said: elsewhere"
     assert run("checkpoints", "a", "-n", "3", "--before", found[-1]["id"])[0]["id"] < found[-1]["id"]

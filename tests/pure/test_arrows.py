@@ -18,7 +18,7 @@ LAYERS = [
     {
         "conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
         "search", "memories", "context", "views", "retention", "consolidate", "extract", "decide", "items", "mirror",
-        "checkpoints", "schema",
+        "checkpoints", "schema", "archive",
         "keys", "crypt", "sealed",
     },
     {"store"},

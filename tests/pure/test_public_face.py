@@ -8,14 +8,14 @@ import pytest
 import recollect
 
 NAMES = """
-Admin AsyncStore Backup Branch Checkpoint Consolidation Context ContextItem Conversation Entry Event Expiry Hit LedgerEntry
+Admin AsyncStore Backup Branch Checkpoint Consolidation Context ContextItem Conversation Entry Event Expiry Hit Imported LedgerEntry
 Memory MemoryChange Provenance Reasoning Receipt RecollectError Retention Salvage Scan SecretPlace Settings Stats Store
 Verification admin errors open open_async
 """.split()
 
 VERBS = """
 append append_many backup branches checkpoints clear close compact consolidate context conversations create delete delete_event
-erase for_user forget fork formatted_history get ledger location memories memory_history messages open pin read reasoning recall
+erase export for_user forget fork formatted_history get import_ ledger location memories memory_history messages open pin read reasoning recall
 record_workflow_event reindex remember rename restore retain revise scan search settings settle stats summarize switch undo
 unpin user verify with_history
 """.split()

@@ -331,12 +331,46 @@ def graphs(store: recollect.Store) -> None:
         {"messages": [HumanMessage("use ghp_" + "b1C2d3E4f5G6" * 3)]}, {"configurable": {"thread_id": "leaky"}}
     )
     assert saver.scan(fix=True)
+    archives(store)
     saver.copy_thread("g", "g2")
     saver.delete_for_runs(["r"])
     saver.prune(["g2"])
     store.settle()
     store.clear("g2")
     saver.delete_thread("g")
+
+
+def archives(store: recollect.Store) -> None:
+    """Everything is taken out and brought in again: by somebody who has nothing, has it all, and has a part of it."""
+    import io
+
+    from recollect.langgraph.store import MemoryStore
+
+    c = store.create("archived", workspace="/w", origin="hook")
+    store.append_many(c, exchange(22))
+    store.consolidate(c)
+    store.summarize(c)
+    store.pin("archived:21")
+    store.remember("here", conversation=c, derived_from=[store.remember("Lives in Oslo").id])
+    MemoryStore(store).put(("n",), "archived", {"content": "x"}, ttl=1000)
+    store.fork(c, 2, name="again")
+    kim = store.for_user("kim")
+
+    def bring(**part: str) -> str:
+        file = io.StringIO()
+        store.export(file, **part)  # type: ignore[arg-type]
+        kim.import_(io.StringIO(file.getvalue()))
+        return file.getvalue()
+
+    for part in ({"conversation": "archived"}, {"workspace": "/w"}, {}):
+        bring(**part)
+        store.export(io.StringIO(), format="markdown", **part)  # type: ignore[arg-type]
+    store.append(c, role="user", text="and on", branch="again")
+    store.delete_event(c, store.append(c, role="user", text="gone").seq)
+    kim.delete_event("archived", 20)
+    MemoryStore(store).put(("memories", "kim"), "own", {"content": "likes ships"})
+    bring()
+    bring()
 
 
 def salvage_something(store: recollect.Store, url: str) -> None:

@@ -17,12 +17,14 @@ from . import (  # noqa: F401 - some only register
     events,
     graphs,
     keys,
+    mcp,
     memories,
     output,
     redaction,
     sample,
     search,
     store,
+    transfer,
 )
 from .session import Database, DataDir, Json, Session, User, app, guarded
 

@@ -35,6 +35,7 @@ EXIT_CODES = {
     5: "storage busy, unavailable or full",
     6: "damaged, or refused because it is not safe to write on",
     7: "secrets are stored (`scan` without `--fix`)",
+    8: "imported, but for what was reported",
     130: "interrupted, or answered with no",
 }
 """The one list of what a command ends with; `recollect --help` prints it."""
@@ -50,6 +51,7 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (OSError, 5),
 )
 SECRETS_FOUND = 7
+LEFT_OUT = 8
 INTERRUPTED = 130
 PIPE_WIDTH = 10_000
 

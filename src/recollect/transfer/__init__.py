@@ -1,1 +1,87 @@
-"""Histories from elsewhere: one module a source. Each reads only, and what it brings in goes through the same doors."""
+"""Histories from elsewhere: one module a format, named as the format is (`claude_code.py` is `claude-code`).
+
+A new format is one file here, and nothing else: it is found by its name, and `recollect import` offers it. It has
+
+- `ABOUT`: what it reads, in a few words for the help;
+- `looks_like(path)`: whether a file or folder is of this format. Cheap, and sure: a file that two formats claim is imported
+  by neither;
+- `bring(store, path, progress=None)`: read it, and bring it in through the verbs of the store, which redact and check. It
+  returns what was added, what was known already, and what was left out as problems. It never changes what it reads, it may
+  be interrupted and run again, and the second time adds nothing. A version of the format that it does not know is reported,
+  not guessed;
+- `usual_place()`, where there is one: what is meant when no path is said.
+
+What a format needs (a driver, a framework) is imported by its module, which is loaded when the format is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Protocol, cast
+
+from ..errors import InvalidInput, NotFound, Refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..model import Imported, Progress
+    from ..store import Store
+
+
+class Format(Protocol):
+    """What a module of this package is."""
+
+    ABOUT: str
+
+    def looks_like(self, path: Path) -> bool: ...
+    def bring(self, store: Store, path: Path, *, progress: Progress | None = None) -> Imported: ...
+
+
+def names() -> list[str]:
+    """The formats there are; none of them is loaded for it."""
+    return sorted(found.name.replace("_", "-") for found in iter_modules(__path__) if not found.name.startswith("_"))
+
+
+def load(name: str) -> Format:
+    """The module of a format."""
+    if name not in names():
+        raise InvalidInput(f"There is no format {name!r} to import. There is: {', '.join(names())}.")
+    try:
+        return cast("Format", import_module(f".{name.replace('-', '_')}", __name__))
+    except ModuleNotFoundError as e:
+        if (e.name or "").startswith("recollect"):
+            raise
+        raise Refused(f"{name} needs a package that is not installed: pip install 'recollect[all]'") from e
+
+
+def usual_place(name: str) -> Path:
+    """Where histories of a format are when nobody says where."""
+    found = getattr(load(name), "usual_place", None)
+    if found is None:
+        raise InvalidInput(f"{name} has no usual place: say which file to import.")
+    place: Path = found()
+    return place
+
+
+def recognise(path: Path) -> str:
+    """The format of a file or folder."""
+    if not path.exists():
+        raise NotFound(f"There is no file {path}, and no format of that name. The formats are: {', '.join(names())}.")
+    fit = []
+    for name in names():
+        try:
+            if load(name).looks_like(path):
+                fit.append(name)
+        except Refused:
+            continue  # what it needs is not installed here
+    if len(fit) != 1:
+        what = f"could be any of {', '.join(fit)}" if fit else f"is of no known format ({', '.join(names())})"
+        raise InvalidInput(f"{path} {what}: say which, as in `recollect import {(fit or names())[0]} {path.name}`.")
+    return fit[0]
+
+
+def bring(store: Store, name: str, path: Path | None = None, *, progress: Progress | None = None) -> Imported:
+    """Import a file or folder of a format into a store, for its user."""
+    module = load(name)
+    return module.bring(store, usual_place(name) if path is None else path, progress=progress)

@@ -18,6 +18,7 @@ import apsw
 
 from ..errors import Damaged, InvalidInput, NotFound
 from ..langgraph.saver import Saver
+from ..model import Imported
 from ..store import Store
 
 if TYPE_CHECKING:
@@ -25,8 +26,26 @@ if TYPE_CHECKING:
 
     from ..model import Progress
 
+ABOUT = "threads of LangGraph's SqliteSaver, with their checkpoints and lineage"
 
-class Imported(NamedTuple):
+
+def looks_like(path: Path) -> bool:
+    """Whether a file is a database of SqliteSaver."""
+    try:
+        _open(path).close()
+    except (InvalidInput, NotFound):
+        return False
+    return True
+
+
+def bring(store: Store, path: Path, *, progress: Progress | None = None) -> Imported:
+    """`import_langgraph` as every format has it."""
+    found = import_langgraph(store, path, progress=progress)
+    added = {"threads": found.threads, "checkpoints": found.checkpoints, "writes": found.writes}
+    return Imported("langgraph", added, {"checkpoints": found.known})
+
+
+class Threads(NamedTuple):
     """What was brought in."""
 
     threads: int
@@ -38,7 +57,7 @@ class Imported(NamedTuple):
 
 def import_langgraph(
     store: Store, path: Path | str, *, serde: SerializerProtocol | None = None, progress: Progress | None = None
-) -> Imported:
+) -> Threads:
     """Bring a database of SqliteSaver into a store, for its user. `serde` is the serializer it was written with, if it was
     not LangGraph's own."""
     source = _open(Path(path))
@@ -59,7 +78,7 @@ def import_langgraph(
                 done += 1
                 if progress:
                     progress("checkpoints", done, total)
-        return Imported(threads, done - known, known, writes)
+        return Threads(threads, done - known, known, writes)
     finally:
         source.close()
 

@@ -1,0 +1,46 @@
+"""`recollect mcp`: the store for a model that speaks MCP."""
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import InvalidInput, Refused
+from . import output
+from .session import Session, command
+from .store import PANEL
+
+
+@command("mcp", panel=PANEL, creates=True)
+def mcp(
+    s: Session,
+    workspace: Annotated[str | None, typer.Option("--workspace", "-w", metavar="NAME", help="Only what belongs to this workspace; a folder that exists is resolved.", show_default=False)] = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Offer no tool that writes.")] = False,
+    http: Annotated[bool, typer.Option("--http", help="Over HTTP on this machine instead of stdin and stdout.")] = False,
+    host: Annotated[str, typer.Option("--host", help="With --http: 127.0.0.1 or ::1.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", "-p", min=0, max=65535, help="With --http; 0 is any that is free.")] = 7434,
+) -> None:  # fmt: skip
+    """Give an agent this memory over MCP: search, recall, remember, read. Speaks on stdin and stdout unless --http."""
+    if s.json:
+        raise InvalidInput("mcp speaks its own JSON: leave --json out.")
+    try:
+        from .. import mcp as door
+    except ModuleNotFoundError as e:
+        raise Refused("This needs the extra `mcp`: pip install 'recollect[mcp]'") from e
+    if workspace is not None and Path(workspace).is_dir():
+        workspace = str(Path(workspace).resolve())
+    server = door.server(s.store, workspace=workspace, read_only=read_only)
+    if not http:
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run()
+        return
+    from .. import mcp_http
+
+    secret = mcp_http.token(s.settings)
+    sock, url, hosts = mcp_http.bind(host, port)
+    with sock:
+        print(f"MCP at {url}, token in {output.clean(mcp_http.token_file(s.settings))}", file=sys.stderr, flush=True)  # noqa: T201
+        with contextlib.suppress(KeyboardInterrupt):
+            mcp_http.run(server, sock, hosts, secret)

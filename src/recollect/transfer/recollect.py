@@ -1,0 +1,51 @@
+"""Our own exports (`recollect export`): JSON lines. Everything is done by the store's verb; this finds and opens the file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
+
+from .. import keys, sealed
+from ..errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from ..model import Imported, Progress
+    from ..store import Store
+
+ABOUT = "what `recollect export` wrote, plain, gzipped or encrypted"
+
+
+def looks_like(path: Path) -> bool:
+    """Whether the first line says that it is one of ours."""
+    if not path.is_file():
+        return False
+    if sealed.is_sealed(path):
+        return True
+    try:
+        with _open(path) as f:
+            first = json.loads(f.readline(10_000).decode("utf-8-sig"))
+    except (ValueError, OSError, EOFError, RecursionError):
+        return False
+    return isinstance(first, dict) and first.get("type") == "recollect"
+
+
+def bring(store: Store, path: Path, *, progress: Progress | None = None) -> Imported:
+    """`store.import_` of a file."""
+    if not path.exists():
+        raise NotFound(f"There is no file {path}.")
+    if sealed.is_sealed(path):
+        with sealed.reading(path, keys.for_file(str(path), store.settings, also=store.location)) as f:
+            return store.import_(f, progress=progress)
+    try:
+        with _open(path) as f:
+            return store.import_(f, progress=progress)
+    except (EOFError, gzip.BadGzipFile) as e:
+        raise InvalidInput(f"{path} cannot be unpacked ({e}): it was cut off, or is no gzip file.") from None
+
+
+def _open(path: Path) -> IO[bytes]:
+    with path.open("rb") as f:
+        is_packed = f.read(2) == b"\x1f\x8b"
+    return cast("IO[bytes]", gzip.open(path, "rb")) if is_packed else path.open("rb")

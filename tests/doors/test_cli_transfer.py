@@ -1,0 +1,118 @@
+"""Taking a history out and bringing one in, on the command line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from console import Run, flat
+
+import recollect
+from recollect import transfer
+from recollect.errors import InvalidInput, NotFound
+
+
+def test_out_and_in_again(run: Run, trip: str, tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    assert run("remember", "Prefers trains").code == 0
+    answer = run("export", str(file))
+    assert answer.code == 0
+    assert "1 conversation, 3 events, 1 memory" in flat(answer.out)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    other = str(tmp_path / "other.db")
+    answer = run("import", str(file), "-d", other)
+    assert "Brought in: 1 conversation, 3 events, 1 memory." in flat(answer.out)
+    assert "The 9:40." in run("show", "trip-1", "-d", other).out
+    again = run("import", "recollect", str(file), "-d", other)
+    assert "Nothing new." in again.out
+    assert "There already: 1 conversation, 3 events, 1 memory." in flat(again.out)
+    found = run("import", str(file), "-d", other, "--json").json
+    assert (found["format"], found["added"]["events"], found["known"]["events"]) == ("recollect", 0, 3)
+
+
+def test_to_standard_output_packed_and_as_markdown(run: Run, trip: str, tmp_path: Path) -> None:
+    lines = run("export").out.splitlines()
+    assert [json.loads(line)["type"] for line in lines][0::5] == ["recollect", "end"]
+    assert run("export", "-").out.splitlines()[1:-1] == lines[1:-1]
+    packed = tmp_path / "all.jsonl.gz"
+    assert run("export", str(packed), "--json").json["events"] == 3
+    assert gzip.decompress(packed.read_bytes()).decode().splitlines()[1:] == lines[1:]
+    assert run("import", str(packed), "-d", str(tmp_path / "o.db"), "--json").json["added"]["events"] == 3
+    packed.write_bytes(packed.read_bytes()[:-20])
+    assert "cut off" in run("import", "recollect", str(packed), "-d", str(tmp_path / "p.db")).err
+    markdown = run("export", "-f", "markdown", "-c", "trip").out
+    assert markdown.startswith("# Trip to Łódź 🚂\n")
+    assert "The 9:40." in markdown
+
+
+def test_a_part_and_what_is_there_already(run: Run, trip: str, tmp_path: Path) -> None:
+    run("new", "Other", "--id", "other-1", "--workspace", "/elsewhere")
+    file = tmp_path / "part.jsonl"
+    assert run("export", str(file), "-w", "/elsewhere", "--json").json["conversations"] == 1
+    assert run("export", str(file)).code == 4
+    assert "--force" in run("export", str(file)).err
+    assert run("export", str(file), "--force", "-c", "@", "--json").json["conversations"] == 1
+    assert run("export", str(file), "--force", "-c", "nobody").code == 3
+    assert run("export", "-f", "xml").code == 2
+    assert list(tmp_path.glob(".*part")) == []
+
+
+def test_conflicts_are_listed_and_told_by_the_exit_code(run: Run, trip: str, tmp_path: Path) -> None:
+    file, other = tmp_path / "all.jsonl", str(tmp_path / "other.db")
+    run("export", str(file))
+    with recollect.open(other) as store:
+        store.append(store.create("trip-1"), role="user", text="another trip")
+    answer = run("import", str(file), "-d", other)
+    assert answer.code == 8
+    assert "conversation trip-1: There is another one of that id here" in flat(answer.out)
+    assert run("show", "trip-1", "-d", other).out.count("another trip") >= 1
+    assert run("import", str(file), "-d", other, "--json").json["problems"][0]["where"] == "conversation trip-1"
+
+
+def test_a_bad_line_and_other_files(run: Run, trip: str, tmp_path: Path) -> None:
+    file, other = tmp_path / "all.jsonl", str(tmp_path / "other.db")
+    run("export", str(file))
+    lines = file.read_text("utf-8").splitlines()
+    file.write_text("\n".join([*lines[:3], "{", *lines[3:]]), "utf-8")
+    answer = run("import", str(file), "-d", other)
+    assert answer.code == 2
+    assert "Line 4:" in answer.err
+    assert run("conversations", "-d", other, "--json").json == []
+    file.write_text(lines[0].replace('"version":1', '"version":9'), "utf-8")
+    newer = run("import", str(file), "-d", other)
+    assert newer.code == 6
+    assert "pip install -U recollect" in newer.err
+    (tmp_path / "text").write_text("hello")
+    assert "of no known format" in flat(run("import", str(tmp_path / "text"), "-d", other).err)
+    assert run("import", str(tmp_path / "nothing"), "-d", other).code == 3
+    assert run("import", "elsewhere", str(file), "-d", other).code == 2
+    assert "say which file" in flat(run("import", "recollect", "-d", other).err)
+
+
+def test_a_format_is_a_module_named_like_it() -> None:
+    assert {"langgraph", "openai-agents", "recollect"} <= set(transfer.names())
+    for name in transfer.names():
+        module = transfer.load(name)
+        assert module.ABOUT
+        assert callable(module.looks_like)
+        assert callable(module.bring)
+    with pytest.raises(InvalidInput, match="no format"):
+        transfer.load("telepathy")
+    with pytest.raises(NotFound):
+        transfer.recognise(Path("nothing-here"))
+
+
+def test_a_file_is_brought_in_by_the_format_that_knows_it(run: Run, trip: str, tmp_path: Path) -> None:
+    from agents import SQLiteSession  # its own tables
+
+    SQLiteSession("s", tmp_path / "agents.db").close()
+    assert transfer.recognise(tmp_path / "agents.db") == "openai-agents"
+    run("export", str(tmp_path / "all.jsonl"))
+    assert transfer.recognise(tmp_path / "all.jsonl") == "recollect"
+    with recollect.open(tmp_path / "ours.db") as store:
+        store.create("c")
+    with pytest.raises(InvalidInput):
+        transfer.recognise(tmp_path / "ours.db")  # a store is opened with -d, not imported

@@ -1,0 +1,390 @@
+"""A model's view of the store: a real MCP client, in process, over stdin and stdout of a real process, and over HTTP."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+import recollect
+from recollect.errors import InvalidInput, Refused
+from recollect.mcp import server
+from recollect.mcp_http import Guard, bind, token, token_file
+
+TOOLS = {
+    "memory_search", "memory_context", "recall", "read_conversation", "list_conversations", "remember", "forget",
+}  # fmt: skip
+
+
+async def ask(client: Client, tool: str, **arguments: Any) -> Any:
+    answer = await client.call_tool(tool, arguments)
+    assert not answer.is_error, answer.content
+    return json.loads(answer.content[0].text)  # type: ignore[union-attr]
+
+
+async def refused(client: Client, tool: str, **arguments: Any) -> str:
+    answer = await client.call_tool(tool, arguments)
+    assert answer.is_error
+    return str(answer.content[0].text)  # type: ignore[union-attr]
+
+
+def fill(store: recollect.Store) -> None:
+    c = store.create("boat", title="The boat", workspace="/w")
+    for i in range(30):
+        store.append(c, role="user", text=f"we painted part {i} of the boat blue")
+        store.append(c, role="assistant", text=f"noted {i}")
+    store.append(c, kind="tool_use", tool="Write", path="hull.md", text="x" * 3_000)
+    other = store.create("secret plan", workspace="/other")
+    store.append(other, role="user", text="the boat is a decoy")
+    store.remember("Prefers dark mode", kind="preference", tags=["ui"], source="boat:1")
+    store.remember("Only for the other one", workspace="/other")
+    store.remember("Only in the plan", conversation=other)
+
+
+@pytest.fixture
+def filled(url: str) -> Iterator[recollect.Store]:
+    with recollect.open(url, user="alex", semantic=False, background=False) as store:
+        fill(store)
+        yield store
+
+
+class Model:
+    """A client of its own for each call: one that is open for a whole test would be closed in another task."""
+
+    def __init__(self, store: recollect.Store) -> None:
+        self._server = server(store)
+
+    def __getattr__(self, name: str) -> Any:
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                async with Client(self._server) as opened:
+                    return await getattr(opened, name)(*args, **kwargs)
+            except ExceptionGroup as group:
+                error: BaseException = group
+                while isinstance(error, BaseExceptionGroup):
+                    error = error.exceptions[0]
+                raise error from None
+
+        return call
+
+
+@pytest.fixture
+def client(filled: recollect.Store) -> Any:
+    return Model(filled)
+
+
+# -- what a model sees
+
+
+async def test_each_tool_says_what_it_is_for_and_what_it_does(client: Client, filled: recollect.Store) -> None:
+    tools = {t.name: t for t in (await client.list_tools()).tools}
+    assert tools.keys() == TOOLS
+    for name, tool in tools.items():
+        assert tool.description is not None
+        assert len(tool.description) > 80
+        assert "\n" not in tool.description
+        assert tool.annotations is not None
+        assert tool.annotations.read_only_hint is (name not in ("remember", "forget"))
+        assert all("description" in p or "enum" in p for p in tool.input_schema["properties"].values()), name
+    assert tools["forget"].annotations.destructive_hint  # type: ignore[union-attr]
+    async with Client(server(filled, read_only=True)) as reader:
+        assert {t.name for t in (await reader.list_tools()).tools} == TOOLS - {"remember", "forget"}
+
+
+async def test_search_finds_and_reading_shows_what_stood_around_it(client: Client) -> None:
+    found = await ask(client, "memory_search", query="painted part 17", type="events", limit=3)
+    hit = found["hits"][0]
+    assert hit["text"] == "we painted part 17 of the boat blue"
+    assert hit["id"] == f"boat:{hit['seq']}"
+    shown = await ask(client, "read_conversation", conversation_id=hit["conversation_id"], around=hit["seq"], limit=5)
+    assert hit["seq"] in [e["seq"] for e in shown["events"]]
+    assert len(shown["events"]) == 5
+
+
+async def test_answers_come_in_pages(client: Client) -> None:
+    first = await ask(client, "memory_search", query="painted", type="events", limit=5)
+    second = await ask(client, "memory_search", query="painted", type="events", limit=5, offset=first["next_offset"])
+    ids = [h["id"] for h in first["hits"] + second["hits"]]
+    assert len(set(ids)) == 10
+    seqs: list[int] = []
+    after = 0
+    while True:
+        page = await ask(client, "read_conversation", conversation_id="boat", after=after, everything=True, limit=25)
+        seqs += [e["seq"] for e in page["events"]]
+        if "next_after" not in page:
+            break
+        after = page["next_after"]
+    assert seqs == list(range(1, 62))
+    listed = await ask(client, "list_conversations", limit=1)
+    rest = await ask(client, "list_conversations", limit=1, cursor=listed["next_cursor"])
+    assert [listed["conversations"][0]["id"], rest["conversations"][0]["id"]] == ["secret plan", "boat"]
+
+
+async def test_answers_are_small(client: Client) -> None:
+    answer = await client.call_tool("memory_search", {"query": "boat", "limit": 10})
+    assert len(answer.content[0].text) < 3_000  # type: ignore[union-attr]
+    assert answer.structured_content is None  # said once, not twice
+    page = await ask(client, "read_conversation", conversation_id="boat", after=59, everything=True)
+    (tool,) = [e for e in page["events"] if e.get("tool")]
+    assert (len(tool["text"]), tool["cut"]) == (2_000, 1_000)
+
+
+async def test_a_memory_says_where_it_came_from(client: Client) -> None:
+    (memory,) = (await ask(client, "recall", question="dark mode?", tags=["ui"]))["memories"]
+    assert memory["content"] == "Prefers dark mode"
+    assert memory["from"] == {"conversation_id": "boat", "seqs": [1], "role": "user", "by": "hand"}
+    assert (await ask(client, "recall", question="dark mode?", kinds=["todo"]))["memories"] == []
+
+
+async def test_a_context_is_fenced_evidence_within_its_budget(client: Client) -> None:
+    made = await ask(client, "memory_context", prompt="what colour is the boat?", budget=200)
+    assert made["text"].startswith("<recollected")
+    assert 0 < made["tokens"] <= 200
+    assert made["sources"]
+    assert (await ask(client, "memory_context", prompt="xyzzy"))["text"] == ""
+
+
+# -- what a model may do
+
+
+async def test_what_a_model_remembers_waits_for_the_user(client: Client, filled: recollect.Store) -> None:
+    made = await ask(client, "remember", content="Likes green tea", source="boat:3", kind="preference")
+    assert made["state"] == "quarantined"
+    assert made["approve"] == f"recollect revise {made['id'][:8]} --promote"
+    assert (await ask(client, "recall", question="green tea"))["memories"] == []
+    assert all("tea" not in h["text"] for h in (await ask(client, "memory_search", query="green tea"))["hits"])
+    again = await ask(client, "remember", content="Likes green tea")
+    assert (again["id"], again["state"]) == (made["id"], "quarantined")
+    (waiting,) = filled.memories(state="quarantined")
+    assert (waiting.provenance.role, waiting.by_hand) == ("assistant", False)
+    filled.revise(made["id"], promote=True)
+    (found,) = (await ask(client, "recall", question="green tea"))["memories"]
+    assert found["id"] == made["id"]
+
+
+async def test_a_secret_is_not_remembered(client: Client, filled: recollect.Store) -> None:
+    made = await ask(client, "remember", content="The token is ghp_" + "a1B2c3D4e5F6" * 3)
+    assert "a1B2c3" not in json.dumps(made)
+    assert "[redacted:" in made["content"]
+
+
+async def test_what_the_user_wrote_a_model_cannot_forget(client: Client, filled: recollect.Store) -> None:
+    (mine,) = filled.memories(kinds=["preference"])
+    assert "only the user" in await refused(client, "forget", memory_id=mine.id)
+    assert filled.memories(kinds=["preference"]) == [mine]
+    filled.append("boat", role="user", text="I live in Porto.")
+    filled.consolidate("boat")
+    (learned,) = [m for m in (await ask(client, "recall", question="lives in Porto"))["memories"] if not m["by_hand"]]
+    gone = await ask(client, "forget", memory_id=learned["id"])
+    assert gone["bring_back"] == f"recollect undo {learned['id'][:8]}"
+    last = filled.memory_history(learned["id"])[-1]
+    assert (last.action, last.who) == ("forgotten", "assistant")
+    assert filled.undo(learned["id"]).state == "active"
+
+
+async def test_errors_are_plain_words(client: Client) -> None:
+    assert "There is no conversation 'nobody'." in await refused(client, "read_conversation", conversation_id="nobody")
+    assert "There is no memory" in await refused(client, "forget", memory_id="nothing")
+    assert "is no day" in await refused(client, "memory_search", query="boat", since="yesterday-ish")
+    wrong = await refused(client, "memory_search", query="boat", limit=1_000)
+    assert "limit" in wrong
+    assert "pydantic" not in wrong
+    assert "no branch" in await refused(client, "read_conversation", conversation_id="boat", branch="x")
+
+
+async def test_one_workspace_sees_nothing_of_another(filled: recollect.Store) -> None:
+    async with Client(server(filled, workspace="/w")) as client:
+        listed = await ask(client, "list_conversations")
+        assert [c["id"] for c in listed["conversations"]] == ["boat"]
+        told = json.dumps(await ask(client, "memory_search", query="decoy plan boat only other", limit=50))
+        told += json.dumps(await ask(client, "recall", question="only for the other plan", limit=50))
+        told += json.dumps(await ask(client, "memory_context", prompt="is the boat a decoy? the plan only"))
+        told += (await client.read_resource("recollect://memories")).contents[0].text  # type: ignore[union-attr]
+        told += (await client.read_resource("recollect://conversations")).contents[0].text  # type: ignore[union-attr]
+        assert "decoy" not in told
+        assert "Only" not in told
+        assert "no conversation" in await refused(client, "read_conversation", conversation_id="secret plan")
+        assert "no conversation" in await refused(client, "memory_search", query="x", conversation_id="secret plan")
+        for hidden in (m for m in filled.memories() if m.scope != "user"):
+            assert "no memory" in await refused(client, "forget", memory_id=hidden.id)
+            with pytest.raises(Exception, match="no memory"):
+                await client.read_resource(f"recollect://memories/{hidden.id}")
+        with pytest.raises(Exception, match="no conversation"):
+            await client.read_resource("recollect://conversations/secret%20plan")
+        assert "no conversation" in await refused(client, "remember", content="x", source="secret plan:1")
+        kept = await ask(client, "remember", content="Only for w", only_here=True)
+        assert filled.memory_history(kept["id"])[-1].after.workspace == "/w"
+
+
+async def test_resources_and_the_prompt(client: Client) -> None:
+    async def text(uri: str) -> str:
+        return str((await client.read_resource(uri)).contents[0].text)  # type: ignore[union-attr]
+
+    (listed,) = [c for c in json.loads(await text("recollect://conversations")) if c["id"] == "secret plan"]
+    assert "the boat is a decoy" in await text(listed["uri"])
+    memories = json.loads(await text("recollect://memories"))
+    (mine,) = [m for m in memories if m["content"] == "Prefers dark mode"]
+    assert json.loads(await text(mine["uri"]))["history"][0]["what"] == "added"
+    templates = (await client.list_resource_templates()).resource_templates
+    assert {t.uri_template for t in templates} == {"recollect://conversations/{id}", "recollect://memories/{id}"}
+    with pytest.raises(Exception, match="no conversation"):
+        await text("recollect://conversations/nobody")
+    (prompt,) = (await client.list_prompts()).prompts
+    said = (await client.get_prompt(prompt.name)).messages[0].content.text  # type: ignore[union-attr]
+    assert all(f"`{tool}`" in said for tool in ("memory_context", "recall", "memory_search", "remember", "forget"))
+    assert "evidence" in said
+
+
+# -- over stdin and stdout
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+async def test_over_stdio(url: str, filled: recollect.Store) -> None:
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "recollect.cli", "mcp", "-d", url, "-u", "alex"], env=dict(os.environ)
+    )
+    async with Client(command) as client:
+        assert {t.name for t in (await client.list_tools()).tools} == TOOLS
+        found = await ask(client, "memory_search", query="painted part 3")
+        assert found["hits"][0]["conversation_id"] == "boat"
+        made = await ask(client, "remember", content="Sails on Sundays")
+    assert [m.id for m in filled.memories(state="quarantined")] == [made["id"]]
+
+
+# -- over HTTP
+
+Served = tuple[str, Path]
+
+
+@pytest.fixture
+def served(url: str, filled: recollect.Store) -> Iterator[Served]:
+    command = [sys.executable, "-m", "recollect.cli", "mcp", "--http", "--port", "0", "-d", url, "-u", "alex"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert line.startswith("MCP at http://127.0.0.1:"), line + process.stderr.read()
+        address, file = line.removeprefix("MCP at ").strip().split(", token in ")
+        yield address, Path(file)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            out, err = process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+    assert out == ""
+    assert "Traceback" not in err
+
+
+@contextlib.asynccontextmanager
+async def connected(address: str, secret: str) -> AsyncIterator[Client]:
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {secret}"}) as http,
+        Client(streamable_http_client(address, http_client=http)) as client,
+    ):
+        yield client
+
+
+async def test_over_http(served: Served, filled: recollect.Store) -> None:
+    address, file = served
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    async with connected(address, file.read_text()) as client:
+        assert {t.name for t in (await client.list_tools()).tools} == TOOLS
+        found = await ask(client, "memory_search", query="painted part 3")
+        assert found["hits"][0]["conversation_id"] == "boat"
+        await ask(client, "remember", content="Sails on Sundays")
+    assert len(filled.memories(state="quarantined")) == 1
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+async def test_only_who_has_the_token_and_is_no_web_page_comes_in(served: Served) -> None:
+    address, file = served
+    secret = file.read_text()
+    place = urlsplit(address).netloc
+    good = {"Authorization": f"Bearer {secret}", "Host": place, "Content-Type": "application/json", "Accept": "application/json, text/event-stream"}  # fmt: skip
+    body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    cases: list[tuple[int, dict[str, str | None]]] = [
+        (401, {"Authorization": None}),
+        (401, {"Authorization": "Bearer wrong"}),
+        (401, {"Authorization": f"Bearer {secret[:-1]}"}),
+        (401, {"Authorization": f"Basic {secret}"}),
+        (401, {"Authorization": f"Bearer {secret}x"}),
+        (421, {"Host": "evil.example"}),
+        (421, {"Host": "127.0.0.1"}),
+        (421, {"Host": f"{place}.evil.example"}),
+        (403, {"Origin": "https://evil.example"}),
+        (403, {"Origin": "null"}),
+        (403, {"Origin": "http://127.0.0.1"}),
+        (403, {"Sec-Fetch-Site": "cross-site"}),
+        (403, {"Sec-Fetch-Site": "same-site"}),
+    ]
+    async with httpx2.AsyncClient() as http:
+        for status, changed in cases:
+            headers = {k: v for k, v in {**good, **changed}.items() if v is not None}
+            for path in (address, address.removesuffix("mcp"), address + "/x"):
+                for method in ("POST", "GET", "DELETE"):
+                    answer = await http.request(method, path, headers=headers, json=body if method == "POST" else None)
+                    assert answer.status_code == status, (changed, path, method)
+                    assert secret not in answer.text
+        assert (
+            await http.post(address, headers={**good, "Content-Type": "text/plain"}, content=b"{}")
+        ).status_code >= 400
+
+
+def test_a_token_that_others_could_have_read_is_refused() -> None:
+    settings = recollect.Settings.load()
+    first = token(settings)
+    assert len(first) >= 43
+    assert token(settings) == first
+    file = Path(token_file(settings))
+    file.chmod(0o644)
+    with pytest.raises(Refused):
+        token(settings)
+    file.chmod(0o600)
+    file.parent.chmod(0o755)
+    with pytest.raises(Refused):
+        token(settings)
+    file.parent.chmod(0o700)
+    file.write_text("short")
+    with pytest.raises(Refused):
+        token(settings)
+
+
+def test_only_this_machine_is_listened_on() -> None:
+    for host in ("0.0.0.0", "::", "192.168.1.2", "example.com"):
+        with pytest.raises(InvalidInput):
+            bind(host, 0)
+    sock, address, hosts = bind("127.0.0.1", 0)
+    with sock, pytest.raises(Refused):
+        sock.listen()
+        bind("127.0.0.1", sock.getsockname()[1])
+    assert urlsplit(address).netloc == hosts[0]
+
+
+async def test_a_websocket_is_closed() -> None:
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def app(*_: Any) -> None:
+        raise AssertionError("not reached")
+
+    await Guard(app, "t" * 43, ("127.0.0.1:1",))({"type": "websocket", "headers": []}, None, send)
+    assert sent == [{"type": "websocket.close", "code": 1008}]
