@@ -300,7 +300,10 @@ class Engine:
     def _tidy(self, path: str, cipher: Cipher) -> None:
         """Of an encrypted store: keep its salt in the lock file as well, without which a passphrase opens nothing, and
         take away what is left of a conversion that was killed. It may be in the clear."""
-        self._gate.note(cipher.header)
+        try:
+            self._gate.note(cipher.header)
+        except OSError:
+            pass  # held by another process, which on Windows keeps everyone from reading it: the next opening notes it
         if os.path.isdir(path + CONVERTING):
             import shutil
 
