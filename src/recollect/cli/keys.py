@@ -41,7 +41,7 @@ def encrypt(
         if key_file or keyring or passphrase:
             raise InvalidInput(f"{where} is encrypted already. `{s.command('rekey')}` gives it another key.")
     else:
-        key = _new_key(s, where, key_file, keyring, passphrase)
+        key = new_key(s, where, key_file, keyring, passphrase)
     with output.progress("copying", shown=not s.json) as bar:
         done = crypt.encrypt(where, key, backups=backups, progress=bar)
     _told(s, done, f"{where} is encrypted" if done.changed else f"{where} was encrypted already")
@@ -90,7 +90,7 @@ def rekey(
         new = keys.Key.new("the keyring")
         keys.save_keyring(new, str(where) + keys.NEXT)
     else:
-        new = _new_key(s, where, key_file, keyring, passphrase)
+        new = new_key(s, where, key_file, keyring, passphrase)
     with output.progress("copying", shown=not s.json) as bar:
         done = crypt.rekey(where, old, new, backups=backups, progress=bar)
     if keyring:
@@ -247,7 +247,7 @@ def _current(s: Session, where: Path) -> Any:
     return found
 
 
-def _new_key(s: Session, where: Path, key_file: Path | None, keyring: bool, passphrase: bool) -> Any:
+def new_key(s: Session, where: Path | None, key_file: Path | None, keyring: bool, passphrase: bool) -> Any:
     """The key that a file gets: an existing one, or a new one that is saved before it is used."""
     from .. import keys
 
@@ -281,13 +281,18 @@ def _lost(s: Session, text: str) -> None:
         output.line(keys.LOST, style="bold")
 
 
-def _typed(s: Session, where: Path) -> Any:
+def _typed(s: Session, where: Path | None) -> Any:
     from .. import keys
 
     if output.is_interactive():
         typer.echo(keys.LOST, err=True)
         found = keys.Key(
-            typer.prompt(f"New passphrase for {where.name}", hide_input=True, confirmation_prompt=True, err=True),
+            typer.prompt(
+                f"New passphrase for {where.name if where else 'the export'}",
+                hide_input=True,
+                confirmation_prompt=True,
+                err=True,
+            ),
             "the passphrase",
         )
     else:

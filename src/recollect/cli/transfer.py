@@ -18,6 +18,7 @@ from .session import Session, command, complete_conversation
 from .store import PANEL
 
 if TYPE_CHECKING:
+    from ..db.cipher import Key
     from ..model import Progress
 
 FORMS = ("jsonl", "markdown")
@@ -35,9 +36,12 @@ def export(
     workspace: Annotated[str | None, typer.Option("--workspace", "-w", metavar="NAME", help="Only what belongs to this workspace.", show_default=False)] = None,
     format: Annotated[str, typer.Option("--format", "-f", help="jsonl can be imported again; markdown is for reading.", autocompletion=complete_form)] = "jsonl",
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    encrypt: Annotated[bool, typer.Option("--encrypt", help="Encrypt the file: with the store's key, the one that key_file names, or a passphrase.")] = False,
 ) -> None:  # fmt: skip
     """Write everything to a file: conversations, branches, memories with their history, the state of graphs."""
     name = None if conversation is None else s.find(conversation, deleted=format == "jsonl").id
+    if encrypt and (file is None or str(file) == "-" or file.suffix == ".gz"):
+        raise InvalidInput("--encrypt needs a FILE, and packs nothing: choose a name that does not end in .gz.")
     if file is None or str(file) == "-":
         s.store.export(sys.stdout.buffer, conversation=name, workspace=workspace, format=format)
         sys.stdout.buffer.flush()
@@ -45,8 +49,9 @@ def export(
     path = file.expanduser()
     if path.exists() and not force:
         raise AlreadyExists(f"{path} exists already: choose another name, or say --force.")
+    key = _key(s) if encrypt else None
     with output.progress("Exporting", shown=not s.json) as bar:
-        counts = _export(s, path, bar, conversation=name, workspace=workspace, format=format)
+        counts = _export(s, path, bar, key, conversation=name, workspace=workspace, format=format)
     size = path.stat().st_size
     if s.json:
         output.emit({"path": path, "bytes": size, **counts})
@@ -54,8 +59,21 @@ def export(
     output.line(f"Exported to {path} ({output.size(size)}): {', '.join(_counted(counts)) or 'nothing there yet'}.")
 
 
-def _export(s: Session, path: Path, bar: "Progress | None", **what: Any) -> Mapping[str, int]:
+def _key(s: Session) -> "Key":
+    """What an encrypted export is encrypted with."""
+    from .keys import new_key
+
+    found = s.key_for(s.where) if isinstance(s.where, Path) else None
+    return found or new_key(s, None, None, False, False)
+
+
+def _export(s: Session, path: Path, bar: "Progress | None", key: "Key | None", **what: Any) -> Mapping[str, int]:
     """To a file beside it, which takes its name when it is whole. Nobody else may read it: it holds everything."""
+    if key is not None:
+        from .. import sealed
+
+        with sealed.writing(path, key, replace=True) as locked:
+            return s.store.export(locked, progress=bar, **what)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as raw:

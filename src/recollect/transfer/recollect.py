@@ -7,19 +7,22 @@ import json
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
+from .. import keys, sealed
 from ..errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from ..model import Imported, Progress
     from ..store import Store
 
-ABOUT = "what `recollect export` wrote, plain or gzipped"
+ABOUT = "what `recollect export` wrote, plain, gzipped or encrypted"
 
 
 def looks_like(path: Path) -> bool:
     """Whether the first line says that it is one of ours."""
     if not path.is_file():
         return False
+    if sealed.is_sealed(path):
+        return True
     try:
         with _open(path) as f:
             first = json.loads(f.readline(10_000).decode("utf-8-sig"))
@@ -32,6 +35,9 @@ def bring(store: Store, path: Path, *, progress: Progress | None = None) -> Impo
     """`store.import_` of a file."""
     if not path.exists():
         raise NotFound(f"There is no file {path}.")
+    if sealed.is_sealed(path):
+        with sealed.reading(path, keys.for_file(str(path), store.settings, also=store.location)) as f:
+            return store.import_(f, progress=progress)
     try:
         with _open(path) as f:
             return store.import_(f, progress=progress)
