@@ -19,7 +19,9 @@ def test_every_claim_names_tests_that_are_there(row: str) -> None:
     named = re.findall(r"`([\w/]+\.py)::(\w+)`", row)
     assert named, "a claim without a test"
     for file, name in named:
-        assert re.search(rf"^(async )?def {name}\(", (ROOT / "tests" / file).read_text("utf-8"), re.M), f"{file}::{name}"
+        assert re.search(rf"^(async )?def {name}\(", (ROOT / "tests" / file).read_text("utf-8"), re.M), (
+            f"{file}::{name}"
+        )
 
 
 def test_there_are_claims_and_limits() -> None:

@@ -642,7 +642,9 @@ def test_a_failed_job_says_what_went_wrong_without_the_secret(
     c = store.create().id
     store.append_many(c, exchange(22))
     store.settle()
-    assert "RuntimeError in jobs.py" in store.stats().job_errors[0], "a foreign error may quote content: its words are not kept"
+    assert "RuntimeError in jobs.py" in store.stats().job_errors[0], (
+        "a foreign error may quote content: its words are not kept"
+    )
     for held in (repr(store.stats()).encode(), everything_stored(backend, url, raw)):
         assert not canary.is_in(held)
         assert own.encode() not in held

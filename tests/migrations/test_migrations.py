@@ -232,7 +232,10 @@ def test_receipts_of_before_become_hashes_and_keep_late_writers_out(url: str, mo
                 ))  # fmt: skip
             store.create("there")
     with recollect.open(url, user="alex", background=False) as store:
-        assert [(r.id, dict(r.counts), r.ok) for r in store.receipts()] == [("r1", {"events": 3}, True), ("r0", {"events": 3}, True)]
+        assert [(r.id, dict(r.counts), r.ok) for r in store.receipts()] == [
+            ("r1", {"events": 3}, True),
+            ("r0", {"events": 3}, True),
+        ]
         assert "gone" not in repr(store.receipts())
         assert [r.id for r in store.receipts(conversation="gone")] == ["r0"]
         with pytest.raises(recollect.errors.Erased):

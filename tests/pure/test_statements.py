@@ -377,9 +377,9 @@ def erasures(store: recollect.Store) -> None:
     store.create("e2", again=True)
     store.receipts()
     store.verify_receipt(store.receipts(conversation="e1")[0])
-    store._db.write("alex", lambda tx: tx.run("update items set source = '{\"thread_id\": \"x\"}' where user_no = :user"))
+    store._db.write("alex", lambda tx: tx.run('update items set source = \'{"thread_id": "x"}\' where user_no = :user'))
     kept.put(("n",), "k", {"content": "of a run"})
-    store._db.write("alex", lambda tx: tx.run("update items set source = '{\"thread_id\": \"x\"}' where user_no = :user"))
+    store._db.write("alex", lambda tx: tx.run('update items set source = \'{"thread_id": "x"}\' where user_no = :user'))
     store.erase(conversation="x")
     old = recollect.ids.new()
     store._db.write("alex", lambda tx: tx.run(
