@@ -164,6 +164,10 @@ class _Verbs:
         self._url, self._uds, self._token = (url or "http://localhost").rstrip("/"), uds, token
         self.workspace = workspace
         self._timeout, self._retry_seconds = timeout, retry_seconds
+        self._connect()
+
+    def _connect(self) -> None:
+        raise NotImplementedError
 
     def _params(self, call: Call) -> Json:
         if self.workspace is None or "workspace" in call.params:
@@ -318,8 +322,7 @@ class _Verbs:
 class Client(_Verbs):
     """The sidecar, for sync code."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _connect(self) -> None:
         import httpx
 
         self._httpx = httpx
@@ -408,8 +411,7 @@ class Client(_Verbs):
 class AsyncClient(_Verbs):
     """The sidecar, for async code."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _connect(self) -> None:
         import httpx
 
         self._httpx = httpx
