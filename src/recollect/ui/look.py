@@ -85,7 +85,7 @@ mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 
 [class*="st-key-list-of-checkpoints"] button > div { justify-content: flex-start; width: 100%; text-align: left; }
 [class*="st-key-list-of-checkpoints"] button p { font-size: .88rem; }
 [data-testid="stChatMessage"] pre { white-space: pre-wrap; }
-*:focus-visible { outline: 2px solid var(--st-primary-color, #2f6f5e); outline-offset: 1px; }
+*:focus-visible:not(textarea, input) { outline: 2px solid var(--st-primary-color, #2f6f5e); outline-offset: 1px; }
 @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }
 </style>
 """
