@@ -14,8 +14,8 @@ from recollect.errors import Erased, InvalidInput, NotFound
 from recollect.langgraph import MemoryStore, Saver
 from talk import Hashed, Open, Raw, exchange, texts
 
-WAYS: dict[str, dict[str, Any]] = {"plain": {}}
-"""How a store is opened, on SQLite: what `recollect.open` takes besides. (An encrypted one is one more line.)"""
+WAYS: dict[str, dict[str, Any]] = {"plain": {}, "encrypted": {"key": "5e" * 32}}
+"""How a store is opened, on SQLite: what `recollect.open` takes besides."""
 
 
 @pytest.fixture(params=list(WAYS))
@@ -249,8 +249,9 @@ def test_a_source_is_an_event(store: recollect.Store) -> None:
         store.erase(source="one")
 
 
-def test_the_plan_counts_what_is_in_the_tables(planted: Planted, raw: Raw) -> None:
+def test_the_plan_counts_what_is_in_the_tables(planted: Planted, backend: str, raw: Raw) -> None:
     store = planted.store
+    look = looking(planted, backend, raw)
     c = planted.conversation()
     store.settle()
     tables = [
@@ -259,7 +260,7 @@ def test_the_plan_counts_what_is_in_the_tables(planted: Planted, raw: Raw) -> No
     ]  # fmt: skip
 
     def counted() -> dict[str, int]:
-        return {t: raw(f"select count(*) from {t}")[0][0] for t in tables}
+        return {t: look(f"select count(*) from {t}")[0][0] for t in tables}
 
     before = counted()
     receipt = store.erase(conversation=c)

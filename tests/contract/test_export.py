@@ -585,3 +585,24 @@ async def test_async_code_has_both(alex: recollect.Store, url: str) -> None:
         file.seek(0)
         found = await store.for_user("kim").import_(file)
         assert found.added["conversations"] == 2
+
+
+def test_what_was_erased_is_not_brought_back_unless_asked_for(store: recollect.Store) -> None:
+    store.create("trip")
+    store.append("trip", role="user", text="I live in Porto.")
+    store.consolidate("trip")
+    kept = store.remember("Has a dog")
+    file = io.StringIO()
+    store.export(file)
+    store.erase(conversation="trip")
+    store.erase(memory=kept.id)
+
+    found = store.import_(io.StringIO(file.getvalue()))
+    assert {p.where for p in found.problems} >= {"conversation trip", f"memory {kept.id}"}
+    assert [c.id for c in store.conversations()] == []
+    assert [m.content for m in store.memories()] == []
+
+    store.import_(io.StringIO(file.getvalue()), again=True)
+    assert [e.text for e in store.read("trip")] == ["I live in Porto."]
+    assert kept.content in [m.content for m in store.memories()]
+    store.append("trip", role="user", text="and on")

@@ -10,6 +10,8 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import inspect
+import io
+import json
 import re
 import stat
 from collections.abc import Callable, Iterator
@@ -18,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.errors import EmptyInputError, InvalidUpdateError
@@ -57,6 +61,7 @@ class Bobs:
         run(bob, "bobs", SECRET)
         self.checkpoint = bob.checkpoints("bobs")[0].id
         langgraph.MemoryStore(bob).put(("n",), "k", {"content": SECRET})
+        told(bob).invoke({"messages": [HumanMessage(SECRET, id="s")]}, at(self))
         bob.settle()
 
 
@@ -71,6 +76,30 @@ def compiled(saver: Any, **kw: Any) -> Any:
     builder.add_node("answer", lambda state: {"messages": [AIMessage(f"answer {len(state['messages'])}")]})
     builder.add_edge(START, "answer")
     return builder.compile(checkpointer=saver, **kw)
+
+
+def told(store: recollect.Store) -> Any:
+    """An agent that says what it is shown, with a history under one key for everybody."""
+    echo = lambda state: {"messages": [AIMessage(" | ".join(str(m.content) for m in state["messages"]))]}  # noqa: E731
+    return langgraph.AgentNode(echo, use_graph_chat_history=True, store=store, history_key_candidates=["one-key"])
+
+
+class Echo(FakeListChatModel):
+    """A model that says what it is shown."""
+
+    responses: list[str] = []  # noqa: RUF012 - pydantic's way
+
+    def bind_tools(self, tools: Any, **kw: Any) -> Any:
+        return self
+
+    def _call(self, messages: Any, *args: Any, **kw: Any) -> str:
+        return " | ".join(str(m.content) for m in messages)
+
+
+def exported(store: Any, **part: Any) -> str:
+    file = io.StringIO()
+    store.export(file, **part)
+    return file.getvalue()
 
 
 # -- the verbs
@@ -134,6 +163,14 @@ VERBS: dict[str, Call] = {
     "reindex": lambda s, b: s.reindex(),
     "stats": lambda s, b: [s.stats(by=by) for by in (None, "day", "kind", "tool", "agent", "model", "workspace")],
     "verify": lambda s, b: s.verify(),
+    "annotate": lambda s, b: s.annotate(b.conversation, {"mine": 1}),
+    "pins": lambda s, b: s.pins(b.conversation),
+    "changes": lambda s, b: [
+        outcome(lambda c=c: [(i.type, i.event and i.event.text, i.memory and i.memory.content) for i in s.changes(after=0, conversation=c).items])  # type: ignore[misc]
+        for c in (None, b.conversation)
+    ],
+    "export": lambda s, b: [exported(s), outcome(lambda: exported(s, conversation=b.conversation)), exported(s, workspace="/w")],
+    "import_": lambda s, b: [s.import_(io.StringIO(json.dumps({"type": "recollect"})))],
     "scan": lambda s, b: [s.scan(), s.scan(fix=True)],
 }  # fmt: skip
 NOT_ABOUT_ROWS = {
@@ -171,11 +208,24 @@ GRAPHS: dict[str, Call] = {
     "resume": lambda s, b: langgraph.resume(compiled(langgraph.Saver(s)), at(b, checkpoint_id=b.checkpoint)),
     "Saver": lambda s, b: compiled(langgraph.Saver(s)).get_state(at(b)).values,
     "MemoryStore": lambda s, b: langgraph.MemoryStore(s).search((), query=SECRET),
-}
+    "ask": lambda s, b: [
+        "".join(langgraph.ask(langgraph.chat_graph(store=s), b.conversation, asked)) for asked in ("What are my preferences?", "Where do I live?")
+    ],
+    "memory_tools": lambda s, b: [
+        tool.invoke(given, at(b)) for tool in langgraph.memory_tools(s)
+        for given in [{"forget_memory": {"memory_id": b.memory}, "remember": {"content": "likes tea"}}.get(tool.name, {"query": "where do I live"})]
+    ],
+    "AgentNode": lambda s, b: [m.content for m in told(s).invoke({"messages": [HumanMessage("hi", id="h")]}, at(b))["messages"]],
+    "MemoryMiddleware": lambda s, b: [
+        m.content for m in create_agent(Echo(), middleware=[langgraph.MemoryMiddleware(s)]).invoke({"messages": [HumanMessage("Where do I live?", id="h")]}, at(b))["messages"]
+    ],
+    "OfflineModel": lambda s, b: langgraph.OfflineModel(store=s).invoke([HumanMessage("Where do I live?")], at(b)).content,
+}  # fmt: skip
 NOT_ALONE = {
     "afork": "fork, awaited", "aresume": "resume, awaited", "Persistence": "a Saver and a MemoryStore of one user",
     "persistence": "makes one", "compile_graph": "compiles with one", "create_checkpointer": "makes a Saver",
-    "create_graph_store": "makes a MemoryStore",
+    "create_graph_store": "makes a MemoryStore", "aask": "ask, awaited", "chat_graph": "what `ask` asks", "TOOLS": "names",
+    "chat_model": "makes a model, has no rows", "default_model": "makes a model", "text_model": "makes a model",
 }  # fmt: skip
 ROUTES: dict[str, Call] = {
     "POST /memory/record": lambda h, b: [

@@ -3,14 +3,14 @@
 A conversation is the same one where its id and the moment of its creation are: then what the store has of it must be what
 the archive says, event by event, and what the archive has beyond that is added. Anything else under that id is another
 conversation's, and is reported and left alone. A memory whose id is there is known, if it says the same; an item likewise.
-What was deleted here stays deleted.
+What was deleted here stays deleted, and what was erased stays away, unless it is asked for `again`.
 """
 
 from __future__ import annotations
 
 from hashlib import blake2b
 
-from .. import branches, checkpoints, items, log, views
+from .. import branches, checkpoints, erased, items, log, mirror, views
 from ..errors import BadLine, NewerSchema
 from ..model import MAIN, Problem
 from . import NAME, VERSION, clean
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 AT_ONCE = 200
 STRICT = {"none": 0, "messages": 1, "all": 2}
 NEW, SAME, OTHER = "new", "same", "other"
+AGAIN = "`import_(..., again=True)`, or `recollect import --again`, brings back what was erased."
 
 
 class Runs:
@@ -141,8 +142,9 @@ def change_hash(said: dict[str, Any], source: tuple[Any, ...], place: tuple[Any,
 class Plan:
     """What an archive would bring."""
 
-    def __init__(self, db: Database, user: str, gate: Gate, state_mode: str) -> None:
+    def __init__(self, db: Database, user: str, gate: Gate, state_mode: str, again: bool) -> None:
         self._db = db
+        self._again = again
         self._user = user
         self._gate = gate
         self._state_mode = state_mode
@@ -237,7 +239,9 @@ class Plan:
                 raise BadLine(f"there is no event {seq} to be pinned.", number)
         place.buried = line["tombstones"] or []
         self._read(lambda tx: self._look(tx, place, line))
-        if place.status == OTHER:
+        if place.status == OTHER and place.no is None:
+            self._left_out(f"conversation {place.id}", "It was erased here, and was left out.", AGAIN)
+        elif place.status == OTHER:
             self._left_out(
                 f"conversation {place.id}", "There is another one of that id here; it was left as it is.",
                 "Erase or export one of them under another id, then import again.",
@@ -250,6 +254,8 @@ class Plan:
             id=place.id,
         )
         if row is None:
+            if not self._again and erased.at(tx, erased.CONVERSATION, place.id) is not None:
+                place.status = OTHER
             return
         place.no, place.held, created_at, place.workspace = row
         place.last = place.held
@@ -334,7 +340,9 @@ class Plan:
             found.is_wanted = False
             return
         content = self._read(lambda tx: self._look_for(tx, found, id))
-        if content is not None and content != stored["content"]:
+        if content is None and not found.is_wanted:
+            self._left_out(f"memory {id}", "It was erased here, and was left out.", AGAIN)
+        elif content is not None and content != stored["content"]:
             found.is_wanted = False
             self._left_out(
                 f"memory {id}", "Another statement has that id here; it was left as it is.", "Forget one of them."
@@ -343,6 +351,7 @@ class Plan:
     def _look_for(self, tx: Tx, found: Statement, id: str) -> str | None:
         row = tx.one("select id, content from memories where user_no = :user and memory_id = :id", id=id)
         if row is None:
+            found.is_wanted = self._again or erased.at(tx, erased.MEMORY, id) is None
             return None
         found.no = row[0]
         names: dict[int, tuple[str, dict[int, str]]] = {}
@@ -395,6 +404,10 @@ class Plan:
 
     def _item(self, line: Line, number: int) -> None:
         stored = clean.item(line, self._gate, number)
+        if not self._again and self._read(lambda tx: self.is_of_erased(tx, line)):
+            where = f"item {line['key']!r} in {items.labels(stored['namespace'])!r}"
+            self._left_out(where, "It came from a conversation that was erased here, and was left out.", AGAIN)
+            return
         row = self._read(
             lambda tx: tx.one(
                 "select value from items where user_no = :user and namespace = :namespace and key = :key",
@@ -404,6 +417,20 @@ class Plan:
         if row is not None and row[0] != stored["value"]:
             where = f"item {line['key']!r} in {items.labels(stored['namespace'])!r}"
             self._left_out(where, "It has another value here, and was left as it is.", "Delete one of them.")
+
+    def is_of_erased(self, tx: Tx, line: Line) -> bool:
+        """Whether an item came from, or is kept for, a conversation that was erased and is not there anew."""
+        if self._again or not erased.has_any(tx, erased.CONVERSATION):
+            return False
+        labels, source = line["namespace"], line["source"] or {}
+        named = [labels[2]] if len(labels) > 2 and labels[0] == mirror.ROOT and labels[1] == self._user else []
+        if isinstance(source.get("thread_id"), str) and source.get("user_id", self._user) == self._user:
+            named.append(source["thread_id"])
+        return any(
+            erased.at(tx, erased.CONVERSATION, id) is not None
+            and tx.one("select 1 from conversations where user_no = :user and id = :id", id=id) is None
+            for id in named
+        )
 
     def _piece(self, line: Line, number: int) -> None:
         place = self.place(line["conversation"], number)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from array import array
 
-from .. import branches, checkpoints, items, jobs, log, memories, mirror, views
+from .. import branches, checkpoints, erased, items, jobs, log, memories, mirror, views
 from ..errors import BadLine
 from ..model import MAIN, Imported, Problem
 from ..search import index
 from . import NAME, clean
 from .lines import numbered, parse
-from .plan import NEW, OTHER, SAME, Plan
+from .plan import AGAIN, NEW, OTHER, SAME, Plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Import:
 
     def __init__(
         self, db: Database, user: str, gate: Gate, *, state_mode: str, outside: bool, extracts: bool,
-        progress: Progress | None,
+        again: bool, progress: Progress | None,
     ) -> None:  # fmt: skip
         self._db = db
         self._user = user
@@ -73,7 +73,8 @@ class Import:
         self._outside = outside
         self._extracts = extracts
         self._progress = progress
-        self._plan = Plan(db, user, gate, state_mode)
+        self._plan = Plan(db, user, gate, state_mode, again)
+        self._again = again
         self._changes = array("q")
         """Change of the archive -> its number here; 0: it was left out."""
         self._added: dict[str, int] = dict.fromkeys(COUNTED.values(), 0)
@@ -217,6 +218,12 @@ class Import:
             if tx.one("select no from conversations where user_no = :user and id = :id", id=place.id):
                 out.lost.add(place.id)
                 out.problems.append(Problem(f"conversation {place.id}", "It was made while this ran.", "Import again."))
+                return
+            if self._again:
+                erased.forgive(tx, erased.CONVERSATION, place.id)
+            elif erased.at(tx, erased.CONVERSATION, place.id) is not None:
+                out.lost.add(place.id)
+                out.problems.append(Problem(f"conversation {place.id}", "It was erased while this ran.", AGAIN))
                 return
             made = tx.one(
                 _INSERT_CONVERSATION,
@@ -433,6 +440,8 @@ class Import:
             namespace=ready["namespace"], key=ready["key"],
         ):  # fmt: skip
             out.known["items"] = out.known.get("items", 0) + 1
+            return
+        if self._plan.is_of_erased(tx, line):
             return
         ticks = tx.ticks(1 + len(ready["texts"]))
         memory = line["memory"]

@@ -100,6 +100,7 @@ def import_(
     source: Annotated[str, typer.Argument(metavar="FORMAT|FILE", help=f"What wrote it ({', '.join(transfer.names())}), or the file itself if it shows.", autocompletion=complete_format, show_default=False)],
     file: Annotated[Path | None, typer.Argument(metavar="PATH", help="The file or folder; it is only read. Unsaid: where that format is usually kept.", show_default=False)] = None,
     module: Annotated[list[str] | None, typer.Option("--module", metavar="NAME", help="A module of yours that defines types which a graph's state holds. May be said again.", show_default=False)] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also what was erased here.")] = False,
 ) -> None:  # fmt: skip
     """Bring a history in: an export of ours, or what another program wrote. A second time adds nothing."""
     for name in module or ():
@@ -109,7 +110,7 @@ def import_(
             raise InvalidInput(f"--module {name}: {e}") from e
     format, path = _meant(source, file)
     with output.progress("Importing", shown=not s.json) as bar:
-        found = transfer.bring(s.store, format, path, progress=bar)
+        found = transfer.bring(s.store, format, path, again=again, progress=bar)
     if s.json:
         output.emit(found)
     else:

@@ -5,10 +5,10 @@ A new format is one file here, and nothing else: it is found by its name, and `r
 - `ABOUT`: what it reads, in a few words for the help;
 - `looks_like(path)`: whether a file or folder is of this format. Cheap, and sure: a file that two formats claim is imported
   by neither;
-- `bring(store, path, progress=None)`: read it, and bring it in through the verbs of the store, which redact and check. It
+- `bring(store, path, again=False, progress=None)`: read it, and bring it in through the verbs of the store, which redact and check. It
   returns what was added, what was known already, and what was left out as problems. It never changes what it reads, it may
   be interrupted and run again, and the second time adds nothing. A version of the format that it does not know is reported,
-  not guessed;
+  not guessed. What was erased here (`was_erased`) is reported and left out, unless it is wanted `again`;
 - `usual_place()`, where there is one: what is meant when no path is said.
 
 What a format needs (a driver, a framework) is imported by its module, which is loaded when the format is used.
@@ -21,6 +21,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Protocol, cast
 
 from ..errors import InvalidInput, NotFound, Refused
+from ..model import Problem
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +36,7 @@ class Format(Protocol):
     ABOUT: str
 
     def looks_like(self, path: Path) -> bool: ...
-    def bring(self, store: Store, path: Path, *, progress: Progress | None = None) -> Imported: ...
+    def bring(self, store: Store, path: Path, *, again: bool = False, progress: Progress | None = None) -> Imported: ...
 
 
 def names() -> list[str]:
@@ -81,7 +82,23 @@ def recognise(path: Path) -> str:
     return fit[0]
 
 
-def bring(store: Store, name: str, path: Path | None = None, *, progress: Progress | None = None) -> Imported:
-    """Import a file or folder of a format into a store, for its user."""
+def bring(
+    store: Store, name: str, path: Path | None = None, *, again: bool = False, progress: Progress | None = None
+) -> Imported:
+    """Import a file or folder of a format into a store, for its user; with `again` also what was erased here."""
     module = load(name)
-    return module.bring(store, usual_place(name) if path is None else path, progress=progress)
+    return module.bring(store, usual_place(name) if path is None else path, again=again, progress=progress)
+
+
+def was_erased(store: Store, conversation: str) -> bool:
+    """Whether a conversation of this id was erased, and not begun anew since."""
+    return bool(store.receipts(conversation=conversation, limit=1))
+
+
+def erased(conversation: str) -> Problem:
+    """What a format says of one that it leaves out."""
+    return Problem(
+        f"conversation {conversation}",
+        "It was erased here, and was left out.",
+        "`recollect import --again` brings it back.",
+    )

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import claude_code, config
 from ..errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
 from ..model import MAIN, Imported, Problem
+from . import was_erased
 from ._claude_lines import KNOWN_VERSIONS, NOTES, REST, Reader, is_prompt, kept, original, raw_entry, title_of
 
 if TYPE_CHECKING:
@@ -75,9 +76,9 @@ def files(path: Path) -> list[Path]:
     return sorted(found, key=lambda p: (p.name.startswith("agent-"), p.stat().st_mtime_ns, str(p)))
 
 
-def bring(store: Store, path: Path, *, progress: Progress | None = None) -> Imported:
-    """Bring in what is new in the transcripts at a place. What was deleted here since is not brought back, unless the file
-    itself is named."""
+def bring(store: Store, path: Path, *, again: bool = False, progress: Progress | None = None) -> Imported:
+    """Bring in what is new in the transcripts at a place. What was erased or has expired here since is not brought
+    back, unless it is wanted `again` or the file itself is named."""
     if not path.exists():
         raise NotFound(f"There is nothing at {path}. Claude Code keeps its transcripts in {usual_place()}.")
     named = not path.is_dir()
@@ -86,7 +87,7 @@ def bring(store: Store, path: Path, *, progress: Progress | None = None) -> Impo
     run.total = sum(p.stat().st_size for p in found)
     for file in found:
         try:
-            run.file(file, again=named)
+            run.file(file, again=again or named)
         except OSError as e:
             run.problem(file, f"cannot be read: {e.strerror or e}.", "It was left out; look at it and import again.")
     return run.report()
@@ -206,7 +207,7 @@ class Transcript:
     """One file on its way into a conversation."""
 
     def __init__(self, run: Run, file: Path, cursor: dict[str, Any], *, again: bool = False) -> None:
-        self._run, self._file, self._store = run, file, run.store
+        self._run, self._file, self._store, self._again = run, file, run.store, again
         first = _first(file)
         is_agent = file.stem.startswith("agent-")
         self.id = claude_code.conversation_id(str((first.get("sessionId") if is_agent else None) or file.stem))
@@ -234,7 +235,7 @@ class Transcript:
             return
         except NotFound:
             # Its cursor is there and the conversation is not: erased, or expired. That is not undone behind one's back.
-            self.was_deleted = bool(cursor) and not again
+            self.was_deleted = not again and (bool(cursor) or was_erased(self._store, self.id))
             self._is_new = self._is_loaded = True
             return
         self._branch = here.active_branch
@@ -475,7 +476,11 @@ class Transcript:
         with contextlib.suppress(AlreadyExists):
             about = {"agent": claude_code.NAME, "project": self._file.parent.name}
             self._store.create(
-                self.id, workspace=self._root, origin=self._run._origin, metadata=claude_code.safe(about)
+                self.id,
+                workspace=self._root,
+                origin=self._run._origin,
+                metadata=claude_code.safe(about),
+                again=self._again,
             )
             self._run.count(self._run.added, "conversations")
         self._is_new = False

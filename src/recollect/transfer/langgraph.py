@@ -18,8 +18,9 @@ import apsw
 
 from ..errors import Damaged, InvalidInput, NotFound
 from ..langgraph.saver import Saver
-from ..model import Imported
+from ..model import Imported, Problem
 from ..store import Store
+from . import erased, was_erased
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.serde.base import SerializerProtocol
@@ -38,11 +39,11 @@ def looks_like(path: Path) -> bool:
     return True
 
 
-def bring(store: Store, path: Path, *, progress: Progress | None = None) -> Imported:
+def bring(store: Store, path: Path, *, again: bool = False, progress: Progress | None = None) -> Imported:
     """`import_langgraph` as every format has it."""
-    found = import_langgraph(store, path, progress=progress)
+    found = import_langgraph(store, path, again=again, progress=progress)
     added = {"threads": found.threads, "checkpoints": found.checkpoints, "writes": found.writes}
-    return Imported("langgraph", added, {"checkpoints": found.known})
+    return Imported("langgraph", added, {"checkpoints": found.known}, found.problems)
 
 
 class Threads(NamedTuple):
@@ -53,13 +54,16 @@ class Threads(NamedTuple):
     known: int
     """Checkpoints that were there already."""
     writes: int
+    problems: tuple[Problem, ...] = ()
+    """Threads that were left out."""
 
 
 def import_langgraph(
-    store: Store, path: Path | str, *, serde: SerializerProtocol | None = None, progress: Progress | None = None
-) -> Threads:
+    store: Store, path: Path | str, *, serde: SerializerProtocol | None = None, again: bool = False,
+    progress: Progress | None = None,
+) -> Threads:  # fmt: skip
     """Bring a database of SqliteSaver into a store, for its user. `serde` is the serializer it was written with, if it was
-    not LangGraph's own."""
+    not LangGraph's own. Threads that were erased here are left out, unless they are wanted `again`."""
     source = _open(Path(path))
     try:
         saver = copy.copy(Saver(store, serde=serde))
@@ -69,7 +73,13 @@ def import_langgraph(
         has_path = any(row[1] == "task_path" for row in source.execute("pragma table_info(writes)"))
         threads = done = known = writes = 0
         names: list[Any] = source.execute("select distinct thread_id from checkpoints order by 1").fetchall()
+        problems: list[Problem] = []
         for (thread,) in names:
+            if was_erased(store, thread):
+                if not again:
+                    problems.append(erased(thread))
+                    continue
+                store.create(thread, origin="langgraph", again=True)
             threads += 1
             for row in _checkpoints(source, thread):
                 added, written = _one(saver, source, thread, row, has_path)
@@ -78,7 +88,7 @@ def import_langgraph(
                 done += 1
                 if progress:
                     progress("checkpoints", done, total)
-        return Threads(threads, done - known, known, writes)
+        return Threads(threads, done - known, known, writes, tuple(problems))
     finally:
         source.close()
 

@@ -19,6 +19,7 @@ import apsw
 from ..errors import ConversationDeleted, InvalidInput, NotFound
 from ..model import MAIN, Imported, Problem
 from ..openai_agents import entry_of
+from . import erased, was_erased
 
 if TYPE_CHECKING:
     from ..model import Entry, Progress
@@ -42,11 +43,11 @@ def looks_like(path: Path) -> bool:
     return True
 
 
-def bring(store: Store, path: Path, *, progress: Progress | None = None) -> Imported:
+def bring(store: Store, path: Path, *, again: bool = False, progress: Progress | None = None) -> Imported:
     """Bring all its sessions into a store."""
     source = _open(path)
     try:
-        return _Sessions(store, source, progress).bring()
+        return _Sessions(store, source, again, progress).bring()
     finally:
         source.close()
 
@@ -70,8 +71,9 @@ def _open(path: Path) -> apsw.Connection:
 
 
 class _Sessions:
-    def __init__(self, store: Store, source: apsw.Connection, progress: Progress | None) -> None:
+    def __init__(self, store: Store, source: apsw.Connection, again: bool, progress: Progress | None) -> None:
         self._store = store
+        self._again = again
         self._source = source
         self._progress = progress
         self._added = {"conversations": 0, "events": 0}
@@ -129,9 +131,11 @@ class _Sessions:
             self._left_out(name, "It is in the bin here.", "Restore or erase it, then import again.")
             return None
         except NotFound:
-            self._store.create(
-                name, metadata=mark | ({} if name == session else {"session_id": session}), origin="import"
-            )
+            if not self._again and was_erased(self._store, name):
+                self._problems.append(erased(name))
+                return None
+            about = mark | ({} if name == session else {"session_id": session})
+            self._store.create(name, metadata=about, origin="import", again=self._again)
             self._added["conversations"] += 1
             return name
         if any(there.metadata.get(what) != said for what, said in mark.items()):
