@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 
 from .. import __version__
 from ..errors import InvalidInput, NotFound
-from ..model import KINDS, Memory, Receipt
+from ..model import KINDS, Memory
 from . import shapes
 from .shapes import (
     Branches,
@@ -142,9 +142,10 @@ async def forget(body: Forget, sidecar: Sidecar, workspace: InWorkspace = None) 
     if body.session_id is not None:
         await _seen_even_in_the_bin(sidecar, body.session_id, place)
         receipt = await sidecar.store.erase(conversation=body.session_id)
-        return answer(shapes.forgotten([receipt], 0))
-    assert place is not None
-    return answer(await _forget_workspace(sidecar, place))
+    else:
+        assert place is not None
+        receipt = await sidecar.store.erase(workspace=place)
+    return answer(shapes.forgotten(receipt))
 
 
 async def _seen_even_in_the_bin(sidecar: State, session_id: str, place: str | None) -> None:
@@ -157,21 +158,6 @@ async def _seen_even_in_the_bin(sidecar: State, session_id: str, place: str | No
                 return
             cursor = page[-1].cursor
     raise NotFound(f"There is no session {session_id!r} in this workspace.")
-
-
-async def _forget_workspace(sidecar: State, place: str) -> dict[str, Any]:
-    receipts: list[Receipt] = []
-    for deleted in (False, True):
-        while page := await sidecar.store.conversations(workspace=place, limit=PAGE, deleted=deleted):
-            receipts += [await sidecar.store.erase(conversation=c) for c in page]
-    gone = 0
-    while found := await sidecar.store.memories(workspace=place, scope="workspace", state=None, limit=PAGE):
-        own = [m for m in found if m.workspace == place]
-        if not own:
-            break
-        for m in own:
-            gone += await sidecar.store.forget(m.id, erase=True)
-    return shapes.forgotten(receipts, gone)
 
 
 @router.get("/stats", response_model=StatsAnswer)

@@ -507,13 +507,12 @@ def context(c: Context) -> dict[str, Any]:
     return {"text": c.text, "tokens": c.tokens, "items": items}
 
 
-def forgotten(receipts: list[Receipt], memories: int) -> dict[str, Any]:
+def forgotten(receipt: Receipt) -> dict[str, Any]:
+    counts = receipt.counts
     return {
-        "sessions": len(receipts),
-        "events": sum(r.counts.get("events", 0) for r in receipts),
-        "memories": memories + sum(r.counts.get("memories", 0) for r in receipts),
-        "receipts": [r.id for r in receipts],
-    }
+        "sessions": counts.get("conversations", 0), "events": counts.get("events", 0), "memories": counts.get("memories", 0),
+        "receipts": [receipt.id],
+    }  # fmt: skip
 
 
 def change(c: Change) -> tuple[str, dict[str, Any]]:
