@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import apsw
 import uvicorn
 
 from ..config import Settings
@@ -26,6 +27,7 @@ from .guard import Guard, Limits, Protocol
 LOOPBACK = {"127.0.0.1": socket.AF_INET, "localhost": socket.AF_INET, "::1": socket.AF_INET6}
 PORT = 7433
 GRACE_SECONDS = 2
+CACHE_BYTES = 24_000_000
 TURN_SECONDS = 0.0005
 KEEP_ALIVE_SECONDS = 75
 
@@ -144,6 +146,8 @@ def serve(
     # Many threads take turns here, and some compute: in 5 ms turns, which are Python's own, an append waits for several.
     turns = sys.getswitchinterval()
     sys.setswitchinterval(TURN_SECONDS)
+    # And each thread has a connection, whose cache grows with the store: all of them together stay within this.
+    caches = apsw.soft_heap_limit(CACHE_BYTES)
     # uvicorn raises the signal once more when it is done, which would end the process before anything is put away.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -154,3 +158,4 @@ def serve(
         place.forget_address(settings, listening.url, listening.uds)
         signal.signal(signal.SIGTERM, before)
         sys.setswitchinterval(turns)
+        apsw.soft_heap_limit(caches)
