@@ -506,7 +506,7 @@ def test_search_marks_the_words_filters_and_jumps(store: recollect.Store) -> Non
 
 
 def test_the_timeline_replays_with_tasks_diffs_and_reasoning(store: recollect.Store) -> None:
-    from recollect.cli.sample import record
+    from sample import record
 
     c = record(store)
     app = App().go("timeline")

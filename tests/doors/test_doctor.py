@@ -20,6 +20,7 @@ from console import SRC, Answer, Run, commands, environment, flat
 
 import recollect
 from recollect.cli import examination
+from sample import record
 from talk import exchange
 
 PAGE = 4096
@@ -480,7 +481,8 @@ def test_backup_needs_a_store(run: Run, tmp_path: Path, own_store: Path) -> None
 
 
 def test_postgres(run: Run, postgres_url: str, tmp_path: Path) -> None:
-    run("-d", postgres_url, "-u", "kim", "sample")
+    with recollect.open(postgres_url, user="kim") as store:
+        record(store)
     answer = run("-d", postgres_url, "doctor")
     assert answer.code == 0, answer
     assert "1 conversation, 15 events" in answer.out
