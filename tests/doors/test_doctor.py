@@ -10,7 +10,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from console import SRC, Answer, Run, commands, environment, flat
 import recollect
 from recollect.cli import examination
 from sample import record
-from talk import exchange
+from talk import eventually, exchange
 
 PAGE = 4096
 
@@ -286,9 +285,7 @@ def test_a_stopped_process_that_holds_the_gate_is_named(run: Run, chat: Path) ->
     )
     other = subprocess.Popen([sys.executable, "-c", code], env=environment())
     try:
-        until = time.monotonic() + 20
-        while " T " not in Path(f"/proc/{other.pid}/stat").read_text() and time.monotonic() < until:
-            time.sleep(0.02)
+        eventually(lambda: " T " in Path(f"/proc/{other.pid}/stat").read_text(), 20)
         answer = run("doctor")
         assert answer.code == 0
         said = flat(answer.out)
