@@ -177,6 +177,11 @@ class Settings:
     statement_timeout_ms: int = 30_000
     """Postgres: how long one statement may run."""
 
+    def __hash__(self) -> int:
+        # Two of them are tables, which have no hash of their own; what is equal has the same.
+        values = (getattr(self, name) for name in DEFAULTS)
+        return hash(tuple(frozenset(v.items()) if isinstance(v, dict) else v for v in values))
+
     def __post_init__(self) -> None:
         said = self.telemetry.strip().casefold() if isinstance(self.telemetry, str) else self.telemetry
         self.__dict__["telemetry"] = _TELEMETRY.get(said, said)  # a switch may be written as one

@@ -113,7 +113,7 @@ class Run:
         self._db, self._user, self._settings, self._model, self._gate = db, user, settings, model, gate
         self._find_semantic = semantic
         self._semantic: Semantic | None = None
-        self._policy = Policy(settings.memory_similarity_threshold, settings.memory_promote)
+        self._policy = Policy(settings.memory_similarity_threshold)
         self.is_done = True
         """Whether everything was considered, or time ran out before."""
 

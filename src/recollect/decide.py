@@ -25,7 +25,6 @@ class Policy:
     """How to decide; `Policy()` is the default of the settings."""
 
     similarity: float = 0.85  # memory_similarity_threshold: from here on two unread statements may be the same one
-    promote: tuple[str, ...] = ()  # roles other than the user whose statements a person has allowed to become active
 
 
 @dataclass(frozen=True)

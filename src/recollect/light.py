@@ -110,7 +110,8 @@ def _make(cls: Any) -> Any:
 
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
-    for method in (__init__, __eq__, __hash__, __repr__, __setattr__, __delattr__):
+    own_hash = () if "__hash__" in cls.__dict__ else (__hash__,)  # as the standard one does
+    for method in (__init__, __eq__, *own_hash, __repr__, __setattr__, __delattr__):
         method.__qualname__ = f"{cls.__qualname__}.{method.__name__}"
         setattr(cls, method.__name__, method)
     setattr(cls, "__match_args__", names)  # noqa: B010 - a checker knows it as a class variable of the real one

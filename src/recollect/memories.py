@@ -509,12 +509,9 @@ def pin(tx: Tx, id: str, pinned: bool) -> Memory:
     return get(tx, id)
 
 
-def forget(tx: Tx, id: str, *, erase: bool = False, role: str = "user") -> None:
-    """It is neither found nor listed any more; `undo` brings it back. With `erase`, nothing of it is left. In another role
-    than the user's, what the user wrote or pinned is not to be touched."""
-    if erase:
-        remove(tx, [number(tx, id)])
-        return
+def forget(tx: Tx, id: str, *, role: str = "user") -> None:
+    """It is neither found nor listed any more; `undo` brings it back. In another role than the user's, what the user wrote
+    or pinned is not to be touched."""
     row, standing = _standing(tx, id)
     if standing.state == "forgotten":
         raise NotFound(

@@ -113,7 +113,7 @@ def _free(tx: Tx, wish: Wanted, owner: str, item: int) -> str:
 
 def forget(tx: Tx, memory: str) -> None:
     try:
-        memories.forget(tx, memory, erase=True)
+        memories.remove(tx, [memories.number(tx, memory)])
     except NotFound:
         pass  # somebody has forgotten it already
 

@@ -125,7 +125,7 @@ def test_memories_are_reviewed_corrected_and_found(tab: Callable[..., Tab], app:
 
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 def test_the_timeline_and_the_health_of_a_store(tab: Callable[..., Tab], app: Application, size: str) -> None:
-    from recollect.cli.sample import record
+    from sample import record
 
     with app.store() as store:
         record(store)
@@ -197,8 +197,8 @@ def test_the_keyboard_is_enough(tab: Callable[..., Tab], app: Application) -> No
 
 def test_the_picture_of_the_readme(tab: Callable[..., Tab], app: Application, tmp_path: Path) -> None:
     """Made here, so that it shows what there is; kept when KEEP_PICTURE is set."""
-    from recollect.cli.sample import record
     from recollect.langgraph import ask, chat_graph
+    from sample import record
 
     alex = app.of("alex")
     with alex.store() as store:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import recollect
+from postgres_server import free_port
 from recollect import errors
 from recollect.config import Settings
 from recollect.search import embed
@@ -342,13 +343,8 @@ def test_a_server_that_is_away_leaves_search_by_words(url: str, server: Server) 
 
 
 def test_nobody_listens() -> None:
-    import socket
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     with pytest.raises(errors.EmbeddingFailed, match="did not answer"):
-        OpenAICompatible(f"http://127.0.0.1:{port}", "tiny", 16, timeout=2).embed(["a"])
+        OpenAICompatible(f"http://127.0.0.1:{free_port()}", "tiny", 16, timeout=2).embed(["a"])
 
 
 # -- nothing goes out

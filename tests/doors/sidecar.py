@@ -21,7 +21,7 @@ import recollect
 from recollect.client import AsyncClient, Client
 from recollect.server.app import create_app
 from recollect.server.guard import Guard, Limits
-from recollect.server.run import Server, listen
+from recollect.server.listen import Server, listen
 
 TOKEN = "t0ken-" + "x" * 40
 

@@ -102,6 +102,25 @@ def test_conversations_are_listed_by_activity_and_switched(store: recollect.Stor
     assert "more about one" in app.said
 
 
+def test_which_conversation_was_chosen_is_told_to_the_operator(
+    store: recollect.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOLLECT_TELEMETRY_PLAIN_IDS", "on")
+    ids = {title: store.create(title=title).id for title in ("one", "two")}
+
+    def chosen() -> list[str]:
+        return [e["thread_id"] for e in store._telemetry.read() if e["event"] == "chat.session_selected"]
+
+    app = App()
+    assert chosen() == [], "the newest is shown, nobody chose it"
+    app.open("one").open("two")
+    assert chosen() == [ids["one"], ids["two"]]
+    app.run().say("hello")
+    assert len(chosen()) == 2
+    App(chat=ids["one"])
+    assert chosen()[2:] == [ids["one"]]
+
+
 def test_deleting_undoing_and_erasing(store: recollect.Store) -> None:
     c = store.create(title="Secret plans")
     store.append(c, role="user", text="Remember I prefer submarines")
@@ -487,7 +506,7 @@ def test_search_marks_the_words_filters_and_jumps(store: recollect.Store) -> Non
 
 
 def test_the_timeline_replays_with_tasks_diffs_and_reasoning(store: recollect.Store) -> None:
-    from recollect.cli.sample import record
+    from sample import record
 
     c = record(store)
     app = App().go("timeline")

@@ -137,7 +137,8 @@ never said
     assert "Memory is switched off for this answer" in out
     assert "never said" not in out
     text = file.read_text()
-    assert text.startswith("# Remember I prefer dark mode\n") and "## User · " in text and "entirely" not in text
+    assert text.startswith("# Remember I prefer dark mode\n") and "**user** · " in text
+    assert "Something else entirely" in text.partition("Branch `other`, from event 2 of `main`")[2]
     with recollect.open(own_store, user="local", background=False) as store:
         second, first = store.conversations()
         assert (second.title, first.active_branch) == ("Second", "main")

@@ -149,7 +149,7 @@ def test_nothing_found_says_what_to_try(run: Run, talks: Path, monkeypatch: pyte
 def test_looking_for_something_creates_nothing(run: Run, own_store: Path) -> None:
     for words in (["search", "x"], ["recall", "x"], ["context", "x"], ["reindex"]):
         assert run(*words).code == 0, words
-    assert "recollect sample" in run("search", "x").out
+    assert "recollect demo" in run("search", "x").out
     assert run("forget", "abcd", "--yes").code == 3
     assert not own_store.parent.exists()
 

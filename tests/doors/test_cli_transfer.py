@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -103,6 +105,25 @@ def test_a_format_is_a_module_named_like_it() -> None:
         transfer.load("telepathy")
     with pytest.raises(NotFound):
         transfer.recognise(Path("nothing-here"))
+
+
+def test_to_recognise_a_file_takes_no_framework(tmp_path: Path) -> None:
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    with SqliteSaver.from_conn_string(str(tmp_path / "graph.db")) as saver:
+        saver.setup()
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom recollect import open, transfer\nfrom recollect.errors import Refused\n"
+        "sys.modules.update(langgraph=None, langchain_core=None, agents=None, pydantic=None)\n"
+        "file = Path(sys.argv[1])\n"
+        "print(transfer.recognise(file))\n"
+        "try:\n    transfer.bring(open(':memory:'), 'langgraph', file)\n"
+        "except Refused as e:\n    print(e)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "graph.db")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.splitlines()[0] == "langgraph"
+    assert "pip install 'recollect[langgraph]'" in done.stdout
 
 
 def test_a_file_is_brought_in_by_the_format_that_knows_it(run: Run, trip: str, tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,8 @@ from console import SRC, Answer, Run, commands, environment, flat
 
 import recollect
 from recollect.cli import examination
-from talk import exchange
+from sample import record
+from talk import eventually, exchange
 
 PAGE = 4096
 
@@ -285,9 +285,7 @@ def test_a_stopped_process_that_holds_the_gate_is_named(run: Run, chat: Path) ->
     )
     other = subprocess.Popen([sys.executable, "-c", code], env=environment())
     try:
-        until = time.monotonic() + 20
-        while " T " not in Path(f"/proc/{other.pid}/stat").read_text() and time.monotonic() < until:
-            time.sleep(0.02)
+        eventually(lambda: " T " in Path(f"/proc/{other.pid}/stat").read_text(), 20)
         answer = run("doctor")
         assert answer.code == 0
         said = flat(answer.out)
@@ -480,7 +478,8 @@ def test_backup_needs_a_store(run: Run, tmp_path: Path, own_store: Path) -> None
 
 
 def test_postgres(run: Run, postgres_url: str, tmp_path: Path) -> None:
-    run("-d", postgres_url, "-u", "kim", "sample")
+    with recollect.open(postgres_url, user="kim") as store:
+        record(store)
     answer = run("-d", postgres_url, "doctor")
     assert answer.code == 0, answer
     assert "1 conversation, 15 events" in answer.out

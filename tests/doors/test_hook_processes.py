@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import recollect
 from recollect import hooks
 from recollect.cli.hooks import EVENTS, Settings
+from talk import eventually
 from transcripts import SESSION, Transcript
 
 
@@ -211,11 +212,8 @@ def test_a_session_from_install_to_memory(run: Run, project: Path, own_store: Pa
     )
     assert (silent.returncode, silent.stdout, silent.stderr) == (0, b"", b"")
     start(command, event("Stop", transcript_path=str(file), last_assistant_message="Oak it is."))
-    until = time.monotonic() + 45
     with recollect.open(own_store) as store:
-        while not store.memories() and time.monotonic() < until:
-            time.sleep(0.1)
-        assert [m.content for m in store.memories()] == ["Prefers oak over pine"]
+        assert [m.content for m in eventually(store.memories, 45)] == ["Prefers oak over pine"]
         assert [m.text for m in store.messages(SESSION)] == ["Remember that I prefer oak over pine.", "Oak it is."]
     told = start(command, {**event("UserPromptSubmit", prompt="Which wood do I prefer?"), "session_id": "another"})
     answer = json.loads(told.stdout)

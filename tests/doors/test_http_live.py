@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from sidecar import TOKEN, Sidecar, running
 import recollect
 from recollect.client import Client, Update
 from recollect.server import sse
+from talk import eventually
 
 
 @pytest.fixture
@@ -48,20 +49,11 @@ class Reader:
         return [u.data["content"] if u.name == "event" else f"{u.data['action']} {u.data['memory']['content']}" for u in list(self.seen)]  # fmt: skip
 
     def has(self, n: int, seconds: float = 10) -> bool:
-        return until(lambda: len(self.seen) >= n, seconds)
+        return bool(eventually(lambda: len(self.seen) >= n, seconds))
 
     def close(self) -> None:
         """No further reconnecting; the thread ends when the stream does, with the sidecar."""
         self._client.close()
-
-
-def until(true: Callable[[], bool], seconds: float = 10) -> bool:
-    end = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def test_what_is_recorded_is_told_after_the_commit(sidecar: Sidecar) -> None:
@@ -150,13 +142,13 @@ def test_a_slow_reader_is_dropped_and_nothing_is_kept_for_it(sidecar: Sidecar, m
         f"GET /memory/events?after=0 HTTP/1.1\r\nHost: {sidecar.host}:{sidecar.port}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
     )
     feed = sidecar.api.state.sidecar.feed
-    assert until(lambda: feed.readers == 1)
+    assert eventually(lambda: feed.readers == 1)
     reader = Reader(sidecar.client())
     sidecar.store.create("s")
     for i in range(60):  # more than the buffers of both sides hold
         sidecar.store.append("s", kind="note", text=f"{i}:" + "x" * 200_000)
     assert reader.has(60, 30), "whoever reads is not held up"
-    assert until(lambda: feed.readers == 1, 20), "the slow one is gone"
+    assert eventually(lambda: feed.readers == 1, 20), "the slow one is gone"
     assert len(feed._kept) <= sse.KEPT
     slow.close()
     reader.close()

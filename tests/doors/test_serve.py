@@ -17,6 +17,7 @@ from console import Run
 from sidecar import process
 
 import recollect
+from postgres_server import free_port
 from recollect.client import Client, SidecarError, Update
 
 
@@ -135,9 +136,7 @@ CLIENTS, READERS = 8, 2
 def killed_under_load(kills: int, seconds: float, *args: str) -> None:
     """Eight clients record and two listen while the sidecar is killed and started again. Afterwards: what was acknowledged is
     stored, once; and the listeners saw all that is stored, once, in order."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     acknowledged: list[dict[str, str]] = [{} for _ in range(CLIENTS)]
     seen: list[list[Update]] = [[] for _ in range(READERS)]
     wrong: list[BaseException] = []

@@ -298,3 +298,11 @@ def test_a_path_handed_to_open_is_the_callers_choice(tmp_path: Path, monkeypatch
         with recollect.open(given, user="alex") as store:
             store.create()
         assert there.is_file(), given
+
+
+def test_what_is_equal_has_one_hash() -> None:
+    tables = {"redact_patterns": {"badge": "ACME-.*", "x": "y"}, "retention_workspaces": {"/repo": "7"}}
+    turned = {"redact_patterns": {"x": "y", "badge": "ACME-.*"}, "retention_workspaces": {"/repo": "7"}}
+    some = Settings(user="kim", **tables)
+    assert {some, Settings(user="kim", **turned)} == {some}
+    assert {Settings(), Settings(), some} == {Settings(), some}

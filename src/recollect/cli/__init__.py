@@ -26,7 +26,6 @@ from . import (  # noqa: F401 - some only register
     memories,
     output,
     redaction,
-    sample,
     search,
     serve,
     store,

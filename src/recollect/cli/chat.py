@@ -8,6 +8,7 @@ silent: the model is stopped at its next word, what was said stays, and an event
 Where nobody sits at a terminal, each line of standard input is said in turn and the answers are all that is printed.
 """
 
+import io
 import os
 import queue
 import sys
@@ -20,7 +21,7 @@ import typer
 
 from .. import telemetry
 from ..errors import InvalidInput, NotFound, RecollectError, StoreClosed
-from ..model import Conversation, Event, Memory
+from ..model import Conversation, Memory
 from . import output
 from .conversations import PANEL, called, header
 from .interrupts import Interrupts
@@ -534,14 +535,15 @@ class Talk:
 
     def _export(self, rest: str) -> None:
         here = self._there()
-        text = markdown(here, self.s.store.messages(here.id, limit=None))
         if not rest:
-            output.line(output.clean(text))
+            text = io.StringIO()
+            self.s.store.export(text, conversation=here.id, format="markdown")
+            output.line(output.clean(text.getvalue()))
             return
         path = Path(rest).expanduser()
         try:
             with path.open("x", encoding="utf-8") as f:
-                f.write(text)
+                self.s.store.export(f, conversation=here.id, format="markdown")
         except FileExistsError:
             raise InvalidInput(f"{path} is there already. Choose another name.") from None
         output.line(f"Wrote {called(here)} to {path}.")
@@ -552,12 +554,3 @@ class Talk:
 
 class _Leave(Exception):
     """/quit"""
-
-
-def markdown(c: Conversation, said: list[Event]) -> str:
-    """A conversation for reading elsewhere."""
-    parts = [f"# {c.title or 'Untitled'}", f"Conversation `{c.id}`, branch `{c.active_branch}`."]
-    for e in said:
-        who = "Summary" if e.kind == "summary" else (e.role or e.kind).capitalize()
-        parts += [f"## {who} · {output.clock(e.created_at)}", e.text]
-    return "\n\n".join(parts) + "\n"

@@ -89,7 +89,7 @@ def _nothing(s: Session, workspace: str | None, cursor: str | None, deleted: boo
     else:
         output.line(f"No conversations yet for {s.settings.user} in {s.location}.")
         output.show(output.tries([
-            (s.command("sample"), "record a sample conversation"),
+            (s.command("demo"), "record a week of conversations to look around in"),
             (s.command("new", "My first"), "start one, and print its id"),
         ]))  # fmt: skip
 

@@ -41,13 +41,20 @@ def mcp(
             server.run()
         return
     from .. import mcp_http
+    from ..server import listen, place
 
-    secret = mcp_http.token(s.settings)
-    sock, url, hosts = mcp_http.bind(host, port)
-    with sock:
-        print(f"MCP at {url}, token in {output.clean(mcp_http.token_file(s.settings))}", file=sys.stderr, flush=True)  # noqa: T201
+    token = place.make_token(s.settings)
+    listening = listen.listen(host, port, None)
+
+    def told() -> None:
+        url, file = listening.url + mcp_http.PATH, output.clean(place.token_file(s.settings))
+        print(f"MCP at {url}, token in {file}", file=sys.stderr, flush=True)  # noqa: T201
+
+    try:
         with contextlib.suppress(KeyboardInterrupt):
-            mcp_http.run(server, sock, hosts, secret)
+            mcp_http.run(server, listening, token=token, ready=told)
+    finally:
+        listening.close()
 
 
 def _arguments(s: Session, workspace: str | None, read_only: bool) -> list[str]:

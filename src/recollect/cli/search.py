@@ -276,7 +276,7 @@ def nothing(s: Session, question: str, verb: str, *, narrowed: bool) -> None:
     said = output.one_line(question, 60)
     if not s.is_there:
         output.line(f"There is nothing in {s.location} yet.")
-        output.show(output.tries([(s.command("sample"), "record a sample conversation to search in")]))
+        output.show(output.tries([(s.command("demo"), "record a week of conversations to look around in")]))
         return
     output.line(f"Nothing found for “{said}”{' with these filters' if narrowed else ''}.")
     tries = [(s.command(verb, said), "the same everywhere")] if narrowed else []

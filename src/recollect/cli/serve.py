@@ -33,7 +33,7 @@ def serve(
 
     The routes are described at /openapi.json and in the docs: Use it from any language."""
     try:
-        from ..server import place, run
+        from ..server import listen, place, run
     except ImportError as e:
         raise InvalidInput(
             f"The sidecar needs the extra `server`: pip install 'recollect[server]' ({e.name})."
@@ -41,7 +41,7 @@ def serve(
     if uds is not None and port is not None:
         raise InvalidInput("Say --port or --uds, not both.")
     token = place.make_token(s.settings, renew=new_token)
-    listening = run.listen(host, run.PORT if port is None else port, None if uds is None else str(uds))
+    listening = listen.listen(host, run.PORT if port is None else port, None if uds is None else str(uds))
     try:
         run.serve(
             s.store, s.settings, listening=listening, token=token, workspace=workspace,

@@ -112,19 +112,18 @@ def candidates(
     turn: Turn,
     *,
     before: Sequence[Turn] = (),
-    now: int | None = None,
     most: int = MOST,
     model: Any = None,
     timeout: float = 1.0,
 ) -> list[Candidate]:
     """What a turn offers to memory, most important first when there are more than `most`, else in the order said.
 
-    `before`: the few messages before it, oldest first ("yes, exactly" and "no, Anna with two n" need them); `now` is
-    when the extraction runs, `turn.created_at` unless said. `model`: a LangChain chat model or a callable that is asked as
-    well, for `timeout` seconds at most; what it finds comes on top of what the rules found. Never raises on any text."""
+    `before`: the few messages before it, oldest first ("yes, exactly" and "no, Anna with two n" need them). `model`: a
+    LangChain chat model or a callable that is asked as well, for `timeout` seconds at most; what it finds comes on top of what
+    the rules found. Never raises on any text."""
     from .rules import read
 
-    found = read(turn, before, turn.created_at if now is None else now, most)
+    found = read(turn, before, most)
     if model is None or turn.kind != "message" or turn.role != "user" or not turn.own:
         return found
     from .asking import ask, merged

@@ -147,7 +147,7 @@ _INVERSE = pattern(
 _ANOTHER = pattern(r"(?i)^(?:another|one more|a second|one other|one) (?P<np>[a-z]+) of (?:mine|ours) is (?P<x>.+)$")
 
 
-def read(turn: Turn, before: Sequence[Turn], now: int, most: int) -> list[Candidate]:
+def read(turn: Turn, before: Sequence[Turn], most: int) -> list[Candidate]:
     """See `candidates`."""
     if turn.kind not in ("message", "note"):
         return derive(turn)[:most]

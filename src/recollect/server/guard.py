@@ -1,4 +1,4 @@
-"""Who may speak to the sidecar: decided from the head of a request, before a byte of its body is read.
+"""Who may speak to the sidecar, and to MCP over HTTP: decided from the head of a request, before a byte of its body is read.
 
 Any web page that a user visits can send requests to loopback, and any program of any user of this machine can. So: the
 token, compared in constant time; the exact Host, against names that were made to point here (DNS rebinding); no Origin and
@@ -94,12 +94,12 @@ class Guard:
             headers.setdefault(name, []).append(value)
         host = headers.get(b"host", [])
         if len(host) != 1 or host[0] not in self.hosts:
-            return Refusal(421, "This is not a host that the sidecar answers for. Use the address that it printed.")
+            return Refusal(421, "This is not a host that is answered for here. Use the address that was printed.")
         own = [b"http://" + host[0]]
         if any([origin] != own for origin in headers.get(b"origin", [])):
-            return Refusal(403, "Web pages may not call the sidecar.")
+            return Refusal(403, "Web pages may not call this.")
         if any(site not in (b"none", b"same-origin") for site in headers.get(b"sec-fetch-site", [])):
-            return Refusal(403, "Web pages may not call the sidecar.")
+            return Refusal(403, "Web pages may not call this.")
         given = headers.get(b"authorization", [])
         scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
         # Both are compared, whatever the first says: the time must not tell how far somebody got.
@@ -109,7 +109,10 @@ class Guard:
             )
         target = scope.get("raw_path", b"") + b"?" + scope["query_string"]
         if self._token in target:
-            return Refusal(400, "The token stands in the URL, where it ends up in logs. Make another: --new-token.")
+            return Refusal(
+                400,
+                "The token stands in the URL, where it ends up in logs. Make another: `recollect serve --new-token`.",
+            )
         if len(target) > LONGEST_URL:
             return Refusal(414, f"The URL is longer than {LONGEST_URL} bytes. Long texts belong in a body.")
         if not scope["path"].startswith("/"):
@@ -161,7 +164,7 @@ class Guard:
                 "%s %s failed\n%s", scope["method"], scope["path"], redact("".join(traceback.format_exception(e)))
             )
             if not started:
-                await _answer(send, 500, CODES[500], "Something unexpected happened; the sidecar's log says what.")
+                await _answer(send, 500, CODES[500], "Something unexpected happened; the server's log says what.")
 
 
 class _Body:

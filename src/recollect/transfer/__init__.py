@@ -11,7 +11,8 @@ A new format is one file here, and nothing else: it is found by its name, and `r
   not guessed. What was erased here (`was_erased`) is reported and left out, unless it is wanted `again`;
 - `usual_place()`, where there is one: what is meant when no path is said.
 
-What a format needs (a driver, a framework) is imported by its module, which is loaded when the format is used.
+What a format needs (a framework, say) is imported by `bring`, which says what to install: to recognise a file, every module
+is loaded.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Protocol, cast
 
-from ..errors import InvalidInput, NotFound, Refused
+from ..errors import InvalidInput, NotFound
 from ..model import Problem
 
 if TYPE_CHECKING:
@@ -48,12 +49,7 @@ def load(name: str) -> Format:
     """The module of a format."""
     if name not in names():
         raise InvalidInput(f"There is no format {name!r} to import. There is: {', '.join(names())}.")
-    try:
-        return cast("Format", import_module(f".{name.replace('-', '_')}", __name__))
-    except ModuleNotFoundError as e:
-        if (e.name or "").startswith("recollect"):
-            raise
-        raise Refused(f"{name} needs a package that is not installed: pip install 'recollect[all]'") from e
+    return cast("Format", import_module(f".{name.replace('-', '_')}", __name__))
 
 
 def usual_place(name: str) -> Path:
@@ -69,13 +65,7 @@ def recognise(path: Path) -> str:
     """The format of a file or folder."""
     if not path.exists():
         raise NotFound(f"There is no file {path}, and no format of that name. The formats are: {', '.join(names())}.")
-    fit = []
-    for name in names():
-        try:
-            if load(name).looks_like(path):
-                fit.append(name)
-        except Refused:
-            continue  # what it needs is not installed here
+    fit = [name for name in names() if load(name).looks_like(path)]
     if len(fit) != 1:
         what = f"could be any of {', '.join(fit)}" if fit else f"is of no known format ({', '.join(names())})"
         raise InvalidInput(f"{path} {what}: say which, as in `recollect import {(fit or names())[0]} {path.name}`.")

@@ -16,27 +16,37 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
-from ..errors import Damaged, InvalidInput, NotFound
-from ..langgraph.saver import Saver
+from ..errors import Damaged
 from ..model import Imported, Problem
-from ..store import Store
 from . import erased, was_erased
+from ._files import is_one, opened
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.serde.base import SerializerProtocol
 
+    from ..langgraph import Saver
     from ..model import Progress
+    from ..store import Store
 
 ABOUT = "threads of LangGraph's SqliteSaver, with their checkpoints and lineage"
+WHOSE = "LangGraph's SqliteSaver"
+TABLES = {
+    "checkpoints": {
+        "thread_id",
+        "checkpoint_ns",
+        "checkpoint_id",
+        "parent_checkpoint_id",
+        "type",
+        "checkpoint",
+        "metadata",
+    },
+    "writes": {"thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "idx", "channel", "type", "value"},
+}
 
 
 def looks_like(path: Path) -> bool:
-    """Whether a file is a database of SqliteSaver."""
-    try:
-        _open(path).close()
-    except (InvalidInput, NotFound):
-        return False
-    return True
+    """Whether a file is a database of SqliteSaver, and not a store of ours, whose tables of these names are others."""
+    return is_one(path, WHOSE, TABLES, never="events")
 
 
 def bring(store: Store, path: Path, *, again: bool = False, progress: Progress | None = None) -> Imported:
@@ -64,7 +74,9 @@ def import_langgraph(
 ) -> Threads:  # fmt: skip
     """Bring a database of SqliteSaver into a store, for its user. `serde` is the serializer it was written with, if it was
     not LangGraph's own. Threads that were erased here are left out, unless they are wanted `again`."""
-    source = _open(Path(path))
+    from ..langgraph import Saver  # here: to recognise a file must not take LangGraph, which loads for a second
+
+    source = opened(Path(path), WHOSE, TABLES, never="events")
     try:
         saver = copy.copy(Saver(store, serde=serde))
         saver._historic = True
@@ -91,22 +103,6 @@ def import_langgraph(
         return Threads(threads, done - known, known, writes, tuple(problems))
     finally:
         source.close()
-
-
-def _open(path: Path) -> apsw.Connection:
-    if not path.is_file():
-        raise NotFound(f"There is no file {path}.")
-    try:
-        connection = apsw.Connection(str(path), apsw.SQLITE_OPEN_READONLY)
-        names = {row[0] for row in connection.execute("select name from sqlite_schema where type = 'table'")}
-    except apsw.Error as e:
-        raise InvalidInput(f"{path} cannot be read as a SQLite database: {e}") from e
-    if not {"checkpoints", "writes"} <= names or "events" in names:
-        connection.close()
-        raise InvalidInput(
-            f"{path} is no database of LangGraph's SqliteSaver: it has no tables checkpoints and writes."
-        )
-    return connection
 
 
 def _checkpoints(source: apsw.Connection, thread: str) -> Iterator[tuple[Any, ...]]:

@@ -18,8 +18,8 @@ import apsw
 
 from ..errors import ConversationDeleted, InvalidInput, NotFound
 from ..model import MAIN, Imported, Problem
-from ..openai_agents import entry_of
 from . import erased, was_erased
+from ._files import is_one, opened
 
 if TYPE_CHECKING:
     from ..model import Entry, Progress
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ABOUT = "sessions of the OpenAI Agents SDK (SQLiteSession)"
 NAME = "openai-agents"
+WHOSE = "SQLiteSession"
 TABLES = {
     "agent_sessions": {"session_id", "created_at", "updated_at"},
     "agent_messages": {"id", "session_id", "message_data", "created_at"},
@@ -36,38 +37,16 @@ PAGE = 200
 
 def looks_like(path: Path) -> bool:
     """Whether a file is a database of SQLiteSession."""
-    try:
-        _open(path).close()
-    except (InvalidInput, NotFound):
-        return False
-    return True
+    return is_one(path, WHOSE, TABLES)
 
 
 def bring(store: Store, path: Path, *, again: bool = False, progress: Progress | None = None) -> Imported:
     """Bring all its sessions into a store."""
-    source = _open(path)
+    source = opened(path, WHOSE, TABLES)
     try:
         return _Sessions(store, source, again, progress).bring()
     finally:
         source.close()
-
-
-def _open(path: Path) -> apsw.Connection:
-    if not path.is_file():
-        raise NotFound(f"There is no file {path}.")
-    try:
-        connection = apsw.Connection(str(path), apsw.SQLITE_OPEN_READONLY)
-        connection.set_busy_timeout(5_000)
-        columns = {name: {row[1] for row in connection.execute(f"pragma table_info({name})")} for name in TABLES}
-    except apsw.Error as e:
-        raise InvalidInput(f"{path} cannot be read as a SQLite database: {e}") from e
-    if not all(wanted <= columns[name] for name, wanted in TABLES.items()):
-        connection.close()
-        raise InvalidInput(
-            f"{path} is no database of SQLiteSession as this version knows it: it has no tables agent_sessions and "
-            "agent_messages with their columns."
-        )
-    return connection
 
 
 class _Sessions:
@@ -150,6 +129,8 @@ class _Sessions:
         self._problems.append(Problem(f"session {where}", f"{what} It was left as it is.", fix))
 
     def _append(self, name: str, session: str, rows: list[Any]) -> None:
+        from ..openai_agents import entry_of
+
         entries: list[Entry] = []
         for id, data, created_at in rows:
             try:

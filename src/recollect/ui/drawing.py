@@ -32,7 +32,7 @@ def switcher(c: Conversation, branches: list[Branch], branch: Branch, where: str
 def _switch(id: str, key: str) -> None:
     name = str(st.session_state[key])
     state.store().switch(id, name)
-    state.look_at(id, name)
+    state.turn_to(id, name)
 
 
 def tree(branches: list[Branch], shown: str | None) -> str:

@@ -72,7 +72,7 @@ def _entry(c: Conversation, stays: bool, focus: int | None = None, branch: str |
         look.label(c.title or "Untitled", 48), key=f"open-{c.id}", width="stretch",
         type="secondary" if is_open else "tertiary",
     ):  # fmt: skip
-        state.look_at(c.id, branch, focus)
+        state.turn_to(c.id, branch, focus)
         if stays:
             st.rerun()
         st.switch_page("chat.py")

@@ -14,6 +14,7 @@ from typing import Any, ParamSpec
 
 import streamlit as st
 
+from .. import telemetry
 from ..administration import Admin
 from ..config import Settings
 from ..errors import ConversationDeleted, InvalidInput, NotFound, RecollectError
@@ -124,7 +125,7 @@ def _enter(chat: str, branch: str | None) -> None:
     except (NotFound, InvalidInput):
         tell("There is no such conversation here. It may have been erased, or it belongs to another profile.")
         return
-    look_at(found.id)
+    turn_to(found.id)
     if branch:
         names = {b.name for b in store().branches(found.id)}
         if branch in names:
@@ -157,6 +158,12 @@ def look_at(conversation: str | None, branch: str | None = None, focus: int | No
     st.session_state["focus"] = focus
     for key in ("window", "checkpoint", "queued"):
         st.session_state.pop(key, None)
+
+
+def turn_to(conversation: str, branch: str | None = None, focus: int | None = None) -> None:
+    """Somebody chose it: looked at, and told. What is shown because another one was begun or went was not chosen."""
+    look_at(conversation, branch, focus)
+    telemetry.selected(store(), conversation)
 
 
 def as_user(profile: str) -> None:

@@ -181,7 +181,7 @@ def _source(item: Mapping[str, Any], held: Mapping[str, Any]) -> tuple[str, tupl
 
 def jump(conversation: str, seq: int | None, branch: str | None) -> None:
     """To the very message, on the branch where it was said."""
-    state.look_at(conversation, branch, seq)
+    state.turn_to(conversation, branch, seq)
     st.switch_page("chat.py")
 
 

@@ -62,7 +62,7 @@ def page() -> None:
 @guarded
 def _switch(id: str, name: str) -> None:
     state.store().switch(id, name)
-    state.look_at(id, name)
+    state.turn_to(id, name)
 
 
 # -- the timeline

@@ -1,16 +1,7 @@
-"""A short conversation to look at: messages with their reasoning, tools, a ledger, an artifact, a fork."""
+"""A short conversation with something of every kind: messages with reasoning, tools, a ledger, an artifact, a fork."""
 
-import os
-import shutil
-import sys
-from pathlib import Path
-
-from ..model import Conversation, Entry, Reasoning
-from ..store import Store
-from . import output
-from .conversations import header
-from .session import Session, command
-from .store import PANEL
+from recollect import Conversation, Store, ids
+from recollect.model import Entry, Reasoning
 
 _DIFF = """\
 --- a/src/theme.css
@@ -73,8 +64,6 @@ _OTHER_ROAD: tuple[tuple[int, Entry], ...] = (
 
 def record(store: Store) -> Conversation:
     """The sample, as if it had ended a moment ago."""
-    from .. import ids
-
     begin = ids.now() - 80_000
     c = store.create(title="A dark mode for the garden planner", workspace="sample", metadata={"sample": True})
     said = store.append_many(c.id, [{**e, "created_at": begin + at * 1000} for at, e in _STORY])
@@ -82,42 +71,3 @@ def record(store: Store) -> Conversation:
     store.fork(c.id, at=question.seq - 1, name="with-a-switch")
     store.append_many(c.id, [{**e, "created_at": begin + at * 1000} for at, e in _OTHER_ROAD], branch="with-a-switch")
     return store.get(c.id)
-
-
-@command("sample", panel=PANEL, creates=True)
-def sample(s: Session) -> None:
-    """Record a short sample conversation, show it, and say what to try next."""
-    store = s.store
-    c = record(store)
-    if s.json:
-        output.emit({"conversation": c, "events": store.read(c.id, branch="*"), "branches": store.branches(c.id)})
-        return
-    output.line(f"Recorded a sample conversation for {s.settings.user} in {s.location}.")
-    if s.where is None:
-        output.warn("persistence is off (the setting `enabled`): it is gone when this command ends.")
-    output.show("", header(c), "")
-    output.show(*output.chat(store.messages(c.id, limit=None, include_reasoning=True), reasoning=True))
-    output.show(output.branch_tree(store.branches(c.id)), "")
-    if s.where is None:
-        return
-    output.show("Try", *_first_in_this_shell(), output.tries([
-        (s.command("replay", "@"), "every event, tools and reasoning included"),
-        (s.command("show", "@", "-b", "with-a-switch"), "the other road, from the fork on"),
-        (s.command("search", "which colours?"), "find it again, by words and by meaning"),
-        (s.command("context", "Dark or light?"), "what a model would be handed as evidence"),
-        (s.command("ledger", "@", "--at", "5"), "the tasks as they stood at event 5"),
-        (s.command("append", "@", "Thanks!"), "go on with it"),
-        (s.command("conversations"), "everything that is kept"),
-        (s.command("delete", "@"), "put the sample in the bin"),
-    ]))  # fmt: skip
-
-
-def _first_in_this_shell() -> list[str]:
-    """What a shell needs before the commands below mean this store: `make run` has its own environment and data folder."""
-    needed = []
-    here = Path(sys.argv[0]).absolute().parent
-    if shutil.which("recollect") is None and (here / "recollect").exists():
-        needed.append(f'  export PATH="{here}:$PATH"')
-    if "RECOLLECT_DATA_DIR" in os.environ:
-        needed.append(f'  export RECOLLECT_DATA_DIR="{os.environ["RECOLLECT_DATA_DIR"]}"')
-    return ["(in this shell, once)", *needed, ""] if needed else []
