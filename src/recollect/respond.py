@@ -137,7 +137,8 @@ def _evidence(store: Store, question: str, here: Conversation | None, branch: st
         elif hit.type == "memory":  # the statement rather than the words it was taken from
             chosen[same] = hit
     chosen = chosen[:MOST_QUOTED]
-    return "\n".join([EVIDENCE, *(_quoted(h) for h in chosen), NO_MODEL])
+    # A blank line, or Markdown takes the remark for a part of the last quotation.
+    return "\n".join([EVIDENCE, *(_quoted(h) for h in chosen), "", NO_MODEL])
 
 
 def found(

@@ -74,7 +74,7 @@ def _listing(view: str) -> None:
     if not found:
         narrowed = st.session_state.get("memory-question") or st.session_state.get("memory-kinds")
         look.empty(
-            "♥", "Nothing fits" if narrowed else "Nothing is remembered yet",
+            "favorite", "Nothing fits" if narrowed else "Nothing is remembered yet",
             "Other words or fewer filters may help." if narrowed
             else "Say “Remember I prefer dark mode” in a chat, or add something here by hand.",
         )  # fmt: skip
@@ -130,7 +130,7 @@ def _filtered() -> list[Memory]:
 def _marks(m: Memory) -> list[tuple[str, str, str | None]]:
     marks: list[tuple[str, str, str | None]] = [
         (m.kind.replace("_", " "), look.KIND_COLOURS.get(m.kind, "gray"), look.KIND_ICONS.get(m.kind)),
-        (m.scope, "gray", None),
+        (_seen(m), "gray", None),
     ]
     if m.state != "active":
         marks.append((m.state, look.STATE_COLOURS.get(m.state, "gray"), None))
@@ -140,6 +140,13 @@ def _marks(m: Memory) -> list[tuple[str, str, str | None]]:
         marks.append(("by hand", "gray", None))
     marks += [(t, "gray", None) for t in m.tags[:4]]
     return marks
+
+
+def _seen(m: Memory) -> str:
+    """Where it counts, in words: a project by the name of its folder."""
+    if m.scope == "workspace":
+        return "in " + look.short((m.workspace or "").rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1] or "/", 30)
+    return "in its conversation" if m.scope == "conversation" else "everywhere"
 
 
 def _facts(m: Memory) -> str:
@@ -155,7 +162,7 @@ def _card(m: Memory) -> None:
     with st.container(border=True, gap="xsmall", key=f"memory-{m.id}"):
         look.snippet(m.content)
         look.badges(_marks(m))
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"memory-foot-{m.id}"):
             look.quiet(_facts(m))
             _source(m, "card")
             changed = m.state in ("forgotten", "replaced", "expired")
@@ -319,7 +326,7 @@ def _review(waiting: list[Memory]) -> None:
         "or pinned. None of it is used until you accept it."
     )
     if not waiting:
-        look.empty("✓", "Nothing waits for you", "What comes from others than you will be listed here first.")
+        look.empty("check_circle", "Nothing waits for you", "What comes from others than you will be listed here first.")
         return
     others = (
         {m.id: m for m in state.store().memories(state=None, limit=MOST)}

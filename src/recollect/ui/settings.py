@@ -179,7 +179,7 @@ def _retention() -> None:
     st.markdown("**What would go now**")
     plan = state.store().retain(dry_run=True)
     if not plan.expiries:
-        look.empty("✓", "Nothing would go", "Everything is young or important enough, or pinned.")
+        look.empty("check_circle", "Nothing would go", "Everything is young or important enough, or pinned.")
         return
     st.dataframe(
         [
