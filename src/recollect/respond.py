@@ -12,6 +12,7 @@ import re
 from . import ids
 from .context import _day as day
 from .errors import NotFound
+from .model import OFFLINE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from .model import Conversation, Hit, Memory
     from .store import Store
 
-NAME = "recollect-offline"
+NAME = OFFLINE
 """What these answers are recorded under as their model."""
 NO_MODEL = "No language model is set up, so this is what is on record and nothing more."
 NOTED = "Noted: "

@@ -170,7 +170,9 @@ def _delete(id: str, title: str | None) -> None:
 
 
 def _lost(c: Conversation, branches: list[Branch]) -> None:
-    look.empty("fork_right", "That branch is not here any more", "The conversation is. Choose the branch to go on with:")
+    look.empty(
+        "fork_right", "That branch is not here any more", "The conversation is. Choose the branch to go on with:"
+    )
     with st.container(horizontal=True, horizontal_alignment="center"):
         for b in branches:
             st.button(look.label(b.name), key=f"instead-{b.name}", on_click=state.look_at, args=(c.id, b.name))
@@ -224,11 +226,7 @@ def _pending(text: str) -> None:
 def _unanswered(c: Conversation, branch: Branch) -> None:
     failed = turns.failure(c, branch.name)
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="unanswered"):
-        st.markdown(
-            look.plain(failed)
-            if failed
-            else "This was not answered yet."
-        )
+        st.markdown(look.plain(failed) if failed else "This was not answered yet.")
         st.button("Answer it now", key="again", icon=":material/refresh:", on_click=_again, args=(c, branch))
 
 

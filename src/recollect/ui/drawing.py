@@ -64,9 +64,7 @@ def tree(branches: list[Branch], shown: str | None, *, dark: bool = False) -> st
         out.append(f'<circle cx="{last}" cy="{y}" r="{6 if b.name == shown else 4}" fill="{colour}"/>')
         weight = ' font-weight="600"' if b.name == shown else ""
         said = f"{look.short(b.name, 22)}{' (active)' if b.active else ''} · up to event {b.head}"
-        out.append(
-            f'<text x="{names - 20}" y="{y + 4}" font-size="12" fill="{ink}"{weight}>{html.escape(said)}</text>'
-        )
+        out.append(f'<text x="{names - 20}" y="{y + 4}" font-size="12" fill="{ink}"{weight}>{html.escape(said)}</text>')
     alt = html.escape(f"{len(branches)} branches: " + ", ".join(b.name for b in drawn))
     return (
         f'<svg class="rc-tree-svg" role="img" aria-label="{alt}" width="{width}" height="{height}" '

@@ -34,6 +34,9 @@ THEME: dict[str, str | bool] = {
 }
 """Streamlit's theme options: light and dark follow the system, and can be switched in its menu."""
 
+GREEN = "#3a8a72"
+"""Seen on light and on dark alike."""
+
 _STYLE = """
 <style>
 /* one measure for everything, so that pages do not jump when they are switched */
@@ -65,10 +68,11 @@ _STYLE = """
 mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 0 .1rem; }
 .rc-quiet { opacity: .68; font-size: .85rem; }
 .rc-snippet { line-height: 1.5; overflow-wrap: anywhere; white-space: pre-line; }
-/* a line of facts and buttons under a memory: what does not fit is the facts' to wrap, never the menu's */
-[class*="st-key-memory-foot-"] { flex-wrap: nowrap !important; }
-[class*="st-key-memory-foot-"] > :first-child { flex: 1 1 auto; min-width: 0; }
-[class*="st-key-memory-foot-"] > :not(:first-child) { flex: 0 0 auto; }
+/* a line of facts and buttons under a memory or a message: what does not fit is the facts' to wrap, never the menu's */
+[class*="-foot-"] { flex-wrap: nowrap !important; }
+[class*="-foot-"] > :first-child { flex: 1 1 auto; min-width: 0; }
+[class*="-foot-"] > :not(:first-child) { flex: 0 0 auto; }
+.st-key-figures, .st-key-quality { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); }
 .stSelectbox input { text-overflow: ellipsis; }
 .rc-empty { text-align: center; padding: 2.6rem 1rem 1.4rem; }
 .rc-empty .rc-sign { font: 2.2rem/1 "Material Symbols Rounded"; font-feature-settings: "liga"; opacity: .55; }
@@ -91,6 +95,8 @@ mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 
 [class*="st-key-list-of-checkpoints"] button p { font-size: .88rem; }
 [data-testid="stChatMessage"] pre { white-space: pre-wrap; }
 *:focus-visible { outline: 2px solid var(--st-primary-color, #2f6f5e); outline-offset: 1px; }
+/* a field's frame shows the focus; a second one inside of it is one too many */
+input:focus-visible, textarea:focus-visible { outline: none; }
 @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }
 </style>
 """
@@ -240,6 +246,13 @@ def marked(text: str, words: Sequence[str]) -> str:
 
 def snippet(text: str, words: Sequence[str] = ()) -> None:
     st.html(f'<div class="rc-snippet">{marked(text, words)}</div>')
+
+
+def place(scope: str, workspace: str | None) -> str:
+    """Where a memory counts, in words: a project by the name of its folder."""
+    if scope == "workspace":
+        return "in " + short((workspace or "").replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "/", 30)
+    return "in its conversation" if scope == "conversation" else "everywhere"
 
 
 def badges(marks: Iterable[tuple[str, str, str | None]]) -> None:

@@ -88,6 +88,9 @@ def _listing(view: str) -> None:
         _card(m)
 
 
+_PLACES = {None: "any", "user": "everywhere", "conversation": "in its conversation", "workspace": "in a project"}
+
+
 def _filtered() -> list[Memory]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         question = st.text_input(
@@ -98,7 +101,7 @@ def _filtered() -> list[Memory]:
             scope = st.selectbox(
                 "Scope",
                 [None, "user", "conversation", "workspace"],
-                format_func=lambda s: s or "any",
+                format_func=lambda s: _PLACES[s],
                 key="memory-scope",
             )
             status = st.selectbox(
@@ -130,7 +133,7 @@ def _filtered() -> list[Memory]:
 def _marks(m: Memory) -> list[tuple[str, str, str | None]]:
     marks: list[tuple[str, str, str | None]] = [
         (m.kind.replace("_", " "), look.KIND_COLOURS.get(m.kind, "gray"), look.KIND_ICONS.get(m.kind)),
-        (_seen(m), "gray", None),
+        (look.place(m.scope, m.workspace), "gray", None),
     ]
     if m.state != "active":
         marks.append((m.state, look.STATE_COLOURS.get(m.state, "gray"), None))
@@ -140,13 +143,6 @@ def _marks(m: Memory) -> list[tuple[str, str, str | None]]:
         marks.append(("by hand", "gray", None))
     marks += [(t, "gray", None) for t in m.tags[:4]]
     return marks
-
-
-def _seen(m: Memory) -> str:
-    """Where it counts, in words: a project by the name of its folder."""
-    if m.scope == "workspace":
-        return "in " + look.short((m.workspace or "").rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1] or "/", 30)
-    return "in its conversation" if m.scope == "conversation" else "everywhere"
 
 
 def _facts(m: Memory) -> str:
@@ -213,7 +209,7 @@ def act(chosen: str, m: Memory) -> None:
 def _table(found: list[Memory]) -> None:
     rows = [
         {
-            "Memory": m.content, "Kind": m.kind.replace("_", " "), "Scope": m.scope, "Importance": m.importance,
+            "Memory": m.content, "Kind": m.kind.replace("_", " "), "Scope": look.place(m.scope, m.workspace), "Importance": m.importance,
             "Age": look.ago(m.updated_at), "Uses": m.uses, "State": m.state, "Pinned": m.pinned,
             "Source": m.source or m.provenance.conversation_id or "by hand",
         }
@@ -326,7 +322,9 @@ def _review(waiting: list[Memory]) -> None:
         "or pinned. None of it is used until you accept it."
     )
     if not waiting:
-        look.empty("check_circle", "Nothing waits for you", "What comes from others than you will be listed here first.")
+        look.empty(
+            "check_circle", "Nothing waits for you", "What comes from others than you will be listed here first."
+        )
         return
     others = (
         {m.id: m for m in state.store().memories(state=None, limit=MOST)}

@@ -29,7 +29,9 @@ def page() -> None:
     )  # fmt: skip
     scope = _filters(kind == FACTS)
     if not question.strip():
-        look.empty("search", "Find anything that was ever said", "In your own words. Meaning counts as well as spelling.")
+        look.empty(
+            "search", "Find anything that was ever said", "In your own words. Meaning counts as well as spelling."
+        )
         return
     types = "events" if {"tool", "kinds"} & set(scope) else TYPES[kind or BOTH]  # a memory has no tool
     hits = state.store().search(question, types=types, limit=MOST, explain=True, **scope)
@@ -94,7 +96,9 @@ def _hit(n: int, hit: Hit, words: list[str], titles: dict[str, str]) -> None:
                 marks.append(("a secret was taken out", "orange", None))
             look.badges(marks)
             where = (
-                titles.get(hit.conversation_id or "", "another conversation") if hit.conversation_id else "everywhere"
+                titles.get(hit.conversation_id, "another conversation")
+                if hit.conversation_id
+                else look.place("workspace" if hit.workspace else "user", hit.workspace)
             )
             parts = ", ".join(f"{k} {v:.2f}" for k, v in hit.parts.items() if v > 0.005)
             look.quiet(" · ".join(filter(None, [hit.speaker, look.ago(hit.created_at), look.short(where, 40)])))

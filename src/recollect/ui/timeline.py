@@ -16,7 +16,9 @@ def page() -> None:
     c = state.current()
     if c is None:
         look.empty(
-            "timeline", "No conversation is open", "Choose one on the left: everything that happened in it is shown here."
+            "timeline",
+            "No conversation is open",
+            "Choose one on the left: everything that happened in it is shown here.",
         )
         return
     branches = state.store().branches(c.id)

@@ -60,7 +60,7 @@ def _message(
                 for trace in traces:
                     st.markdown(readable(trace.text))
         st.markdown(readable(e.text) or "*(empty)*")
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"message-foot-{e.seq}"):
             said = [e.agent or "", look.clock(e.created_at), e.model or ""]
             if e.input_tokens or e.output_tokens:
                 said.append(f"{(e.input_tokens or 0) + (e.output_tokens or 0):,} tokens")

@@ -13,14 +13,21 @@ from .state import guarded
 
 PAGE = 25
 _NODES = {"__start__": "you said", "recall": "looked up what is known", "answer": "answered", "record": "kept"}
-_STEPS = {"input": "before you wrote", "loop": "the graph ran", "update": "the state was changed", "fork": "forked here"}
+_STEPS = {
+    "input": "before you wrote",
+    "loop": "the graph ran",
+    "update": "the state was changed",
+    "fork": "forked here",
+}
 
 
 def page() -> None:
     c = state.current()
     if c is None:
         look.empty(
-            "history", "No conversation is open", "Choose one on the left, or begin one on the page Chat; then come back."
+            "history",
+            "No conversation is open",
+            "Choose one on the left, or begin one on the page Chat; then come back.",
         )
         return
     branches = state.store().branches(c.id)
