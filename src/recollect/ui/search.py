@@ -95,11 +95,7 @@ def _hit(n: int, hit: Hit, words: list[str], titles: dict[str, str]) -> None:
             if hit.sensitive:
                 marks.append(("a secret was taken out", "orange", None))
             look.badges(marks)
-            where = (
-                titles.get(hit.conversation_id, "another conversation")
-                if hit.conversation_id
-                else look.place("workspace" if hit.workspace else "user", hit.workspace)
-            )
+            where = titles.get(hit.conversation_id, "another conversation") if hit.conversation_id else ""
             parts = ", ".join(f"{k} {v:.2f}" for k, v in hit.parts.items() if v > 0.005)
             look.quiet(" · ".join(filter(None, [hit.speaker, look.ago(hit.created_at), look.short(where, 40)])))
             st.caption(f"score {hit.score:.2f}", help=look.plain(parts) or None, width="content")
