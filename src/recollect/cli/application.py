@@ -43,8 +43,8 @@ def application(
     if s.json:
         output.emit({"url": address, "database": s.location, "sidecar": sidecar and has_sidecar()})
     else:
-        output.line(f"Recollect is at {address}: open it in your browser. Ctrl-C ends it.")
-        output.line(f"Kept in {s.location}, for the user {s.settings.user}.")
+        output.line(f"Recollect is at {address} (open it in your browser; Ctrl-C ends it)")
+        output.line(f"Everything is kept in {s.location} (user {s.settings.user})")
     sys.stdout.flush()
     child = start_sidecar() if sidecar else None
     if open_it:

@@ -59,7 +59,7 @@ def _told(s: Session, url: str, uds: str | None, token_file: str, workspace: str
             "workspace": workspace,
         })  # fmt: skip
     elif beside:
-        output.line(f"For other programs: {url}, with the token in {token_file}")
+        output.line(f"Other programs reach it at {url} (token in {token_file})")
     else:
         output.line(f"Listening on {uds or url}")
         output.line(f"Token:       in {token_file} (send it as `Authorization: Bearer ...`)")
