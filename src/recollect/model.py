@@ -27,6 +27,7 @@ KINDS = (
 )  # fmt: skip
 ROLES = ("user", "assistant", "system", "tool")
 MAIN = "main"
+OFFLINE = "recollect-offline"  # the model of an answer that was given without one
 MEMORY_KINDS = ("fact", "preference", "todo", "project_state")
 MEMORY_STATES = ("active", "replaced", "quarantined", "forgotten", "expired")
 ORIGINS = ("application", "langgraph", "import", "hook", "http")

@@ -12,6 +12,7 @@ import re
 from . import ids
 from .context import _day as day
 from .errors import NotFound
+from .model import OFFLINE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from .model import Conversation, Hit, Memory
     from .store import Store
 
-NAME = "recollect-offline"
+NAME = OFFLINE
 """What these answers are recorded under as their model."""
 NO_MODEL = "No language model is set up, so this is what is on record and nothing more."
 NOTED = "Noted: "
@@ -137,7 +138,8 @@ def _evidence(store: Store, question: str, here: Conversation | None, branch: st
         elif hit.type == "memory":  # the statement rather than the words it was taken from
             chosen[same] = hit
     chosen = chosen[:MOST_QUOTED]
-    return "\n".join([EVIDENCE, *(_quoted(h) for h in chosen), NO_MODEL])
+    # A blank line, or Markdown takes the remark for a part of the last quotation.
+    return "\n".join([EVIDENCE, *(_quoted(h) for h in chosen), "", NO_MODEL])
 
 
 def found(

@@ -135,6 +135,18 @@ def test_what_was_recalled_is_not_learned_again(words: recollect.Store) -> None:
     assert [content for _, content, _ in done.decisions] == ["Lives in Porto"]
 
 
+@pytest.mark.parametrize("model, waiting", [("recollect-offline", 0), ("llama", 1)])
+def test_answers_without_a_model_are_not_learned_again(words: recollect.Store, model: str, waiting: int) -> None:
+    """They list what is remembered; in the application each such answer came back as something to review."""
+    c = words.create("c")
+    say(words, c, "I always write tests in Vitest.")
+    listed = "On record about you:\n- Always writes tests in Vitest (since 12 November 2026)"
+    words.append(c, role="assistant", text=listed, model=model)
+    words.consolidate(c)
+    assert len(words.memories(state="quarantined")) == waiting
+    assert len(words.memories()) == 1
+
+
 def test_redacted_before_it_is_a_memory(open_store: Open) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6" * 3
     store = open_store(background=False, memory_extract=True)

@@ -129,3 +129,12 @@ def test_in_a_store_that_is_named_it_is_added_and_taken_out_again(run: Run, trip
 
 def test_where_is_said_once(run: Run, tmp_path: Path) -> None:
     assert run("demo", str(tmp_path / "a.db"), "-d", str(tmp_path / "b.db")).code == 2
+
+
+def test_what_to_try_can_be_copied_from_a_narrow_terminal(
+    run: Run, demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    said = run("demo", str(demo)).out
+    for command in ("app", "replay demo-frost", "chat -c demo-agent"):
+        assert re.search(rf"recollect -d \S*chat\.db\S* {command}$", said, re.MULTILINE), said

@@ -43,7 +43,8 @@ def application(
     if s.json:
         output.emit({"url": address, "database": s.location, "sidecar": sidecar and has_sidecar()})
     else:
-        output.line(f"Recollect is at {address} ({s.settings.user}, {s.location}). Ctrl-C ends it.")
+        output.line(f"Recollect is at {address} (open it in your browser; Ctrl-C ends it)")
+        output.line(f"Everything is kept in {s.location} (user {s.settings.user})")
     sys.stdout.flush()
     child = start_sidecar() if sidecar else None
     if open_it:
@@ -82,7 +83,7 @@ def start_sidecar() -> "subprocess.Popen[Any] | None":
     """`recollect serve`, where this version has it. What it says is said here; if it cannot start, the application can."""
     if not has_sidecar():
         return None
-    return subprocess.Popen([sys.executable, "-m", "recollect.cli", SIDECAR])
+    return subprocess.Popen([sys.executable, "-m", "recollect.cli", SIDECAR, "--beside"])
 
 
 def end(child: "subprocess.Popen[Any]") -> None:

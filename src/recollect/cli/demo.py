@@ -103,7 +103,7 @@ def _play(store: Store, scene: story.Scene, begin: int) -> None:
     with _clock(begin):
         c = store.create(
             scene.id, title=scene.title, workspace=scene.workspace, origin=scene.origin, workflow_id=scene.workflow_id,
-            metadata={"demo": True, **scene.metadata},
+            metadata={"demo": True, **scene.metadata}, again=True,
         )  # fmt: skip
         store.append_many(c.id, [{**entry, "created_at": begin + at * 1000} for at, entry in scene.lines])
     with _clock(begin + last * 1000):
@@ -129,7 +129,7 @@ def _ask(store: Store, begin: int) -> None:
     except (Refused, ModuleNotFoundError):
         return
     with _clock(begin):
-        store.create(AGENT, title="Asking the agent", metadata={"demo": True})
+        store.create(AGENT, title="Asking the agent", metadata={"demo": True}, again=True)
         graph = chat_graph(OfflineModel(store=store), store=store)  # whatever the settings say: the same for everyone
         for text in story.ASKED:
             list(ask(graph, AGENT, text))
@@ -160,6 +160,7 @@ def _tell(named: Session, location: str, found: Stats, *, recorded: bool) -> Non
     conversations, events = output.count(found.conversations, "conversation"), output.count(found.events, "event")
     output.show(output.styled(f"{conversations}, {events}", "dim"), "")
     output.show("Try", output.tries([
+        (named.command("app"), "look around in the browser"),
         (named.command("conversations"), "the week, newest first"),
         (named.command("replay", "demo-frost"), "agents at work: tools, approvals, diffs, tasks"),
         (named.command("branches", "demo-trip"), "two ways of one conversation"),

@@ -89,13 +89,17 @@ def console(*, err: bool = False) -> "Console":
 def show(*things: "RenderableType", out: "Console | None" = None) -> None:
     out = out or console()
     if out.is_terminal:
-        for thing in things:
-            out.print(thing)
+        _print(out, things)
         return
     with out.capture() as captured:  # nobody wants the blanks that fill a table's cells in a file
-        for thing in things:
-            out.print(thing)
+        _print(out, things)
     typer.echo("\n".join(row.rstrip(" ") for row in captured.get().split("\n")), file=out.file, nl=False)
+
+
+def _print(out: "Console", things: "Iterable[RenderableType]") -> None:
+    for thing in things:
+        # What is not to be wrapped is to be copied: the terminal breaks it, and nothing is cut off.
+        out.print(thing, soft_wrap=bool(getattr(thing, "no_wrap", False)))
 
 
 def line(text: "str | Text", *, style: str | None = None) -> None:
@@ -351,11 +355,18 @@ def facts(pairs: Iterable[tuple[str, "str | Text"]]) -> "Table":
     return grid
 
 
-def tries(commands: Iterable[tuple[str, str]]) -> "Table":
-    """Commands to try, with what they do."""
+def tries(commands: Iterable[tuple[str, str]]) -> "RenderableType":
+    """Commands to try, with what they do: beside it, or above it where a command is too long for that."""
     from rich.table import Table
     from rich.text import Text
 
+    commands = list(commands)
+    if any(len(command) > console().width // 2 for command, _ in commands):
+        said = Text(no_wrap=True, overflow="ignore")
+        for command, what in commands:
+            said.append(f"  # {what}\n", "dim").append(f"  {command}\n", "cyan")
+        said.rstrip()
+        return said
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(style="dim")

@@ -25,6 +25,7 @@ def serve(
         str | None, typer.Option("--workspace", "-w", metavar="PATH", help="Serve this workspace alone: nothing of another is in reach.")
     ] = None,
     new_token: Annotated[bool, typer.Option("--new-token", help="Make another token; the old one is worth nothing any more.")] = False,
+    beside: Annotated[bool, typer.Option("--beside", hidden=True, help="Beside the application, which has said the rest.")] = False,
 ) -> None:  # fmt: skip
     """Serve the memory over HTTP, for agents in any language on this machine.
 
@@ -45,18 +46,20 @@ def serve(
     try:
         run.serve(
             s.store, s.settings, listening=listening, token=token, workspace=workspace,
-            ready=lambda: _told(s, listening.url, listening.uds, place.token_file(s.settings), workspace),
+            ready=lambda: _told(s, listening.url, listening.uds, place.token_file(s.settings), workspace, beside),
         )  # fmt: skip
     finally:
         listening.close()
 
 
-def _told(s: Session, url: str, uds: str | None, token_file: str, workspace: str | None) -> None:
+def _told(s: Session, url: str, uds: str | None, token_file: str, workspace: str | None, beside: bool) -> None:
     if s.json:
         output.emit({
             "url": url, "uds": uds, "token_file": token_file, "store": s.location, "user": s.store.user,
             "workspace": workspace,
         })  # fmt: skip
+    elif beside:
+        output.line(f"Other programs reach it at {url} (token in {token_file})")
     else:
         output.line(f"Listening on {uds or url}")
         output.line(f"Token:       in {token_file} (send it as `Authorization: Bearer ...`)")

@@ -64,7 +64,7 @@ def _draft() -> None:
             label_visibility="collapsed", max_chars=500,
         )  # fmt: skip
     look.empty(
-        "✳", "What is on your mind?",
+        "chat", "What is on your mind?",
         "Everything you say here is kept on this machine, can be found again, and is remembered in later conversations.",
     )  # fmt: skip
     with st.container(horizontal=True, horizontal_alignment="center"):
@@ -170,7 +170,9 @@ def _delete(id: str, title: str | None) -> None:
 
 
 def _lost(c: Conversation, branches: list[Branch]) -> None:
-    look.empty("⑂", "That branch is not here any more", "The conversation is. Choose the branch to go on with:")
+    look.empty(
+        "fork_right", "That branch is not here any more", "The conversation is. Choose the branch to go on with:"
+    )
     with st.container(horizontal=True, horizontal_alignment="center"):
         for b in branches:
             st.button(look.label(b.name), key=f"instead-{b.name}", on_click=state.look_at, args=(c.id, b.name))
@@ -201,7 +203,7 @@ def _messages(
     if older:
         st.button("Show earlier messages", key="earlier", type="tertiary", on_click=_earlier)
     if not events and answer is None:
-        look.empty("✳", "Nothing was said here yet", "Write a message below to begin.")
+        look.empty("chat", "Nothing was said here yet", "Write a message below to begin.")
     pinned = set(state.store().pins(c.id)) if events else set()
     transcript.draw(c, branch, events, pinned, st.session_state.get("focus"))
     if answer is not None:
@@ -224,11 +226,7 @@ def _pending(text: str) -> None:
 def _unanswered(c: Conversation, branch: Branch) -> None:
     failed = turns.failure(c, branch.name)
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="unanswered"):
-        st.markdown(
-            look.plain(failed)
-            if failed
-            else "This was not answered yet: the application was closed, or the model failed."
-        )
+        st.markdown(look.plain(failed) if failed else "This was not answered yet.")
         st.button("Answer it now", key="again", icon=":material/refresh:", on_click=_again, args=(c, branch))
 
 

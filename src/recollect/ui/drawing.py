@@ -35,7 +35,7 @@ def _switch(id: str, key: str) -> None:
     state.turn_to(id, name)
 
 
-def tree(branches: list[Branch], shown: str | None) -> str:
+def tree(branches: list[Branch], shown: str | None, *, dark: bool = False) -> str:
     """An SVG: one lane a branch, from where it was forked to its newest event. The one that is looked at is thick."""
     drawn = _chosen(branches, shown)
     lanes = {b.name: i for i, b in enumerate(drawn)}
@@ -44,6 +44,7 @@ def tree(branches: list[Branch], shown: str | None) -> str:
     x = {seq: LEFT + i * LANE * 2 for i, seq in enumerate(marks)}
     names = LEFT + len(marks) * LANE * 2
     width, height = names + 190, len(drawn) * STEP + 14
+    ink = "#b9c4bf" if dark else "#4b5652"
     out = []
     for b in drawn:
         y = lanes[b.name] * STEP + 16
@@ -62,10 +63,8 @@ def tree(branches: list[Branch], shown: str | None) -> str:
         out.append(f'<line x1="{begin}" y1="{y}" x2="{last}" y2="{y}" stroke="{colour}" stroke-width="{thick}"/>')
         out.append(f'<circle cx="{last}" cy="{y}" r="{6 if b.name == shown else 4}" fill="{colour}"/>')
         weight = ' font-weight="600"' if b.name == shown else ""
-        said = f"{look.short(b.name, 22)}{' (active)' if b.active else ''} · {b.head}"
-        out.append(
-            f'<text x="{names - 20}" y="{y + 4}" font-size="12" fill="#7d8a85"{weight}>{html.escape(said)}</text>'
-        )
+        said = f"{look.short(b.name, 22)}{' (active)' if b.active else ''} · up to event {b.head}"
+        out.append(f'<text x="{names - 20}" y="{y + 4}" font-size="12" fill="{ink}"{weight}>{html.escape(said)}</text>')
     alt = html.escape(f"{len(branches)} branches: " + ", ".join(b.name for b in drawn))
     return (
         f'<svg class="rc-tree-svg" role="img" aria-label="{alt}" width="{width}" height="{height}" '
@@ -91,4 +90,4 @@ def _chosen(branches: list[Branch], shown: str | None) -> list[Branch]:
 
 
 def draw_tree(branches: list[Branch], shown: str | None) -> None:
-    st.image(tree(branches, shown), width="content")
+    st.image(tree(branches, shown, dark=st.context.theme.type == "dark"), width="content")

@@ -34,6 +34,9 @@ THEME: dict[str, str | bool] = {
 }
 """Streamlit's theme options: light and dark follow the system, and can be switched in its menu."""
 
+GREEN = "#3a8a72"
+"""Seen on light and on dark alike."""
+
 _STYLE = """
 <style>
 /* one measure for everything, so that pages do not jump when they are switched */
@@ -65,8 +68,14 @@ _STYLE = """
 mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 0 .1rem; }
 .rc-quiet { opacity: .68; font-size: .85rem; }
 .rc-snippet { line-height: 1.5; overflow-wrap: anywhere; white-space: pre-line; }
+/* a line of facts and buttons under a memory or a message: what does not fit is the facts' to wrap, never the menu's */
+[class*="-foot-"] { flex-wrap: nowrap !important; }
+[class*="-foot-"] > :first-child { flex: 1 1 auto; min-width: 0; }
+[class*="-foot-"] > :not(:first-child) { flex: 0 0 auto; }
+.st-key-figures, .st-key-quality { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); }
+.stSelectbox input { text-overflow: ellipsis; }
 .rc-empty { text-align: center; padding: 2.6rem 1rem 1.4rem; }
-.rc-empty .rc-sign { font-size: 2rem; opacity: .55; }
+.rc-empty .rc-sign { font: 2.2rem/1 "Material Symbols Rounded"; font-feature-settings: "liga"; opacity: .55; }
 .rc-empty h3 { margin: .4rem 0 .2rem; padding: 0; font-size: 1.15rem; }
 .rc-empty p { opacity: .75; margin: 0 auto; max-width: 30rem; }
 .rc-brand { font-weight: 650; font-size: 1.12rem; letter-spacing: .01em; }
@@ -180,14 +189,19 @@ def size(n: int) -> str:
     raise AssertionError("unreachable")
 
 
+def kind(name: str) -> str:
+    """A kind of event or memory as a reader would call it."""
+    return "task" if name == "ledger" else name.replace("_", " ")
+
+
 def quiet(text: str) -> None:
     st.html(f'<span class="rc-quiet">{html.escape(text)}</span>')
 
 
 def empty(sign: str, title: str, text: str) -> None:
-    """A page with nothing on it says what to do."""
+    """A page with nothing on it says what to do. The sign is one of Streamlit's own icons: a system may lack any other."""
     st.html(
-        f'<div class="rc-empty"><div class="rc-sign">{html.escape(sign)}</div><h3>{html.escape(title)}</h3>'
+        f'<div class="rc-empty"><div class="rc-sign" aria-hidden="true">{html.escape(sign)}</div><h3>{html.escape(title)}</h3>'
         f"<p>{html.escape(text)}</p></div>"
     )
 
@@ -230,6 +244,13 @@ def marked(text: str, words: Sequence[str]) -> str:
 
 def snippet(text: str, words: Sequence[str] = ()) -> None:
     st.html(f'<div class="rc-snippet">{marked(text, words)}</div>')
+
+
+def place(scope: str, workspace: str | None) -> str:
+    """Where a memory counts, in words: a project by the name of its folder."""
+    if scope == "workspace":
+        return "in " + short((workspace or "").replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "/", 30)
+    return "in its conversation" if scope == "conversation" else "everywhere"
 
 
 def badges(marks: Iterable[tuple[str, str, str | None]]) -> None:

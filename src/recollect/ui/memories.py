@@ -74,7 +74,7 @@ def _listing(view: str) -> None:
     if not found:
         narrowed = st.session_state.get("memory-question") or st.session_state.get("memory-kinds")
         look.empty(
-            "♥", "Nothing fits" if narrowed else "Nothing is remembered yet",
+            "favorite", "Nothing fits" if narrowed else "Nothing is remembered yet",
             "Other words or fewer filters may help." if narrowed
             else "Say “Remember I prefer dark mode” in a chat, or add something here by hand.",
         )  # fmt: skip
@@ -88,6 +88,9 @@ def _listing(view: str) -> None:
         _card(m)
 
 
+_PLACES = {None: "any", "user": "everywhere", "conversation": "in its conversation", "workspace": "in a project"}
+
+
 def _filtered() -> list[Memory]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         question = st.text_input(
@@ -98,7 +101,7 @@ def _filtered() -> list[Memory]:
             scope = st.selectbox(
                 "Scope",
                 [None, "user", "conversation", "workspace"],
-                format_func=lambda s: s or "any",
+                format_func=lambda s: _PLACES[s],
                 key="memory-scope",
             )
             status = st.selectbox(
@@ -130,7 +133,7 @@ def _filtered() -> list[Memory]:
 def _marks(m: Memory) -> list[tuple[str, str, str | None]]:
     marks: list[tuple[str, str, str | None]] = [
         (m.kind.replace("_", " "), look.KIND_COLOURS.get(m.kind, "gray"), look.KIND_ICONS.get(m.kind)),
-        (m.scope, "gray", None),
+        (look.place(m.scope, m.workspace), "gray", None),
     ]
     if m.state != "active":
         marks.append((m.state, look.STATE_COLOURS.get(m.state, "gray"), None))
@@ -155,7 +158,7 @@ def _card(m: Memory) -> None:
     with st.container(border=True, gap="xsmall", key=f"memory-{m.id}"):
         look.snippet(m.content)
         look.badges(_marks(m))
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"memory-foot-{m.id}"):
             look.quiet(_facts(m))
             _source(m, "card")
             changed = m.state in ("forgotten", "replaced", "expired")
@@ -206,7 +209,7 @@ def act(chosen: str, m: Memory) -> None:
 def _table(found: list[Memory]) -> None:
     rows = [
         {
-            "Memory": m.content, "Kind": m.kind.replace("_", " "), "Scope": m.scope, "Importance": m.importance,
+            "Memory": m.content, "Kind": m.kind.replace("_", " "), "Scope": look.place(m.scope, m.workspace), "Importance": m.importance,
             "Age": look.ago(m.updated_at), "Uses": m.uses, "State": m.state, "Pinned": m.pinned,
             "Source": m.source or m.provenance.conversation_id or "by hand",
         }
@@ -319,7 +322,9 @@ def _review(waiting: list[Memory]) -> None:
         "or pinned. None of it is used until you accept it."
     )
     if not waiting:
-        look.empty("✓", "Nothing waits for you", "What comes from others than you will be listed here first.")
+        look.empty(
+            "check_circle", "Nothing waits for you", "What comes from others than you will be listed here first."
+        )
         return
     others = (
         {m.id: m for m in state.store().memories(state=None, limit=MOST)}

@@ -29,13 +29,15 @@ def page() -> None:
     )  # fmt: skip
     scope = _filters(kind == FACTS)
     if not question.strip():
-        look.empty("⌕", "Find anything that was ever said", "In your own words. Meaning counts as well as spelling.")
+        look.empty(
+            "search", "Find anything that was ever said", "In your own words. Meaning counts as well as spelling."
+        )
         return
     types = "events" if {"tool", "kinds"} & set(scope) else TYPES[kind or BOTH]  # a memory has no tool
     hits = state.store().search(question, types=types, limit=MOST, explain=True, **scope)
     hits = look.fitting(hits)
     if not hits:
-        look.empty("∅", "Nothing was found", "Try other words, or fewer filters.")
+        look.empty("search_off", "Nothing was found", "Try other words, or fewer filters.")
         return
     look.quiet(f"{look.count(len(hits), 'result')}{', the best ones' if len(hits) == MOST else ''}")
     titles = {c.id: c.title or "Untitled" for c in st.session_state.get("listed", ())}
@@ -88,14 +90,12 @@ def _hit(n: int, hit: Hit, words: list[str], titles: dict[str, str]) -> None:
         look.snippet(hit.snippet or hit.text[:400], words)
         with st.container(horizontal=True, vertical_alignment="center"):
             marks: list[tuple[str, str, str | None]] = [
-                (hit.kind.replace("_", " "), look.KIND_COLOURS.get(hit.kind, "gray"), look.KIND_ICONS.get(hit.kind)),
+                (look.kind(hit.kind), look.KIND_COLOURS.get(hit.kind, "gray"), look.KIND_ICONS.get(hit.kind)),
             ]
             if hit.sensitive:
                 marks.append(("a secret was taken out", "orange", None))
             look.badges(marks)
-            where = (
-                titles.get(hit.conversation_id or "", "another conversation") if hit.conversation_id else "everywhere"
-            )
+            where = titles.get(hit.conversation_id, "another conversation") if hit.conversation_id else ""
             parts = ", ".join(f"{k} {v:.2f}" for k, v in hit.parts.items() if v > 0.005)
             look.quiet(" · ".join(filter(None, [hit.speaker, look.ago(hit.created_at), look.short(where, 40)])))
             st.caption(f"score {hit.score:.2f}", help=look.plain(parts) or None, width="content")

@@ -179,7 +179,7 @@ def _retention() -> None:
     st.markdown("**What would go now**")
     plan = state.store().retain(dry_run=True)
     if not plan.expiries:
-        look.empty("✓", "Nothing would go", "Everything is young or important enough, or pinned.")
+        look.empty("check_circle", "Nothing would go", "Everything is young or important enough, or pinned.")
         return
     st.dataframe(
         [
@@ -269,7 +269,15 @@ def _growth(stats: Stats) -> None:
         days.append(row.key)
         sums.append(total)
     draw = st.area_chart if len(days) > 2 else st.bar_chart  # an area of one day is nothing
-    draw({"day": days, "events": sums}, x="day", y="events", height=220, y_label="events in all", x_label="")
+    draw(
+        {"day": days, "events": sums},
+        x="day",
+        y="events",
+        height=220,
+        y_label="events in all",
+        x_label="",
+        color=look.GREEN,
+    )
 
 
 def _doctor() -> None:

@@ -16,7 +16,9 @@ def page() -> None:
     c = state.current()
     if c is None:
         look.empty(
-            "≡", "No conversation is open", "Choose one on the left: everything that happened in it is shown here."
+            "timeline",
+            "No conversation is open",
+            "Choose one on the left: everything that happened in it is shown here.",
         )
         return
     branches = state.store().branches(c.id)
@@ -26,11 +28,11 @@ def page() -> None:
         if len(branches) > 1:
             drawing.switcher(c, branches, branch, "timeline")
     if not c.last_seq:
-        look.empty("≡", "Nothing happened here yet", "Write a message on the page Chat.")
+        look.empty("timeline", "Nothing happened here yet", "Write a message on the page Chat.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kinds = st.pills(
-            "Show", KINDS, selection_mode="multi", key="timeline-kinds", format_func=lambda k: k.replace("_", " "),
+            "Show", KINDS, selection_mode="multi", key="timeline-kinds", format_func=look.kind,
             label_visibility="collapsed",
         )  # fmt: skip
         everywhere = st.toggle("Every branch", key="timeline-every") if len(branches) > 1 else False
@@ -75,7 +77,7 @@ def _events(c: Conversation, branch: str, at: int, kinds: list[str]) -> None:
     events = state.store().read(c.id, after=after, branch=branch, kinds=kinds or None, limit=at - after)
     events = [e for e in events if e.seq <= at]
     if not events:
-        look.empty("≡", "Nothing of that kind up to here", "Choose other kinds, or move the slider.")
+        look.empty("timeline", "Nothing of that kind up to here", "Choose other kinds, or move the slider.")
     for e in reversed(events):
         _event(c, e, everywhere=branch == EVERY)
     if after:
@@ -87,8 +89,8 @@ def _earlier() -> None:
 
 
 def _event(c: Conversation, e: Event, *, everywhere: bool) -> None:
-    what = [e.role if e.kind == "message" else e.kind.replace("_", " "), e.name, e.tool, e.path, e.status, e.task_id]
-    head = " · ".join(filter(None, [str(e.seq), look.clock(e.created_at), *what, e.branch if everywhere else None]))
+    where = e.branch if everywhere else None
+    head = " · ".join(filter(None, [str(e.seq), look.clock(e.created_at), transcript.headline(e), where]))
     said = look.short(e.text, 80) if e.text else ""
     title = f"{look.plain(head)}" + (f" – {look.plain(said)}" if said else "")
     box = st.expander(title, icon=look.KIND_ICONS.get(e.kind), key=f"event-{e.seq}", on_change="rerun")

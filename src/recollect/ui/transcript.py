@@ -60,7 +60,7 @@ def _message(
                 for trace in traces:
                     st.markdown(readable(trace.text))
         st.markdown(readable(e.text) or "*(empty)*")
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"message-foot-{e.seq}"):
             said = [e.agent or "", look.clock(e.created_at), e.model or ""]
             if e.input_tokens or e.output_tokens:
                 said.append(f"{(e.input_tokens or 0) + (e.output_tokens or 0):,} tokens")
@@ -107,11 +107,18 @@ def act(chosen: str, c: Conversation, branch: Branch, e: Event) -> None:
 
 def aside(e: Event, *, expanded: bool = False) -> None:
     """Everything that is no message: folded, with its kind, tool and file in the line that is seen."""
-    head = " · ".join(filter(None, [e.kind.replace("_", " "), e.name, e.tool, e.path, e.status, e.task_id]))
-    if e.kind == "summary":
-        head = "summary of what came before"
-    with st.expander(look.label(head, 90), expanded=expanded, icon=look.KIND_ICONS.get(e.kind)):
+    said = "" if e.kind == "summary" else look.short(e.text, 60)
+    head = "summary of what came before" if e.kind == "summary" else headline(e)
+    title = look.label(head, 90) + (f" – {look.plain(said)}" if said else "")
+    with st.expander(title, expanded=expanded, icon=look.KIND_ICONS.get(e.kind)):
         body(e)
+
+
+def headline(e: Event) -> str:
+    """What an event is, in a few words: whose message, which tool, which file, how it ended."""
+    what = e.role if e.kind == "message" else look.kind(e.kind)
+    status = e.status.replace("_", " ") if e.status else None
+    return " · ".join(filter(None, [what, e.name, e.tool, e.path, status, e.task_id]))
 
 
 def body(e: Event) -> None:

@@ -12,15 +12,22 @@ from . import drawing, look, state, transcript, turns
 from .state import guarded
 
 PAGE = 25
-_NODES = {"__start__": "began", "recall": "looked up what is known", "answer": "answered", "record": "kept"}
-_STEPS = {"input": "you said", "loop": "the graph ran", "update": "the state was changed", "fork": "forked here"}
+_NODES = {"__start__": "you said", "recall": "looked up what is known", "answer": "answered", "record": "kept"}
+_STEPS = {
+    "input": "before you wrote",
+    "loop": "the graph ran",
+    "update": "the state was changed",
+    "fork": "forked here",
+}
 
 
 def page() -> None:
     c = state.current()
     if c is None:
         look.empty(
-            "⏳", "No conversation is open", "Choose one on the left, or begin one on the page Chat; then come back."
+            "history",
+            "No conversation is open",
+            "Choose one on the left, or begin one on the page Chat; then come back.",
         )
         return
     branches = state.store().branches(c.id)
@@ -30,7 +37,7 @@ def page() -> None:
         if branch is not None:
             drawing.switcher(c, branches, branch, "travel")
     if branch is None:
-        look.empty("⑂", "That branch is not here any more", "Choose another one below.")
+        look.empty("fork_right", "That branch is not here any more", "Choose another one below.")
     drawing.draw_tree(branches, branch.name if branch else None)
     with st.container(horizontal=True):
         for b in branches if len(branches) > 1 else []:
@@ -45,7 +52,7 @@ def page() -> None:
     )
     if not found:
         look.empty(
-            "⏳", "There is nowhere to travel back to yet",
+            "history", "There is nowhere to travel back to yet",
             "Each turn of a chat here leaves checkpoints. Say something on the page Chat, then come back.",
         )  # fmt: skip
         return
@@ -54,7 +61,7 @@ def page() -> None:
         picked = _timeline(found[:most], more=len(found) > most)
     with right:
         if picked is None:
-            look.empty("☝", "Pick a moment", "Its state is shown here, and you can fork and go on from it.")
+            look.empty("touch_app", "Pick a moment", "Its state is shown here, and you can fork and go on from it.")
         else:
             _state(c, picked)
 
