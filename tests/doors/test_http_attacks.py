@@ -90,3 +90,18 @@ def test_a_parameter_that_is_said_twice_is_refused(sidecar: Sidecar) -> None:
     got = sidecar.ask("GET", "/memory/search?q=zebra&workspace=%2Fw1&workspace=%2Fw2")
     assert (got.status, got.code) == (422, "invalid_request")
     assert sidecar.ask("GET", "/memory/replay?session_id=a&kinds=message&kinds=note").status == 200
+
+
+def test_what_is_no_http_is_refused_in_the_one_shape(sidecar: Sidecar) -> None:
+    for said in (b"\x16\x03\x01\x02\x00 hello\r\n\r\n", b"GET /memory/health HTTP/1.1\r\n\r\n"):
+        head, _, body = sidecar.say(said).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 400 ") and json.loads(body)["error"]["code"] == "invalid_request"
+
+
+def test_a_position_from_another_store_is_now(sidecar: Sidecar) -> None:
+    """A store that was brought back from a copy is behind what its readers saw: they hear what comes, not nothing."""
+    with sidecar.client() as client:
+        updates = client.events(after=2**62, ready=True)
+        assert next(updates).id < 2**62
+        sidecar.store.append("a", role="user", text="news")
+        assert next(updates).data["content"] == "news"
