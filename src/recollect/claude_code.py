@@ -97,7 +97,10 @@ def place(path: str, root: str | None, cwd: str | None = None) -> str:
     full = path if os.path.isabs(path) else os.path.join(cwd or root, path)
     if not os.path.isabs(full):
         return path
-    full = os.path.realpath(full)
+    try:
+        full = os.path.realpath(full)
+    except ValueError:
+        return path  # a name that no file has
     return os.path.relpath(full, root) if full.startswith(root.rstrip(os.sep) + os.sep) else full
 
 

@@ -32,6 +32,7 @@ BUDGET, MEMORIES, EXCERPTS = 800, 5, 3
 """Of what is handed to the agent with a prompt: tokens, memories and excerpts, at most."""
 QUESTION = 4_000  # characters of a prompt that are looked for: a pasted log is no question
 MOST_INPUT = 64 << 20
+MOST_ANSWER = 4 << 20
 WAIT_MS = 2_000  # for a store that is busy: the agent waits too
 COMPACT_SECONDS = 20.0  # for a transcript that is about to be compacted; what is left is brought in behind its back
 SIDECAR_SECONDS = 0.1  # for a sidecar that does not answer at once: then the file is asked
@@ -180,11 +181,13 @@ def note(error: BaseException, arguments: Sequence[str] = (), event: str = "") -
 # -- a sidecar, if there is one
 
 
-def _sidecar(folder: str) -> tuple[str, str, str]:
-    """(address, UNIX socket or "", token) that a sidecar left in the data folder. An OSError where there is none, or where
-    others could have read the token."""
+def _sidecar(folder: str, location: str) -> tuple[str, str, str]:
+    """(address, UNIX socket or "", token) that a sidecar of this store left in the data folder. An error where there is none,
+    where it serves another store, or where others could have read the token."""
     with open(os.path.join(folder, "sidecar", "address"), encoding="utf-8") as f:
-        url, uds, *_ = [*f.read().split("\n"), "", ""]
+        url, uds, served, *_ = [*f.read().split("\n"), "", "", ""]
+    if served != location:
+        raise ValueError("it serves another store")
     with open(os.path.join(folder, "sidecar", "token"), encoding="ascii") as f:
         found = os.fstat(f.fileno())
         if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o077):
@@ -198,7 +201,9 @@ def _sidecar(folder: str) -> tuple[str, str, str]:
 def _exchanged(host: str, uds: str, asked: str) -> Any:
     """What is answered to a request, as JSON; an error unless it is answered well, and at once."""
     import _socket
+    import time
 
+    until = time.monotonic() + 3 * SIDECAR_SECONDS
     name, _, port = host.rpartition(":")
     family = _socket.AF_UNIX if uds else _socket.AF_INET6 if "[" in name else _socket.AF_INET
     line = _socket.socket(family, _socket.SOCK_STREAM)
@@ -211,6 +216,8 @@ def _exchanged(host: str, uds: str, asked: str) -> Any:
         data = b""
         while part := line.recv(1 << 16):
             data += part
+            if len(data) > MOST_ANSWER or time.monotonic() > until:  # whoever this is, it is no sidecar in a hurry
+                raise ValueError("it does not come to an end")
     finally:
         line.close()
     head, _, body = data.partition(b"\r\n\r\n")
@@ -239,6 +246,16 @@ def _answer(context: str) -> str | None:
 # -- what happens in a session
 
 
+def _root(folder: Any) -> str | None:
+    """The workspace of a folder. A name that no database keeps loses the bytes that are none; what is no folder is None."""
+    if not isinstance(folder, str) or not folder.strip() or len(folder) > 2_000 or "\0" in folder:
+        return None
+    try:
+        return str(claude_code.safe(claude_code.workspace(folder)))
+    except UnicodeError:
+        return str(claude_code.safe(folder))
+
+
 class Session:
     """One event in the session of an agent."""
 
@@ -251,13 +268,11 @@ class Session:
         self.event = str(payload.get("hook_event_name") or "")
         self.id = claude_code.conversation_id(payload["session_id"])
         here = os.environ.get("CLAUDE_PROJECT_DIR") or payload.get("cwd")
-        self.root = (
-            claude_code.workspace(here) if isinstance(here, str) and here.strip() and len(here) <= 2_000 else None
-        )
+        self.root = _root(here)
 
     def happened(self) -> str | None:
         """Record it, and give back what the agent is to read."""
-        what = getattr(self, f"_{self.event}", None) if self.event.isalpha() else None
+        what = getattr(self, f"_{self.event}", None) if self.event.isalpha() and self.event[0].isupper() else None
         if what is None:
             return None  # an event of another version: not ours
         if not self._records and not (self._injects and self.event == "UserPromptSubmit"):
@@ -295,7 +310,7 @@ class Session:
         if not isinstance(prompt, str) or not prompt.strip():
             return None
         answer = None
-        if self._injects:
+        if self._injects and self.root is not None:  # from nowhere in particular, all projects would be in sight
             try:
                 answer = self._context(store, prompt[:QUESTION])
             except RecollectError as e:  # what cannot be searched can still be recorded
@@ -309,7 +324,7 @@ class Session:
     def _context(self, store: Store, prompt: str) -> str | None:
         s = self._settings
         facts, excerpts = min(s.context_memories, MEMORIES), min(s.context_excerpts, EXCERPTS)
-        told = self._by_sidecar(prompt, facts, excerpts) if s.context else None
+        told = self._by_sidecar(store.location, prompt, facts, excerpts) if s.context else None
         if told is not None:
             return _answer(told)
 
@@ -324,13 +339,11 @@ class Session:
             made = ask(None)
         return _answer(made.text)
 
-    def _by_sidecar(self, prompt: str, facts: int, excerpts: int) -> str | None:
+    def _by_sidecar(self, location: str, prompt: str, facts: int, excerpts: int) -> str | None:
         """The context as a sidecar gives it, which searches by meaning too, if one of this user answers at once. None: none
         does, and the file is asked. Spoken by hand: the standard library's client takes as long to import as all of this."""
-        if "--database" in self._options:
-            return None  # a sidecar of this data folder may have another
         try:
-            url, uds, token = _sidecar(self._folder)
+            url, uds, token = _sidecar(self._folder, location)
             host = url.partition("://")[2]
             body = (
                 f'{{"prompt": {_quote(prompt)}, "session_id": {_quote(self.id)}, "budget": {BUDGET}, '
@@ -414,7 +427,7 @@ class Session:
     def _append(self, store: Store, entries: list[Entry]) -> None:
         if not self._records:
             return
-        clean: list[Entry] = [claude_code.safe(entry) if "payload" in entry else entry for entry in entries]
+        clean: list[Entry] = [claude_code.safe(entry) for entry in entries]
         try:
             store.append_many(self.id, clean)
             return

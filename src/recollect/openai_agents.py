@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .aio import AsyncStore
-from .errors import AlreadyExists, InvalidInput, NotFound
+from .errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
 from .model import MAIN
 from .store import Store, _id
 
@@ -152,13 +152,17 @@ class Session:
     async def pop_item(self) -> TResponseInputItem | None:
         """Take back the newest item, and return it. One that another branch shows too stays there: this session goes on
         from before it, on a branch of its own."""
-        newest = await self._items(1)
-        if not newest:
-            return None
-        ((event, item),) = newest
-        await self._take_back(event)
-        popped: TResponseInputItem = item
-        return popped
+        while newest := await self._items(1):
+            ((event, item),) = newest
+            try:
+                await self._take_back(event)
+            except ConversationDeleted:
+                raise
+            except NotFound:
+                continue  # somebody else took it: the one before is the newest now
+            popped: TResponseInputItem = item
+            return popped
+        return None
 
     async def _take_back(self, event: Event) -> None:
         branches = await self._store.branches(self.session_id)

@@ -105,6 +105,18 @@ def test_pages_and_files_are_refused_to_a_foreign_host_too(shared_app: Applicati
             assert answer.status == status, (host, path)
 
 
+def test_no_other_page_can_hold_it_in_a_frame(shared_app: Application) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", shared_app.port, timeout=20)
+    try:
+        connection.request("GET", "/")
+        headers = connection.getresponse().headers
+    finally:
+        connection.close()
+    assert headers["X-Frame-Options"] == "DENY"
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert "img-src 'self' data: blob:" in headers["Content-Security-Policy"]
+
+
 def test_it_listens_on_this_machine_only(shared_app: Application) -> None:
     found = [c.laddr.ip for c in psutil.Process(shared_app.process.pid).net_connections() if c.status == "LISTEN"]
     assert found == ["127.0.0.1"]

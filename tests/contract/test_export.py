@@ -355,6 +355,7 @@ def broken(archive: str) -> Iterator[tuple[str, str, int]]:
     yield "a change of nothing", but(change, memory="0" * 32), change + 1
     yield "a change out of order", but(change, n=7), change + 1
     yield "a branch without a parent", but(2, branches=[{"name": "b", "parent": "a", "at": 0, "created_at": 1}]), 3
+    yield "a counter at its end", but(1, last_seq=(1 << 63) - 1, tombstones=[[1, (1 << 63) - 1, 1]]), 2
     yield "deeply nested", put(n, "[" * 100_000), n + 1
     yield "behind the end", archive + rows[n], len(rows) + 1
     yield "not ours", '{"hello": 1}', 1

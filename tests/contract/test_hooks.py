@@ -405,3 +405,38 @@ def test_it_is_the_store_of_the_command_line(tmp_path: Path, later: list[tuple[s
     hooks.run(["claude-code", "--data-dir", str(tmp_path / "d"), "--user", "kim"], data.encode)
     with recollect.open(tmp_path / "d" / "chat.db", user="kim") as store:
         assert [m.text for m in store.messages("s")] == ["Hello."]
+
+
+def test_what_is_no_name_of_a_file_or_folder_costs_no_event(
+    hook: Hook, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NUL, halves of surrogates, a folder whose name is no UTF-8."""
+    hook("PostToolUse", tool_name="TaskCreate", tool_use_id="t1", tool_input={},
+         tool_response={"task": {"id": "1", "subject": "half \ud800"}})  # fmt: skip
+    hook("PostToolUse", tool_name="Read", tool_use_id="t2", tool_input={"file_path": "a\0b"}, tool_response="read")
+    for n, folder in enumerate(("/tmp/b\udce4ume", "/tmp/\0", 5)):
+        monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
+        assert prompt(hook, f"prompt {n}", session=f"s{n}", cwd=folder) is None
+    with recollect.open(url, user="alex") as store:
+        assert [e.kind for e in store.read(SESSION)] == ["tool_result", "ledger", "tool_result"]
+        assert [store.read(f"s{n}")[0].text for n in range(3)] == ["prompt 0", "prompt 1", "prompt 2"]
+        assert [store.get(f"s{n}").workspace for n in range(3)] == ["/tmp/b?ume", None, None]
+
+
+def test_without_a_workspace_nothing_of_any_is_handed_out(hook: Hook, monkeypatch: pytest.MonkeyPatch) -> None:
+    prompt(hook, "The zebra crossing is painted in May")
+    assert "zebra" in (prompt(hook, "When is the zebra crossing painted?", session="other") or "")
+    monkeypatch.delenv("CLAUDE_PROJECT_DIR")
+    assert prompt(hook, "When is the zebra crossing painted?", session="third", cwd=None) is None
+
+
+@pytest.mark.parametrize("what", ["pipe", "device", "folder", "nothing"])
+def test_a_transcript_that_is_no_file_is_not_read(hook: Hook, url: str, tmp_path: Path, what: str) -> None:
+    """A pipe or /dev/zero was read for ever."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    path = {"pipe": str(pipe), "device": "/dev/zero", "folder": str(tmp_path), "nothing": "\0"}[what]
+    hook("Stop", transcript_path=path, last_assistant_message="Done.")
+    hook("PreCompact", transcript_path=path, trigger="auto")
+    with recollect.open(url, user="alex") as store:
+        assert [e.text for e in store.read(SESSION, kinds=["message"])] == ["Done."]

@@ -237,6 +237,44 @@ def test_what_was_handed_to_the_model_is_shown_on_demand(store: recollect.Store)
     assert "Remember I prefer dark mode" in app.said
 
 
+PICTURES = [
+    "![x](http://p.example/1)",
+    "\\![x](http://p.example/2)",
+    "\\\\![x](http://p.example/3)",
+    "a ![x][y]\n\n[y]: http://p.example",
+]
+
+
+@pytest.mark.parametrize("said", PICTURES)
+def test_a_picture_in_a_message_is_text(store: recollect.Store, said: str) -> None:
+    """It would be fetched from wherever it says, and its address can carry away what was said. While an answer is being
+    given, too; and a backslash before it frees nothing."""
+    from markdown_it import MarkdownIt
+
+    c = store.create(title=said)
+    store.append(c, role="assistant", text=said, reasoning=said)
+    store.append(c, kind="note", text=said)
+    app = App(chat=c.id)
+    app.say(said)
+    for drawn in app.at.markdown:
+        assert "<img" not in MarkdownIt().render(drawn.value), drawn.value
+
+
+def test_a_picture_in_an_answer_is_text_while_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    from recollect.ui import chat
+    from recollect.ui.answers import Answer
+
+    drawn: list[str] = []
+    monkeypatch.setattr("streamlit.delta_generator.DeltaGenerator.markdown", lambda _, body, **__: drawn.append(body))
+    monkeypatch.setattr("streamlit.rerun", lambda: None)
+    answer = Answer(None, 0)
+    for piece in ("see !", "[x](http://p.example/4)"):
+        answer.add(piece)
+    answer.end()
+    chat._follow(answer)
+    assert drawn and drawn[-1] == "see \\![x](http://p.example/4)"
+
+
 def test_injection_is_switched_off_for_a_conversation(store: recollect.Store) -> None:
     store.append(store.create(title="Old"), role="user", text="Remember I prefer dark mode")
     store.settle()

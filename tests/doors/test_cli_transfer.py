@@ -94,6 +94,17 @@ def test_a_bad_line_and_other_files(run: Run, trip: str, tmp_path: Path) -> None
     assert "say which file" in flat(run("import", "recollect", "-d", other).err)
 
 
+def test_a_damaged_gzip_file_is_told(run: Run, trip: str, tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl.gz"
+    run("export", str(file))
+    packed = bytearray(file.read_bytes())
+    for damage in (bytes(packed[:40]), bytes([*packed[:40], *(255 - b for b in packed[40:120]), *packed[120:]])):
+        file.write_bytes(damage)
+        for said in ([str(file)], ["recollect", str(file)]):
+            answer = run("import", *said, "-d", str(tmp_path / "other.db"))
+            assert answer.code == 2 and "unexpected" not in answer.err
+
+
 def test_a_format_is_a_module_named_like_it() -> None:
     assert {"langgraph", "openai-agents", "recollect"} <= set(transfer.names())
     for name in transfer.names():

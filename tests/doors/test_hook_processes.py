@@ -66,6 +66,32 @@ def test_install_says_what_it_does_and_asks(run: Run, project: Path, own_store: 
     assert [len(p["events"]) for p in status["places"]] == [0, len(EVENTS)] and status["failures"] == 0
 
 
+def test_install_keeps_the_line_ends_and_every_character(run: Run, project: Path, tmp_path: Path) -> None:
+    file = tmp_path / "claude" / "settings.json"
+    file.parent.mkdir()
+    for before in (b'{\r\n  "a": 1\r\n}\r\n', b'{\r\n  "a": 1\r\n}', b'{\n  "half": "\\ud800"\n}\n'):
+        file.write_bytes(before)
+        assert run("hooks", "install", "claude-code", "--user", "--yes").code == 0
+        changed = file.read_bytes()
+        assert changed.count(b"\n") == changed.count(b"\r\n") or b"\r" not in before
+        assert run("hooks", "uninstall", "claude-code", "--user").code == 0
+        assert file.read_bytes() == before
+
+
+def test_a_file_that_could_not_be_kept_as_it_is_is_refused(run: Run, project: Path, tmp_path: Path) -> None:
+    file = tmp_path / "claude" / "settings.json"
+    file.parent.mkdir()
+    for before in ('{"a": 1e999}', '{"a": NaN}'):
+        file.write_text(before)
+        assert run("hooks", "install", "claude-code", "--user", "--yes").code == 6
+        assert file.read_text() == before
+    file.write_text('{"a": 1}')
+    file.chmod(0o400)
+    refused = run("hooks", "install", "claude-code", "--user", "--yes")
+    assert refused.code == 6 and "read-only" in refused.err and file.read_text() == '{"a": 1}'
+    assert [p.name for p in file.parent.iterdir()] == ["settings.json"]
+
+
 def test_install_keeps_what_is_there(run: Run, project: Path, tmp_path: Path) -> None:
     file = tmp_path / "claude" / "settings.json"
     file.parent.mkdir()

@@ -46,9 +46,38 @@ def test_a_sidecar_that_runs_is_asked(
         assert asked[-1] is not None and "Prefers oak" in asked[-1]
         prompt("UserPromptSubmit", "--user", "kim")  # another user's sidecar is not asked
         assert asked[-1] is None
+        other = tmp_path / "other.db"  # nor one of another store
+        with recollect.open(other) as store:
+            store.remember("Prefers beech over oak")
+        assert "beech" in prompt("UserPromptSubmit", "--database", str(other)) and asked[-1] is None
         os.chmod(own_store.parent / "sidecar" / "token", 0o644)  # nor one whose token others could have read
         assert "Prefers oak" in prompt() and asked[-1] is None
     finally:
         server.terminate()
         server.wait(30)
     assert "Prefers oak" in prompt() and asked[-1] is None
+
+
+def test_a_sidecar_of_another_store_is_not_asked(
+    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It leaves its address in the same data folder."""
+    monkeypatch.setattr(hooks, "SIDECAR_SECONDS", 30.0)
+    other = tmp_path / "other.db"
+    with recollect.open(other) as store:
+        store.remember("Prefers beech over pine")
+    with recollect.open(own_store) as store:
+        store.create("s")
+    command = [sys.executable, "-m", "recollect.cli", "--database", str(other), "serve", "--port", "0"]
+    server = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + 60
+        while not (own_store.parent / "sidecar" / "address").exists() and time.monotonic() < until:
+            time.sleep(0.1)
+        with recollect.open(other) as store:
+            store.create("s", workspace=str(tmp_path))
+        given = {"session_id": "s", "cwd": str(tmp_path), "hook_event_name": "UserPromptSubmit", "prompt": "Beech?"}
+        assert hooks.run(["claude-code"], lambda: json.dumps(given).encode()) is None
+    finally:
+        server.terminate()
+        server.wait(30)

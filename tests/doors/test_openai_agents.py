@@ -144,6 +144,14 @@ async def test_the_newest_of_many_are_found_behind_other_events(alex: recollect.
     assert said(await session.get_items(3)) == ["item 2", "item 3", "item 4"]
 
 
+async def test_two_that_pop_at_once_get_two_items(store: recollect.Store) -> None:
+    session = Session("s", store)
+    await session.add_items([user(f"{n}") for n in range(10)])
+    popped = await asyncio.gather(*(session.pop_item() for _ in range(10)))
+    assert sorted(said(list(popped))) == [f"{n}" for n in range(10)]
+    assert await session.pop_item() is None
+
+
 async def test_items_are_taken_back(alex: recollect.Store) -> None:
     session = Session("talk", alex)
     assert await session.pop_item() is None

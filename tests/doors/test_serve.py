@@ -98,6 +98,14 @@ def test_a_new_token_makes_the_old_one_worthless() -> None:
         assert refused.value.status == 401
 
 
+def test_a_new_token_for_a_place_that_is_taken_changes_nothing(run: Run) -> None:
+    with process("--port", "0") as sidecar:
+        refused = run("serve", "--port", sidecar.url.rsplit(":", 1)[1], "--new-token")
+        assert refused.code == 6
+        with Client() as client:
+            assert client.health()["status"] == "ok", "with the token that is in the file"
+
+
 def test_sigterm_writes_what_was_accepted() -> None:
     """Whatever was answered with success is stored, whatever was not may be; and it ends within five seconds."""
     stored: list[str] = []

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 AT_ONCE = 200
+LAST = 1 << 53
+"""The highest number of an event: what counts on from there is still a number to every database and every reader of JSON."""
 STRICT = {"none": 0, "messages": 1, "all": 2}
 NEW, SAME, OTHER = "new", "same", "other"
 AGAIN = "`import_(..., again=True)`, or `recollect import --again`, brings back what was erased."
@@ -226,6 +228,8 @@ class Plan:
     def _conversation(self, line: Line, number: int) -> None:
         if line["id"] in self.places:
             raise BadLine(f"the conversation {line['id']!r} is there twice.", number)
+        if line["last_seq"] > LAST:
+            raise BadLine(f"no conversation has {line['last_seq']:,} events: none could follow.", number)
         stored = clean.conversation(line, self._gate, number)
         place = self.places[line["id"]] = Place(line["id"], line["last_seq"])
         place.title, place.workspace = stored["title"], stored["workspace"]

@@ -5,6 +5,7 @@ written in one move; what cannot be understood is not touched. The hooks themsel
 """
 
 import json
+import math
 import os
 import stat
 import time
@@ -251,7 +252,7 @@ class Settings:
         except FileNotFoundError:
             return cls(file, None, {})
         try:
-            content = json.loads(raw.decode("utf-8-sig") or "{}", object_pairs_hook=_once) if raw.strip() else {}
+            content = _parsed(raw.decode("utf-8-sig")) if raw.strip() else {}
         except (ValueError, RecursionError) as e:
             raise Refused(
                 f"{file} is not valid JSON ({e}). It was left as it is: correct it, then try again."
@@ -294,7 +295,13 @@ class Settings:
         old = self._raw.decode("utf-8-sig") if self._raw else ""
         first = next((line for line in old.splitlines() if line[:1] in " \t" and line.strip()), "  ")
         indent = first[: len(first) - len(first.lstrip())]
-        return json.dumps(self.content, indent="\t" if indent.startswith("\t") else len(indent), ensure_ascii=False)
+        width: str | int = "\t" if indent.startswith("\t") else len(indent)
+        made = json.dumps(self.content, indent=width, ensure_ascii=False)
+        try:
+            made.encode()
+        except UnicodeEncodeError:  # half of a surrogate pair, which JSON can only say by its number
+            made = json.dumps(self.content, indent=width)
+        return made.replace("\n", "\r\n") if "\r\n" in old else made
 
     def write(self) -> Path | None:
         """Write it in one move, where a link leads. Returns the copy of what was there."""
@@ -306,14 +313,30 @@ class Settings:
             if target.read_bytes() != self._raw:
                 raise Refused(f"{self.file} was changed by someone else meanwhile. It was left as it is: try again.")
             mode = stat.S_IMODE(target.stat().st_mode)
+            if not mode & stat.S_IWUSR:
+                raise Refused(f"{self.file} is read-only: somebody wants it as it is. `chmod u+w` it, then try again.")
             backup = _free(target.with_name(f"{target.name}.before-recollect-{time.strftime('%Y%m%d-%H%M%S')}"))
             _put(backup, self._raw, mode)
-        ends = b"\n" if self._raw is None or self._raw.endswith(b"\n") or not self._raw else b""
+        ends = b"" if self._raw and not self._raw.endswith(b"\n") else b"\n"
+        if (self._raw or b"").endswith(b"\r\n"):
+            ends = b"\r\n"
         mark = b"\xef\xbb\xbf" if (self._raw or b"").startswith(b"\xef\xbb\xbf") else b""
         new = target.with_name(f".{target.name}.{os.getpid()}")
         _put(new, mark + self.text().encode() + ends, mode)
         os.replace(new, target)
         return backup
+
+
+def _parsed(text: str) -> Any:
+    """JSON, of which nothing is lost when it is written again."""
+    return json.loads(text, object_pairs_hook=_once, parse_constant=_number, parse_float=_number)
+
+
+def _number(said: str) -> float:
+    found = float(said)
+    if not math.isfinite(found):
+        raise ValueError(f"{said[:40]} is a number that could not be kept")
+    return found
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

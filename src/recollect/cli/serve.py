@@ -41,9 +41,10 @@ def serve(
         ) from None
     if uds is not None and port is not None:
         raise InvalidInput("Say --port or --uds, not both.")
-    token = place.make_token(s.settings, renew=new_token)
     listening = listen.listen(host, run.PORT if port is None else port, None if uds is None else str(uds))
     try:
+        # Not before the place is ours: a sidecar that runs there already goes on with the token that it has.
+        token = place.make_token(s.settings, renew=new_token)
         run.serve(
             s.store, s.settings, listening=listening, token=token, workspace=workspace,
             ready=lambda: _told(s, listening.url, listening.uds, place.token_file(s.settings), workspace, beside),

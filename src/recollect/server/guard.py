@@ -258,6 +258,20 @@ class Protocol(H11Protocol):
         else:
             self._stop()
 
+    def send_400_response(self, msg: str) -> None:
+        """What is no HTTP is refused in the one shape, too."""
+        body = error_body(CODES[400], "This is no HTTP that is understood here.")
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", b"%d" % len(body)),
+            (b"connection", b"close"),
+        ]
+        reason = h11.Response(status_code=400, headers=headers, reason=b"Bad Request")
+        for event in (reason, h11.Data(data=body), h11.EndOfMessage()):
+            if output := self.conn.send(event):
+                self.transport.write(output)
+        self.transport.close()
+
     def _wait(self) -> None:
         self._waiting = self.loop.call_later(self.head_seconds, self._too_slow)
 

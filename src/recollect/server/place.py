@@ -89,12 +89,12 @@ def _private(path: str, found: os.stat_result, is_kind: object, mode: int) -> No
         )
 
 
-def write_address(settings: Settings, url: str, uds: str | None) -> None:
-    """Leave word where the sidecar listens, for clients of the same user."""
+def write_address(settings: Settings, url: str, uds: str | None, store: str = "") -> None:
+    """Leave word where the sidecar listens, and which store it serves, for clients of the same user."""
     path = os.path.join(folder(settings), ADDRESS)
     draft = f"{path}.{os.getpid()}"
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as f:
-        f.write(f"{url}\n{uds or ''}\n")
+        f.write(f"{url}\n{uds or ''}\n{store}\n")
     os.replace(draft, path)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 
 from .. import __version__
-from ..errors import InvalidInput, NotFound
+from ..errors import ConversationDeleted, InvalidInput, NotFound
 from ..model import KINDS, Memory
 from . import shapes
 from .shapes import (
@@ -24,12 +24,11 @@ from .shapes import (
     Replay,
     StatsAnswer,
 )
-from .state import Branch, InWorkspace, SessionId, Sidecar, State, answer
+from .state import PAGE, Branch, InWorkspace, SessionId, Sidecar, State, answer
 
 router = APIRouter(prefix="/memory")
 Limit = Annotated[int, Query(ge=1, le=1000, description="At most so many.")]
 Cursor = Annotated[str | None, Query(min_length=1, max_length=256, description="`next` of the page before.")]
-PAGE = 500
 
 
 @router.get("/conversations", response_model=Conversations)
@@ -151,13 +150,11 @@ async def forget(body: Forget, sidecar: Sidecar, workspace: InWorkspace = None) 
 async def _seen_even_in_the_bin(sidecar: State, session_id: str, place: str | None) -> None:
     if place is None:
         return
-    for deleted in (False, True):
-        cursor = None
-        while page := await sidecar.store.conversations(workspace=place, limit=PAGE, cursor=cursor, deleted=deleted):
-            if any(c.id == session_id for c in page):
-                return
-            cursor = page[-1].cursor
-    raise NotFound(f"There is no session {session_id!r} in this workspace.")
+    try:
+        await sidecar.session(session_id, place)
+    except ConversationDeleted:
+        if not await sidecar.is_in_the_bin(session_id, place):
+            raise NotFound(f"There is no session {session_id!r} in this workspace.") from None
 
 
 @router.get("/stats", response_model=StatsAnswer)

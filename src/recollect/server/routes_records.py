@@ -173,6 +173,10 @@ async def summarize(
 async def remember(body: Remember, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
     """Keep a statement as a fact. Said again in the same scope it is the same fact."""
     place = sidecar.scope(workspace, body.workspace)
+    if place is not None and body.source is not None:
+        session, colon, number = body.source.rpartition(":")
+        if colon and number.isdigit():
+            await sidecar.session(session, place)  # what it rests on must be in reach, too
     if body.session_id is not None:
         await sidecar.session(body.session_id, place)
         place = None  # the session has its own

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-import queue
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -19,7 +17,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
-from ..errors import InvalidInput
+from ..archive.lines import numbered, parse
 from .guard import LINES
 from .shapes import ImportedAnswer
 from .state import InWorkspace, Sidecar, answer
@@ -28,6 +26,7 @@ router = APIRouter(prefix="/memory")
 HELD = 8
 WAIT_SECONDS = 30.0
 IN_MEMORY = 1024 * 1024
+TOGETHER = 64 * 1024  # bytes of an export that are sent in one piece
 MEDIA = {"jsonl": LINES[0].decode(), "markdown": "text/markdown; charset=utf-8"}
 EXAMPLE = '{"type":"recollect","version":1,"exported_at":1794802542975}\n'
 
@@ -37,22 +36,36 @@ class _Gone(Exception):
 
 
 class _Pipe:
-    """A file to write to in a thread, and to read from in the event loop."""
+    """A file to write to in a thread, and to read from in the event loop. The loop never waits in a thread of its own: one that
+    nobody reads any more would keep it for ever, and a few of those stop everything else."""
 
     def __init__(self) -> None:
-        self._chunks: queue.Queue[bytes | BaseException | None] = queue.Queue(HELD)
+        self._loop = asyncio.get_running_loop()
+        self._chunks: asyncio.Queue[bytes | BaseException | None] = asyncio.Queue()
+        self._room = threading.Semaphore(HELD)
         self._is_open = True
+        self._parts: list[bytes] = []
+        self._size = 0
 
     def write(self, text: str) -> int:
-        self._put(text.encode("utf-8", "replace"))
+        part = text.encode("utf-8", "replace")
+        self._parts.append(part)
+        self._size += len(part)
+        if self._size >= TOGETHER:
+            self._flush()
         return len(text)
 
+    def _flush(self) -> None:
+        parts, self._parts, self._size = self._parts, [], 0
+        if parts:
+            self._put(b"".join(parts))
+
     def _put(self, chunk: bytes | BaseException | None) -> None:
-        if not self._is_open:
+        if not self._room.acquire(timeout=WAIT_SECONDS) or not self._is_open:
             raise _Gone
         try:
-            self._chunks.put(chunk, timeout=WAIT_SECONDS)
-        except queue.Full:
+            self._loop.call_soon_threadsafe(self._chunks.put_nowait, chunk)
+        except RuntimeError:  # the loop is closed
             raise _Gone from None
 
     def start(self, fill: Callable[[Any], Any]) -> None:
@@ -60,6 +73,7 @@ class _Pipe:
             with contextlib.suppress(_Gone):
                 try:
                     fill(self)
+                    self._flush()
                     self._put(None)
                 except _Gone:
                     raise
@@ -70,7 +84,8 @@ class _Pipe:
 
     async def next(self) -> bytes | None:
         """The next piece; None at the end. What went wrong is raised."""
-        chunk = await asyncio.to_thread(self._chunks.get)
+        chunk = await self._chunks.get()
+        self._room.release()
         if isinstance(chunk, BaseException):
             raise chunk
         return chunk
@@ -83,9 +98,7 @@ class _Pipe:
                 chunk = await self.next()
         finally:
             self._is_open = False
-            with contextlib.suppress(queue.Empty):
-                while True:
-                    self._chunks.get_nowait()
+            self._room.release()  # whoever waits for room learns that there is no reader
 
 
 @router.get(
@@ -140,22 +153,25 @@ async def bring_in(request: Request, sidecar: Sidecar, workspace: InWorkspace = 
                 file.write(chunk)
         file.seek(0)
         if place is not None:
-            await asyncio.to_thread(_belongs, file, place)
+            for id in await asyncio.to_thread(_belonging, file, place):
+                if not await sidecar.is_free(id, place):
+                    raise HTTPException(403, f"The session {id!r} is another workspace's. Nothing was written.")
         found = await sidecar.store.import_(file)
     sidecar.feed.wake()
     problems = [{"where": p.where, "what": p.what, "fix": p.fix} for p in found.problems]
     return answer({"added": dict(found.added), "known": dict(found.known), "problems": problems})
 
 
-def _belongs(file: IO[bytes] | Any, place: str) -> None:
-    """Into a workspace comes only what belongs to it: its sessions, and facts that no other workspace has to itself."""
-    for number, text in enumerate(file, 1):
-        try:
-            line = json.loads(text)
-        except ValueError:
-            raise InvalidInput(f"Line {number} is not JSON.") from None
-        kind = line.get("type") if isinstance(line, dict) else None
-        where = line.get("workspace") if isinstance(line, dict) else place
+def _belonging(file: IO[bytes] | Any, place: str) -> list[str]:
+    """Into a workspace comes only what belongs to it: its sessions, and facts that no other workspace has to itself. Returns
+    the sessions."""
+    sessions = []
+    for number, text in numbered(file):
+        kind, line = parse(text, number)
+        where = line.get("workspace")
         if kind == "item" or (where != place and (kind == "conversation" or (kind == "memory" and where is not None))):
             raise HTTPException(403, f"Line {number} belongs to another workspace. Nothing was written.")
+        if kind == "conversation":
+            sessions.append(str(line["id"]))
     file.seek(0)
+    return sessions

@@ -38,7 +38,7 @@ def serve(
     app = create_app(store, token=token, hosts=listening.hosts, workspace=workspace, limits=limits)
 
     def told() -> None:
-        place.write_address(settings, listening.url, listening.uds)
+        place.write_address(settings, listening.url, listening.uds, store.location)
         ready()
 
     # Many threads take turns here, and some compute: in 5 ms turns, which are Python's own, an append waits for several.

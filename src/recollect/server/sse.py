@@ -80,8 +80,11 @@ class Feed:
         """Everything behind a position, for ever."""
         self.readers += 1
         try:
-            yield encoded("ready", after, b'{"cursor":%d}' % after)
             await self._start()
+            if after > self._cursor:
+                # A position of a store that was replaced since: whoever waited for it to come would wait for years.
+                after = min(after, await self.now())
+            yield encoded("ready", after, b'{"cursor":%d}' % after)
             while not self.closed:
                 news, floor, cursor = self._news, self._floor, self._cursor
                 if after < floor:
@@ -120,6 +123,10 @@ class Feed:
                 page = await self._store.changes(after=self._cursor, limit=PAGE)
             except RecollectError as e:
                 log.warning("Live updates wait: %s", e)
+                await asyncio.sleep(1)
+                continue
+            except Exception as e:  # else everybody would listen to nothing from now on
+                log.error("Live updates wait: %s", type(e).__name__)
                 await asyncio.sleep(1)
                 continue
             for change in page.items:

@@ -15,12 +15,14 @@ from fastapi import Depends, Query, Request, Response
 from starlette.exceptions import HTTPException
 
 from ..aio import AsyncStore
-from ..errors import InvalidInput, NotFound
+from ..errors import ConversationDeleted, InvalidInput, NotFound
 from ..model import Conversation, Memory
 from ..store import Store
 from . import shapes
 from .recorder import Recorder
 from .sse import Feed
+
+PAGE = 500
 
 
 class State:
@@ -62,6 +64,23 @@ class State:
             raise NotFound(f"There is no session {session_id!r} in this workspace.")
         return found
 
+    async def is_free(self, session_id: str, workspace: str) -> bool:
+        """Whether an id is this workspace's to write under: a session of it, in the bin or not, or nobody's."""
+        try:
+            return (await self.store.get(session_id)).workspace == workspace
+        except ConversationDeleted:
+            return await self.is_in_the_bin(session_id, workspace)
+        except NotFound:
+            return True
+
+    async def is_in_the_bin(self, session_id: str, workspace: str) -> bool:
+        cursor = None
+        while page := await self.store.conversations(workspace=workspace, limit=PAGE, cursor=cursor, deleted=True):
+            if any(c.id == session_id for c in page):
+                return True
+            cursor = page[-1].cursor
+        return False
+
     async def target(self, id: str, workspace: str | None) -> tuple[str, int] | None:
         """What an id means: (session, number) of a record; None for a fact. Either is looked at from the workspace."""
         session, colon, number = id.rpartition(":")
@@ -75,7 +94,10 @@ class State:
 
     async def is_seen(self, memory: Memory, workspace: str) -> bool:
         if memory.conversation_id is not None:
-            return (await self.store.get(memory.conversation_id)).workspace == workspace
+            try:
+                return (await self.store.get(memory.conversation_id)).workspace == workspace
+            except ConversationDeleted:  # what is limited to a session goes into the bin with it
+                return False
         return memory.workspace in (None, workspace)
 
 
@@ -87,11 +109,14 @@ async def _state(
 
 
 async def only_known(request: Request) -> None:
-    """A misspelt parameter is an error: `worksapce=` would else look from everywhere."""
+    """A misspelt parameter is an error: `worksapce=` would else look from everywhere. So is one that is said twice."""
     route = request.scope["route"]
     known = _known.get(route.path_format)
     if known is None:
         known = _known[route.path_format] = {p.alias for p in route.dependant.query_params}
+    names = [name for name, _ in request.query_params.multi_items() if name != "kinds"]
+    if len(names) != len(set(names)):
+        raise HTTPException(422, "A parameter is there twice; which one is meant cannot be known.")
     if not known.issuperset(request.query_params):
         raise HTTPException(
             422, f"There is no parameter like that here. The parameters are: {', '.join(sorted(known))}."

@@ -552,6 +552,8 @@ def last_turn(path: str, tail: int, told: str | None, seconds: float) -> list[En
 
 
 def _turn(path: str, tail: int) -> list[Entry]:
+    if not os.path.isfile(path):
+        return []  # a pipe or a device would be read for ever
     try:
         with open(path, "rb") as f:
             size = f.seek(0, os.SEEK_END)

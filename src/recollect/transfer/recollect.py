@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
@@ -26,7 +27,7 @@ def looks_like(path: Path) -> bool:
     try:
         with _open(path) as f:
             first = json.loads(f.readline(10_000).decode("utf-8-sig"))
-    except (ValueError, OSError, EOFError, RecursionError):
+    except (ValueError, OSError, EOFError, RecursionError, zlib.error):
         return False
     return isinstance(first, dict) and first.get("type") == "recollect"
 
@@ -41,8 +42,8 @@ def bring(store: Store, path: Path, *, again: bool = False, progress: Progress |
     try:
         with _open(path) as f:
             return store.import_(f, again=again, progress=progress)
-    except (EOFError, gzip.BadGzipFile) as e:
-        raise InvalidInput(f"{path} cannot be unpacked ({e}): it was cut off, or is no gzip file.") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as e:
+        raise InvalidInput(f"{path} cannot be unpacked ({e}): it was cut off or damaged, or is no gzip file.") from None
 
 
 def _open(path: Path) -> IO[bytes]:

@@ -238,7 +238,10 @@ def _again(c: Conversation, branch: Branch) -> None:
 def _follow(answer: Answer) -> None:
     """Show an answer as it comes; then the page is drawn anew, from the log."""
     with st.chat_message("assistant", avatar=transcript.AVATARS["assistant"]):
-        st.write_stream(answer.pieces())
+        box, said = st.empty(), ""
+        for piece in answer.pieces():
+            said += piece
+            box.markdown(transcript.readable(said))
     st.rerun()
 
 

@@ -72,7 +72,7 @@ def remember(c: Conversation, e: Event) -> None:
                 conversation=c.id if scope == HERE else None, workspace=c.workspace if scope == WORKSPACE else None,
             )  # fmt: skip
         except RecollectError as error:
-            st.error(str(error))
+            st.error(look.unpictured(str(error)))
             return
         done("Remembered. The page Memories has it.")
 
@@ -87,7 +87,7 @@ def clear(c: Conversation) -> None:
         try:
             gone = state.store().clear(c.id)
         except RecollectError as error:
-            st.error(str(error))
+            st.error(look.unpictured(str(error)))
             return
         state.look_at(c.id)
         done(f"{look.count(gone, 'event')} cleared.")
@@ -120,7 +120,7 @@ def erase_conversation(c: Conversation) -> None:
                 store.forget(source=c.id, erase=True)
             receipt = store.erase(conversation=c.id)
         except RecollectError as error:
-            st.error(str(error))
+            st.error(look.unpictured(str(error)))
             return
         newest = store.conversations(limit=1)
         state.look_at(newest[0].id if newest else None)
@@ -137,7 +137,7 @@ def erase_memory(m: Memory) -> None:
         try:
             state.store().forget(m.id, erase=True)
         except RecollectError as error:
-            st.error(str(error))
+            st.error(look.unpictured(str(error)))
             return
         st.session_state.pop("undoable", None)
         done("Erased.")
@@ -168,7 +168,7 @@ def purge(conversation: Conversation | None) -> None:
             for m in held:
                 store.forget(m.id, erase=True)
         except RecollectError as error:
-            st.error(str(error))
+            st.error(look.unpictured(str(error)))
             return
         st.session_state.pop("undoable", None)
         done(f"{look.count(len(held), 'memory')} erased.")

@@ -38,7 +38,7 @@ def run() -> None:
     try:
         state.shared()
     except RecollectError as e:
-        st.error(str(e), icon=":material/error:")
+        st.error(look.unpictured(str(e)), icon=":material/error:")
         st.caption("The store could not be opened. `recollect doctor` in a terminal says what to do.")
         return
     try:
@@ -53,7 +53,7 @@ def run() -> None:
         st.session_state["fresh"] = True
         sidebar.watch()
     except RecollectError as e:
-        st.error(str(e), icon=":material/error:")
+        st.error(look.unpictured(str(e)), icon=":material/error:")
     except Exception as e:
         said_wrong(e)
 

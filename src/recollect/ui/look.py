@@ -120,6 +120,8 @@ KIND_COLOURS = {"fact": "blue", "preference": "violet", "todo": "orange", "proje
 STATE_COLOURS = {"active": "green", "quarantined": "orange", "forgotten": "gray", "replaced": "gray", "expired": "gray"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~$:])")
 
+_PICTURE = re.compile(r"(?<!\\)(\\*)!\[")
+
 
 def style() -> None:
     st.html(_STYLE)
@@ -128,6 +130,12 @@ def style() -> None:
 def plain(text: str) -> str:
     """Text for where Markdown is read, as it was written: no formatting, no link, no formula comes of it."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def unpictured(text: str) -> str:
+    """Markdown without its pictures: one would be fetched from wherever it says, and that is how what was said leaks out.
+    A `!` that is escaped already stays as it is: a second backslash would free it again."""
+    return _PICTURE.sub(lambda m: m[0] if len(m[1]) % 2 else f"{m[1]}\\![", text)
 
 
 def short(text: str, most: int = 60) -> str:

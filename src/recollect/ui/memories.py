@@ -254,7 +254,7 @@ def add() -> None:
         try:
             made = state.store().remember(content, kind=kind, importance=importance, tags=tags, pinned=pinned)
         except RecollectError as error:
-            st.error(str(error))
+            st.error(look.unpictured(str(error)))
             return
         if made.made_room:
             state.tell(f"{look.count(len(made.made_room), 'less important memory')} had to make room.", "info")
@@ -271,7 +271,7 @@ def edit(m: Memory, promote: bool = False) -> None:
                 promote=promote,
             )  # fmt: skip
         except RecollectError as error:
-            st.error(str(error))
+            st.error(look.unpictured(str(error)))
             return
         state.offer_undo(f"Saved: {look.label(changed.content, 80)}", partial(state.store().undo, changed.id))
         dialogs.done()

@@ -20,6 +20,7 @@ from ..config import Settings
 from ..errors import ConversationDeleted, InvalidInput, NotFound, RecollectError
 from ..model import MAIN, Branch, Checkpoint, Conversation
 from ..store import Store
+from . import look
 from .answers import Answers
 
 P = ParamSpec("P")
@@ -257,7 +258,7 @@ def notes(page: str) -> None:
         undo = None
     with st.container(key="notes"):
         for kind, text in st.session_state.pop("to-tell", []):
-            {"error": st.error, "info": st.info, "success": st.success}.get(kind, st.warning)(text)
+            {"error": st.error, "info": st.info, "success": st.success}.get(kind, st.warning)(look.unpictured(text))
         if undo:
             with st.container(horizontal=True, vertical_alignment="center", border=True, key="undo-bar"):
                 st.markdown(undo[0], width="stretch")

@@ -27,10 +27,9 @@ LONGEST = 20_000
 
 def readable(text: str) -> str:
     """A message for the page: Markdown as people and models write it, and nothing that loads or runs."""
-    # A picture in an answer would be fetched from wherever it says: that is how what was said leaks out. Links stay
-    # links, a click is the reader's own.
+    # Links stay links, a click is the reader's own.
     cut = text if len(text) <= LONGEST else text[:LONGEST] + "\n\n… (cut here; the export has all of it)"
-    return cut.replace("![", "\\![").replace("$", "\\$")
+    return look.unpictured(cut).replace("$", "\\$")
 
 
 def draw(c: Conversation, branch: Branch, events: list[Event], pinned: set[int], focus: int | None) -> None:
