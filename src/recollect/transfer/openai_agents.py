@@ -43,11 +43,11 @@ def looks_like(path: Path) -> bool:
     return True
 
 
-def bring(store: Store, path: Path, *, again: bool = False, progress: Progress | None = None) -> Imported:
+def bring(store: Store, path: Path, *, again: bool | None = None, progress: Progress | None = None) -> Imported:
     """Bring all its sessions into a store."""
     source = _open(path)
     try:
-        return _Sessions(store, source, again, progress).bring()
+        return _Sessions(store, source, bool(again), progress).bring()
     finally:
         source.close()
 
