@@ -125,7 +125,11 @@ class Log:
     def append(self, messages: Sequence[BaseMessage], *, begins: bool = False) -> int:
         entries = [_entry(m) for m in messages]
         if entries and not begins and self._made_at is not None:
-            if self._store.get(self.conversation).created_at != self._made_at:
+            try:
+                is_same = self._store.get(self.conversation).created_at == self._made_at
+            except NotFound:
+                is_same = True  # writing says why
+            if not is_same:
                 raise Erased("The chat was erased while this turn was answered: the answer is not recorded.")
         if entries:
             try:
