@@ -421,10 +421,10 @@ def erasures(store: recollect.Store) -> None:
     kept.put(("n",), "k", {"content": "of a run"})
     store._db.write("alex", lambda tx: tx.run('update items set source = \'{"thread_id": "x"}\' where user_no = :user'))
     file, theirs = io.StringIO(), io.StringIO()
-    store.export(file)
-    store.erase(conversation="x")
     MemoryStore(store.for_user("service")).put(("memories", "alex", "x"), "k", {"content": "of a run"})
+    store.export(file)
     store.for_user("service").export(theirs)
+    store.erase(conversation="x")
     for late in (file, theirs):
         assert store.import_(io.StringIO(late.getvalue())).problems
     old = recollect.ids.new()
