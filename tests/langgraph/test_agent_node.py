@@ -24,6 +24,7 @@ import recollect
 from recollect.errors import Erased, InvalidInput
 from recollect.langgraph import AgentNode, MemoryStore, Saver
 from recollect.langgraph.history import as_stored, history_of
+from recollect.langgraph.messages import trimmed
 from talk import Open, texts
 
 TESTS = Path(__file__).parent
@@ -234,6 +235,18 @@ def test_trimming_never_leaves_half_of_a_tool_call(anywhere: Any) -> None:
             assert calls == results
             assert len(messages) <= most or len(messages) == 1
     assert [c["args"] for m in shown[-1] if isinstance(m, AIMessage) for c in m.tool_calls] == [{"n": 1}, {"n": 2}]
+
+
+def test_ids_of_calls_that_are_used_again_are_told_apart() -> None:
+    """Many a local server calls the first call of every answer the same."""
+    called = AIMessage("", tool_calls=[{"name": "look", "args": {}, "id": "call_0"}])
+    turn = [HumanMessage("look"), called, ToolMessage("seen", tool_call_id="call_0"), AIMessage("There.")]
+    for most in range(9):
+        kept = trimmed([*turn, *turn], most)
+        shape = [m.type + ("+" if getattr(m, "tool_calls", ()) else "") for m in kept]
+        assert "tool" not in shape[:1] and len(kept) <= most
+        assert all(before == "ai+" for before, m in zip(shape, shape[1:], strict=False) if m == "tool")
+    assert len(trimmed([*turn, *turn], 8)) == 8
 
 
 def test_a_call_that_never_came_back_is_not_shown_again(open_store: Open) -> None:
