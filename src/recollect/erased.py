@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from .db import Tx
 
 CONVERSATION, CHECKPOINT, MESSAGE, MEMORY = "conversation", "checkpoint", "message", "memory"
+KEY, LEARNED, ITEM = "key", "learned", "item"
+"""The key that an event was written with; and what went with something else. The latter an import does not bring back; saying it
+again is no bringing back."""
 
 
 def key(tx: Tx) -> str:
@@ -97,6 +100,22 @@ def refuse_checkpoint(tx: Tx, conversation: str, *checkpoints: str | None) -> No
                     f"The state that this run of conversation {conversation!r} goes on from was erased. Nothing was written; "
                     "start the run again."
                 )
+
+
+def keys(tx: Tx, conversation: str, among: Iterable[str]) -> set[str]:
+    """Of these idempotency keys, those of events that were erased."""
+    if not has_any(tx, KEY):
+        return set()
+    return {key for key in among if at(tx, KEY, f"{conversation}\0{key}") is not None}
+
+
+def refuse_keys(tx: Tx, conversation: str, among: Iterable[str]) -> None:
+    """Raise for whoever writes an event again that was erased: a hook, an import or a queue that is late."""
+    if keys(tx, conversation, among):
+        raise Erased(
+            f"An event of conversation {conversation!r} with this key was erased. Nothing was written; leave it out, or write "
+            "it with another key."
+        )
 
 
 def refuse_messages(tx: Tx, conversation: str, messages: Iterable[str]) -> None:

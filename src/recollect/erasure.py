@@ -16,7 +16,7 @@ import json
 
 from . import branches, checkpoints, conversations, erased, ids, items, jobs, log, memories
 from .errors import InvalidInput, NotFound
-from .learned import Scope, count, items_of, judge, learned_of, numbers, parts, total
+from .learned import Judged, Scope, count, find_items, items_of, judge, learned_of, note, numbers, parts, total
 from .search import index
 
 TYPE_CHECKING = False
@@ -269,6 +269,16 @@ def _drop_event(tx: Tx, scope: Scope, receipt: str, now: int, summaries: bool) -
             c=no, b=branch,
         )
     }  # fmt: skip
+    keys = {
+        row[0]
+        for branch in tree
+        for row in tx.all(
+            "select key from events where user_no = :user and conversation_no = :c and branch_no = :b and key is not null"
+            f" and seq in ({listed})",
+            c=no, b=branch,
+        )
+    }  # fmt: skip
+    erased.note(tx, erased.KEY, [f"{found.id}\0{key}" for key in sorted(keys)], receipt, now)
     for kind, text in log.remove(tx, found, sorted(there)):
         if kind == "message" and found.title is not None and found.title == conversations.title_from(text):
             conversations.untitle(tx, found)
@@ -366,14 +376,16 @@ def do(tx: Tx, wanted: Target, step: list[Any], receipt: str, now: int, summarie
         return counts, {}
     if step[0] == "rest":
         counts = _count_all(tx)
+        note(tx, (), find_items(tx, scope, Judged()), receipt, now)
         _drop_rest(tx)
         return counts, {}
     if scope.is_all:
         counts = {t: count(tx, f"{t} where user_no = :user") for t in ("memory_changes", "memory_roots", "memories")}
         counts["vectors"] = _vectors(tx, " and conversation_no = 0")
+        note(tx, judge(tx, scope).gone, (), receipt, now)
         _drop_memories_of_all(tx)
         return counts, {}
-    return learned_of(tx, scope, apply=True)
+    return learned_of(tx, scope, receipt, now)
 
 
 def names_of(tx: Tx, wanted: Target) -> tuple[list[str], list[str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from . import items, memories, views
+from . import erased, items, memories, views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -359,8 +359,8 @@ def find_items(tx: Tx, scope: Scope, judged: Judged) -> list[Row]:
 # -- both
 
 
-def learned_of(tx: Tx, scope: Scope, *, apply: bool = False) -> tuple[Counts, Counts]:
-    """What was learned from it, and what graphs have put away: counted, and removed if so said."""
+def learned_of(tx: Tx, scope: Scope, receipt: str | None = None, now: int = 0) -> tuple[Counts, Counts]:
+    """What was learned from it, and what graphs have put away: counted, and with a receipt removed."""
     judged = judge(tx, scope)
     put = find_items(tx, scope, judged)
     gone, changed = _count_memories(tx, judged)
@@ -368,10 +368,21 @@ def learned_of(tx: Tx, scope: Scope, *, apply: bool = False) -> tuple[Counts, Co
     gone["item_texts"] = sum(
         count(tx, f"item_texts where user_no = :user and item in ({part})") for part in parts(row[0] for row in put)
     )
-    if apply:
+    if receipt is not None:
+        note(tx, judged.gone, put, receipt, now)
         items.remove(tx, put)
         _drop_memories(tx, judged)
     return gone, changed
+
+
+def note(tx: Tx, gone: Iterable[int], put: Sequence[Row], receipt: str, now: int) -> None:
+    """Memories and items that go are known by their hashes: an export that still holds them does not bring them back."""
+    names: list[str] = []
+    for part in parts(gone):
+        rows = tx.all(f"select memory_id from memories where user_no = :user and id in ({part})")
+        names += [row[0] for row in rows]
+    erased.note(tx, erased.LEARNED, names, receipt, now)
+    erased.note(tx, erased.ITEM, [f"{row[1]}\0{row[2]}" for row in put], receipt, now)
 
 
 # -- what is kept elsewhere

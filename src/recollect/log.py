@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from . import branches, checks, conversations, ids
+from . import branches, checks, conversations, erased, ids
 from .branches import EVERY, NO_LIMIT
 from .conversations import Found, find
 from .errors import Damaged, InvalidInput, NotFound
@@ -309,6 +309,7 @@ def append(
     if any(event.key is not None for event in events):
         # The same key is one event, whether it is there already or stands twice in one batch.
         known = _known(tx, found, b, name, events)
+        erased.refuse_keys(tx, found.id, [e.key for e in events if e.key is not None and e.key not in known])
         new = [d for d in drafts if d[0].key is None or known.setdefault(d[0].key, d[0]) is d[0]]
         events = [e if e.key is None else known[e.key] for e in events]
     if new:

@@ -64,9 +64,12 @@ def erase(
             )
 
         return db.read(user, look)
+    # Before anything goes, because whoever finishes it after a crash knows no names any more; and again, because this very
+    # conversation may have been spoken of meanwhile.
+    told(None if kind == "user" else db.read(user, lambda tx: _named(tx, kind, what, wanted)))
     id, named = db.write(user, lambda tx: _begin(tx, kind, what, who, backups, away))
     reach("erasure begun")
-    told(None if kind == "user" else named)  # now: later, nobody knows their names any more
+    told(None if kind == "user" else named)
     resume(db, user, id, summaries=summaries)
     name = user if kind != "user" else db.read(user, lambda tx: erased.user_name(erased.key(tx), user))
     return db.read(name, lambda tx: get(tx, id))
@@ -78,6 +81,11 @@ def _hash(tx: Tx, kind: str, what: str) -> str:
 
 def _shown(counts: Counts) -> Counts:
     return {what: n for what, n in counts.items() if n}
+
+
+def _named(tx: Tx, kind: str, what: str, wanted: Target) -> list[str]:
+    """The conversations that go, by their ids. One that is known of items only is what was said."""
+    return erasure.names_of(tx, wanted)[0] or ([what] if kind == "conversation" else [])
 
 
 def _begin(tx: Tx, kind: str, what: str, who: str, backups: Sequence[str], away: int) -> tuple[str, list[str]]:

@@ -201,6 +201,33 @@ def test_what_was_deleted_here_does_not_come_back_by_itself(store: recollect.Sto
     assert bring(store, file).added["conversations"] == 1  # named, it is meant
 
 
+def test_what_was_erased_does_not_come_back_and_stops_nothing(store: recollect.Store, tmp_path: Path) -> None:
+    t = session()
+    one = t.write(tmp_path)
+    bring(store, tmp_path)
+    store.erase(conversation=SESSION)  # the only one there was: cursors of an empty store count for nothing
+    t.prompt("More?")
+    t.write(tmp_path)
+    t.write(tmp_path, "other")
+    for place in (tmp_path, one):  # `watch` of a folder, and of a file
+        found = transfer.bring(store, "claude-code", place, again=False)
+        assert found.known["conversations that were deleted here since"] == 1
+        assert [c.id for c in store.conversations()] == ["other"]
+    assert claude_code.save(store, one), "a hook that saves it before it is compacted"
+    assert [c.id for c in store.conversations()] == ["other"]
+    assert bring(store, one).added["conversations"] == 1, "named, it is meant"
+
+
+def test_an_event_that_was_erased_is_left_out(store: recollect.Store, tmp_path: Path) -> None:
+    path = session().write(tmp_path)
+    bring(store, path)
+    said = store.read(SESSION, kinds=("message",))[0]
+    held = len(store.read(SESSION, branch="*"))
+    store.erase(source=said)
+    bring(store, path)
+    assert len(store.read(SESSION, branch="*")) < held and said.text not in [e.text for e in store.read(SESSION)]
+
+
 def test_a_title_given_here_stays(store: recollect.Store, tmp_path: Path) -> None:
     t = session()
     bring(store, t.write(tmp_path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -531,3 +532,56 @@ def test_a_late_consolidation_does_not_remember_it_again(open_store: Open, monke
     store.append("b", role="user", text="Remember that I live in Porto.")
     store.consolidate("b")
     assert store.memories() != [], "said anew, it is remembered"
+
+
+def test_an_event_that_was_erased_is_not_written_again(store: recollect.Store) -> None:
+    c = store.create("one").id
+    said = store.append(c, role="user", text="a slip", key="k1")
+    store.append(c, role="user", text="stays", key="k2")
+    receipt = store.erase(source=said)
+    for late in (
+        lambda: store.append(c, role="user", text="a slip", key="k1"),
+        lambda: store.append_many(
+            c, [{"role": "user", "text": said, "key": key} for said, key in (("a slip", "k1"), ("more", "k3"))]
+        ),
+    ):
+        with pytest.raises(Erased):
+            late()
+    assert store.append(c, role="user", text="stays", key="k2").seq == 2, "what is there is there"
+    assert texts(store.read(c)) == ["stays"]
+    assert store.append(store.create("two"), role="user", text="a slip", key="k1").seq == 1, "elsewhere it is another"
+    assert store.verify_receipt(receipt).ok
+
+
+@pytest.mark.parametrize("what", ["conversation", "memory", "workspace", "user"])
+def test_an_export_does_not_bring_it_back_unless_asked(store: recollect.Store, what: str) -> None:
+    c = store.create("one", workspace="/w")
+    store.append(c, role="user", text="I live in Oslo.")
+    store.consolidate(c)
+    mine = store.remember("drives a van", source="one:1")
+    store.remember("parks a van", derived_from=[mine.id])
+    store.remember("works here", workspace="/w")
+    MemoryStore(store).put(("memories", store.user, "one"), "k", {"content": "an item"})
+    held = archive(store)
+    before = everything(store)
+    store.erase(**{what: {"conversation": "one", "memory": mine.id, "workspace": "/w", "user": store.user}[what]})
+    after = everything(store)
+    assert after != before
+    found = store.import_(io.StringIO(held))
+    assert everything(store) == after and not any(found.added.values())
+    assert any("erased here" in problem.what for problem in found.problems)
+    assert not store.import_(io.StringIO(held), again=True).problems
+    assert everything(store) == before
+    assert not store.import_(io.StringIO(held)).problems, "who was asked for is no longer kept out"
+
+
+def archive(store: recollect.Store) -> str:
+    fp = io.StringIO()
+    store.export(fp)
+    return fp.getvalue()
+
+
+def everything(store: recollect.Store) -> list[str]:
+    kept = [item.value["content"] for item in MemoryStore(store).search((), limit=100)]
+    said = [e.text for c in store.conversations() for e in store.read(c)]
+    return sorted([*said, *(m.content for m in store.memories(state=None)), *kept])

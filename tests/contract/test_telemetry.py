@@ -301,6 +301,24 @@ def test_erasing_a_conversation_erases_its_lines(told: recollect.Store, data: Pa
     assert "thread_id" not in lines(data)[-1] and lines(data)[-1]["count"] > 0
 
 
+def test_a_process_that_dies_while_it_erases_leaves_no_lines(
+    told: recollect.Store, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told.create("goes")
+    gone = lines(data)[0]["thread_id"]
+
+    class Killed(BaseException):
+        pass
+
+    def die(point: str) -> None:
+        raise Killed
+
+    monkeypatch.setattr("recollect.receipts.reach", die)
+    with pytest.raises(Killed):
+        told.erase(conversation="goes")
+    assert gone not in (data / "telemetry" / "events.jsonl").read_text(), "whoever finishes it knows no names any more"
+
+
 def test_erasing_a_user_erases_every_line_in_every_file_even_when_it_is_off_by_now(data: Path) -> None:
     folder = str(data / "telemetry")
     t = telemetry.Telemetry(folder, max_bytes=2_000, keep=10)

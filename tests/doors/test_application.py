@@ -146,6 +146,23 @@ def test_deleting_undoing_and_erasing(store: recollect.Store) -> None:
     assert "Erased: 1 event" in app.text
 
 
+def test_the_plan_of_an_erasure_is_what_happens(store: recollect.Store) -> None:
+    for title in ("Other", "Secret plans"):
+        c = store.create(title=title)
+        store.append(c, role="user", text="Remember I prefer submarines")
+        store.settle()
+    store.append(c, role="user", text="Remember I live in Oslo")
+    store.settle()
+    store.backup(Path(store.location).parent / "backups" / "mine.db")
+    app = App().click("erase")
+    assert "1 memory that nothing else says" in app.text
+    assert "1 memory said elsewhere as well" in app.text
+    assert "mine.db" in app.text
+    app.at.checkbox(key="erase-sure").check().run()
+    app.click("erase-go")
+    assert [m.content for m in store.memories(state=None)] == ["Prefers submarines"]
+
+
 def test_what_is_in_the_bin_can_be_taken_out(store: recollect.Store) -> None:
     c = store.create(title="Old")
     store.delete(c)

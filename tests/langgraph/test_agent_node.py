@@ -21,9 +21,10 @@ from payloads import PAYLOADS, TELEGRAM, Payload
 from typing_extensions import TypedDict
 
 import recollect
-from recollect.errors import InvalidInput
+from recollect.errors import Erased, InvalidInput
 from recollect.langgraph import AgentNode, MemoryStore, Saver
 from recollect.langgraph.history import as_stored, history_of
+from recollect.langgraph.messages import trimmed
 from talk import Open, texts
 
 TESTS = Path(__file__).parent
@@ -234,6 +235,18 @@ def test_trimming_never_leaves_half_of_a_tool_call(anywhere: Any) -> None:
             assert calls == results
             assert len(messages) <= most or len(messages) == 1
     assert [c["args"] for m in shown[-1] if isinstance(m, AIMessage) for c in m.tool_calls] == [{"n": 1}, {"n": 2}]
+
+
+def test_ids_of_calls_that_are_used_again_are_told_apart() -> None:
+    """Many a local server calls the first call of every answer the same."""
+    called = AIMessage("", tool_calls=[{"name": "look", "args": {}, "id": "call_0"}])
+    turn = [HumanMessage("look"), called, ToolMessage("seen", tool_call_id="call_0"), AIMessage("There.")]
+    for most in range(9):
+        kept = trimmed([*turn, *turn], most)
+        shape = [m.type + ("+" if getattr(m, "tool_calls", ()) else "") for m in kept]
+        assert "tool" not in shape[:1] and len(kept) <= most
+        assert all(before == "ai+" for before, m in zip(shape, shape[1:], strict=False) if m == "tool")
+    assert len(trimmed([*turn, *turn], 8)) == 8
 
 
 def test_a_call_that_never_came_back_is_not_shown_again(open_store: Open) -> None:
@@ -594,3 +607,34 @@ def test_four_processes_lose_nothing(url: str, processes: list[subprocess.Popen[
             assert [t for t in turns if t.startswith(f"{n}-")] == [f"{n}-{i}" for i in range(25)]
         assert len([e for e in store.read(said[0].conversation_id) if e.role == "assistant"]) == 100
         assert store.verify().ok
+
+
+def test_a_chat_that_was_erased_begins_anew_with_what_is_said_next(open_store: Open) -> None:
+    store, bot = open_store(), Bot()
+    node = AgentNode(bot, use_graph_chat_history=True, store=store)
+    compiled = graph(node)
+    webhook(compiled, "I am Kim")
+    chat = store.conversations()[0].id
+    late = history_of(store, ["agent_chat_history"], chat.partition("/")[2], "content")
+    late.append([HumanMessage("before", id="m1")], begins=True)
+    store.erase(conversation=chat)
+    with pytest.raises(Erased):
+        late.append([AIMessage("a late answer", id="m2")])
+    webhook(compiled, "Hello")
+    webhook(compiled, "Who am I?")
+    assert bot.shown[2] == ["human: Hello", "ai: answer 2", "human: Who am I?"]
+    assert node.metrics()["write_errors"] == node.metrics()["retries"] == 0
+    with pytest.raises(Erased):  # nor into what has begun since
+        late.append([AIMessage("a late answer", id="m2")])
+    assert "a late answer" not in texts(store.read(chat))
+
+
+def test_an_event_that_was_erased_is_not_recorded_again_by_a_checkpointer_that_holds_it(open_store: Open) -> None:
+    store = open_store()
+    log = history_of(store, ["agent_chat_history"], "room", "content")
+    said = [HumanMessage(f"turn {i}", id=f"m{i}") for i in range(3)]
+    log.append(said[:2], begins=True)
+    chat = store.conversations()[0].id
+    store.erase(source=f"{chat}:1")
+    log.append(said, begins=True)
+    assert texts(store.read(chat)) == ["turn 1", "turn 2"]

@@ -379,6 +379,8 @@ def archives(store: recollect.Store) -> None:
 
 def erasures(store: recollect.Store) -> None:
     """Everything that can be erased, and what must not come back."""
+    import io
+
     from langchain_core.messages import HumanMessage
     from langgraph.graph import START, MessagesState, StateGraph
 
@@ -418,7 +420,13 @@ def erasures(store: recollect.Store) -> None:
     store._db.write("alex", lambda tx: tx.run('update items set source = \'{"thread_id": "x"}\' where user_no = :user'))
     kept.put(("n",), "k", {"content": "of a run"})
     store._db.write("alex", lambda tx: tx.run('update items set source = \'{"thread_id": "x"}\' where user_no = :user'))
+    file, theirs = io.StringIO(), io.StringIO()
+    MemoryStore(store.for_user("service")).put(("memories", "alex", "x"), "k", {"content": "of a run"})
+    store.export(file)
+    store.for_user("service").export(theirs)
     store.erase(conversation="x")
+    for late in (file, theirs):
+        assert store.import_(io.StringIO(late.getvalue())).problems
     old = recollect.ids.new()
     store._db.write("alex", lambda tx: tx.run(
         "insert into receipts (user_no, id, request, counts, erased_at) values (:user, :id, :request, '{}', 1)",

@@ -355,7 +355,8 @@ class Plan:
     def _look_for(self, tx: Tx, found: Statement, id: str) -> str | None:
         row = tx.one("select id, content from memories where user_no = :user and memory_id = :id", id=id)
         if row is None:
-            found.is_wanted = self._again or erased.at(tx, erased.MEMORY, id) is None
+            kinds = (erased.MEMORY, erased.LEARNED)  # by itself, or with what it came from
+            found.is_wanted = self._again or all(erased.at(tx, kind, id) is None for kind in kinds)
             return None
         found.no = row[0]
         names: dict[int, tuple[str, dict[int, str]]] = {}
@@ -410,7 +411,7 @@ class Plan:
         stored = clean.item(line, self._gate, number)
         if not self._again and self._read(lambda tx: self.is_of_erased(tx, line)):
             where = f"item {line['key']!r} in {items.labels(stored['namespace'])!r}"
-            self._left_out(where, "It came from a conversation that was erased here, and was left out.", AGAIN)
+            self._left_out(where, "It was erased here, and was left out.", AGAIN)
             return
         row = self._read(
             lambda tx: tx.one(
@@ -423,8 +424,14 @@ class Plan:
             self._left_out(where, "It has another value here, and was left as it is.", "Delete one of them.")
 
     def is_of_erased(self, tx: Tx, line: Line) -> bool:
-        """Whether an item came from, or is kept for, a conversation that was erased and is not there anew."""
-        if self._again or not erased.has_any(tx, erased.CONVERSATION):
+        """Whether an item was erased, or came from, or is kept for, a conversation that was; and is not there anew."""
+        if self._again:
+            return False
+        where = items.path(line["namespace"])
+        if erased.at(tx, erased.ITEM, f"{where}\0{line['key']}") is not None:
+            held = "select 1 from items where user_no = :user and namespace = :namespace and key = :key"
+            return tx.one(held, namespace=where, key=line["key"]) is None
+        if not erased.has_any(tx, erased.CONVERSATION):
             return False
         labels, source = line["namespace"], line["source"] or {}
         named = [labels[2]] if len(labels) > 2 and labels[0] == mirror.ROOT and labels[1] == self._user else []

@@ -408,6 +408,9 @@ class Import:
             no = out.nos.get(made["conversation"], place.no)
             if no is None:
                 return None
+        if self._again:
+            erased.forgive(tx, erased.LEARNED, made["id"])
+            erased.forgive(tx, erased.MEMORY, made["id"])
         tick = int(tx.ticks(1)[0])
         tx.run(
             "insert into memories (id, user_no, memory_id, content, kind, conversation_no, workspace, namespace, state, uses,"
@@ -443,6 +446,8 @@ class Import:
             return
         if self._plan.is_of_erased(tx, line):
             return
+        if self._again:
+            erased.forgive(tx, erased.ITEM, f"{ready['namespace']}\0{ready['key']}")
         ticks = tx.ticks(1 + len(ready["texts"]))
         memory = line["memory"]
         if memory is not None:

@@ -110,7 +110,7 @@ def import_(
             raise InvalidInput(f"--module {name}: {e}") from e
     format, path = _meant(source, file)
     with output.progress("Importing", shown=not s.json) as bar:
-        found = transfer.bring(s.store, format, path, again=again, progress=bar)
+        found = transfer.bring(s.store, format, path, again=again or None, progress=bar)
     if s.json:
         output.emit(found)
     else:

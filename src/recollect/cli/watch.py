@@ -27,7 +27,7 @@ def watch(
         output.line(f"Watching {place} for {format}; Ctrl-C ends it.")
     while True:
         if place.exists():
-            found = transfer.bring(s.store, format, place)
+            found = transfer.bring(s.store, format, place, again=False)
             if found.added.get("events"):
                 output.emit(found, lines=True) if s.json else _report(found)
         if once:

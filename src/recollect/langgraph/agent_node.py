@@ -28,7 +28,7 @@ from langgraph.store.base import BaseStore
 
 from .. import ids
 from ..config import Settings
-from ..errors import InvalidInput
+from ..errors import InvalidInput, NotFound
 from ..store import Store
 from . import keys
 from .history import History, Tail, history_of
@@ -173,7 +173,9 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
             tail = self._read(history, key) if not resets else tail
             known = {m.id for m in tail.messages}
             new = [m for m in new if m.id not in known]
-            self._write(history, new, key)  # before the agent is asked: what was said is kept even if it fails
+            self._write(
+                history, new, key, begins=True
+            )  # before the agent is asked: what was said is kept even if it fails
         self._count(runs=1)
         return _Turn(history, current, new, self._merged(tail, current), resets, key)
 
@@ -304,9 +306,10 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
             )
         return tail
 
-    def _write(self, history: History, messages: Sequence[BaseMessage], key: str) -> None:
+    def _write(self, history: History, messages: Sequence[BaseMessage], key: str, *, begins: bool = False) -> None:
         if messages:
-            self._count(messages_written=self._tried("write", lambda: history.append(messages), 0, key))
+            written = self._tried("write", lambda: history.append(messages, begins=begins), 0, key)
+            self._count(messages_written=written)
 
     def _tried(self, what: str, call: Callable[[], T], otherwise: T, key: str) -> T:
         """The outcome, after at most three more tries; `otherwise` when none succeeds."""
@@ -316,7 +319,9 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
                 try:
                     return call()
                 except Exception as e:
-                    if attempt == RETRIES or isinstance(e, InvalidInput):
+                    if attempt == RETRIES or isinstance(
+                        e, (InvalidInput, NotFound)
+                    ):  # in the bin, or erased: it stays so
                         self._count(**{f"{what}_errors": 1})
                         logger.warning(
                             "history: %s failed (%s), the run goes on without", what, type(e).__name__,

@@ -25,7 +25,7 @@ from langchain_core.messages import (
 from langgraph.store.base import BaseStore
 
 from .. import ids
-from ..errors import AlreadyExists, NotFound
+from ..errors import AlreadyExists, Erased, NotFound
 from ..model import Entry, Event
 from ..store import Store
 from .messages import text_of
@@ -53,8 +53,9 @@ class History(Protocol):
         """The newest messages since the last reset, `most` of them."""
         ...
 
-    def append(self, messages: Sequence[BaseMessage]) -> int:
-        """Each message with an id, once. Returns how many were given."""
+    def append(self, messages: Sequence[BaseMessage], *, begins: bool = False) -> int:
+        """Each message with an id, once. Returns how many were given. `begins`: a turn begins with them, so that a history
+        which was erased begins anew; the rest of a turn that began before is not written after that."""
         ...
 
     def reset(self) -> None:
@@ -101,6 +102,8 @@ class Log:
             store = handle
         self._store = store
         self.conversation = conversation_id(namespace, key)
+        self._made_at: int | None = None
+        """When the conversation was made that this turn began in: one that was erased since and begun anew is another."""
 
     def tail(self, most: int) -> Tail:
         if most <= 0:
@@ -119,10 +122,27 @@ class Log:
                 return Tail([_message(e) for e in found[-most:]], 0, bool(len(found) > most or after))
             window *= 4
 
-    def append(self, messages: Sequence[BaseMessage]) -> int:
+    def append(self, messages: Sequence[BaseMessage], *, begins: bool = False) -> int:
         entries = [_entry(m) for m in messages]
+        if entries and not begins and self._made_at is not None:
+            try:
+                is_same = self._store.get(self.conversation).created_at == self._made_at
+            except NotFound:
+                is_same = True  # writing says why
+            if not is_same:
+                raise Erased("The chat was erased while this turn was answered: the answer is not recorded.")
         if entries:
-            self._write(entries)
+            try:
+                self._write(entries)
+            except Erased:
+                # What a checkpointer still holds of before stays out; what a person says now is new.
+                last = max((n for n, m in enumerate(messages) if isinstance(m, HumanMessage)), default=None)
+                if not begins or last is None:
+                    raise
+                self._store.create(self.conversation, origin="langgraph", again=True)
+                self._store.append_many(self.conversation, entries[last:])
+        if begins and entries:
+            self._made_at = self._store.get(self.conversation).created_at
         return len(entries)
 
     def reset(self) -> None:
@@ -130,7 +150,13 @@ class Log:
 
     def _write(self, entries: Sequence[Entry]) -> None:
         try:
-            self._store.append_many(self.conversation, entries)
+            try:
+                self._store.append_many(self.conversation, entries)
+            except Erased:  # one of them was: a checkpointer may still hold it, and what is new is kept
+                gone = self._store._erased_keys(self.conversation, [e["key"] or "" for e in entries if "key" in e])
+                if not gone:
+                    raise
+                self._store.append_many(self.conversation, [e for e in entries if e.get("key") not in gone])
         except NotFound as e:
             if type(e) is not NotFound:
                 raise  # it is in the bin: that is the person's wish
@@ -233,7 +259,7 @@ class Items:
             bad += wrong
         return Tail(found[-most:], bad, len(found) > most or start > 0)
 
-    def append(self, messages: Sequence[BaseMessage]) -> int:
+    def append(self, messages: Sequence[BaseMessage], *, begins: bool = False) -> int:
         at = time.time_ns()
         for n, m in enumerate(messages):
             if self._store.get(self._namespace, str(m.id)) is None:

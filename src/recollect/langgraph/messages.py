@@ -276,21 +276,26 @@ def as_messages(value: Any) -> list[BaseMessage]:
 def trimmed(messages: Sequence[BaseMessage], most: int) -> list[BaseMessage]:
     """The newest messages, and no tool result whose call is not among them, nor a call whose results are not."""
     kept = list(messages[-most:]) if most > 0 else []
-    calls = {call["id"] for m in kept if isinstance(m, AIMessage) for call in m.tool_calls}
-    kept = [m for m in kept if not isinstance(m, ToolMessage) or m.tool_call_id in calls]
-    answered = {m.tool_call_id for m in kept if isinstance(m, ToolMessage)}
-    lost: set[str | None] = set()
+    waiting: dict[str | None, int] = {}  # by order, since many a server calls every first call "call_0"
+    answers: dict[int, int] = {}
+    for i, m in enumerate(kept):
+        if isinstance(m, AIMessage):
+            waiting |= {call["id"]: i for call in m.tool_calls}
+        elif isinstance(m, ToolMessage) and m.tool_call_id in waiting:
+            answers[i] = waiting.pop(m.tool_call_id)
+    answered = list(answers.values())
+    lost: set[int] = set()
     whole: list[BaseMessage] = []
     for i, m in enumerate(kept):
         if isinstance(m, AIMessage) and m.tool_calls and i < len(kept) - 1:  # the last one may be about to be answered
-            asked = {call["id"] for call in m.tool_calls}
-            if not asked <= answered:
-                lost |= asked
+            if answered.count(i) < len({call["id"] for call in m.tool_calls}):
+                lost.add(i)
                 if text_of(m).strip():
                     whole.append(AIMessage(text_of(m), id=m.id, name=m.name))
                 continue
-        whole.append(m)
-    return [m for m in whole if not isinstance(m, ToolMessage) or m.tool_call_id not in lost]
+        if not isinstance(m, ToolMessage) or answers.get(i, -1) not in {-1, *lost}:
+            whole.append(m)
+    return whole
 
 
 # -- what comes into the log

@@ -25,6 +25,8 @@ __all__ = ["TOOLS", "memory_tools"]
 
 TOOLS = ("MemorySearch", "recall_memories", "remember", "forget_memory")
 READ_ONLY = ("MemorySearch",)
+NOT = frozenset("not no never nor neither without cannot dont doesnt didnt isnt".split())
+FORGET = frozenset("forget delete remove erase drop discard".split())
 RECENT = 6
 """How many of the newest messages are looked at for the person's own words."""
 
@@ -164,12 +166,11 @@ def _recall(store: Store) -> Callable[..., str]:
 def _remember(store: Store) -> Callable[..., str]:
     def remember(config: RunnableConfig, content: str, kind: str = "fact") -> str:
         from ..extract import danger
-        from ..extract.asking import _is_grounded
 
         scope = Scope(store, config)
         source = None
         if danger.reason(content) is None:
-            source = next((id for id, said in scope.said() if _is_grounded(content, said)), None)
+            source = next((id for id, said in scope.said() if _is_said(content, said)), None)
         kept = scope.store.remember(
             content, kind=kind, importance=0.7, tags=("tool",), source=source,
             role="user" if source is not None else "assistant",
@@ -181,10 +182,36 @@ def _remember(store: Store) -> Callable[..., str]:
     return remember
 
 
+def _is_said(content: str, text: str) -> bool:
+    """Whether a person says it in a message: in their own voice, and neither asked nor denied. What they paste is not theirs."""
+    from ..extract.asking import _is_grounded
+    from ..extract.frames import content_words
+    from ..extract.prose import sentences
+
+    own = [s.text for s in sentences(text) if s.mark != "?" and not s.scene]
+    meant = content_words(content)
+    about = [s for s in own if meant & content_words(s)]
+    return _is_grounded(content, " ".join(own)) and all(_denies(s) == _denies(content) for s in about)
+
+
+def _denies(text: str) -> bool:
+    return any(w in NOT or w.endswith("n't") for w in text.replace("’", "'").casefold().split())
+
+
 def _forget(store: Store) -> Callable[..., str]:
     def forget(config: RunnableConfig, memory_id: str) -> str:
         scope = Scope(store, config)
-        scope.store.forget(memory_id.strip().strip("[]"))
+        id = memory_id.strip().strip("[]")
+        # What a person wrote or pinned goes only when they have just asked for it: a model does what a web page tells it.
+        scope.store.forget(id, role="user" if _is_asked(scope, id) else "assistant")
         return "Forgotten. The person can undo it."
+
+    def _is_asked(scope: Scope, id: str) -> bool:
+        from ..extract.frames import content_words
+        from ..extract.prose import sentences
+
+        held = content_words(scope.store.memory_history(id)[-1].after.content)
+        asked = [s.text for _, said in scope.said()[:1] for s in sentences(said) if not s.scene]
+        return any(FORGET & set(s.casefold().split()) and held & content_words(s) for s in asked)
 
     return forget

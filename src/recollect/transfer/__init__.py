@@ -37,7 +37,9 @@ class Format(Protocol):
     ABOUT: str
 
     def looks_like(self, path: Path) -> bool: ...
-    def bring(self, store: Store, path: Path, *, again: bool = False, progress: Progress | None = None) -> Imported: ...
+    def bring(
+        self, store: Store, path: Path, *, again: bool | None = None, progress: Progress | None = None
+    ) -> Imported: ...
 
 
 def names() -> list[str]:
@@ -73,9 +75,10 @@ def recognise(path: Path) -> str:
 
 
 def bring(
-    store: Store, name: str, path: Path | None = None, *, again: bool = False, progress: Progress | None = None
+    store: Store, name: str, path: Path | None = None, *, again: bool | None = None, progress: Progress | None = None
 ) -> Imported:
-    """Import a file or folder of a format into a store, for its user; with `again` also what was erased here."""
+    """Import a file or folder of a format into a store, for its user; with `again` also what was erased here. Unsaid, naming
+    a file that is one conversation asks for it."""
     module = load(name)
     return module.bring(store, usual_place(name) if path is None else path, again=again, progress=progress)
 

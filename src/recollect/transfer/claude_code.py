@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import claude_code, config
-from ..errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
+from ..errors import AlreadyExists, ConversationDeleted, Erased, InvalidInput, NotFound
 from ..model import MAIN, Imported, Problem
 from . import was_erased
 from ._claude_lines import KNOWN_VERSIONS, NOTES, REST, Reader, is_prompt, kept, original, raw_entry, title_of
@@ -76,9 +76,9 @@ def files(path: Path) -> list[Path]:
     return sorted(found, key=lambda p: (p.name.startswith("agent-"), p.stat().st_mtime_ns, str(p)))
 
 
-def bring(store: Store, path: Path, *, again: bool = False, progress: Progress | None = None) -> Imported:
+def bring(store: Store, path: Path, *, again: bool | None = None, progress: Progress | None = None) -> Imported:
     """Bring in what is new in the transcripts at a place. What was erased or has expired here since is not brought
-    back, unless it is wanted `again` or the file itself is named."""
+    back, unless it is wanted `again` or the file itself is named; where `again` is False, what was erased never."""
     if not path.exists():
         raise NotFound(f"There is nothing at {path}. Claude Code keeps its transcripts in {usual_place()}.")
     named = not path.is_dir()
@@ -87,7 +87,7 @@ def bring(store: Store, path: Path, *, again: bool = False, progress: Progress |
     run.total = sum(p.stat().st_size for p in found)
     for file in found:
         try:
-            run.file(file, again=again or named)
+            run.file(file, again=named or bool(again), anew=named if again is None else again)
         except OSError as e:
             run.problem(file, f"cannot be read: {e.strerror or e}.", "It was left out; look at it and import again.")
     return run.report()
@@ -186,28 +186,34 @@ class Run:
 
     # -- one file
 
-    def file(self, file: Path, *, again: bool = False) -> None:
+    def file(self, file: Path, *, again: bool = False, anew: bool = False) -> None:
         cursor = self.load(file)
         size = file.stat().st_size
         if cursor and cursor["offset"] >= size and not again:
             self.count(self.known, "files")
             self.step(file, size)
             return
-        one = Transcript(self, file, cursor, again=again)
+        one = Transcript(self, file, cursor, again=again, anew=anew)
         if one.was_deleted:
             self.count(self.known, "conversations that were deleted here since")
             self.step(file, size)
             return
         self.step(file, one.offset)
-        one.read()
+        try:
+            one.read()
+        except Erased:  # while it was read
+            self.count(self.known, "conversations that were deleted here since")
+            return
         self.count(self.added, "files" if not cursor else "files that went on", int(one.added > 0))
 
 
 class Transcript:
     """One file on its way into a conversation."""
 
-    def __init__(self, run: Run, file: Path, cursor: dict[str, Any], *, again: bool = False) -> None:
-        self._run, self._file, self._store, self._again = run, file, run.store, again
+    def __init__(
+        self, run: Run, file: Path, cursor: dict[str, Any], *, again: bool = False, anew: bool = False
+    ) -> None:
+        self._run, self._file, self._store, self._anew = run, file, run.store, anew
         first = _first(file)
         is_agent = file.stem.startswith("agent-")
         self.id = claude_code.conversation_id(str((first.get("sessionId") if is_agent else None) or file.stem))
@@ -235,7 +241,7 @@ class Transcript:
             return
         except NotFound:
             # Its cursor is there and the conversation is not: erased, or expired. That is not undone behind one's back.
-            self.was_deleted = not again and (bool(cursor) or was_erased(self._store, self.id))
+            self.was_deleted = (bool(cursor) and not again) or (not anew and was_erased(self._store, self.id))
             self._is_new = self._is_loaded = True
             return
         self._branch = here.active_branch
@@ -401,7 +407,7 @@ class Transcript:
         if not group:
             return
         self._create()
-        flat = [self._met(item, entry) for item in group for entry in item.entries]
+        flat = self._left([self._met(item, entry) for item in group for entry in item.entries])
         self._goals(flat)
         lines = {item.base: item.line for item in group}
         try:
@@ -415,6 +421,11 @@ class Transcript:
                     self._store_all(own, lines)
                 except InvalidInput:
                     self._store_all(self._plain(item), lines)
+
+    def _left(self, entries: list[Entry]) -> list[Entry]:
+        """Without what was erased from this conversation event by event."""
+        gone = self._store._erased_keys(self.id, [e["key"] or "" for e in entries if "key" in e])
+        return [e for e in entries if e.get("key") not in gone] if gone else entries
 
     def _store_all(self, entries: list[Entry], lines: Mapping[str, Any]) -> None:
         """Write, and see what was there: a line of which something had been recorded otherwise is kept whole besides."""
@@ -480,7 +491,7 @@ class Transcript:
                 workspace=self._root,
                 origin=self._run._origin,
                 metadata=claude_code.safe(about),
-                again=self._again,
+                again=self._anew,
             )
             self._run.count(self._run.added, "conversations")
         self._is_new = False

@@ -49,9 +49,9 @@ def looks_like(path: Path) -> bool:
     return is_one(path, WHOSE, TABLES, never="events")
 
 
-def bring(store: Store, path: Path, *, again: bool = False, progress: Progress | None = None) -> Imported:
+def bring(store: Store, path: Path, *, again: bool | None = None, progress: Progress | None = None) -> Imported:
     """`import_langgraph` as every format has it."""
-    found = import_langgraph(store, path, again=again, progress=progress)
+    found = import_langgraph(store, path, again=bool(again), progress=progress)
     added = {"threads": found.threads, "checkpoints": found.checkpoints, "writes": found.writes}
     return Imported("langgraph", added, {"checkpoints": found.known}, found.problems)
 

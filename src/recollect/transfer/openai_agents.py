@@ -40,11 +40,11 @@ def looks_like(path: Path) -> bool:
     return is_one(path, WHOSE, TABLES)
 
 
-def bring(store: Store, path: Path, *, again: bool = False, progress: Progress | None = None) -> Imported:
+def bring(store: Store, path: Path, *, again: bool | None = None, progress: Progress | None = None) -> Imported:
     """Bring all its sessions into a store."""
     source = opened(path, WHOSE, TABLES)
     try:
-        return _Sessions(store, source, again, progress).bring()
+        return _Sessions(store, source, bool(again), progress).bring()
     finally:
         source.close()
 

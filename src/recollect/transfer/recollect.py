@@ -32,16 +32,16 @@ def looks_like(path: Path) -> bool:
     return isinstance(first, dict) and first.get("type") == "recollect"
 
 
-def bring(store: Store, path: Path, *, again: bool = False, progress: Progress | None = None) -> Imported:
+def bring(store: Store, path: Path, *, again: bool | None = None, progress: Progress | None = None) -> Imported:
     """`store.import_` of a file."""
     if not path.exists():
         raise NotFound(f"There is no file {path}.")
     if sealed.is_sealed(path):
         with sealed.reading(path, keys.for_file(str(path), store.settings, also=store.location)) as f:
-            return store.import_(f, again=again, progress=progress)
+            return store.import_(f, again=bool(again), progress=progress)
     try:
         with _open(path) as f:
-            return store.import_(f, again=again, progress=progress)
+            return store.import_(f, again=bool(again), progress=progress)
     except (EOFError, gzip.BadGzipFile, zlib.error) as e:
         raise InvalidInput(f"{path} cannot be unpacked ({e}): it was cut off or damaged, or is no gzip file.") from None
 

@@ -104,20 +104,22 @@ def erase_conversation(c: Conversation) -> None:
         f"- {look.count(c.last_seq, 'event')} on {look.count(len(branches), 'branch') if len(branches) == 1 else f'{len(branches)} branches'}: "
         "messages, tools, reasoning, artifacts\n- the states of its graph to travel back to\n- what search knows of it"
     )
-    also = False
-    if learned:
-        also = st.checkbox(
-            f"…and {look.count(len(learned), 'memory')} learned from it", value=True, key="erase-memories"
+    plan = store.erase(conversation=c.id, dry_run=True)
+    if gone := plan.counts.get("memories", 0):
+        st.markdown(f"- {look.count(gone, 'memory')} that nothing else says")
+    if stays := plan.changed.get("memories", 0):
+        st.markdown(
+            f"\n{look.count(stays, 'memory')} said elsewhere as well: what was said here goes from the history, the rest stays."
         )
-        for m in learned[:5]:
-            look.quiet("– " + look.short(m.content, 90))
-        if len(learned) > 5:
-            look.quiet(f"– and {len(learned) - 5} more")
+    for m in learned[:5]:
+        look.quiet("– " + look.short(m.content, 90))
+    if len(learned) > 5:
+        look.quiet(f"– and {len(learned) - 5} more")
+    if plan.backups:
+        st.markdown("Backups that still hold it, and are yours to delete: " + look.plain(", ".join(plan.backups)))
     sure = st.checkbox("I know that this cannot be undone", key="erase-sure")
     if st.button("Erase for good", type="primary", key="erase-go", disabled=not sure):
         try:
-            if also:
-                store.forget(source=c.id, erase=True)
             receipt = store.erase(conversation=c.id)
         except RecollectError as error:
             st.error(look.unpictured(str(error)))
