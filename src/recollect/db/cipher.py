@@ -238,8 +238,8 @@ def unlocked(path: str, header: bytes | None, key: Key | None) -> Cipher | None:
         )
     if key is None:
         raise MissingKey(
-            f"{path} is encrypted and no key was given. It was left untouched. Name a key file in "
-            'RECOLLECT_KEY_FILE, or say key="..." in Python; `recollect key status` says where a key was looked for.'
+            f"{path} is encrypted and no key was given. It was left untouched. Pass its key, or name a key file in "
+            "RECOLLECT_KEY_FILE; `recollect key status` says where a key was looked for."
         )
     cipher = key.unlock(header)
     if cipher is None:
