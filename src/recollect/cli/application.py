@@ -54,7 +54,8 @@ def application(
     try:
         launch.run(port)
     except KeyboardInterrupt:
-        pass
+        # Before the server stood, it leaves an event loop half made, whose complaint is no news to whoever pressed Ctrl-C.
+        sys.unraisablehook = lambda _: None
     finally:
         if child is not None:
             end(child)

@@ -1,6 +1,8 @@
 """`recollect mcp`: the store for a model that speaks MCP."""
 
 import contextlib
+import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -27,9 +29,7 @@ def mcp(
     if workspace is not None and Path(workspace).is_dir():
         workspace = str(Path(workspace).resolve())
     if s.json:
-        output.emit(
-            {"mcpServers": {"recollect": {"command": "recollect", "args": _arguments(s, workspace, read_only)}}}
-        )
+        output.emit({"mcpServers": {"memory": {"command": _program(), "args": _arguments(s, workspace, read_only)}}})
         return
     try:
         from .. import mcp as door
@@ -55,6 +55,12 @@ def mcp(
             mcp_http.run(server, listening, token=token, ready=told)
     finally:
         listening.close()
+
+
+def _program() -> str:
+    """This command's full path: an agent is often started where the path of a shell is not known."""
+    beside = Path(sys.executable).with_name("recollect.exe" if os.name == "nt" else "recollect")
+    return str(beside) if beside.exists() else shutil.which("recollect") or "recollect"
 
 
 def _arguments(s: Session, workspace: str | None, read_only: bool) -> list[str]:
