@@ -102,11 +102,16 @@ def refuse_checkpoint(tx: Tx, conversation: str, *checkpoints: str | None) -> No
                 )
 
 
-def keys(tx: Tx, conversation: str, among: Iterable[str]) -> set[str]:
-    """Of these idempotency keys, those of events that were erased."""
+def said(role: str | None, text: str) -> str:
+    """What stands for the words of a message where its key does not: a hook and a transcript have a key each for the same."""
+    return f"said\0{role}\0{text}"
+
+
+def keys(tx: Tx, conversation: str, among: Iterable[str]) -> dict[str, int]:
+    """Of these idempotency keys, those of events that were erased, and when."""
     if not has_any(tx, KEY):
-        return set()
-    return {key for key in among if at(tx, KEY, f"{conversation}\0{key}") is not None}
+        return {}
+    return {key: when for key in among if (when := at(tx, KEY, f"{conversation}\0{key}")) is not None}
 
 
 def refuse_keys(tx: Tx, conversation: str, among: Iterable[str]) -> None:

@@ -270,13 +270,14 @@ def _drop_event(tx: Tx, scope: Scope, receipt: str, now: int, summaries: bool) -
         )
     }  # fmt: skip
     keys = {
-        row[0]
+        key
         for branch in tree
         for row in tx.all(
-            "select key from events where user_no = :user and conversation_no = :c and branch_no = :b and key is not null"
+            "select key, kind, role, text from events where user_no = :user and conversation_no = :c and branch_no = :b and key is not null"
             f" and seq in ({listed})",
             c=no, b=branch,
         )
+        for key in (row[0], *([erased.said(row[2], row[3])] if row[1] == "message" else []))
     }  # fmt: skip
     erased.note(tx, erased.KEY, [f"{found.id}\0{key}" for key in sorted(keys)], receipt, now)
     for kind, text in log.remove(tx, found, sorted(there)):

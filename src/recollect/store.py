@@ -373,13 +373,13 @@ class Store:
 
         return [found.path.name for found in backup.found(Path(path))]
 
-    def _erased_keys(self, conversation: str, keys: Iterable[str]) -> set[str]:
-        """Of these idempotency keys, those of events that were erased from it."""
+    def _erased_keys(self, conversation: str, keys: Iterable[str]) -> dict[str, int]:
+        """Of these idempotency keys, those of events that were erased from it, and when."""
         from . import erased
 
-        safe = {key: log.safe_key(key, self._gate) for key in keys}
+        safe = {key: key if "\0" in key else log.safe_key(key, self._gate) for key in keys}
         gone = self._read(lambda tx: erased.keys(tx, conversation, safe.values()))
-        return {key for key in safe if safe[key] in gone}
+        return {key: gone[safe[key]] for key in safe if safe[key] in gone}
 
     def receipts(self, *, conversation: ConversationLike | None = None, limit: int = 50) -> list[Receipt]:
         """What was erased, the newest first: counts and hashes. With a `conversation`, its receipt, if it was erased and not

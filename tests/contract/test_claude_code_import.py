@@ -228,6 +228,19 @@ def test_an_event_that_was_erased_is_left_out(store: recollect.Store, tmp_path: 
     assert len(store.read(SESSION, branch="*")) < held and said.text not in [e.text for e in store.read(SESSION)]
 
 
+def test_what_a_hook_recorded_and_was_erased_does_not_come_by_its_transcript(
+    store: recollect.Store, tmp_path: Path
+) -> None:
+    t = Transcript()
+    t.prompt("a slip of mine")
+    t.prompt("and more")
+    store.create(SESSION)
+    said = store.append(SESSION, role="user", text="a slip of mine", key="p:abc")
+    store.erase(source=said)
+    claude_code.save(store, t.write(tmp_path))
+    assert [e.text for e in store.read(SESSION, kinds=("message",))] == ["and more"]
+
+
 def test_a_title_given_here_stays(store: recollect.Store, tmp_path: Path) -> None:
     t = session()
     bring(store, t.write(tmp_path))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import claude_code, config
+from .. import erased as erasing
 from ..errors import AlreadyExists, ConversationDeleted, Erased, InvalidInput, NotFound
 from ..model import MAIN, Imported, Problem
 from . import was_erased
@@ -424,8 +425,23 @@ class Transcript:
 
     def _left(self, entries: list[Entry]) -> list[Entry]:
         """Without what was erased from this conversation event by event."""
-        gone = self._store._erased_keys(self.id, [e["key"] or "" for e in entries if "key" in e])
-        return [e for e in entries if e.get("key") not in gone] if gone else entries
+        if not self._store._read(lambda tx: erasing.has_any(tx, erasing.KEY)):
+            return entries
+        names = [(e.get("key") or "", self._words(e)) for e in entries]
+        gone = self._store._erased_keys(self.id, {name for both in names for name in both if name})
+        # The same words said again since are another matter.
+        return [
+            e
+            for e, (key, words) in zip(entries, names, strict=True)
+            if key not in gone and not (e.get("created_at") or 0) <= gone.get(words, -1)
+        ]
+
+    def _words(self, entry: Entry) -> str:
+        """A hook had another key for the same words."""
+        if entry.get("kind", "message") != "message" or entry.get("agent"):
+            return ""
+        text = self._store._gate.another().text(claude_code.safe(entry.get("text", "")))
+        return erasing.said(entry.get("role"), text)
 
     def _store_all(self, entries: list[Entry], lines: Mapping[str, Any]) -> None:
         """Write, and see what was there: a line of which something had been recorded otherwise is kept whole besides."""
