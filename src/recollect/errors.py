@@ -55,6 +55,8 @@ class RecollectError(Exception):
 class InvalidInput(RecollectError, ValueError):
     """What was passed in cannot be stored or asked; nothing was written."""
 
+    quotes = True  # its text may hold what was given: jobs and telemetry keep its kind alone
+
 
 class NotSerializable(InvalidInput, TypeError):
     """A channel of a graph's state holds something that its serializer cannot write; nothing was written."""

@@ -169,7 +169,7 @@ def _kept_of(e: Exception) -> str:
     """What a job remembers of an error: what we say ourselves. The words of a model or a driver may quote what it was given,
     and jobs hold no content: of those, the kind of error and where it met us."""
     cause = e.__cause__ or e.__context__
-    if isinstance(e, RecollectError) and not isinstance(e, InvalidInput):
+    if isinstance(e, RecollectError) and not (isinstance(e, InvalidInput) and e.quotes):
         said = str(e)
         for foreign in (str(cause), repr(cause)) if cause is not None else ():
             said = said.replace(foreign, "(its words are not kept)") if foreign.strip() else said

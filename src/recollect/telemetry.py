@@ -151,7 +151,7 @@ class Telemetry:
 
     def pseudonym(self, field: str, user: str, value: str) -> str:
         """What stands for an id. Ids are a user's own, so two users' thread "1" are two pseudonyms."""
-        from hashlib import blake2b
+        from _blake2 import blake2b  # hashlib costs a millisecond more, and every hook would pay it
 
         what = IDS[field]
         text = "\0".join((what, user) if field == "user_id" else (what, user, value))

@@ -1,4 +1,4 @@
-"""One browser for all tests of a worker; each test gets tabs of its own."""
+"""One browser for all tests of a module in a worker; each test gets tabs of its own."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from playwright.sync_api import Browser, sync_playwright
 from tab import Application, Tab, application, chromium
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Ends with its module: while it is there an event loop runs in this thread, and no test of async code can."""
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
         yield launched

@@ -34,6 +34,12 @@ MEMORIES = 0  # stands for a conversation's number: what belongs to none
 LATE = 5_000  # Postgres: as many ids back, a transaction may have drawn one and not committed yet
 
 
+class Misfit(InvalidInput):
+    """What an embedder gave is not what it said it would. Says its name and numbers, so that a job may keep it."""
+
+    quotes = False
+
+
 class Semantic:
     """An embedder, and what it takes to search with it. One for all handles of a store in a process."""
 
@@ -50,12 +56,12 @@ class Semantic:
         """Unit vectors, one a text."""
         found = np.asarray(self.embedder.embed([t[:CAP] for t in texts]), dtype=np.float32)
         if found.shape != (len(texts), self.embedder.dimension):
-            raise InvalidInput(
+            raise Misfit(
                 f"The embedder {self.embedder.name!r} gave numbers of the shape {found.shape} for {len(texts)} texts; its "
                 f"dimension is said to be {self.embedder.dimension}. Say the right one, or choose another model."
             )
         if not np.isfinite(found).all():
-            raise InvalidInput(f"The embedder {self.embedder.name!r} gave something else than finite numbers.")
+            raise Misfit(f"The embedder {self.embedder.name!r} gave something else than finite numbers.")
         lengths = np.linalg.norm(found, axis=1, keepdims=True)
         return found / np.where(lengths == 0, 1, lengths)
 
