@@ -137,8 +137,12 @@ def test_eight_processes_write_for_twenty_seconds(tmp_path: Path) -> None:
 
 
 def test_control_a_crowd_without_the_gate_is_caught(tmp_path: Path) -> None:
-    measured = crowd(tmp_path / "chat.db", 4.0, gated=False)
-    found = complaints(measured)
+    measured, found = [], []
+    for round in range(4):  # by luck a crowd may be orderly for some seconds
+        measured.append(crowd(tmp_path / f"chat-{round}.db", 4.0, gated=False))
+        found = complaints(measured[-1])
+        if found:
+            break
     assert found, f"without the gate nothing was found: {measured}"
     caught("crowd", "without the gate: " + "; ".join(found)[:200])
 
