@@ -7,7 +7,6 @@ named after its noun.
 
 from __future__ import annotations
 
-import gc
 import os
 import threading
 import time
@@ -414,19 +413,13 @@ class Store:
     ) -> list[Event]:
         """Append many events in one transaction: all of them or none. Each entry has the keywords of `append`."""
         name = _id(conversation)
-        # Thousands of objects that stay, none in a circle: to look for circles among them would cost a tenth of the batch.
-        collects = gc.isenabled()
-        gc.disable()
-        try:
-            drafts = log.prepare_all(name, list(entries), self._gate, lambda entry: self._prepare(name, entry))
-            wanted = drafts if self._all_on else [d for d in drafts if self._is_on(d[0].kind)]
-            if not wanted:
-                self.get(name)  # an unknown conversation is an error whatever is switched off
-                return [log.unstored(name, MAIN, d[0]) for d in drafts]
-            events, queued = self._write(lambda tx: self._append(tx, name, wanted, branch))
-        finally:
-            if collects:
-                gc.enable()
+        drafts = log.prepare_all(name, list(entries), self._gate, lambda entry: self._prepare(name, entry))
+        wanted = drafts if self._all_on else [d for d in drafts if self._is_on(d[0].kind)]
+        if not wanted:
+            self.get(name)  # an unknown conversation is an error whatever is switched off
+            return [log.unstored(name, MAIN, d[0]) for d in drafts]
+
+        events, queued = self._write(lambda tx: self._append(tx, name, wanted, branch))
         self._appended(queued)
         if len(wanted) == len(drafts):
             return events
