@@ -64,8 +64,8 @@ def no_gate() -> None:
 
     connect = file.connect
 
-    def impatient(path: str) -> Any:
-        connection = connect(path)
+    def impatient(path: str, cipher: Any = None) -> Any:
+        connection = connect(path, cipher)
         connection.set_busy_timeout(20)
         return connection
 

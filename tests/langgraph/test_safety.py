@@ -218,6 +218,7 @@ def test_a_mutated_blob_is_a_typed_error() -> None:
             finally:
                 connection.execute(f"update {table} set {column} = ? where rowid = ?", (original, id)).fetchall()
         assert refused > 1_000
+        saver._shared.pieces.clear()  # the last one may be remembered as it was read
         assert saver.get_tuple(thread()) == expected
 
 
