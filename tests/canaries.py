@@ -55,6 +55,8 @@ class Planted:
         store.record_workflow_event(c, {"type": new("event type"), "data": {"said": new("event data")}})
         store.fork(c, 2, name=new("branch"))
         store.append(c, role="user", text=new("on a branch"), branch=self.words["branch"])
+        for kind in ("message", "tool_use", "tool_result", "note"):
+            self.event(c, kind, branch=self.words["branch"])
         store.append(c, role="user", text=f"I live in {new('home')}.")
         store.append(c, role="user", text=f"My dog is called {new('dog')}.")
         store.append(c, role="assistant", text=f"I prefer {new('quarantine')}.")
@@ -67,17 +69,17 @@ class Planted:
         store.rename(c, new("second title"))
         return c
 
-    def event(self, c: str, kind: str) -> int:
+    def event(self, c: str, kind: str, branch: str | None = None) -> int:
         """An event of this kind with a canary in each of its fields."""
-        new = self.new
-        entry: Any = {field: new(f"{kind}.{field}") for field in FIELDS}
+        new, where = self.new, kind if branch is None else f"{kind} on a branch"
+        entry: Any = {field: new(f"{where}.{field}") for field in FIELDS}
         entry |= {
-            "tags": [new(f"{kind}.tags")],
-            "payload": {new(f"{kind}.payload key"): {"deep": [new(f"{kind}.payload")]}},
+            "tags": [new(f"{where}.tags")],
+            "payload": {new(f"{where}.payload key"): {"deep": [new(f"{where}.payload")]}},
         }
         if kind == "message":
             entry["role"] = "user"
-        return self.store.append(c, kind=kind, **entry).seq
+        return self.store.append(c, kind=kind, branch=branch, **entry).seq
 
     def graph(self, c: str) -> None:
         """A graph in the same conversation: messages, other channels, a store's items, an interrupted task."""
