@@ -1,21 +1,8 @@
 """A short conversation with something of every kind: messages with reasoning, tools, a ledger, an artifact, a fork."""
 
 from recollect import Conversation, Store, ids
+from recollect.cli.story import _THEME as _DIFF
 from recollect.model import Entry, Reasoning
-
-_DIFF = """\
---- a/src/theme.css
-+++ b/src/theme.css
-@@ -1,4 +1,10 @@
- :root {
-   --background: #ffffff;
-   --text: #1b1f24;
- }
-+
-+@media (prefers-color-scheme: dark) {
-+  :root { --background: #0d1117; --text: #e6edf3; }
-+}
-"""
 
 _STORY: tuple[tuple[int, Entry], ...] = (
     (0, {"role": "user", "text": "Could you give the garden planner a dark mode? I prefer dark themes everywhere."}),

@@ -414,13 +414,13 @@ def test_what_is_no_name_of_a_file_or_folder_costs_no_event(
     hook("PostToolUse", tool_name="TaskCreate", tool_use_id="t1", tool_input={},
          tool_response={"task": {"id": "1", "subject": "half \ud800"}})  # fmt: skip
     hook("PostToolUse", tool_name="Read", tool_use_id="t2", tool_input={"file_path": "a\0b"}, tool_response="read")
-    for n, folder in enumerate(("/tmp/b\udce4ume", "/tmp/\0", 5)):
+    for n, folder in enumerate(("/projects/b\udce4ume", "/projects/\0", 5)):
         monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
         assert prompt(hook, f"prompt {n}", session=f"s{n}", cwd=folder) is None
     with recollect.open(url, user="alex") as store:
         assert [e.kind for e in store.read(SESSION)] == ["tool_result", "ledger", "tool_result"]
         assert [store.read(f"s{n}")[0].text for n in range(3)] == ["prompt 0", "prompt 1", "prompt 2"]
-        assert [store.get(f"s{n}").workspace for n in range(3)] == ["/tmp/b?ume", None, None]
+        assert [store.get(f"s{n}").workspace for n in range(3)] == ["/projects/b?ume", None, None]
 
 
 def test_without_a_workspace_nothing_of_any_is_handed_out(hook: Hook, monkeypatch: pytest.MonkeyPatch) -> None:

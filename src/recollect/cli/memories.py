@@ -229,20 +229,17 @@ def revise(
     output.line(f"Revised: {output.one_line(made.content, 60)} ({made.id})")
 
 
+Pinnable = Annotated[str, typer.Argument(metavar="MEMORY|EVENT", help="A memory's id or its beginning, or an event's id (conversation:number).", show_default=False)]  # fmt: skip
+
+
 @command("pin", panel=PANEL)
-def pin(
-    s: Session,
-    memory: Annotated[str, typer.Argument(metavar="MEMORY|EVENT", help="A memory's id or its beginning, or an event's id (conversation:number).", show_default=False)],
-) -> None:  # fmt: skip
+def pin(s: Session, memory: Pinnable) -> None:
     """Keep a memory or an event whatever retention, caps and extraction say."""
     _pin(s, memory, True)
 
 
 @command("unpin", panel=PANEL)
-def unpin(
-    s: Session,
-    memory: Annotated[str, typer.Argument(metavar="MEMORY|EVENT", help="A memory's id or its beginning, or an event's id (conversation:number).", show_default=False)],
-) -> None:  # fmt: skip
+def unpin(s: Session, memory: Pinnable) -> None:
     """Take a pin off again."""
     _pin(s, memory, False)
 
