@@ -108,13 +108,13 @@ def redaction(run: Run) -> Iterator[Figure]:
         most(2),
         note,
     )
-    # The densest texts that we know, each by itself: the same text again and again, so this p99 is the machine's.
+    # The library is calm text. The densest that we know, each by itself, have the same bar, and some miss it.
     for name, text in kinds().items():
         for _ in range(5):
             redact(text)
         taken = [cpu_ms(text) for _ in range(run.rounds(400, 100))]
         note = f"p50 {percentile(taken, 0.5):.2f} ms, fastest {min(taken):.2f} ms"
-        yield Figure(f"redact 4 KB p99: {name}", percentile(taken, 0.99), None, "ms", None, note)
+        yield Figure(f"redact 4 KB p99: {name}", percentile(taken, 0.99), None, "ms", most(2), note)
     slowest: list[tuple[float, float, str]] = []
     for name, text in hostile().items():
         redact(text[:3000])
