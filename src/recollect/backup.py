@@ -2,11 +2,14 @@
 
 `make` copies a snapshot page by page, while writers go on. `restore` verifies the backup first and keeps the present
 file aside. `scheduled` is the job behind `backup_every` and `backup_keep`; it removes only what it made itself. `found`
-lists what there is to go back to. Postgres has tools of its own for all of this: docs/how-to/postgres.md.
+lists what there is to go back to, `away` what is on a disk that is not here now. A backup that goes anywhere but into
+`backups` beside the store is written down there first: erasing and encrypting have to know of it. Postgres has tools of
+its own for all of this: docs/how-to/postgres.md.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from datetime import UTC, datetime
@@ -49,6 +52,8 @@ def make(db: Database, to: Path, progress: Progress | None = None) -> Backup:
     if to.exists():
         raise AlreadyExists(f"{to} exists already; a backup never overwrites. Choose another name.")
     file.make_folder(str(to.parent))
+    if db.path is not None:
+        _write_down(Path(db.path), to)
     part = to.with_name(f"{to.name}.{os.getpid()}.part")
     try:
         db.copy(str(part), progress)
@@ -95,16 +100,67 @@ def name(store: Path, *, scheduled: bool = False) -> Path:
 
 
 def found(store: Path) -> list[Found]:
-    """Backups of a store, newest first: what is in `backups` beside it, and what migrations and restores left."""
+    """Backups of a store, newest first: what is in `backups` beside it, what migrations and restores left, and what
+    was made elsewhere and is still there."""
     listed = []
-    for path in [*_files(store.parent / FOLDER), *_files(store.parent)]:
+    elsewhere = [p for p in _written_down(store) if p.is_file()]
+    for path in [*_files(store.parent / FOLDER), *_files(store.parent), *elsewhere]:
         try:
-            made = _made(path, store)
+            made = _made(path, store) if path not in elsewhere else _by_hand(path)
             if made is not None:
                 listed.append(Found(path, *made, path.stat().st_size))
         except OSError:
             continue  # gone meanwhile, or not ours to read
     return sorted(listed, key=lambda b: (b.made_at, b.path.name), reverse=True)
+
+
+def shown(copy: Path, store: Path) -> str:
+    """How a backup is called: by its name beside the store, elsewhere by its path."""
+    return copy.name if copy.parent in (store.parent, store.parent / FOLDER) else str(copy)
+
+
+def away(store: Path) -> list[Path]:
+    """Backups that were made in a folder which is not here now: of a disk that was taken out, they hold what they hold.
+    One that is gone from a folder which is here was deleted."""
+    return [p for p in _written_down(store) if not p.parent.is_dir()]
+
+
+def _places(store: Path) -> Path:
+    """The list of backups elsewhere. Not in the store itself: one that is damaged has most need of it, and going back
+    to a backup must not forget the later ones."""
+    real = Path(os.path.realpath(store))
+    return real.parent / FOLDER / f"{real.name}.elsewhere"
+
+
+def _write_down(store: Path, to: Path) -> None:
+    """Before the copy is begun, so that there is none that nobody knows of."""
+    place, to = _places(store), Path(os.path.realpath(to))
+    if to.parent == place.parent:
+        return
+    file.make_folder(str(place.parent))
+    fd = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.write(fd, (json.dumps(str(to)) + "\n").encode())
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    file.sync_folder(str(place.parent))
+
+
+def _written_down(store: Path) -> list[Path]:
+    try:
+        lines = _places(store).read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    listed: dict[Path, None] = {}
+    for line in lines:
+        try:
+            name = json.loads(line)
+        except ValueError:
+            continue  # a line that was cut off by a full disk: its backup was never begun
+        if isinstance(name, str) and "\0" not in name:
+            listed[Path(name)] = None
+    return list(listed)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -123,6 +179,10 @@ def _made(path: Path, store: Path) -> tuple[str, int] | None:
             return "scheduled" if named[2] else "by hand", round(at.timestamp() * 1000)
         except ValueError:
             pass  # a name that only looks like ours
+    return _by_hand(path)
+
+
+def _by_hand(path: Path) -> tuple[str, int] | None:
     with path.open("rb") as f:
         header = f.read(72)
     ours = header.startswith(file.MAGIC) and int.from_bytes(header[68:72]) == file.APPLICATION_ID

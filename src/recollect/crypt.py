@@ -50,13 +50,13 @@ class Converted(NamedTuple):
 
 
 def encrypt(path: PathLike, key: KeyLike, *, backups: bool = True, progress: Progress | None = None) -> Converted:
-    """Encrypt a plain store, and the backups beside it. Again with the same key, it goes on where it was interrupted."""
+    """Encrypt a plain store, and its backups. Again with the same key, it goes on where it was interrupted."""
     key = Key(key)  # out of the variables that a traceback could show
     return _convert(path, None, key.check(), backups, progress)
 
 
 def decrypt(path: PathLike, key: KeyLike, *, backups: bool = True, progress: Progress | None = None) -> Converted:
-    """Turn an encrypted store, and the backups beside it that have its key, into plain files."""
+    """Turn an encrypted store, and the backups of it that have its key, into plain files."""
     key = Key(key)
     return _convert(path, key.check(), None, backups, progress)
 
@@ -64,7 +64,7 @@ def decrypt(path: PathLike, key: KeyLike, *, backups: bool = True, progress: Pro
 def rekey(
     path: PathLike, key: KeyLike, new: KeyLike, *, backups: bool = True, progress: Progress | None = None
 ) -> Converted:
-    """Give an encrypted store, and the backups beside it that have its key, another key. Both are the whole file's key:
+    """Give an encrypted store, and the backups of it that have its key, another key. Both are the whole file's key:
     every page is written anew, so the old key opens nothing any more."""
     key, new = Key(key), Key(new)
     return _convert(path, key.check(), new.check(), backups, progress)
@@ -91,6 +91,8 @@ def _convert(path: PathLike, old: Key | None, new: Key | None, backups: bool, pr
     done, left = _backups(Path(name), form, progress) if backups else ((), ())
     if form.is_done and new is None and not done and not left:
         raise NotEncrypted(f"{name} is not encrypted: there is nothing to decrypt.")
+    if backups:
+        left += tuple((copy, "it is not reachable now") for copy in backup.away(Path(name)))
     return Converted(Path(name), events, os.path.getsize(name), done, left, not form.is_done)
 
 

@@ -362,7 +362,8 @@ class Store:
         self._telemetry.erase(self._user, conversations)
 
     def _backups(self) -> list[str]:
-        """Copies beside the store, by name: they hold what is erased until they are deleted."""
+        """Copies of the store, by name, and by path where they are not beside it: they hold what is erased until they
+        are deleted."""
         path = getattr(self._db, "path", None)
         if path is None:
             return []
@@ -370,7 +371,10 @@ class Store:
 
         from . import backup
 
-        return [found.path.name for found in backup.found(Path(path))]
+        store = Path(path)
+        here = [backup.shown(found.path, store) for found in backup.found(store)]
+        named = here + [f"{copy} (not reachable now)" for copy in backup.away(store)]
+        return [self._gate.text(name) for name in named]  # a receipt keeps them
 
     def _erased_keys(self, conversation: str, keys: Iterable[str]) -> dict[str, int]:
         """Of these idempotency keys, those of events that were erased from it, and when."""

@@ -11,6 +11,7 @@ import pytest
 
 import recollect
 from canaries import Planted, by_verbs, in_files, in_tables, word
+from recollect import backup
 from recollect.errors import Erased, InvalidInput, NotFound
 from recollect.langgraph import MemoryStore, Saver
 from talk import Hashed, Open, Raw, exchange, texts
@@ -365,6 +366,32 @@ def test_backups_that_still_hold_it_are_named(tmp_path: Path) -> None:
         store.backup(tmp_path / "backups" / "before.db")
         plan = store.erase(conversation="one", dry_run=True)
         assert plan.backups == ("before.db",) == store.erase(conversation="one").backups
+
+
+def test_backups_made_elsewhere_are_named_by_their_path(tmp_path: Path) -> None:
+    disk, gone, beside = tmp_path / "disk" / "a.db", tmp_path / "stick" / "b.db", tmp_path / "store" / "c.db"
+    with recollect.open(tmp_path / "store" / "chat.db", user="alex") as store:
+        store.append(store.create("one"), role="user", text="hi")
+        for copy in (disk, gone, beside):
+            store.backup(copy)
+        gone.parent.rename(tmp_path / "taken out")
+        away = f"{gone} (not reachable now)"
+        assert set(store.erase(conversation="one", dry_run=True).backups) == {str(disk), "c.db", away}
+        gone.parent.mkdir()  # its folder is here, and it is not in it: somebody deleted it
+        assert set(store.erase(conversation="one").backups) == {str(disk), "c.db"}
+
+
+def test_a_backup_of_a_backup_that_was_put_back_knows_the_others(tmp_path: Path) -> None:
+    chat, disk = tmp_path / "store" / "chat.db", tmp_path / "disk"
+    with recollect.open(chat, user="alex") as store:
+        store.append(store.create("one"), role="user", text="hi")
+        store.backup(disk / "a.db")
+        store.backup(disk / "b.db")
+    aside = backup.restore(disk / "a.db", chat)
+    assert aside is not None
+    with recollect.open(chat, user="alex") as store:
+        named = store.erase(conversation="one").backups
+    assert set(named) == {str(disk / "a.db"), str(disk / "b.db"), aside.name}
 
 
 def test_jobs_and_receipts_hold_ids_only(open_store: Open, raw: Raw, backend: str) -> None:

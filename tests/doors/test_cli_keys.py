@@ -66,6 +66,21 @@ def test_encrypt_makes_a_key_and_says_what_it_means(run: Run, chat: Path, key_fi
     assert (answer.code, "MissingKey" in answer.err or "encrypted" in answer.err) == (6, True)
 
 
+def test_backups_made_elsewhere_go_along(run: Run, chat: Path, key_file: Path, tmp_path: Path) -> None:
+    disk, stick = tmp_path / "disk" / "copy.db", tmp_path / "stick" / "copy.db"
+    for copy in (disk, stick):
+        assert run("backup", str(copy)).code == 0
+    stick.parent.rename(tmp_path / "taken out")
+    listed = run("backups")
+    assert str(disk) in listed.out
+    assert f"Made at {stick}, which is not reachable now." in flat(listed.out + listed.err)
+    answer = run("encrypt", "--key-file", str(key_file))
+    assert "2 backups too" in answer.out
+    assert f"{stick} stayed as it was: it is not reachable now" in flat(answer.out + answer.err)
+    assert not is_plain(disk)
+    assert is_plain(tmp_path / "taken out" / "copy.db")
+
+
 def test_and_back(run: Run, locked: Path, key_file: Path) -> None:
     assert run("show", "trip-1").code == 0
     answer = run("decrypt")

@@ -47,7 +47,7 @@ def backups(
     s: Session,
     check: Annotated[bool, typer.Option("--check", help="Read each one back; ends with 6 when one is damaged.")] = False,
 ) -> None:  # fmt: skip
-    """List the backups beside the store, newest first."""
+    """List the backups of the store, newest first: those beside it, and those that were made elsewhere."""
     where = _file(s, "Its backups are pg_dump's")
     found = copies.found(where)
     states: list[str | None] = [None] * len(found)
@@ -68,6 +68,8 @@ def backups(
         output.hint("With the setting backup_every (hours) they are made by themselves.")
     else:
         _list(s, where, found, states if check else None)
+    for path in [] if s.json else copies.away(where):
+        output.line(f"Made at {path}, which is not reachable now.")
     if any(state not in (None, "sound") for b, state in zip(found, states, strict=True) if b.kind != "set aside"):
         raise typer.Exit(DAMAGED)
 
@@ -75,7 +77,8 @@ def backups(
 def _list(s: Session, where: Path, found: list[copies.Found], states: list[str | None] | None) -> None:
     rows = []
     for i, b in enumerate(found):
-        row = [output.styled(str(b.path.relative_to(where.parent))), output.styled(b.kind),
+        beside = b.path.is_relative_to(where.parent)
+        row = [output.styled(str(b.path.relative_to(where.parent) if beside else b.path)), output.styled(b.kind),
                output.styled(output.age(b.made_at)), output.styled(output.size(b.bytes))]  # fmt: skip
         if states is not None:
             sound = states[i] == "sound"

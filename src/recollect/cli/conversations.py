@@ -257,7 +257,7 @@ def restore(
         put_back(s, file, yes)
         return
     if file.suffix in BACKUP_SUFFIXES or len(file.parts) > 1:
-        raise NotFound(f"There is no file {thing}. `{s.command('backups')}` lists the backups beside the store.")
+        raise NotFound(f"There is no file {thing}. `{s.command('backups')}` lists the backups there are.")
     c = s.store.restore(s.find(thing, deleted=True).id)
     if s.json:
         output.emit(c)

@@ -25,7 +25,7 @@ KeyFile = Annotated[
 ]  # fmt: skip
 Keyring = Annotated[bool, typer.Option("--keyring", help="Make a new key and let the system's keyring keep it.")]
 Passphrase = Annotated[bool, typer.Option("--passphrase", help="Type a passphrase; without a terminal it is read from standard input.")]  # fmt: skip
-Backups = Annotated[bool, typer.Option("--backups/--no-backups", help="The backups beside the store too.")]
+Backups = Annotated[bool, typer.Option("--backups/--no-backups", help="The backups of the store too.")]
 
 
 @command("encrypt", panel=PANEL)

@@ -213,11 +213,9 @@ def _where(seqs: list[int]) -> str:
 
 def _elsewhere(s: Session) -> None:
     """Where a secret that was replaced may still be."""
-    copies = backup.found(s.where) if isinstance(s.where, Path) else []
+    copies = len(backup.found(s.where)) + len(backup.away(s.where)) if isinstance(s.where, Path) else 0
     if copies:
-        output.warn(
-            f"{output.count(len(copies), 'backup')} beside the store may still hold them: `{s.command('backups')}`."
-        )
+        output.warn(f"{output.count(copies, 'backup')} may still hold them: `{s.command('backups')}`.")
     elif isinstance(s.where, str):
         output.hint("The server's dead rows go with its next VACUUM: docs/how-to/postgres.md.")
     if not s.settings.redact:
