@@ -117,11 +117,21 @@ class Run:
         self.is_done = True
         """Whether everything was considered, or time ran out before."""
 
-    def all(self, conversation: str, branch: Any, limits: Limits, *, seconds: float | None = None) -> Consolidation:
-        """Consider all turns along a branch that have not been considered; for `seconds` at most."""
+    def all(
+        self,
+        conversation: str,
+        branch: Any,
+        limits: Limits,
+        *,
+        seconds: float | None = None,
+        between: Callable[[], None] = lambda: None,
+    ) -> Consolidation:
+        """Consider all turns along a branch that have not been considered, a few at a time and `between` before each; for
+        `seconds` at most."""
         started = time.monotonic()
         total = _Total()
         while True:
+            between()
             name, plan = self._db.read(self._user, lambda tx: self._plan(tx, conversation, branch))
             if plan is None:
                 break

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import deque
 
 from . import ids
 from .db.points import reach
@@ -32,6 +33,9 @@ LONGEST_BACKOFF_MS = 3_600_000
 FOR_EVER = ("backup", "retain")
 """Kinds that come back by themselves: given up after a disk was full for two minutes, there would be no backup again."""
 POLL_SECONDS = 5.0
+RUSH, RUSH_SECONDS = 16, 0.1
+"""So many appends in so short a time, and callers are in a hurry: 160 a second, more than anybody types."""
+PATIENCE_SECONDS = 10.0
 
 
 class Job:
@@ -46,11 +50,7 @@ class Job:
 
 def enqueue(tx: Tx, kind: str, key: str, *, delay_ms: int = 0) -> None:
     now = ids.now()
-    tx.run(
-        "insert into jobs (user_no, kind, key, state, run_at, created_at) values (:user, :kind, :key, 'queued', :at, :now)"
-        " on conflict do nothing",
-        kind=kind, key=key, at=now + delay_ms, now=now,
-    )  # fmt: skip
+    tx.queue(kind, key, now + delay_ms, now)
 
 
 def claim(tx: Tx, but: Iterable[int] = ()) -> Job | None:
@@ -140,7 +140,13 @@ def errors(tx: Tx) -> tuple[str, ...]:
 
 
 def run_due(
-    db: Database, user: str, handlers: Mapping[str, Handler], gate: Gate, *, hurry: tuple[str, ...] = ()
+    db: Database,
+    user: str,
+    handlers: Mapping[str, Handler],
+    gate: Gate,
+    *,
+    hurry: tuple[str, ...] = (),
+    before_each: Callable[[], None] | None = None,
 ) -> int:
     """Do what is due, one after the other; of the kinds in `hurry` also what was put off. Returns how many were done."""
     done = 0
@@ -148,6 +154,8 @@ def run_due(
     for kind in hurry:
         _hurry(db, user, kind)
     while True:
+        if before_each is not None:
+            before_each()
         job = db.write(user, lambda tx: claim(tx, tried))
         if job is None:
             return done
@@ -201,7 +209,10 @@ def _do(db: Database, user: str, job: Job, handlers: Mapping[str, Handler], gate
 
 class Worker:
     """The thread of this process that does jobs. It starts when the first one is queued here, and looks every few
-    seconds for what other processes left behind."""
+    seconds for what other processes left behind.
+
+    Callers go first: while appends come fast, it waits for them to pause, since to embed and to extract take as much of
+    Python as the appends do. It waits for ten seconds at most, so that what is found stays close behind what was said."""
 
     def __init__(
         self, db: Database, handlers: Mapping[str, Handler], gate: Gate, chore: Callable[[], None] | None = None
@@ -216,6 +227,9 @@ class Worker:
     def _fresh(self) -> None:
         self._pid = os.getpid()
         self._users: set[str] = set()
+        self._calls: deque[float] = deque(maxlen=RUSH)
+        self._waited = 0.0
+        """For how long, since callers last paused."""
         self._due = time.monotonic() + POLL_SECONDS
         self._wake = threading.Event()
         self._stopping = False
@@ -226,16 +240,31 @@ class Worker:
         """There is work, now or soon. What may wait is waited for, so that many small writes become one job."""
         if self._pid != os.getpid():  # forked: the thread stayed with the parent
             self._fresh()
+        now = time.monotonic()
+        self._calls.append(now)
         with self._lock:
             self._users.add(user)
             if self._thread is None and not self._stopping:
                 self._thread = threading.Thread(target=self._serve, name="recollect-jobs", daemon=True)
                 self._thread.start()
-            due = time.monotonic() + delay_ms / 1000
+            due = now + delay_ms / 1000
             if due >= self._due:
                 return  # it will be awake by then
             self._due = due
         self._wake.set()
+
+    def give_way(self) -> None:
+        """Let callers go first who are in a hurry. Long work calls this between its parts; outside of this thread, where
+        somebody waits for the work (`settle`), it does nothing."""
+        while threading.current_thread() is self._thread and not self._stopping:
+            calls = list(self._calls)
+            if len(calls) < RUSH or time.monotonic() - calls[0] > RUSH_SECONDS:
+                self._waited = 0.0
+                return
+            if self._waited > PATIENCE_SECONDS:
+                return
+            time.sleep(RUSH_SECONDS / 4)
+            self._waited += RUSH_SECONDS / 4
 
     def _serve(self) -> None:
         while not self._stopping:
@@ -247,11 +276,12 @@ class Worker:
             if wait > 0:
                 self._wake.wait(wait)
                 continue
+            self.give_way()
             if self._chore is not None:
                 self._chore()
             for user in list(self._users):
                 try:
-                    run_due(self._db, user, self._handlers, self._gate)
+                    run_due(self._db, user, self._handlers, self._gate, before_each=self.give_way)
                 except Exception:
                     # The database is away, busy or full: the jobs are in it and wait. Callers meet the error themselves.
                     break

@@ -902,7 +902,7 @@ class Store:
         from . import consolidate
 
         run = consolidate.Run(self._db, self._user, self._settings, self._model, self._gate, self._semantic)
-        done = run.all(conversation, branch, self._limits(), seconds=seconds)
+        done = run.all(conversation, branch, self._limits(), seconds=seconds, between=self._worker.give_way)
         if done.added + done.updated:
             self._tell("chat.memory_saved", thread_id=conversation, count=done.added + done.updated)
             self._remembering(self._retain_later)
@@ -1194,7 +1194,7 @@ class Store:
     def _embed_job(self, user: str, key: str) -> None:
         semantic = self._semantic()
         if semantic is not None:
-            semantic.catch_up(self._db, user)
+            semantic.catch_up(self._db, user, self._worker.give_way)
 
     def _index_job(self, user: str, key: str) -> None:
         from .search import reindex

@@ -591,7 +591,7 @@ def test_the_words_are_found_by_their_index(tmp_path: Path) -> None:
     """Each of FTS5's statements is understood, and none but the check of the index goes over all of it."""
     import apsw
 
-    from recollect.db.writer import _FTS
+    from recollect.db.transaction import _FTS
 
     recollect.open(tmp_path / "chat.db", user="alex").close()
     connection = apsw.Connection(str(tmp_path / "chat.db"), apsw.SQLITE_OPEN_READONLY)

@@ -50,7 +50,7 @@ class Snapshot:
             self._connection = _connect(path, key)
 
     def read(self, user: str, fn: "Callable[[Tx], T]", /) -> T:
-        from ..db.writer import SQLiteTx
+        from ..db.transaction import SQLiteTx
 
         with file.translated(self.location):
             connection = self._connection

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from .protocol import Tx as Tx
 
 
+QUEUE = (
+    "insert into jobs (user_no, kind, key, state, run_at, created_at) values (:user, :kind, :key, 'queued', :at, :now)"
+    " on conflict do nothing"
+)
+
+
 class Retry(Exception):
     """Raised inside `fn` or by the engine: the user's number was stale; resolve it again and repeat."""
 

@@ -40,7 +40,7 @@ from ..errors import (
     StoreClosed,
     Unavailable,
 )
-from . import Retry, migrate
+from . import QUEUE, Retry, migrate
 
 if TYPE_CHECKING:
     from ..model import Progress
@@ -106,6 +106,9 @@ class PostgresTx:
 
     def run(self, sql: str, /, **params: Any) -> int:
         return self._execute(sql, params).rowcount
+
+    def queue(self, kind: str, key: str, at: int, now: int, /) -> None:
+        self._execute(QUEUE, {"kind": kind, "key": key, "at": at, "now": now})
 
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
         statement, names = translate(sql)

@@ -15,12 +15,12 @@ class Tx(Protocol):
     user: int
     """The user's number, bound as `:user`; 0 for someone who never wrote anything."""
     for_update: str
+    """Appended to a select that must lock its row: ` for update` on Postgres, nothing where the writer is alone."""
     by_id: str
-    among: str
-    """`id` + this is true of the numbers that were given as `ids=tx.some(...)`: one statement, however many they are."""
     """Stands behind the name of `events` where its rows are asked for by id. SQLite knows no statistics and takes an index
     on the user instead, which reads all of them: 13 ms for 200 rows of 100,000 instead of 0.2."""
-    """Appended to a select that must lock its row: ` for update` on Postgres, nothing where the writer is alone."""
+    among: str
+    """`id` + this is true of the numbers that were given as `ids=tx.some(...)`: one statement, however many they are."""
 
     def all(self, sql: str, /, **params: Any) -> list[Row]: ...
     def one(self, sql: str, /, **params: Any) -> Row | None: ...
@@ -35,6 +35,10 @@ class Tx(Protocol):
 
     def some(self, ids: Sequence[int], /) -> Any:
         """Numbers as the statement takes them, for `among`."""
+        ...
+
+    def queue(self, kind: str, key: str, at: int, now: int, /) -> None:
+        """Put a job into the queue, unless it is there already. See `jobs.enqueue`."""
         ...
 
     def index_words(self, table: str, entries: Sequence[Row], /) -> None:

@@ -1,8 +1,9 @@
 """One process's share of a store's file: a writer thread, and a reading connection for each thread.
 
 Writing: a verb queues a closure and waits; the writer takes what is queued, runs it in one transaction under the gate
-(a savepoint for each request, so that one bad row fails alone) and commits once for all of them. A lone caller waits
-for one fsync, eight callers share it. There is no timed wait for more to come: what is there is committed.
+and commits once for all of them. A lone caller waits for one fsync, eight callers share it. There is no timed wait for
+more to come: what is there is committed. One bad request fails alone: when it does, all is rolled back and the others
+are run again, with a savepoint for each.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import os
 import threading
 import time
 import weakref
-from itertools import chain
 
 import apsw
 
@@ -21,6 +21,7 @@ from . import Retry, migrate
 from .file import bring_up_to_date, build, check_ours, connect, copy, fails_all, prepare, unlock, version_of
 from .gate import Gate
 from .points import reach
+from .transaction import Batch, SQLiteTx
 
 try:
     from _queue import Empty, SimpleQueue
@@ -29,7 +30,7 @@ except ImportError:  # an interpreter without the C module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
     from typing import Any, TypeVar
 
     from ..model import Progress
@@ -40,161 +41,12 @@ if TYPE_CHECKING:
 
 UNFINISHED = "select id from users where no in (select user_no from receipts where finished_at is null)"
 MAX_BATCH = 256
-BLOCK = 100  # rows in one insert: 1.3 us each instead of 2.4
 MAX_BATCH_SECONDS = 0.010
 IDLE_SECONDS = 0.2
 READ_CACHE_KB = -16_000  # negative: kilobytes, not pages
 CHECKPOINT_SECONDS = 5.0
 CONVERTING = ".converting"  # the folder beside a store in which it gets another key
 MAX_WAL_PAGES = 1_000  # past this the writer checkpoints even when it is not idle; a longer log makes syncs dearer
-
-
-class SQLiteTx:
-    """See `Tx`."""
-
-    for_update = ""
-    by_id = " not indexed"
-    among = " in (select value from json_each(:ids))"
-
-    def __init__(self, connection: apsw.Connection, user: int) -> None:
-        self.user = user
-        self._connection = connection
-        self._execute = connection.execute
-        self.drew: tuple[int, int] | None = None
-        """The user and their counter after the last draw: proof, later, that this transaction was committed."""
-
-    def all(self, sql: str, /, **params: Any) -> list[Row]:
-        params["user"] = self.user
-        return self._execute(sql, params).fetchall()
-
-    def one(self, sql: str, /, **params: Any) -> Row | None:
-        params["user"] = self.user
-        rows = self._execute(sql, params).fetchall()
-        return rows[0] if rows else None
-
-    def run(self, sql: str, /, **params: Any) -> int:
-        params["user"] = self.user
-        self._execute(sql, params).fetchall()
-        return self._connection.changes()
-
-    def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
-        # To start a statement takes as long as to insert a row, so as many rows as possible go with each.
-        done = 0
-        if len(rows) >= BLOCK and sql.startswith("insert") and sql.endswith(")"):
-            done = len(rows) - len(rows) % BLOCK
-            block = _BLOCKS[sql, len(same)]
-            for n in range(0, done, BLOCK):
-                self._execute(block, (*same, *chain.from_iterable(rows[n : n + BLOCK]))).fetchall()
-        rest = rows[done:] if done else rows
-        self._connection.executemany(sql, [(*same, *row) for row in rest] if same else rest)
-
-    def some(self, ids: Sequence[int], /) -> str:
-        return str(list(ids))
-
-    def index_words(self, table: str, entries: Sequence[Row], /) -> None:
-        if entries:
-            self._connection.executemany(_FTS[table][0], entries)
-
-    def unindex_words(self, table: str, entries: Sequence[Row], /) -> None:
-        # To take out what is not there would leave the index damaged, so each is looked for first.
-        there = [e for e in entries if self._execute(_FTS[table][3], (e[0],)).fetchall()]
-        if there:
-            self._connection.executemany(_FTS[table][1], there)
-
-    def find_words(
-        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /, *, newest: bool = False
-    ) -> list[int]:
-        # The scope first, since it is mostly rarer. Events are nearly all there is: "no memory" is found in half the time.
-        narrow = " AND ".join(f"scope : {_quoted(token)}" for token in allof if token != "e")
-        low = 0 if table == "title_words" else self.user << 32
-        high = (1 << 62) if table == "title_words" else (self.user + 1 << 32) - 1
-        asked = [" OR ".join(map(_quoted, anyof))] if newest else [_quoted(term) for term in anyof]
-        params: list[Any] = []
-        for terms, weight in zip(asked, anyof.values(), strict=False):
-            match = f"{narrow} AND terms : ({terms})" if narrow else f"terms : ({terms})"
-            params += (weight, f'({match}) NOT scope : "m"' if "e" in allof else match, low, high)
-        # Each term by itself, and the sum of what it weighs: as quick as bm25(), and the same on every database.
-        found = " union all ".join([_FTS[table][2]] * len(asked))
-        order = "order by id desc" if newest else "group by id order by sum(weight) desc, id desc"
-        rows: list[Row] = self._execute(f"select id from ({found}) {order} limit ?", (*params, most)).fetchall()
-        return [row[0] for row in rows]
-
-    def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:
-        found: list[Row]
-        if table != "title_words":
-            sql = f"select rowid from {table} where rowid > ? and rowid <= ? order by rowid limit ?"
-            found = self._execute(sql, (max(after, self.low_id()), self.high_id(), most)).fetchall()
-        else:  # numbered by conversation: what belongs to no conversation is everyone's business
-            sql = (
-                "select w.rowid from title_words w left join conversations c on c.no = w.rowid"
-                " where (c.user_no = ? or c.no is null) and w.rowid > ? order by w.rowid limit ?"
-            )
-            found = self._execute(sql, (self.user, after, most)).fetchall()
-        return [row[0] for row in found]
-
-    def forget_words(self) -> None:
-        for table in _FTS:
-            self._execute(f"insert into {table} ({table}) values ('delete-all')").fetchall()
-        self._execute(
-            "insert into jobs (user_no, kind, key, state, run_at, created_at)"
-            " select no, 'index', 'all', 'queued', 0, ? from users where last_event > 0 on conflict do nothing",
-            (ids.now(),),
-        ).fetchall()
-
-    def low_id(self) -> int:
-        return self.user << 32
-
-    def high_id(self) -> int:
-        return (self.user + 1 << 32) - 1
-
-    def rename_user(self, id: str, /) -> None:
-        self._execute("update users set id = ? where no = ?", (id, self.user)).fetchall()
-
-    def ticks(self, n: int) -> range:
-        # Not for someone who was erased: they come back by their name first, or what they write would be nobody's.
-        last = self._execute(
-            "update users set last_event = last_event + ? where no = ? and substr(id, 1, 7) <> 'erased:'"
-            " returning last_event",
-            (n, self.user),
-        ).fetchall()
-        if not last:
-            raise Retry
-        self.drew = (self.user, _int(last))
-        end = (self.user << 32) + _int(last) + 1
-        return range(end - n, end)
-
-
-_FTS = {
-    table: (
-        f"insert into {table} (rowid, terms, scope) values (?, ?, ?)",
-        f"insert into {table} ({table}, rowid, terms, scope) values ('delete', ?, ?, ?)",
-        f"select rowid as id, ? as weight from {table} where {table} match ? and rowid between ? and ?",
-        f"select rowid from {table} where rowid = ?",
-    )
-    for table in ("words", "title_words", "item_words")
-}
-
-
-class _Blocks(dict[tuple[str, int], str]):
-    """Inserts, for `BLOCK` rows at once; so many of the first values are the same for all rows. They stand in order and need
-    no names."""
-
-    def __missing__(self, key: tuple[str, int]) -> str:
-        sql, same = key
-        head, values, one = sql.partition(" values ")
-        first, *rest = one.split(":")
-        for n, part in enumerate(rest, 1):
-            first += (f"?{n}" if n <= same else "?") + part.lstrip("abcdefghijklmnopqrstuvwxyz_")
-        found = self[key] = head + values + ", ".join([first] * BLOCK)
-        return found
-
-
-_BLOCKS = _Blocks()
-
-
-def _quoted(term: str) -> str:
-    """A term as FTS5 takes it for nothing but itself, whatever is in it."""
-    return '"' + term.replace('"', '""') + '"'
 
 
 def _int(rows: list[Row]) -> int:
@@ -260,6 +112,7 @@ class Engine:
         self._batches = 0
         self._name = os.urandom(6).hex()
         self._proof: tuple[int, int] | None = None
+        self._batch = Batch()
         if path is None:
             self._memory = threading.RLock()
             self._inside = False
@@ -431,9 +284,12 @@ class Engine:
                 self._connection.execute("begin immediate")
                 try:
                     result = self._apply(user, fn, {})
+                    self._batch.finish(self._connection)
                     self._connection.execute("commit")
+                    self._batch.committed(self._connection)
                     return result
                 except BaseException:
+                    self._batch.undo()
                     if self._connection.in_transaction:
                         self._connection.execute("rollback")
                     raise
@@ -460,7 +316,7 @@ class Engine:
                     ).fetchall()
                 )
             new_users[user] = no
-        tx = SQLiteTx(self._connection, no)
+        tx = SQLiteTx(self._connection, no, self._batch)
         try:
             result = fn(tx)
             self._proof = tx.drew or self._proof
@@ -511,13 +367,13 @@ class Engine:
 
     def _fill(self, first: Request, batch: list[Request]) -> bool:
         """One transaction with all that is queued. True when the store is being closed."""
-        connection = self._connection
-        connection.execute("begin immediate")
+        self._connection.execute("begin immediate")
         reach("transaction begun")
         until = time.monotonic() + MAX_BATCH_SECONDS
-        new_users: dict[str, int] = {}
+        self._batch.begin(self._connection)
         self._proof = None
-        applied = 0
+        new_users: dict[str, int] = {}
+        careful = False
         closing = False
         request: Request | None = first
         try:
@@ -527,27 +383,13 @@ class Engine:
                     break
                 if request.claim():
                     batch.append(request)
-                    # The first one has the transaction to itself until it succeeded; the others get a savepoint.
-                    if applied:
-                        connection.execute("savepoint one")
-                    fresh = dict(new_users)
-                    try:
-                        request.result = self._apply(request.user, request.fn, fresh)
-                        applied += 1
-                        new_users = fresh
-                        reach("request applied")
-                        if applied > 1:
-                            connection.execute("release one")
-                    except BaseException as e:
-                        if fails_all(e) or not connection.in_transaction:
-                            raise
-                        request.error = e
-                        if applied:
-                            connection.execute("rollback to one")
-                            connection.execute("release one")
-                        else:
-                            connection.execute("rollback")
-                            connection.execute("begin immediate")
+                    if careful:
+                        self._apply_carefully(request, new_users)
+                    elif not self._apply_first(request, new_users):
+                        new_users.clear()
+                        careful = len(batch) > 1
+                        for one in batch if careful else ():
+                            self._apply_carefully(one, new_users)
                 if len(batch) >= MAX_BATCH or time.monotonic() > until:
                     break
                 try:
@@ -555,16 +397,54 @@ class Engine:
                 except Empty:
                     break
                 closing = request is None
-            if applied:
+            if any(request.error is None for request in batch):
+                self._batch.finish(self._connection)
                 self._commit()
+                self._batch.committed(None if self._lost else self._connection)
                 self._users |= new_users
             else:
-                connection.execute("rollback")
+                self._connection.execute("rollback")
         except BaseException:
+            self._batch.undo()
             if not self._lost and self._connection.in_transaction:
                 self._connection.execute("rollback")
             raise
         return closing
+
+    def _apply_first(self, request: Request, new_users: dict[str, int]) -> bool:
+        """Hardly any request fails, and a savepoint costs as much as an insert: the first try is without. False when it
+        failed, and with it all of the transaction, which has been begun anew."""
+        try:
+            request.result = self._apply(request.user, request.fn, new_users)
+            reach("request applied")
+            return True
+        except BaseException as e:
+            if fails_all(e) or not self._connection.in_transaction:
+                raise
+            request.error = e  # unless it has to be repeated
+            self._connection.execute("rollback")
+            self._connection.execute("begin immediate")
+            self._batch.undo()
+            self._proof = None
+            return False
+
+    def _apply_carefully(self, request: Request, new_users: dict[str, int]) -> None:
+        mark, known, proof = self._batch.mark(), dict(new_users), self._proof
+        request.error = None
+        self._connection.execute("savepoint one")
+        try:
+            request.result = self._apply(request.user, request.fn, new_users)
+            reach("request applied")
+        except BaseException as e:
+            if fails_all(e) or not self._connection.in_transaction:
+                raise
+            request.error = e
+            self._connection.execute("rollback to one")
+            self._batch.undo(mark)
+            self._proof = proof
+            new_users.clear()
+            new_users |= known
+        self._connection.execute("release one")
 
     def _commit(self) -> None:
         # A counter that only ever grows is the mark by which a commit is known again. A batch that drew no number
@@ -609,6 +489,7 @@ class Engine:
         """A request that is no transaction but needs the file for itself."""
         if request.claim():
             batch.append(request)
+            self._batch.queued.clear()
             request.fn(SQLiteTx(self._connection, 0))
         return False
 

@@ -19,7 +19,7 @@ from ..errors import EmbeddingFailed, InvalidInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from ..db import Database, Row, Tx
@@ -171,12 +171,14 @@ class Semantic:
 
     # -- embedding
 
-    def catch_up(self, db: Database, user: str) -> int:
-        """Embed what has no vector yet, a batch at a time; start over when the model is another. Returns how many."""
+    def catch_up(self, db: Database, user: str, between: Callable[[], None]) -> int:
+        """Embed what has no vector yet, a batch at a time and `between` before each; start over when the model is another.
+        Returns how many."""
         self.embedder.dimension  # noqa: B018  one that asks its model for it does so here, outside any transaction
         db.write(user, self._begin)
         done = 0
         while True:
+            between()
             batch = db.read(user, self._next)
             if not batch:
                 return done

@@ -1,0 +1,194 @@
+"""Requests that are committed together stay strangers to each other: what fails takes nobody with it."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import recollect
+from recollect import jobs
+from recollect.redact import Gate
+from talk import Open, eventually
+
+if TYPE_CHECKING:
+    from recollect.db import Tx
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[recollect.Store]:
+    with recollect.open(tmp_path / "chat.db", background=False) as opened:
+        yield opened
+
+
+def together(store: recollect.Store, *verbs: Callable[[], object]) -> list[object]:
+    """Call verbs while the writer is held up, so that it finds them all queued. What each returned or raised."""
+    held, go = threading.Event(), threading.Event()
+    results: list[object] = [None] * len(verbs)
+
+    def hold(_tx: "Tx") -> None:
+        held.set()
+        go.wait(10)
+
+    def call(n: int) -> None:
+        try:
+            results[n] = verbs[n]()
+        except Exception as e:
+            results[n] = e
+
+    threads = [threading.Thread(target=lambda: store._write(hold))]
+    threads[0].start()
+    assert held.wait(10)
+    for n in range(len(verbs)):
+        threads.append(threading.Thread(target=call, args=(n,)))
+        threads[-1].start()
+        # One after the other, so that they are queued in this order.
+        waiting = store._db._engine._queue  # type: ignore[attr-defined]
+        assert eventually(lambda n=n, waiting=waiting: waiting.qsize() > n)
+    go.set()
+    for t in threads:
+        t.join()
+    return results
+
+
+def hits(store: recollect.Store, word: str) -> int:
+    return sum(word in hit.text for hit in store.search(word))
+
+
+def test_one_that_fails_fails_alone(store: recollect.Store) -> None:
+    a, b = store.create("a").id, store.create("b").id
+    found = together(
+        store,
+        lambda: store.append(a, role="user", text="an apricot").seq,
+        lambda: store.append(b, role="user", text="a banana").seq,
+        lambda: store.append("nowhere", role="user", text="a cherry"),
+        lambda: store.append(a, role="user", text="a date").seq,
+        lambda: store.append(b, kind="reasoning", text="an elderberry", message=10**9),
+        lambda: store.append(b, role="user", text="a fig").seq,
+    )
+    assert [n for n in found if isinstance(n, int)] == [1, 1, 2, 2]
+    assert isinstance(found[2], recollect.errors.NotFound)
+    assert isinstance(found[4], recollect.errors.InvalidInput)
+    for fruit, times in {"apricot": 1, "banana": 1, "cherry": 0, "date": 1, "elderberry": 0, "fig": 1}.items():
+        assert hits(store, fruit) == times, fruit
+    assert store.verify().ok
+
+
+def test_a_failure_after_looking_takes_back_only_its_own(store: recollect.Store) -> None:
+    """To look means that the words of the others are written first, inside what is then rolled back."""
+    c = store.create("c").id
+
+    def append_look_fail(tx: "Tx") -> None:
+        store._append(tx, c, [store._prepare(c, {"role": "user", "text": "a quince"})], None)
+        assert len(tx.find_words("words", {"apricot": 1}, (), 10)) == 1
+        raise ValueError("no")
+
+    found = together(
+        store,
+        lambda: store.append("nowhere", role="user", text="from here on with savepoints"),
+        lambda: store.append(c, role="user", text="an apricot").seq,
+        lambda: store._write(append_look_fail),
+        lambda: store.append(c, role="user", text="a date").seq,
+    )
+    assert isinstance(found[2], ValueError)
+    assert [found[1], found[3]] == [1, 2]
+    assert [hits(store, fruit) for fruit in ("apricot", "quince", "date")] == [1, 0, 1]
+    assert store.verify().ok
+
+
+def test_a_person_who_comes_to_be_in_a_failing_batch(store: recollect.Store) -> None:
+    ada, ben = store.for_user("ada"), store.for_user("ben")
+    found = together(
+        store,
+        lambda: ada.create("one").id,
+        lambda: ben.rename("nothing", "x"),
+        lambda: ben.create("one").id,
+        lambda: ada.append("one", role="user", text="an apricot").seq,
+    )
+    assert [found[0], *found[2:]] == ["one", "one", 1]
+    assert isinstance(found[1], recollect.errors.NotFound)
+    assert [c.id for c in ben.conversations()] == ["one"]
+    assert hits(ada, "apricot") == 1
+    assert hits(ben, "apricot") == 0
+
+
+def test_erased_and_back_in_one_batch(store: recollect.Store) -> None:
+    """Numbers are never given twice, whoever erases and writes in the same transaction."""
+    c = store.create("c").id
+    store.append(c, role="user", text="an apricot")
+    before = store._read(lambda tx: tx.user)
+    found = together(
+        store,
+        lambda: store.append(c, role="user", text="a banana").seq,
+        lambda: store.clear(c),
+        lambda: store.append(c, role="user", text="a date").seq,
+    )
+    assert (found[0], found[2]) == (2, 3)
+    assert store._read(lambda tx: tx.user) == before
+    assert [hits(store, fruit) for fruit in ("apricot", "banana", "date")] == [0, 0, 1]
+    assert store.verify().ok
+
+
+def test_a_job_is_queued_again_after_another_process_took_it(open_store: Open) -> None:
+    """The writer remembers what is queued, as long as that is true."""
+    first, second = (open_store(background=False, memory_extract=True) for _ in range(2))
+    c = first.create().id
+    for n in range(3):
+        first.append(c, role="user", text=f"I live in town number {n}.")
+        queued = first.stats().jobs["queued"]
+        assert queued >= 1
+        assert second.settle() >= 1
+        assert "queued" not in first.stats().jobs
+        first.append(c, role="user", text=f"I moved to village number {n}.")
+        assert first.stats().jobs["queued"] == queued
+        assert first.settle() >= 1
+
+
+def test_a_job_of_a_request_that_failed_is_not_taken_for_queued(store: recollect.Store) -> None:
+    def ask_and_fail(tx: "Tx") -> None:
+        jobs.enqueue(tx, "prune", "all", delay_ms=60_000)
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        store._write(ask_and_fail)
+    assert store.stats().jobs == {}
+    together(
+        store,
+        lambda: store.create("c"),
+        lambda: store._write(ask_and_fail),
+        lambda: store._write(lambda tx: jobs.enqueue(tx, "prune", "all", delay_ms=60_000)),
+    )
+    assert store.stats().jobs == {"queued": 1}
+
+
+def test_background_work_lets_callers_go_first(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "RUSH_SECONDS", 3.0)  # however slow the machine: sixteen in a row are a rush
+    store = open_store(background=False)
+    done = threading.Event()
+    worker = jobs.Worker(store._db, {"mine": lambda user, key: done.set()}, Gate())
+    store._write(lambda tx: jobs.enqueue(tx, "mine", "all"))
+    for _ in range(jobs.RUSH + 1):
+        worker.wake(store._user, 200)
+    try:
+        assert not done.wait(1.0)
+        assert done.wait(20), "it goes on when they pause"
+    finally:
+        worker.stop()
+
+
+def test_background_work_does_not_wait_for_ever(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "RUSH_SECONDS", 1_000.0)
+    monkeypatch.setattr(jobs, "PATIENCE_SECONDS", 100.0)
+    monkeypatch.setattr(jobs.time, "sleep", lambda seconds, real=time.sleep: real(min(seconds, 0.01)))
+    store = open_store(background=False)
+    done = threading.Event()
+    worker = jobs.Worker(store._db, {"mine": lambda user, key: done.set()}, Gate())
+    store._write(lambda tx: jobs.enqueue(tx, "mine", "all"))
+    for _ in range(jobs.RUSH + 1):
+        worker.wake(store._user, 200)
+    try:
+        assert done.wait(20)
+    finally:
+        worker.stop()
