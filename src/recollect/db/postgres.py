@@ -107,8 +107,9 @@ class PostgresTx:
     def run(self, sql: str, /, **params: Any) -> int:
         return self._execute(sql, params).rowcount
 
-    def queue(self, kind: str, key: str, at: int, now: int, /) -> None:
-        self._execute(QUEUE, {"kind": kind, "key": key, "at": at, "now": now})
+    def queue(self, kind: str, key: str, delay_ms: int, /) -> None:
+        now = ids.now()
+        self._execute(QUEUE, {"kind": kind, "key": key, "at": now + delay_ms, "now": now})
 
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
         statement, names = translate(sql)
