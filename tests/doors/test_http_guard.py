@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import socket
 import stat
 import time
 from collections.abc import Iterator
@@ -248,6 +250,94 @@ def test_requests_that_come_in_one_piece_are_answered_in_order(sidecar: Sidecar)
         200,
         200,
     ]
+
+
+def kept(line: str, *headers: str, sidecar: Sidecar) -> bytes:
+    """A head that leaves the connection open."""
+    return head(line, *headers, port=sidecar.port).replace(b"Connection: close\r\n", b"")
+
+
+def test_every_client_that_offers_http_2_again_and_again_is_answered(sidecar: Sidecar) -> None:
+    offered = kept("GET /memory/health HTTP/1.1", "Upgrade: h2c", "Connection: Upgrade", sidecar=sidecar)
+    last = head("GET /memory/health HTTP/1.1", port=sidecar.port)
+    assert statuses(sidecar.say(offered + offered + offered + last)) == [200, 200, 200, 200]
+
+
+def test_what_was_done_is_not_answered_with_what_was_wrong_behind_it(sidecar: Sidecar) -> None:
+    body = b'{"type": "prompt", "session_id": "before", "content": "a quince"}'
+    post = ("POST /memory/record HTTP/1.1", "Content-Type: application/json")
+    whole = kept(*post, f"Content-Length: {len(body)}", sidecar=sidecar) + body
+    assert statuses(sidecar.say(whole + b"this is no HTTP\r\n\r\n")) == [200]
+    broken = kept(*post, "Transfer-Encoding: chunked", sidecar=sidecar) + b"zz\r\n"
+    assert statuses(sidecar.say(whole + broken)) == [200]
+    assert statuses(sidecar.say(broken)) == [400]
+    assert b"quince" in sidecar.ask("GET", "/memory/replay?session_id=before").body
+
+
+def test_what_stands_behind_a_body_is_no_header(sidecar: Sidecar) -> None:
+    raw = head("POST /memory/record HTTP/1.1", "Content-Type: application/json", "Transfer-Encoding: chunked", token=False,
+               port=sidecar.port).replace(b"Connection: close\r\n", b"")  # fmt: skip
+    body = b'{"type": "prompt", "session_id": "trailed", "content": "x"}'
+    trailed = b"%x\r\n%b\r\n0\r\nAuthorization: Bearer %b\r\n\r\n" % (len(body), body, TOKEN.encode())
+    assert statuses(sidecar.say(raw + trailed)) == [401]
+
+
+def test_a_body_that_would_have_to_be_unpacked_is_refused(sidecar: Sidecar) -> None:
+    raw = head("POST /memory/record HTTP/1.1", "Content-Type: application/json", "Transfer-Encoding: gzip, chunked",
+               port=sidecar.port)  # fmt: skip
+    assert statuses(sidecar.say(raw + b"2\r\n{}\r\n0\r\n\r\n")) == [415]
+
+
+@pytest.mark.parametrize(
+    "line", ["GET /memory/health HTTP/2.0", "GET /memory/health HTTP/0.9", "GET /memory/health#x HTTP/1.1"]
+)
+def test_another_protocol_and_a_target_that_is_none_are_refused(sidecar: Sidecar, line: str) -> None:
+    assert statuses(sidecar.say(head(line, port=sidecar.port))) == [400]
+
+
+def test_a_long_head_is_refused_however_it_comes(sidecar: Sidecar) -> None:
+    line = f"X-A: {'a' * guard.LONGEST_HEAD}"
+    raw = head("GET /memory/health HTTP/1.1", line, port=sidecar.port)
+    assert statuses(sidecar.say(raw)) == [400]
+
+
+def test_a_listener_that_asks_on_and_hangs_up_is_gone(sidecar: Sidecar) -> None:
+    listen = kept("GET /memory/events HTTP/1.1", sidecar=sidecar)
+
+    def listening(wanted: int) -> bool:
+        until = time.monotonic() + 5
+        while sidecar.ask("GET", "/memory/health").json["readers"] != wanted and time.monotonic() < until:
+            time.sleep(0.05)
+        return bool(sidecar.ask("GET", "/memory/health").json["readers"] == wanted)
+
+    with socket.create_connection((sidecar.host, sidecar.port), timeout=10) as s:
+        s.sendall(listen + kept("GET /memory/health HTTP/1.1", sidecar=sidecar))
+        assert s.recv(12) == b"HTTP/1.1 200"
+        assert listening(1)
+    assert listening(0)
+
+
+def test_nothing_piles_up_behind_a_request_that_goes_on(sidecar: Sidecar) -> None:
+    """A head without an end behind one that is being answered, and lines without an end behind a body."""
+    listen = kept("GET /memory/events HTTP/1.1", sidecar=sidecar)
+    raw = kept(
+        "POST /memory/record HTTP/1.1", "Content-Type: application/json", "Transfer-Encoding: chunked", sidecar=sidecar
+    )
+    for begun in (listen + b"GET / HTTP/1.1\r\n", raw + b"2\r\n{}\r\n0\r\n"):
+        with socket.create_connection((sidecar.host, sidecar.port), timeout=1) as s:
+            s.sendall(begun)
+            sent = 0
+            with contextlib.suppress(OSError):
+                while sent < 40_000_000:
+                    s.sendall(b"X-A: " + b"a" * 100_000 + b"\r\n")
+                    sent += 100_000
+            assert sent < 40_000_000, "it was not read any more"
+
+
+def test_of_very_many_requests_at_once_the_first_are_answered(sidecar: Sidecar) -> None:
+    one = kept("GET /memory/nowhere HTTP/1.1", sidecar=sidecar)
+    got = statuses(sidecar.say(one * 1000, timeout=20))
+    assert len(got) == guard.MOST_WAITING + 1 and set(got) == {404}
 
 
 def test_too_many_connections_are_not_taken(sidecar: Sidecar, monkeypatch: pytest.MonkeyPatch) -> None:

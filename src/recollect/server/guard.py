@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from starlette.exceptions import HTTPException
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from ..redact import redact
 from .answers import CODES, error_body
@@ -41,6 +41,7 @@ HEAD_SECONDS = 10.0
 MOST_CONNECTIONS = 256
 LONGEST_URL = 16 * 1024
 LONGEST_HEAD = 64 * 1024
+MOST_WAITING = 256  # requests on one connection that were sent before the first was answered
 IMPORT = "/memory/import"
 LINES = (b"application/x-ndjson", b"application/jsonl")
 HEADERS = [
@@ -135,6 +136,8 @@ class Guard:
             return Refusal(415, f"The body must be declared as {wanted[0].decode()}, in UTF-8.")
         if any(coding.lower() != b"identity" for coding in headers.get(b"content-encoding", [])):
             return Refusal(415, "Send the body as it is, without a content encoding.")
+        if any(coding.lower() != b"chunked" for coding in headers.get(b"transfer-encoding", [])):
+            return Refusal(415, "Send the body as it is, in chunks at most.")
         return None
 
     def _most(self, scope: Scope) -> int:
@@ -241,7 +244,12 @@ class Protocol(HttpToolsProtocol):
 
     head_seconds = HEAD_SECONDS
     _waiting: asyncio.TimerHandle | None = None
-    _head_bytes = 0
+    _running: RequestResponseCycle | None = None
+    """What is being answered. `cycle` is what was asked last, and may wait behind it."""
+    _unread = 0
+    """How many bytes came since the last that was part of a body, or the end of a head."""
+    _is_past_head = False
+    _is_refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(_Together(transport, self.loop))  # type: ignore[arg-type]
@@ -252,28 +260,38 @@ class Protocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()
+        if self._running is not None and not self._running.response_complete:
+            self._running.disconnected = True  # uvicorn tells only what was asked last
+            self._running.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self._is_refused:
+            self.flow.pause_reading()  # what is being answered has asked for more
+            return
         self._unset_keepalive_if_required()
+        self._unread += len(data)
         try:
+            self._feed(data)
+        except HttpParserError:
+            self._refuse()
+            return
+        if self._unread > LONGEST_HEAD:
+            self._refuse()
+        elif not self._awaits_head:
+            self._stop()
+        elif self._waiting is None:
+            self._wait()
+
+    def _feed(self, data: bytes) -> None:
+        while True:
             try:
                 self.parser.feed_data(data)
+                return
             except HttpParserUpgrade as offer:
                 # The parser takes what follows for another protocol, and it is the body: read it all again without the offer.
                 self.parser = HttpRequestParser(self)
-                self.parser.feed_data(self._declined() + data[offer.args[0] :])
-        except HttpParserError:
-            self.send_400_response("")
-            return
-        if not self._awaits_head:
-            self._stop()
-            return
-        self._head_bytes += len(data)
-        if self._head_bytes > LONGEST_HEAD:
-            self.send_400_response("")
-        elif self._waiting is None:
-            self._wait()
+                data = self._declined() + data[offer.args[0] :]
 
     def _declined(self) -> bytes:
         """The head of a request that offers to go on in another protocol, as `curl --http2` and Java's client do with every
@@ -284,18 +302,57 @@ class Protocol(HttpToolsProtocol):
             lines.append(b"connection: close")
         return b"\r\n".join([*lines, b"", b""])
 
+    def _refuse(self) -> None:
+        """What cannot be read is refused, with all that follows. What was asked before it is answered first: it is being
+        done, and a 400 would be taken for its answer."""
+        self._is_refused = True
+        self.flow.pause_reading()
+        last = self.cycle
+        if self.pipeline and last.more_body:  # it is the body of this one that cannot be read
+            self.pipeline.popleft()
+            last = self.pipeline[0][0] if self.pipeline else self._running  # type: ignore[assignment]
+        if last is None or last.response_complete or (last.more_body and not last.response_started):
+            self.send_400_response("")
+        elif last.more_body:
+            self.transport.close()
+        else:
+            last.keep_alive = False
+
+    def on_message_begin(self) -> None:
+        self._is_past_head = False
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self._is_past_head:  # what stands behind a body is not what the request was judged by
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
-        self._head_bytes = 0
-        if not self.url.startswith(b"/"):
-            raise ValueError("a target that is no path")  # the parser's error, and so a 400
+        self._unread, self._is_past_head = 0, True
+        # Each of them is the parser's error, and so a 400.
+        if not self.url.startswith(b"/") or b"#" in self.url:
+            raise ValueError("a target that is no path")
+        if self.parser.get_http_version() not in ("1.1", "1.0"):
+            raise ValueError("another protocol")
+        if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > LONGEST_HEAD:
+            raise ValueError("a head that is too long")
+        if len(self.pipeline) >= MOST_WAITING:
+            raise ValueError("too many at once")
         if self.parser.should_upgrade():
             self.scope["method"] = self.parser.get_method().decode("ascii")
         else:
             super().on_headers_complete()
 
+    def on_body(self, body: bytes) -> None:
+        self._unread = 0
+        super().on_body(body)
+
     def on_message_complete(self) -> None:
         if not self.parser.should_upgrade():
             super().on_message_complete()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP is refused in the one shape, too."""
