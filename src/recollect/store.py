@@ -1180,12 +1180,13 @@ class Store:
     def _embed_anew(self, semantic: Semantic) -> None:
         """A search met vectors of another model, or none: have them made, in the background."""
 
-        def write(tx: Tx) -> None:
-            if semantic.take_behind(tx.user):
+        def write(tx: Tx) -> int:
+            if semantic.lacks(tx.user):
                 jobs.enqueue(tx, "embed", "all")
+            return tx.user
 
         try:
-            self._write(write)
+            semantic.was_asked(self._write(write))
         except StorageError:
             return  # a full disk or a busy file must not keep anyone from searching: the next search asks again
         if self._settings.background:

@@ -163,6 +163,19 @@ def test_a_job_of_a_request_that_failed_is_not_taken_for_queued(store: recollect
     assert store.stats().jobs == {"queued": 1}
 
 
+def test_what_is_run_again_asks_for_vectors_again(tmp_path: Path) -> None:
+    """A search that meets no vectors has them made, once: also when its request was run twice."""
+    with recollect.open(tmp_path / "chat.db", background=False, semantic=False) as plain:
+        plain.append(plain.create("c").id, role="user", text="an apricot")
+    with recollect.open(tmp_path / "chat.db", background=False, semantic=True) as store:
+        found = together(
+            store, lambda: store.search("apricot"), lambda: store.append("nowhere", role="user", text="a cherry")
+        )
+        assert isinstance(found[1], recollect.errors.NotFound)
+        store.settle()
+        assert store._read(lambda tx: tx.all("select count(*) from vectors where user_no = :user"))[0][0] == 1
+
+
 def test_background_work_lets_callers_go_first(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "RUSH_SECONDS", 3.0)  # however slow the machine: sixteen in a row are a rush
     store = open_store(background=False)

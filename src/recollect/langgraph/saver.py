@@ -980,7 +980,8 @@ class Saver(BaseCheckpointSaver[str]):
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete the checkpoints that these runs made. The log stays: it is what happened."""
-        self._store._write(lambda tx: checkpoints.drop_runs(tx, [str(run) for run in run_ids]))
+        runs = [str(run) for run in run_ids]
+        self._store._write(lambda tx: checkpoints.drop_runs(tx, runs))
         self._swept()
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:

@@ -161,13 +161,15 @@ class Semantic:
         """Whether a search met a user without vectors of this model, and nobody has asked for them yet."""
         return bool(self._behind)
 
-    def take_behind(self, user: int) -> bool:
-        """Whether that is so for this user: true once, so that two processes with two models do not write over each
+    def lacks(self, user: int) -> bool:
+        """Whether that is so for this user."""
+        return user in self._behind
+
+    def was_asked(self, user: int) -> None:
+        """Somebody has asked for them: it is done once, so that two processes with two models do not write over each
         other's vectors for ever."""
-        was = user in self._behind
         self._behind.discard(user)
         self._asked.add(user)
-        return was
 
     # -- embedding
 
