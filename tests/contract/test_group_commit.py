@@ -163,6 +163,28 @@ def test_a_job_of_a_request_that_failed_is_not_taken_for_queued(store: recollect
     assert store.stats().jobs == {"queued": 1}
 
 
+def test_words_that_cannot_be_written_fail_alone(store: recollect.Store) -> None:
+    """They are written at the end of the batch, when nobody knows whose they were."""
+
+    def poison(tx: "Tx") -> None:
+        tx.index_words("words", [(tx.ticks(1)[0], "half of a pair: \ud800", "")])
+
+    c = store.create("c").id
+    found = together(
+        store,
+        lambda: store.append(c, role="user", text="an apricot").seq,
+        lambda: store._write(poison),
+        lambda: store.append(c, role="user", text="a banana").seq,
+    )
+    assert (found[0], found[2]) == (1, 2)
+    assert isinstance(found[1], UnicodeEncodeError)
+    assert [hits(store, fruit) for fruit in ("apricot", "banana")] == [1, 1]
+    with pytest.raises(UnicodeEncodeError):
+        store._write(poison)
+    assert store.append(c, role="user", text="a cherry").seq == 3
+    assert store.verify().ok
+
+
 def test_what_is_run_again_asks_for_vectors_again(tmp_path: Path) -> None:
     """A search that meets no vectors has them made, once: also when its request was run twice."""
     with recollect.open(tmp_path / "chat.db", background=False, semantic=False) as plain:

@@ -389,8 +389,8 @@ class Engine:
                     elif not self._apply_first(request, new_users):
                         new_users.clear()
                         careful = len(batch) > 1
-                        for one in batch if careful else ():
-                            self._apply_carefully(one, new_users)
+                        if careful:
+                            self._repeat(batch, new_users)
                 if len(batch) >= MAX_BATCH or time.monotonic() > until:
                     break
                 try:
@@ -398,8 +398,10 @@ class Engine:
                 except Empty:
                     break
                 closing = request is None
+            if not careful and not self._finish():
+                new_users.clear()
+                self._repeat(batch, new_users)
             if any(request.error is None for request in batch):
-                self._batch.finish(self._connection)
                 self._commit()
                 self._batch.committed(None if self._lost else self._connection)
                 self._users |= new_users
@@ -420,14 +422,30 @@ class Engine:
             reach("request applied")
             return True
         except BaseException as e:
-            if fails_all(e) or not self._connection.in_transaction:
-                raise
+            self._begin_anew(e)
             request.error = e  # unless it has to be repeated
-            self._connection.execute("rollback")
-            self._connection.execute("begin immediate")
-            self._batch.undo()
-            self._proof = None
             return False
+
+    def _finish(self) -> bool:
+        """What waits for the end is written. False when it failed, and with it all of the transaction."""
+        try:
+            self._batch.finish(self._connection)
+            return True
+        except BaseException as e:
+            self._begin_anew(e)
+            return False
+
+    def _begin_anew(self, e: BaseException) -> None:
+        if fails_all(e) or not self._connection.in_transaction:
+            raise e
+        self._connection.execute("rollback")
+        self._connection.execute("begin immediate")
+        self._batch.undo()
+        self._proof = None
+
+    def _repeat(self, batch: list[Request], new_users: dict[str, int]) -> None:
+        for request in batch:
+            self._apply_carefully(request, new_users)
 
     def _apply_carefully(self, request: Request, new_users: dict[str, int]) -> None:
         mark, known, proof = self._batch.mark(), dict(new_users), self._proof
@@ -435,6 +453,7 @@ class Engine:
         self._connection.execute("savepoint one")
         try:
             request.result = self._apply(request.user, request.fn, new_users)
+            self._batch.finish(self._connection)
             reach("request applied")
         except BaseException as e:
             if fails_all(e) or not self._connection.in_transaction:
