@@ -103,12 +103,15 @@ def found(store: Path) -> list[Found]:
     """Backups of a store, newest first: what is in `backups` beside it, what migrations and restores left, and what
     was made elsewhere and is still there."""
     listed = []
-    elsewhere = [p for p in _written_down(store) if p.is_file()]
+    elsewhere = [p for p in _written_down(store) if os.path.isfile(p)]
+    seen = {os.path.realpath(store)}  # a file may be reached in two ways, and a backup may have become the store
     for path in [*_files(store.parent / FOLDER), *_files(store.parent), *elsewhere]:
         try:
             made = _made(path, store) if path not in elsewhere else _by_hand(path)
-            if made is not None:
+            real = os.path.realpath(path)
+            if made is not None and real not in seen:
                 listed.append(Found(path, *made, path.stat().st_size))
+                seen.add(real)
         except OSError:
             continue  # gone meanwhile, or not ours to read
     return sorted(listed, key=lambda b: (b.made_at, b.path.name), reverse=True)
@@ -120,9 +123,19 @@ def shown(copy: Path, store: Path) -> str:
 
 
 def away(store: Path) -> list[Path]:
-    """Backups that were made in a folder which is not here now: of a disk that was taken out, they hold what they hold.
-    One that is gone from a folder which is here was deleted."""
-    return [p for p in _written_down(store) if not p.parent.is_dir()]
+    """Backups that were made in a folder which is not here now, or does not let us in: of a disk that was taken out, they
+    hold what they hold. One that is gone from a folder which is here was deleted."""
+    return [p for p in _written_down(store) if _is_away(p)]
+
+
+def _is_away(path: Path) -> bool:
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return not os.path.isdir(path.parent)
+    except OSError:
+        return True
+    return not os.access(path, os.R_OK)
 
 
 def _places(store: Path) -> Path:
@@ -135,12 +148,14 @@ def _places(store: Path) -> Path:
 def _write_down(store: Path, to: Path) -> None:
     """Before the copy is begun, so that there is none that nobody knows of."""
     place, to = _places(store), Path(os.path.realpath(to))
-    if to.parent == place.parent:
+    if to.parent == Path(os.path.realpath(place.parent)):
         return
     file.make_folder(str(place.parent))
+    line = f"\n{json.dumps(str(to))}\n".encode()  # a line of its own, also behind one that was cut off
     fd = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
-        os.write(fd, (json.dumps(str(to)) + "\n").encode())
+        while line:
+            line = line[os.write(fd, line) :]
         os.fsync(fd)
     finally:
         os.close(fd)

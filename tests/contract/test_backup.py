@@ -468,3 +468,35 @@ def test_check_refuses_what_is_no_backup(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_text("hello")
     with pytest.raises(StorageError):
         backup.check(tmp_path / "x.db")
+
+
+# -- backups made elsewhere
+
+
+def test_a_backup_is_listed_once_however_it_is_reached(chat: recollect.Store, path: Path, tmp_path: Path) -> None:
+    (tmp_path / "large disk").mkdir()
+    (tmp_path / "backups").symlink_to(tmp_path / "large disk")
+    chat.backup(tmp_path / "beside.db")
+    chat.backup(backup.name(path))
+    assert len(backup.found(path)) == 2
+    with (tmp_path / "backups" / "chat.db.elsewhere").open("a") as f:
+        f.write(f'"{path}"\n')  # of a backup that became the store
+    assert len(backup.found(path)) == 2
+
+
+def test_a_line_that_was_cut_off_hides_no_other_backup(chat: recollect.Store, path: Path, tmp_path: Path) -> None:
+    chat.backup(tmp_path / "disk" / "a.db")
+    with (tmp_path / "backups" / "chat.db.elsewhere").open("a") as f:
+        f.write('"/killed/in the mid')
+    chat.backup(tmp_path / "disk" / "b.db")
+    assert {f.path.name for f in backup.found(path)} == {"a.db", "b.db"}
+
+
+def test_a_place_that_lets_nobody_in_is_away(chat: recollect.Store, path: Path, tmp_path: Path) -> None:
+    chat.backup(tmp_path / "disk" / "a.db")
+    looped, long = tmp_path / "loop" / "b.db", tmp_path / ("x" * 5000) / "c.db"
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with (tmp_path / "backups" / "chat.db.elsewhere").open("a") as f:
+        f.write(f'"{looped}"\n"{long}"\n')
+    assert [f.path.name for f in backup.found(path)] == ["a.db"]
+    assert set(backup.away(path)) == {looped, long}
