@@ -378,6 +378,11 @@ def do(tx: Tx, wanted: Target, step: list[Any], receipt: str, now: int, summarie
     if step[0] == "rest":
         counts = _count_all(tx)
         note(tx, (), find_items(tx, scope, Judged()), receipt, now)
+        # What was begun since goes like the others: out of the index as well.
+        for no, id in tx.all("select no, id from conversations where user_no = :user order by no"):
+            erased.note(tx, erased.CONVERSATION, [id], receipt, now)
+            _drop_conversation(tx, no, receipt, now)
+        _drop_memories_of_all(tx)
         _drop_rest(tx)
         return counts, {}
     if scope.is_all:

@@ -71,8 +71,8 @@ def erase(
     reach("erasure begun")
     told(None if kind == "user" else named)
     resume(db, user, id, summaries=summaries)
-    name = user if kind != "user" else db.read(user, lambda tx: erased.user_name(erased.key(tx), user))
-    return db.read(name, lambda tx: get(tx, id))
+    # By the name they had: somebody who was erased is known by it as well, and may be back already.
+    return db.read(user, lambda tx: get(tx, id))
 
 
 def _hash(tx: Tx, kind: str, what: str) -> str:
@@ -115,6 +115,7 @@ def _begin(tx: Tx, kind: str, what: str, who: str, backups: Sequence[str], away:
 
 def resume(db: Database, user: str, only: str | None = None, *, summaries: bool = False) -> None:
     """Finish what was begun: this erasure, or every one of the user's that was interrupted."""
+    back = None
     for id in [only] if only is not None else db.read(user, _unfinished):
         while True:
             step = db.read(user, lambda tx, id=id: _next(tx, id))  # type: ignore[misc]
@@ -127,10 +128,18 @@ def resume(db: Database, user: str, only: str | None = None, *, summaries: bool 
             done = db.write(user, lambda tx, id=id: _step(tx, id, summaries))  # type: ignore[misc]
             reach("erased")
             if done == ["rest"]:
-                user = db.read(user, lambda tx, user=user: erased.user_name(erased.key(tx), user))  # type: ignore[misc]
+                name = db.read(user, lambda tx, user=user: erased.user_name(erased.key(tx), user))  # type: ignore[misc]
+                user, back = name, user
+                break
         db.scrub()
         reach("erasure scrubbed")
-        db.write(user, lambda tx, id=id: _finish(tx, id))  # type: ignore[misc]
+        try:
+            db.write(user, lambda tx, id=id: _finish(tx, id))  # type: ignore[misc]
+        except NotFound:
+            if back is None:
+                raise
+            user, back = back, None  # they wrote meanwhile, and have their name again
+            db.write(user, lambda tx, id=id: _finish(tx, id))  # type: ignore[misc]
 
 
 def catch_up(db: Database) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import recollect
 from canaries import Planted, by_verbs, in_files, in_tables, word
-from recollect import backup
+from recollect import backup, receipts
 from recollect.errors import Erased, InvalidInput, NotFound
 from recollect.langgraph import MemoryStore, Saver
 from talk import Hashed, Open, Raw, exchange, texts
@@ -366,6 +366,28 @@ def test_backups_that_still_hold_it_are_named(tmp_path: Path) -> None:
         store.backup(tmp_path / "backups" / "before.db")
         plan = store.erase(conversation="one", dry_run=True)
         assert plan.backups == ("before.db",) == store.erase(conversation="one").backups
+
+
+def test_a_user_who_goes_on_writing_is_erased_up_to_then(
+    store: recollect.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is begun while it goes on goes too, out of the index as well; who writes before it is finished is back."""
+    store.append(store.create("one"), role="user", text="qwxzbefore")
+
+    def meanwhile(point: str) -> None:
+        if point == "erasure begun":
+            store.append(store.create("two", title="qwxztitle"), role="user", text="qwxzduring")
+            store.remember("Likes qwxzduring")
+        if point == "erasure scrubbed":
+            store.append(store.create("three"), role="user", text="qwxzafter")
+
+    monkeypatch.setattr(receipts, "reach", meanwhile)
+    receipt = store.erase(user=store.user)
+    assert receipt.ok and receipt.finished_at is not None
+    assert [c.id for c in store.conversations()] == ["three"]
+    assert [hit.text for hit in store.search("qwxzbefore qwxzduring qwxztitle qwxzafter")] == ["qwxzafter"]
+    assert store.verify().ok
+    assert store.verify_receipt(receipt).ok
 
 
 def test_backups_made_elsewhere_are_named_by_their_path(tmp_path: Path) -> None:
