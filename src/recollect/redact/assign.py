@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from .engine import BARRIER, Lazy, pattern, rx
+from .engine import BARRIER, Lazy, loose, rx
 from .names import kind_of
 from .scan import (
     CROWD,
@@ -181,7 +181,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
     """From a place on; gives the place to go on from, or -1."""
     data = scan.data
     run_end = tries = hits = 0
-    for ((name_start, at),) in scan.across(_ASSIGN, pattern(_ASSIGN), position):
+    for ((name_start, at),) in scan.across(_ASSIGN, loose(_ASSIGN), position):
         if at < run_end:
             tries += 1
             if tries > 8:  # `key=key=key=...`: one run of text is looked at a few times, not once for each name in it

@@ -140,6 +140,14 @@ class Pattern:
             yield spans
             start = first[0] + 1 if overlapping else first[1] + (first[0] == first[1])
 
+    def first(self, data: bytes, start: int, end: int, *, here: bool = False) -> list[tuple[int, int]] | None:
+        """The spans of the first match, or of the one that begins where the search does."""
+        if self._match is None or self._anywhere is None or self._here is None:
+            found = (self._compiled.match if here else self._compiled.search)(data, start, end)
+            return found and [found.span(n) for n in range(found.re.groups + 1)]
+        spans: list[tuple[int, int]] = self._match(self._here if here else self._anywhere, data, start, end)
+        return None if spans[0] == _NOWHERE else spans
+
     def at(self, data: bytes, start: int) -> Match | None:
         """The match that begins at a place."""
         if self._match is None or self._here is None:
@@ -155,6 +163,79 @@ class Pattern:
 
     def whole(self, data: bytes) -> bool:
         return self._compiled.fullmatch(data) is not None
+
+
+class Loose:
+    """A pattern that counts far - `{0,60}` - searched for as if it did not.
+
+    For each count re2 needs states of its own, for each mixture of two of them more, and to make them takes it ten times as
+    long as to search: a text that it has not seen before is always slow. So the counts are left away at first. What is
+    found then and is no longer than the least of them keeps them all, and it is what would have been found with them,
+    since leaving them away only adds ways to match. Anything longer is asked again with its counts.
+    """
+
+    __slots__ = ("_exact", "_exact_groups", "_groups", "_loose", "_sure")
+
+    def __init__(self, source: str) -> None:
+        import re
+
+        counts = [int(most) for most in re.findall(_FAR, source)]
+        self._sure = min(counts)
+        without = re.sub(_FAR, lambda found: found[0].replace(f",{found[1]}}}", ",}"), source)
+        self._loose, self._groups = outline(without), without
+        self._exact, self._exact_groups = outline(source), source
+
+    def spans(
+        self,
+        data: bytes,
+        start: int = 0,
+        end: int | None = None,
+        *,
+        noted: list[tuple[int, int]] | None = None,
+    ) -> Iterator[list[tuple[int, int]]]:
+        """As `Pattern.spans`, without groups."""
+        if end is None:
+            end = len(data)
+        sure, first_of = self._sure, self._loose.first
+        while start <= end:
+            spans = first_of(data, start, end)
+            if spans is None:
+                return
+            first, last = spans[0]
+            if last - first > sure:
+                spans = self._exact.first(data, first, end, here=True)
+                if spans is None:
+                    # From here on with its counts, or a text could be made in which this happens at every place.
+                    yield from self._exact.spans(data, first + 1, end, noted=noted)
+                    return
+                first, last = spans[0]
+            if noted is not None:
+                noted.append((first, last))
+            yield spans
+            start = last + (first == last)
+
+    def at(self, data: bytes, start: int, end: int) -> Match | None:
+        """The match that was found between two places, with its groups."""
+        if end - start <= self._sure:
+            found = pattern(self._groups).at(data, start)
+            if found is not None and found.end() == end:
+                return found
+        return pattern(self._exact_groups).at(data, start)
+
+
+_FAR = r"\{\d,([4-9]\d|\d{3})\}"
+
+
+@cache
+def has_counts(source: str) -> bool:
+    import re
+
+    return re.search(_FAR, source) is not None
+
+
+@cache
+def loose(source: str) -> Loose:
+    return Loose(source)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .engine import BARRIER, Lazy, Match, outline, pattern, rx
+from .engine import BARRIER, Lazy, Match, has_counts, loose, outline, pattern, rx
 from .names import kind_of
 from .scan import (
     PREDICATES,
@@ -160,13 +160,17 @@ _RUN = 300
 def _worth(source: str, scan: Scan, is_dull: Callable[[bytes, int, int], bool]) -> Iterator[Match]:
     """The matches of a pattern that are not dismissed."""
     data = scan.data
-    whole = pattern(source)
     if b"\x0b" in data:  # white space to us, not to re2
-        yield from whole.find(data)
+        yield from pattern(source).find(data)
         return
-    for ((start, end),) in scan.across(source, outline(source)) if source is _PROSE else scan.outlines(source):
-        if not is_dull(data, start, end) and (found := whole.at(data, start)) is not None:
-            yield found
+    counted = loose(source) if has_counts(source) else None
+    for ((start, end),) in (
+        scan.across(source, counted or outline(source)) if source is _PROSE else scan.outlines(source)
+    ):
+        if not is_dull(data, start, end):
+            found = counted.at(data, start, end) if counted else pattern(source).at(data, start)
+            if found is not None:
+                yield found
 
 
 def _last(data: bytes, start: int, end: int) -> bytes:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from .engine import BARRIER, Match, either, outline, pattern, rx
+from .engine import BARRIER, Match, either, has_counts, loose, outline, pattern, rx
 from .values import (
     classes,
-    entropy,
     has_digit,
+    has_entropy,
     has_symbol,
+    is_choice,
     is_code,
     is_hex,
+    is_noise,
     is_password,
     is_placeholder,
-    is_random,
     is_reference,
     is_wordy,
 )
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, NamedTuple
 
-    from .engine import Pattern
+    from .engine import Loose, Pattern
     from .names import Kind
 
 CROWD = 300  # findings of one sort in one text; beyond it is a dump, and what looks like them is taken without a closer look
@@ -148,10 +149,10 @@ class Scan:
 
     def outlines(self, source: str) -> Iterator[list[tuple[int, int]]]:
         """As `spans`, without the groups."""
-        return self._in_lines(source, outline(source))
+        return self._in_lines(source, loose(source) if has_counts(source) else outline(source))
 
     def _in_lines(
-        self, source: str, compiled: Pattern, lines: Iterable[tuple[int, int]] | None = None
+        self, source: str, compiled: Pattern | Loose, lines: Iterable[tuple[int, int]] | None = None
     ) -> Iterator[list[tuple[int, int]]]:
         before, now = self._before.get(source), self._matched.setdefault(source, [])
         if self.windows is None:
@@ -165,12 +166,12 @@ class Scan:
         return self._within(self.windows, compiled, now)
 
     def _within(
-        self, places: Iterable[tuple[int, int]], compiled: Pattern, now: list[tuple[int, int]]
+        self, places: Iterable[tuple[int, int]], compiled: Pattern | Loose, now: list[tuple[int, int]]
     ) -> Iterator[list[tuple[int, int]]]:
         for start, end in places:
             yield from compiled.spans(self.data, start, end, noted=now)
 
-    def across(self, source: str, compiled: Pattern, start: int = 0) -> Iterator[list[tuple[int, int]]]:
+    def across(self, source: str, compiled: Pattern | Loose, start: int = 0) -> Iterator[list[tuple[int, int]]]:
         """The matches of a pattern that may go from line to line."""
         before, now = self._before.get(source), self._matched.setdefault(source, [])
         if self.windows is None or before is None:
@@ -190,7 +191,7 @@ class Scan:
                 yield spans
 
     def _mended(
-        self, compiled: Pattern, before: list[tuple[int, int]], now: list[tuple[int, int]]
+        self, compiled: Pattern | Loose, before: list[tuple[int, int]], now: list[tuple[int, int]]
     ) -> Iterator[list[tuple[int, int]]]:
         """What `across` gives, searched for from before each window on until a match is one of those known already: from
         there on all goes as it went."""
@@ -362,11 +363,11 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
         if strict:
             return (
                 size >= 8
-                and is_password(value, quoted=False)
-                and (classes(value) >= 3 or is_random(value, 12))
+                and is_choice(value, quoted=False)
+                and (classes(value) >= 3 or is_noise(value, 12))
                 and not is_wordy(value)
             )
-        if not is_password(value, quoted=quoted or env):
+        if not is_choice(value, quoted=quoted or env):
             return False
         if quoted or env:
             return not is_label(value)
@@ -376,15 +377,15 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
         return not rx(rb"[a-z]+(?:[_-][a-z]+)+\d?|[A-Z][a-z]+(?:[A-Z][a-z]+)+\d?").fullmatch(value)
     if kind == "key":
         return (
-            is_random(value, 16)
+            is_noise(value, 16)
             and (classes(value) >= 2 or is_hex(value))
             and has_digit(value)
             and (not strict or classes(value) >= 3)
             and not is_path(value)
         )
     if strict:
-        return is_random(value, 16) and has_digit(value)
-    if is_random(value, 12):
+        return is_noise(value, 16) and has_digit(value)
+    if is_noise(value, 12):
         return True
     if (
         (quoted or env)
@@ -400,7 +401,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
     if size >= 8 and (has_digit(value) or has_symbol(value)) and (quoted or env) and not is_wordy(value):
         return (
             classes(value) >= 2
-            and (entropy(value) >= 2.5)
+            and has_entropy(value, 2.5)
             and not value.replace(b".", b"").isdigit()
             and not is_path(value)
             and not rx(rb"[\d.:TZ+\-/]+").fullmatch(value)
