@@ -248,6 +248,8 @@ def sentences(scan: Scan) -> Iterator[Span]:
             continue  # the verb
         if len(word) < 3 or (kind != "password" and not quoted and word.isalpha()):
             continue
+        if kind == "secret" and not quoted and (len(word) < 12 or not has_digit(word)):
+            continue  # not random, as is asked below
         if scan.recall("filler", word, _is_filler):
             continue
         tail = data[end : end + 2]

@@ -255,7 +255,10 @@ _RUNS = [(least, rf"[^\t-\r ]{{{least}}}") for least in (16, 20, 24)]
 
 
 def _longest(data: bytes) -> int:
-    """The length of the longest run without white space, as far as anybody asks: below 30, one of 24, 20, 16 and 0."""
+    """The length of the longest run without white space. Of a long text only as far as anybody asks: below 30, one of 24, 20,
+    16 and 0."""
+    if len(data) <= 8_192:
+        return max(map(len, data.split()), default=0)
     longest = 0
     for least, source in _RUNS:
         if not outline(source).has(data):
@@ -331,6 +334,11 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
             3 <= size <= 4 and value.isdigit() and not quoted) or (
             6 <= size <= 40 and rx(rb"[A-Za-z0-9]{3,8}(?:[- ][A-Za-z0-9]{3,8}){0,7}").fullmatch(value) is not None
             and has_digit(value) and not is_placeholder(value) and not is_wordy(value))  # fmt: skip
+    if kind == "key" or (kind == "secret" and strict):
+        if size < 16 or not has_digit(value):
+            return False  # as below, at a glance
+    elif kind == "secret" and (size < 8 or (size < 20 and not has_digit(value) and not has_symbol(value))):
+        return False
     if is_reference(value):
         return False
     if kind == "phrase":

@@ -53,6 +53,9 @@ _CODE = (
     r"|props|state|env|data|user|app|event|body|form|values|secrets|var|local|module|input|vars|github|inputs|steps|context)[.\[!?]"
     r"|^[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+$|=>|\(\)|\(\?[:i!=<P]|\[\^|\[a-z|\[A-Z|\[0-9|\\[dwsb]|\\[xuU][0-9a-f]|^[a-z]+\|[a-z]|\{\d+,\d*\}|&&|\|\||^[A-Z][A-Z_]{3,}$|\)\.|\);"
 )
+# Without one of these characters neither matches - but for a constant's name, which is code too.
+_REFERRING, _CODING = b"${}%@!&*<[/:", b"([.!?>:\\|{&)"
+_CONSTANT = Lazy(rb"[A-Z][A-Z_]{3,}")
 _CODE_WORDS = frozenset((b"new", b"await", b"return", b"function", b"lambda", b"not", b"if", b"typeof"))
 _TYPE = Lazy(
     rb"^(?:Optional|Union|List|Dict|Array|Promise|Record|Secret(?:Str|String)?|String|Vec|Option|Result|std)\b"
@@ -178,9 +181,7 @@ def is_token_placeholder(value: bytes) -> bool:
 
 def is_reference(value: bytes) -> bool:
     """Names where the value is kept: `${X}`, `{{ secrets.X }}`, a path, a plain link."""
-    if value.isalnum():
-        return False
-    return pattern(_REFERENCE).has(value)
+    return len(value.translate(None, _REFERRING)) < len(value) and pattern(_REFERENCE).has(value)
 
 
 def is_code(value: bytes) -> bool:
@@ -190,7 +191,9 @@ def is_code(value: bytes) -> bool:
             or (len(value) >= 4 and value.isalpha() and value.isupper())
             or _TYPE.match(value) is not None
         )
-    return pattern(_CODE).has(value) or _TYPE.match(value) is not None
+    if len(value.translate(None, _CODING)) < len(value):
+        return pattern(_CODE).has(value) or _TYPE.match(value) is not None
+    return (value[:4].isupper() and _CONSTANT.fullmatch(value) is not None) or _TYPE.match(value) is not None
 
 
 def is_wordy(value: bytes) -> bool:
