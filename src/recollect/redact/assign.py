@@ -170,6 +170,20 @@ def _promise(head: bytes) -> tuple[bytes, Kind | None]:
     return (b"", None) if stem is None else (stem.group(), kind_of(stem.group()))
 
 
+def _reach(data: bytes, start: int, at: int) -> tuple[int, int]:
+    """What is looked at for a name: its value on this line or, where nothing but a sign of it stands there, below."""
+    end = data.find(b"\n", at)
+    if end < 0:
+        end = len(data)
+    rest = data[at:end].strip()
+    if rest[-1:] in _OPEN or b'"""' in rest or b"'''" in rest:
+        end = at + LONGEST + 1000
+    return start - 50, max(end, at + 100)
+
+
+_OPEN = (b"", b"=", b"*", b"|", b">", b"-", b"+")  # `password: str =`, `key: >-`
+
+
 def assignments(scan: Scan) -> Iterator[Span]:
     """`name = value` in every syntax, where the name promises a secret."""
     position = 0
@@ -181,7 +195,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
     """From a place on; gives the place to go on from, or -1."""
     data = scan.data
     run_end = tries = hits = 0
-    for ((name_start, at),) in scan.across(_ASSIGN, loose(_ASSIGN), position):
+    for ((name_start, at),) in scan.across(_ASSIGN, loose(_ASSIGN), position, _reach):
         if at < run_end:
             tries += 1
             if tries > 8:  # `key=key=key=...`: one run of text is looked at a few times, not once for each name in it

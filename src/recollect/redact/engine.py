@@ -87,9 +87,10 @@ _NOWHERE = (-1, -1)
 class Pattern:
     """A compiled pattern over bytes."""
 
-    __slots__ = ("_anywhere", "_compiled", "_here", "_match")
+    __slots__ = ("_anywhere", "_compiled", "_has_groups", "_here", "_match")
 
     def __init__(self, source: str, *, groups: bool = True) -> None:
+        self._has_groups = groups
         import re2  # type: ignore[import-untyped,unused-ignore]
 
         options = re2.Options()
@@ -147,6 +148,10 @@ class Pattern:
             return found and [found.span(n) for n in range(found.re.groups + 1)]
         spans: list[tuple[int, int]] = self._match(self._here if here else self._anywhere, data, start, end)
         return None if spans[0] == _NOWHERE else spans
+
+    def known(self, data: bytes, span: tuple[int, int]) -> list[tuple[int, int]] | None:
+        """The spans of a match that was found before."""
+        return self.first(data, span[0], len(data), here=True) if self._has_groups else [span]
 
     def at(self, data: bytes, start: int) -> Match | None:
         """The match that begins at a place."""
@@ -213,6 +218,9 @@ class Loose:
                 noted.append((first, last))
             yield spans
             start = last + (first == last)
+
+    def known(self, data: bytes, span: tuple[int, int]) -> list[tuple[int, int]]:
+        return [span]
 
     def at(self, data: bytes, start: int, end: int) -> Match | None:
         """The match that was found between two places, with its groups."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .engine import BARRIER, Lazy, Match, has_counts, loose, outline, pattern, rx
+from .engine import BARRIER, Lazy, Match, has_counts, loose, pattern, rx
 from .names import kind_of
 from .scan import (
     PREDICATES,
@@ -165,12 +165,17 @@ def _worth(source: str, scan: Scan, is_dull: Callable[[bytes, int, int], bool]) 
         return
     counted = loose(source) if has_counts(source) else None
     for ((start, end),) in (
-        scan.across(source, counted or outline(source)) if source is _PROSE else scan.outlines(source)
+        scan.across(source, loose(source), reach=_reach) if source is _PROSE else scan.outlines(source)
     ):
         if not is_dull(data, start, end):
             found = counted.at(data, start, end) if counted else pattern(source).at(data, start)
             if found is not None:
                 yield found
+
+
+def _reach(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """What is looked at for a sentence: a few words before it and after it, or all codes that follow."""
+    return start - 40, end + 80 if b"codes" not in data[start:end].lower() else len(data)
 
 
 def _last(data: bytes, start: int, end: int) -> bytes:

@@ -49,11 +49,11 @@ else:  # typing takes as long to import as all of this package
 
 if TYPE_CHECKING:
     Memo = dict[tuple[object, ...], bool]
+    Reach = Callable[[bytes, int, int], tuple[int, int]]
 
 
 # How far a rule sees past the match of its pattern: so many characters, and lines (a value may stand two below its name).
 _REACH, _LINES_BEFORE, _LINES_AFTER = 100, 2, 1
-_MOST_WINDOWS = 24
 _WORD = frozenset(bytes((c,)) for c in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _BEGINS = _WORD | frozenset((b"~", b".", b"+", b"/", b"-", b"="))  # what a token may begin with
 
@@ -61,17 +61,19 @@ _BEGINS = _WORD | frozenset((b"~", b".", b"+", b"/", b"-", b"="))  # what a toke
 class Scan:
     """The text of one round, in lower case too, and the judgements already made in this call (dropped with it).
 
-    After the first round only the **windows** around what it replaced are looked at: every rule sees a bounded stretch of
-    text, so elsewhere the answer is the one it gave before. Two sorts of patterns make this exact. Those that match within
-    a line (with at most the line's end before it *or* after it) give the same matches in every line that did not
-    change: `spans` and `find` run them in the windows alone. The others could have been shifted by a match before them, and
-    that one by another: `across` runs them over the whole text, and passes over the matches that the round before had already.
-    And where no match was near a window, nothing has to run: no pattern matches a blank, so a new match would be one that
-    another had covered, or begin or end beside a blank - which `\\b` and the like allow only beside a letter of its own.
+    After the first round only what a replacement can have changed is looked at. No pattern matches a blank, so that blanks
+    only take matches away; a new one is a match that one of those had covered, or it begins or ends beside a blank, which `\\b`
+    and the like allow only beside a letter of its own (such a change is called **dirty**). So the matches of the round before are
+    kept, and searched for again from those on that a blank touched until a match is one that is known: from there on all goes as
+    it went. Patterns that match within a line (with at most the line's end before it *or* after it) need not be searched
+    for beyond that line: `spans` and `find`. The others may have been shifted by a match before them, and that one by another:
+    `across`; of these, none may begin anywhere else than right behind a dirty change. What was matched and dismissed before is
+    looked at again where the rule **reaches** as far as a change: its line and the one below, unless the rule says otherwise.
     """
 
     __slots__ = (
         "_before",
+        "_changed",
         "_is_clean",
         "_matched",
         "_starts",
@@ -96,6 +98,7 @@ class Scan:
         self.is_whole = True  # no rule ended early, so that the next round may use windows
         self._before: dict[str, list[tuple[int, int]]] = {}
         self._matched: dict[str, list[tuple[int, int]]] = {}
+        self._changed: list[tuple[int, int, bool]] = []  # from, to, and whether it is dirty
         self._is_clean = False
         self._starts: list[int] = []
 
@@ -114,10 +117,12 @@ class Scan:
         new.kept = self.kept
         new.is_whole = True
         new._before, new._matched = self._matched, {}
-        new._starts = [start for start, _ in windows]
-        new._is_clean = all(
-            data[start - 1 : start] not in _WORD and data[end : end + 1] not in _BEGINS for start, end, _, _ in changed
-        )
+        new._changed = [
+            (start, end, data[start - 1 : start] in _WORD or data[end : end + 1] in _BEGINS)
+            for start, end, _, _ in (changed if windows else ())
+        ]
+        new._starts = [start for start, _, _ in new._changed]
+        new._is_clean = not any(dirty for _, _, dirty in new._changed)
         return new
 
     def has(self, *words: bytes) -> bool:
@@ -138,9 +143,9 @@ class Scan:
         absent.add(key)
         return False
 
-    def spans(self, source: str) -> Iterator[list[tuple[int, int]]]:
+    def spans(self, source: str, reach: Reach | None = None) -> Iterator[list[tuple[int, int]]]:
         """The matches of a pattern that stays within a line."""
-        return self._in_lines(source, pattern(source))
+        return self._in_lines(source, pattern(source), reach=reach)
 
     def find(self, source: str, lines: Iterable[tuple[int, int]] | None = None) -> Iterator[Match]:
         """The same; of the lines, if they are known in which it can match."""
@@ -152,18 +157,20 @@ class Scan:
         return self._in_lines(source, loose(source) if has_counts(source) else outline(source))
 
     def _in_lines(
-        self, source: str, compiled: Pattern | Loose, lines: Iterable[tuple[int, int]] | None = None
+        self,
+        source: str,
+        compiled: Pattern | Loose,
+        lines: Iterable[tuple[int, int]] | None = None,
+        reach: Reach | None = None,
     ) -> Iterator[list[tuple[int, int]]]:
         before, now = self._before.get(source), self._matched.setdefault(source, [])
         if self.windows is None:
             if lines is None:
                 return compiled.spans(self.data, noted=now)
             return self._within(lines, compiled, now)
-        if before is not None and self._is_untouched(before):
-            now += before
-            return iter(())
-        now += [span for span in before or () if not self._is_near(*span)]
-        return self._within(self.windows, compiled, now)
+        if before is None:
+            return self._within(self.windows, compiled, now)
+        return self._mended(compiled, before, now, reach or _around, within=True)
 
     def _within(
         self, places: Iterable[tuple[int, int]], compiled: Pattern | Loose, now: list[tuple[int, int]]
@@ -171,50 +178,62 @@ class Scan:
         for start, end in places:
             yield from compiled.spans(self.data, start, end, noted=now)
 
-    def across(self, source: str, compiled: Pattern | Loose, start: int = 0) -> Iterator[list[tuple[int, int]]]:
+    def across(
+        self, source: str, compiled: Pattern | Loose, start: int = 0, reach: Reach | None = None
+    ) -> Iterator[list[tuple[int, int]]]:
         """The matches of a pattern that may go from line to line."""
         before, now = self._before.get(source), self._matched.setdefault(source, [])
         if self.windows is None or before is None:
             return compiled.spans(self.data, start, noted=now)
-        if self._is_untouched(before):
-            now += before
-            return iter(())
-        if self._is_clean and start == 0:
-            return self._mended(compiled, before, now)
-        return self._unknown(compiled.spans(self.data, start, noted=now), set(before))
-
-    def _unknown(
-        self, found: Iterator[list[tuple[int, int]]], known: set[tuple[int, int]]
-    ) -> Iterator[list[tuple[int, int]]]:
-        for spans in found:
-            if spans[0] not in known or self._is_near(*spans[0]):
-                yield spans
+        if start:
+            return compiled.spans(self.data, start, noted=now)
+        return self._mended(compiled, before, now, reach or _around, within=False)
 
     def _mended(
-        self, compiled: Pattern | Loose, before: list[tuple[int, int]], now: list[tuple[int, int]]
+        self,
+        compiled: Pattern | Loose,
+        before: list[tuple[int, int]],
+        now: list[tuple[int, int]],
+        reach: Reach,
+        *,
+        within: bool,
     ) -> Iterator[list[tuple[int, int]]]:
-        """What `across` gives, searched for from before each window on until a match is one of those known already: from
-        there on all goes as it went."""
+        """The matches that are new, and those that may be judged otherwise now; all of them are noted."""
+        data, size = self.data, len(before)
         places = {span: n for n, span in enumerate(before)}
         n = at = 0
-        for first, last in self.windows or ():
-            while n < len(before) and before[n][1] < first:
-                if before[n][0] >= at:
-                    now.append(before[n])
-                    at = before[n][1]
+        for first, last, dirty in (*self._changed, (len(data) + 1, len(data) + 1, False)):
+            line = max(0, data.rfind(b"\n", 0, first)) if within and dirty else first
+            while n < size and before[n][1] < line:
+                span = before[n]
                 n += 1
-            for spans in compiled.spans(self.data, at):
+                if span[0] >= at:
+                    now.append(span)
+                    at = span[1]
+                    if self._reaches(reach, span) and (known := compiled.known(data, span)) is not None:
+                        yield known
+            touched = n < size and before[n][0] <= last
+            if first > len(data) or not (touched or dirty) or at > last:
+                continue
+            begin = max(at, line if within and dirty else min(before[n][0], last) if touched else last)
+            stop = len(data)
+            if within:
+                end = data.find(b"\n", last)
+                stop = stop if end < 0 else end + 1
+            for spans in compiled.spans(data, begin, stop):
                 span = spans[0]
                 if span[0] > last and span in places:
                     n = places[span]
                     break
                 now.append(span)
                 at = span[1]
-                if span not in places or self._is_near(*span):
+                if span not in places or self._reaches(reach, span):
                     yield spans
             else:
-                return
-        now += before[n:]
+                if not within:
+                    return
+                while n < size and before[n][1] <= stop:
+                    n += 1
 
     def matches(self, source: str) -> bool:
         """Whether a pattern matches anywhere."""
@@ -223,17 +242,11 @@ class Scan:
             known = self.kept[source] = outline(source).has(self.data)
         return bool(known)
 
-    def _is_untouched(self, before: list[tuple[int, int]]) -> bool:
-        """No match near a window, and none that a blank could have made: what matched is what will match."""
-        return self._is_clean and not any(self._is_near(*span) for span in before)
-
-    def _is_near(self, start: int, end: int) -> bool:
-        at = bisect_right(self._starts, end) - 1
-        assert self.windows is not None
-        if at >= 0 and self.windows[at][1] >= start:
-            return True
-        after = self.data[end : end + 8]
-        return b'"""' in after or b"'''" in after  # the only values that go on for many lines
+    def _reaches(self, reach: Reach, span: tuple[int, int]) -> bool:
+        """Whether a rule that looks at a match sees a change."""
+        first, last = reach(self.data, *span)
+        at = bisect_right(self._starts, last) - 1
+        return at >= 0 and self._changed[at][1] >= first
 
     def judge(self, kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bool = False) -> bool:
         key = (kind, value, quoted, strict, env)
@@ -268,11 +281,10 @@ def _longest(data: bytes) -> int:
 
 
 def _windows(data: bytes, changed: list[Span]) -> list[tuple[int, int]] | None:
-    """The lines around what changed, from the end of the line before them on; None if that is most of the text."""
+    """The lines around what changed, from the end of the line before them on; None if there is too much of it."""
     if len(changed) > CROWD:
         return None
     windows: list[tuple[int, int]] = []
-    looked_at = 0
     for first, last, _, _ in changed:
         start = data.rfind(b"\n", 0, max(0, first - _REACH))
         if data.count(b"\n", max(0, start + 1), first) < _LINES_BEFORE:
@@ -284,14 +296,24 @@ def _windows(data: bytes, changed: list[Span]) -> list[tuple[int, int]] | None:
             end = data.find(b"\n", end + 1)
         start, end = max(0, start), len(data) if end < 0 else end + 1
         if windows and windows[-1][1] >= start:
-            looked_at -= windows[-1][1] - windows[-1][0]
             start = min(start, windows[-1][0])
             windows.pop()
         windows.append((start, end))
-        looked_at += end - start
-        if len(windows) > _MOST_WINDOWS or looked_at > 0.75 * len(data):
-            return None
     return windows
+
+
+def _around(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """What a rule may look at for a match: its line and the one below, a hundred characters, a value in triple quotes."""
+    after = data[end : end + 8]
+    if b'"""' in after or b"'''" in after:
+        return 0, len(data)  # the only values that go on for many lines
+    below = data.find(b"\n", data.find(b"\n", end) + 1 or len(data))
+    return min(start - _REACH, data.rfind(b"\n", 0, start)), len(data) if below < 0 else max(end + _REACH, below)
+
+
+def nowhere_else(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """The reach of a rule that looks at nothing but what was matched."""
+    return start, end
 
 
 def line_around(data: bytes, at: int) -> bytes:

@@ -15,7 +15,7 @@ from ..light import dataclass
 from . import context
 from .engine import BARRIER, Lazy, Pattern, either, pattern, rx
 from .names import kind_of
-from .scan import CROWD, Scan, Span, judge_value, line_around
+from .scan import CROWD, Scan, Span, judge_value, line_around, nowhere_else
 from .screen import ANNOUNCING, Finding, is_quiet, to_bytes
 from .values import (
     count_digits,
@@ -369,7 +369,8 @@ def _tokens(scan: Scan) -> Iterator[Span]:
         hits = 0
         # `vendor-token` takes the end of the line before it and its own: see `Scan`.
         every = family.name == "vendor-token"
-        for spans in pattern(family.pattern).spans(data) if every else scan.spans(family.pattern):
+        reach = None if family.name == "azure-key" else nowhere_else
+        for spans in pattern(family.pattern).spans(data) if every else scan.spans(family.pattern, reach):
             start, end = spans[1]
             if start < 0:
                 continue
