@@ -290,6 +290,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 tries = 0
             if end > run_end:
                 run_end = end
+        if end - start < 3 and separator != b">" and separator != b"=":
+            continue  # `"secrets": [`: too short for any, and here nothing makes it longer
         word = data[start:end]
         if not quoted and hits <= CROWD and separator != b">":
             if word[:2] in _REFERS or (word in PLACEHOLDERS and data[end : end + 1] in _ENDS):

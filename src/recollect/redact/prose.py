@@ -114,11 +114,9 @@ def _unquote(data: bytes, start: int, end: int) -> tuple[int, int, bool]:
         and data[end - 1 : end] == data[start : start + 1]
     ):
         return start + 1, end - 1, True
-    while start < end and data[start] in b"\"'`(<*[":
-        start += 1
-    while end > start and data[end - 1] in b".,;:?)\"'`>*]\\}":
-        end -= 1
-    return start, end, False
+    word = data[start:end].lstrip(_OPENING)
+    start = end - len(word)
+    return start, start + len(word.rstrip(_CLOSING)), False
 
 
 def _is_strong(value: bytes) -> bool:
@@ -194,11 +192,25 @@ def _ends_in_a_word(data: bytes, start: int, end: int) -> bool:
         return False
     bare = run.rstrip(b".,;:?)>]\\}")
     if not bare.isalpha():
-        return _CALL.match(run) is not None
+        return _CALL.match(run) is not None or _holds_nothing(data, run, start, end)
     after = end - len(run) + len(bare)
     return data[after : after + 1] in _GOES_ON or not bare.islower() or len(bare) < 5 or bare in PREDICATES
 
 
+def _holds_nothing(data: bytes, run: bytes, start: int, end: int) -> bool:
+    """Neither a digit nor a symbol, and no word at the end of its line, wherever in the run the value begins."""
+    if b"**" in run:
+        return False
+    word = run.rstrip(_CLOSING)
+    last = word[-5:]
+    after = end - len(run) + len(word)
+    if len(last) == 5 and last.isalpha() and last.islower() and data[after : after + 1] in _STOPS:
+        return False
+    return not has_digit(run) and not has_symbol(run) and b"codes" not in data[start:end].lower()
+
+
+_OPENING, _CLOSING = b"\"'`(<*[", b".,;:?)\"'`>*]\\}"
+_STOPS = (b"", b".", b"!", b"\n", b"\r", b")")
 _GOES_ON = frozenset((b" ", b"\t", b",", b";", b":", b"?", b">", b"]", b"\\", b"}"))
 
 
@@ -225,12 +237,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
         if start in taken or (
             not quoted
             and word.isalpha()
-            and (
-                not word.islower()
-                or len(word) < 5
-                or word in PREDICATES
-                or data[end : end + 1] not in (b"", b".", b"!", b"\n", b"\r", b")")
-            )
+            and (not word.islower() or len(word) < 5 or word in PREDICATES or data[end : end + 1] not in _STOPS)
         ):
             continue  # a word of the sentence; most matches end here
         if not quoted and _CALL.match(word):

@@ -52,8 +52,7 @@ if TYPE_CHECKING:
     Reach = Callable[[bytes, int, int], tuple[int, int]]
 
 
-# How far a rule sees past the match of its pattern: so many characters, and lines (a value may stand two below its name).
-_REACH, _LINES_BEFORE, _LINES_AFTER = 100, 2, 1
+_REACH = 100  # how many characters a rule sees past the match of its pattern, its line aside
 _WORD = frozenset(bytes((c,)) for c in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _BEGINS = _WORD | frozenset((b"~", b".", b"+", b"/", b"-", b"="))  # what a token may begin with
 
@@ -286,19 +285,12 @@ def _windows(data: bytes, changed: list[Span]) -> list[tuple[int, int]] | None:
         return None
     windows: list[tuple[int, int]] = []
     for first, last, _, _ in changed:
-        start = data.rfind(b"\n", 0, max(0, first - _REACH))
-        if data.count(b"\n", max(0, start + 1), first) < _LINES_BEFORE:
-            start = first
-            for _ in range(_LINES_BEFORE + 1):
-                start = data.rfind(b"\n", 0, max(0, start))
-        end = data.find(b"\n", last + _REACH)
-        if end >= 0 and data.count(b"\n", last, end) < _LINES_AFTER:
-            end = data.find(b"\n", end + 1)
-        start, end = max(0, start), len(data) if end < 0 else end + 1
+        start = max(0, data.rfind(b"\n", 0, max(0, first - _REACH)))
+        end = data.find(b"\n", last + _REACH) + 1 or len(data)
         if windows and windows[-1][1] >= start:
-            start = min(start, windows[-1][0])
-            windows.pop()
-        windows.append((start, end))
+            windows[-1] = (windows[-1][0], end)
+        else:
+            windows.append((start, end))
     return windows
 
 

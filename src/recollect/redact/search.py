@@ -19,6 +19,8 @@ from .scan import CROWD, Scan, Span, judge_value, line_around, nowhere_else
 from .screen import ANNOUNCING, Finding, is_quiet, to_bytes
 from .values import (
     count_digits,
+    count_lower,
+    count_upper,
     is_card,
     is_hex,
     is_placeholder,
@@ -434,9 +436,7 @@ _HASHY = Lazy(
 
 def _is_noise(body: bytes) -> bool:
     """Random letters and digits of both cases, as a key generator makes them; a hash has one case."""
-    upper = sum(65 <= c <= 90 for c in body)
-    lower = sum(97 <= c <= 122 for c in body)
-    digits = sum(48 <= c <= 57 for c in body)
+    upper, lower, digits = count_upper(body), count_lower(body), count_digits(body)
     if not digits or is_placeholder(body) or is_wordy(body):
         return False
     if upper >= 2 and lower >= 2:

@@ -121,6 +121,14 @@ def count_digits(value: bytes) -> int:
     return len(value) - len(value.translate(None, _DIGITS))
 
 
+def count_lower(value: bytes) -> int:
+    return len(value) - len(value.translate(None, _LOWER))
+
+
+def count_upper(value: bytes) -> int:
+    return len(value) - len(value.translate(None, _UPPER))
+
+
 def has_digit(value: bytes) -> bool:
     return len(value.translate(None, _DIGITS)) < len(value)
 
