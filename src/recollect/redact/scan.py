@@ -73,7 +73,7 @@ class Scan:
     __slots__ = (
         "_before",
         "_changed",
-        "_is_clean",
+        "_dirty",
         "_matched",
         "_starts",
         "data",
@@ -97,9 +97,9 @@ class Scan:
         self.is_whole = True  # no rule ended early, so that the next round may use windows
         self._before: dict[str, list[tuple[int, int]]] = {}
         self._matched: dict[str, list[tuple[int, int]]] = {}
-        self._changed: list[tuple[int, int, bool]] = []  # from, to, and whether it is dirty
-        self._is_clean = False
+        self._changed: list[tuple[int, int]] = []
         self._starts: list[int] = []
+        self._dirty: list[int] = []  # which of the changes
 
     def again(self, data: bytes, changed: list[Span]) -> Scan:
         """For the round after this one, in whose text these spans were blanked."""
@@ -116,12 +116,13 @@ class Scan:
         new.kept = self.kept
         new.is_whole = True
         new._before, new._matched = self._matched, {}
-        new._changed = [
-            (start, end, data[start - 1 : start] in _WORD or data[end : end + 1] in _BEGINS)
-            for start, end, _, _ in (changed if windows else ())
+        new._changed = [(start, end) for start, end, _, _ in changed] if windows else []
+        new._starts = [start for start, _ in new._changed]
+        new._dirty = [
+            n
+            for n, (start, end) in enumerate(new._changed)
+            if data[start - 1 : start] in _WORD or data[end : end + 1] in _BEGINS
         ]
-        new._starts = [start for start, _, _ in new._changed]
-        new._is_clean = not any(dirty for _, _, dirty in new._changed)
         return new
 
     def has(self, *words: bytes) -> bool:
@@ -169,6 +170,8 @@ class Scan:
             return self._within(lines, compiled, now)
         if before is None:
             return self._within(self.windows, compiled, now)
+        if not before and not self._dirty:
+            return iter(())
         return self._mended(compiled, before, now, reach or _around, within=True)
 
     def _within(
@@ -182,9 +185,7 @@ class Scan:
     ) -> Iterator[list[tuple[int, int]]]:
         """The matches of a pattern that may go from line to line."""
         before, now = self._before.get(source), self._matched.setdefault(source, [])
-        if self.windows is None or before is None:
-            return compiled.spans(self.data, start, noted=now)
-        if start:
+        if self.windows is None or before is None or start:
             return compiled.spans(self.data, start, noted=now)
         return self._mended(compiled, before, now, reach or _around, within=False)
 
@@ -199,27 +200,37 @@ class Scan:
     ) -> Iterator[list[tuple[int, int]]]:
         """The matches that are new, and those that may be judged otherwise now; all of them are noted."""
         data, size = self.data, len(before)
-        places = {span: n for n, span in enumerate(before)}
-        n = at = 0
-        for first, last, dirty in (*self._changed, (len(data) + 1, len(data) + 1, False)):
-            line = max(0, data.rfind(b"\n", 0, first)) if within and dirty else first
-            while n < size and before[n][1] < line:
+        starts, changed, dirty = self._starts, self._changed, self._dirty
+        places: dict[tuple[int, int], int] = {}
+        n = at = d = 0
+        while n < size or d < len(dirty):
+            first, last = changed[dirty[d]] if d < len(dirty) else (len(data) + 1, -1)
+            begin = max(0, data.rfind(b"\n", 0, first)) if within and last >= 0 else first
+            if n < size and before[n][1] < begin:
                 span = before[n]
                 n += 1
-                if span[0] >= at:
+                if span[0] < at:
+                    continue
+                c = bisect_right(starts, span[1]) - 1
+                if c < 0 or changed[c][1] < span[0]:
                     now.append(span)
                     at = span[1]
                     if self._reaches(reach, span) and (known := compiled.known(data, span)) is not None:
                         yield known
-            touched = n < size and before[n][0] <= last
-            if first > len(data) or not (touched or dirty) or at > last:
-                continue
-            begin = max(at, line if within and dirty else min(before[n][0], last) if touched else last)
+                    continue
+                begin, last = span[0], changed[c][1]
+            else:
+                d += 1
+                if not within:  # a word may begin there now, or a match is touched
+                    begin = min(before[n][0], last) if n < size else last
+                if last < at:
+                    continue
             stop = len(data)
             if within:
-                end = data.find(b"\n", last)
-                stop = stop if end < 0 else end + 1
-            for spans in compiled.spans(data, begin, stop):
+                stop = data.find(b"\n", last) + 1 or stop
+            if not places:
+                places = {span: n for n, span in enumerate(before)}
+            for spans in compiled.spans(data, max(at, begin), stop):
                 span = spans[0]
                 if span[0] > last and span in places:
                     n = places[span]
@@ -237,7 +248,7 @@ class Scan:
     def matches(self, source: str) -> bool:
         """Whether a pattern matches anywhere."""
         known = self.kept.get(source)
-        if known is None or known or not self._is_clean:
+        if known is None or known or self.windows is None or self._dirty:
             known = self.kept[source] = outline(source).has(self.data)
         return bool(known)
 
@@ -269,8 +280,8 @@ _RUNS = [(least, rf"[^\t-\r ]{{{least}}}") for least in (16, 20, 24)]
 def _longest(data: bytes) -> int:
     """The length of the longest run without white space. Of a long text only as far as anybody asks: below 30, one of 24, 20,
     16 and 0."""
-    if len(data) <= 8_192:
-        return max(map(len, data.split()), default=0)
+    if len(data) <= 8_192 and outline(_RUNS[0][1]).has(data):
+        return max(map(len, data.split()))
     longest = 0
     for least, source in _RUNS:
         if not outline(source).has(data):
