@@ -170,12 +170,35 @@ def _promise(head: bytes) -> tuple[bytes, Kind | None]:
     return (b"", None) if stem is None else (stem.group(), kind_of(stem.group()))
 
 
+def _plain_until(data: bytes, at: int) -> tuple[int, bool]:
+    """The end of the line, and whether no value up to it could be a key, a token or a PIN: there is neither a digit nor a
+    symbol, no run that is long enough without them, and no sign that a value stands below."""
+    end = data.find(b"\n", at)
+    if end < 0:
+        end = len(data)
+    rest = data[at:end]
+    return (
+        end,
+        (
+            len(rest.translate(None, _TELLING)) == len(rest)
+            and (b'"' in rest) + (b"'" in rest) + (b"`" in rest) <= 1  # nor a quote in a value
+            and rest.rstrip()[-1:] not in _OPEN
+            and rest.rstrip()[-1:] != b":"
+            and _LONG_RUN.search(rest) is None
+        ),
+    )
+
+
+_TELLING = b"0123456789!@#$%^&*+=?~|<\\"
+_LONG_RUN = Lazy(rb"[^\s\"'`]{20}")
+
+
 def _reach(data: bytes, start: int, at: int) -> tuple[int, int]:
     """What is looked at for a name: its value on this line or, where nothing but a sign of it stands there, below."""
     end = data.find(b"\n", at)
     if end < 0:
         end = len(data)
-    rest = data[at:end].strip()
+    rest = data[at:end].rstrip()
     if rest[-1:] in _OPEN or b'"""' in rest or b"'''" in rest:
         end = at + LONGEST + 1000
     return start - 50, max(end, at + 100)
@@ -195,6 +218,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
     """From a place on; gives the place to go on from, or -1."""
     data = scan.data
     run_end = tries = hits = 0
+    plain, is_plain = -1, False
     for ((name_start, at),) in scan.across(_ASSIGN, loose(_ASSIGN), position, _reach):
         if at < run_end:
             tries += 1
@@ -205,6 +229,11 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         name, kind = _promise(head) if at - name_start <= 80 else _promise.__wrapped__(head)
         if kind is None:
             continue
+        if kind != "password" and kind != "phrase":
+            if at > plain:
+                plain, is_plain = _plain_until(data, at)
+            if is_plain:
+                continue
         separator = head[-1:]
         if (
             separator == b"="
