@@ -319,6 +319,10 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 tries = 0
             if end > run_end:
                 run_end = end
+        if start in scan.sure:
+            if not quoted and at >= run_end:
+                run_end, tries = max(run_end, end), 0
+            continue
         if end - start < 3 and separator != b">" and separator != b"=":
             continue  # `"secrets": [`: too short for any, and here nothing makes it longer
         word = data[start:end]

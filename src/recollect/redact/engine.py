@@ -184,9 +184,8 @@ class Loose:
     def __init__(self, source: str) -> None:
         import re
 
-        counts = [int(most) for most in re.findall(_FAR, source)]
-        self._sure = min(counts)
-        without = re.sub(_FAR, lambda found: found[0].replace(f",{found[1]}}}", ",}"), source)
+        self._sure = min(int(most) for most in re.findall(_FAR, source))
+        without = without_counts(source)
         self._loose, self._groups = outline(without), without
         self._exact, self._exact_groups = outline(source), source
 
@@ -239,6 +238,14 @@ def has_counts(source: str) -> bool:
     import re
 
     return re.search(_FAR, source) is not None
+
+
+@cache
+def without_counts(source: str) -> str:
+    """A pattern that matches all that this one does, and more."""
+    import re
+
+    return re.sub(_FAR, lambda found: found[0].replace(f",{found[1]}}}", ",}"), source)
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from .engine import BARRIER, Match, either, has_counts, loose, outline, pattern, rx
+from .engine import BARRIER, Match, either, has_counts, loose, outline, pattern, rx, without_counts
 from .values import (
     classes,
     has_digit,
@@ -82,6 +82,7 @@ class Scan:
         "longest",
         "low",
         "memo",
+        "sure",
         "taken",
         "windows",
     )
@@ -92,6 +93,9 @@ class Scan:
         self.longest = _longest(data)
         self.memo: Memo = {} if memo is None else memo
         self.taken: set[int] = set()  # where this round's findings begin: what is found need not be judged again
+        self.sure: set[int] = (
+            set()
+        )  # those of a vendor's shape, beside which no other rule's finding at the same place stands
         self.windows: list[tuple[int, int]] | None = None  # None: the whole text
         self.kept: dict[str, Any] = {}  # what a rule found out about the text and the next round may use
         self.is_whole = True  # no rule ended early, so that the next round may use windows
@@ -111,7 +115,7 @@ class Scan:
         new.low = data.lower()
         new.longest = self.longest  # blanks are no white space
         new.memo = self.memo
-        new.taken = set()
+        new.taken, new.sure = set(), set()
         new.windows = windows
         new.kept = self.kept
         new.is_whole = True
@@ -143,12 +147,14 @@ class Scan:
         absent.add(key)
         return False
 
-    def spans(self, source: str, reach: Reach | None = None) -> Iterator[list[tuple[int, int]]]:
-        """The matches of a pattern that stays within a line."""
-        return self._in_lines(source, pattern(source), reach=reach)
+    def spans(
+        self, source: str, lines: Iterable[tuple[int, int]] | None = None, reach: Reach | None = None
+    ) -> Iterator[list[tuple[int, int]]]:
+        """The matches of a pattern that stays within a line; of the lines, if they are known in which it can match."""
+        return self._in_lines(source, pattern(source), lines, reach)
 
     def find(self, source: str, lines: Iterable[tuple[int, int]] | None = None) -> Iterator[Match]:
-        """The same; of the lines, if they are known in which it can match."""
+        """The same."""
         for spans in self._in_lines(source, pattern(source), lines):
             yield Match(self.data, spans)
 
@@ -246,10 +252,10 @@ class Scan:
                     n += 1
 
     def matches(self, source: str) -> bool:
-        """Whether a pattern matches anywhere."""
+        """Whether a pattern may match anywhere."""
         known = self.kept.get(source)
         if known is None or known or self.windows is None or self._dirty:
-            known = self.kept[source] = outline(source).has(self.data)
+            known = self.kept[source] = outline(without_counts(source)).has(self.data)
         return bool(known)
 
     def _reaches(self, reach: Reach, span: tuple[int, int]) -> bool:

@@ -252,6 +252,8 @@ def _round(scan: Scan, text: str, policy: Policy) -> list[Span]:
                 scan.is_whole = False
                 break
             scan.taken.update([span[0] for span in new])
+            if not policy.extra:
+                scan.sure.update([span[0] for span in new if span[3] == 0])
     return spans
 
 
@@ -323,16 +325,22 @@ def _either(literals: Iterable[bytes]) -> str:
     return "|".join([rf"\Q{literal.decode()}\E" for literal in literals])
 
 
-def _called(data: bytes, longest: int) -> list[Family]:
-    from .families import FAMILIES
+def _called(data: bytes, longest: int) -> list[tuple[Family, list[tuple[int, int]] | None]]:
+    """The families that may match, and in which lines, if they can match only where their literal stands."""
+    from .families import CALLED_FROM_AFAR, FAMILIES
 
     screen, wanted, short = _screen()
     numbers: set[int] = set()
+    places: dict[int, list[int]] = {}
     hits = 0
     for ((start, end),) in screen.spans(data, overlapping=True):
-        numbers.update(_calls(data[start:end]))
+        called = _calls(data[start:end])
+        numbers.update(called)
+        for number in called:
+            places.setdefault(number, []).append(start)
         hits += 1
         if hits > 200:  # dense with some literals, perhaps on purpose: the others are looked for without them
+            places.clear()
             others = [literal for literal, called in wanted.items() if not numbers.issuperset(called)]
             while others:
                 found = next(Pattern(_either(others)).spans(data, start), None)
@@ -353,26 +361,44 @@ def _called(data: bytes, longest: int) -> list[Family]:
                 continue
         if literal in data:
             numbers.add(number)
-    return [FAMILIES[n] for n in sorted(numbers) if FAMILIES[n].least <= longest]
+            places.pop(number, None)
+    rows: list[tuple[Family, list[tuple[int, int]] | None]] = []
+    for number in sorted(numbers):
+        family = FAMILIES[number]
+        if family.least <= longest:
+            here = number in places and family.name not in CALLED_FROM_AFAR
+            rows.append((family, _lines(data, places[number]) if here else None))
+    return rows
+
+
+def _lines(data: bytes, places: list[int]) -> list[tuple[int, int]]:
+    """The lines in which these places are, each with the end of the one before it."""
+    lines: list[tuple[int, int]] = []
+    done = -1
+    for place in places:
+        if place >= done:
+            done = data.find(b"\n", place) + 1 or len(data)
+            lines.append((max(0, data.rfind(b"\n", 0, place)), done))
+    return lines
 
 
 def _tokens(scan: Scan) -> Iterator[Span]:
     from .families import GENERIC
 
     data = scan.data
-    called = scan.kept.get("families")
+    called: list[tuple[Family, list[tuple[int, int]] | None]] | None = scan.kept.get("families")
     if called is None:
         called = _called(data, scan.longest)
     else:
-        called = [family for family in called if any(trigger.encode() in data for trigger in family.triggers)]
+        called = [row for row in called if any(trigger.encode() in data for trigger in row[0].triggers)]
     scan.kept["families"] = called
-    for family in called:
+    for family, lines in called:
         generic = family.name in GENERIC
         hits = 0
         # `vendor-token` takes the end of the line before it and its own: see `Scan`.
         every = family.name == "vendor-token"
         reach = None if family.name == "azure-key" else nowhere_else
-        for spans in pattern(family.pattern).spans(data) if every else scan.spans(family.pattern, reach):
+        for spans in pattern(family.pattern).spans(data) if every else scan.spans(family.pattern, lines, reach):
             start, end = spans[1]
             if start < 0:
                 continue
