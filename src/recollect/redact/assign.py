@@ -219,6 +219,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
     data = scan.data
     run_end = tries = hits = 0
     plain, is_plain = -1, False
+    has_blanks = BARRIER in data
     for ((name_start, at),) in scan.across(_ASSIGN, loose(_ASSIGN), position, _reach):
         if at < run_end:
             tries += 1
@@ -229,6 +230,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         name, kind = _promise(head) if at - name_start <= 80 else _promise.__wrapped__(head)
         if kind is None:
             continue
+        if has_blanks and data[at : at + 3].lstrip(b" \"'`").startswith(BARRIER):
+            continue  # its value is found already
         if kind != "password" and kind != "phrase":
             if at > plain:
                 plain, is_plain = _plain_until(data, at)

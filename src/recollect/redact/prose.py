@@ -198,7 +198,8 @@ def _ends_in_a_word(data: bytes, start: int, end: int) -> bool:
 
 
 def _holds_nothing(data: bytes, run: bytes, start: int, end: int) -> bool:
-    """Neither a digit nor a symbol, and no word at the end of its line, wherever in the run the value begins."""
+    """Neither a digit nor a symbol, or too short for a token, and no word at the end of its line, wherever in the run the
+    value begins."""
     if b"**" in run:
         return False
     word = run.rstrip(_CLOSING)
@@ -206,7 +207,11 @@ def _holds_nothing(data: bytes, run: bytes, start: int, end: int) -> bool:
     after = end - len(run) + len(word)
     if len(last) == 5 and last.isalpha() and last.islower() and data[after : after + 1] in _STOPS:
         return False
-    return not has_digit(run) and not has_symbol(run) and b"codes" not in data[start:end].lower()
+    low = data[start:end].lower()
+    if not has_digit(run) and not has_symbol(run):
+        return b"codes" not in low
+    # A token would have twelve characters; `code` alone may make another noun of it.
+    return len(word.lstrip(_OPENING)) < 12 and b"code" not in low and _noun_kind(low) == "secret"
 
 
 _OPENING, _CLOSING = b"\"'`(<*[", b".,;:?)\"'`>*]\\}"

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     Reach = Callable[[bytes, int, int], tuple[int, int]]
 
 
+_FEW = 4
 _REACH = 100  # how many characters a rule sees past the match of its pattern, its line aside
 _WORD = frozenset(bytes((c,)) for c in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _BEGINS = _WORD | frozenset((b"~", b".", b"+", b"/", b"-", b"="))  # what a token may begin with
@@ -208,6 +209,17 @@ class Scan:
         data, size = self.data, len(before)
         starts, changed, dirty = self._starts, self._changed, self._dirty
         places: dict[tuple[int, int], int] = {}
+        touched = len(dirty)
+        for span in before:
+            c = bisect_right(starts, span[1]) - 1
+            if c >= 0 and changed[c][1] >= span[0]:
+                touched += 1
+        if touched > _FEW:  # then one search for all of them is quicker
+            known = set(before)
+            for spans in compiled.spans(data, noted=now):
+                if spans[0] not in known or self._reaches(reach, spans[0]):
+                    yield spans
+            return
         n = at = d = 0
         while n < size or d < len(dirty):
             first, last = changed[dirty[d]] if d < len(dirty) else (len(data) + 1, -1)
@@ -221,8 +233,8 @@ class Scan:
                 if c < 0 or changed[c][1] < span[0]:
                     now.append(span)
                     at = span[1]
-                    if self._reaches(reach, span) and (known := compiled.known(data, span)) is not None:
-                        yield known
+                    if self._reaches(reach, span) and (same := compiled.known(data, span)) is not None:
+                        yield same
                     continue
                 begin, last = span[0], changed[c][1]
             else:

@@ -321,6 +321,11 @@ def _calls(literal: bytes) -> frozenset[int]:
     return frozenset(n for other, numbers in _screen()[1].items() if other in literal for n in numbers)
 
 
+@cache
+def _literals(triggers: tuple[str, ...]) -> tuple[bytes, ...]:
+    return tuple(trigger.encode() for trigger in triggers)
+
+
 def _either(literals: Iterable[bytes]) -> str:
     return "|".join([rf"\Q{literal.decode()}\E" for literal in literals])
 
@@ -390,7 +395,7 @@ def _tokens(scan: Scan) -> Iterator[Span]:
     if called is None:
         called = _called(data, scan.longest)
     else:
-        called = [row for row in called if any(trigger.encode() in data for trigger in row[0].triggers)]
+        called = [row for row in called if any(map(data.__contains__, _literals(row[0].triggers)))]
     scan.kept["families"] = called
     for family, lines in called:
         generic = family.name in GENERIC
