@@ -204,6 +204,9 @@ def _reach(data: bytes, start: int, at: int) -> tuple[int, int]:
     return start - 50, max(end, at + 100)
 
 
+_OPENED = frozenset(
+    bracket + after for bracket in (b"[", b"{", b"(") for after in (b'"', b"'", b"`", b" ", b"\n", b"\t")
+)
 _OPEN = (b"", b"=", b"*", b"|", b">", b"-", b"+")  # `password: str =`, `key: >-`
 
 
@@ -230,8 +233,11 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         name, kind = _promise(head) if at - name_start <= 80 else _promise.__wrapped__(head)
         if kind is None:
             continue
-        if has_blanks and data[at : at + 3].lstrip(b" \"'`").startswith(BARRIER):
+        ahead = data[at : at + 3]
+        if has_blanks and ahead.lstrip(b" \"'`").startswith(BARRIER):
             continue  # its value is found already
+        if head[-1:] == b":" and ahead.lstrip(b" ")[:2] in _OPENED:
+            continue  # `"secrets": ["`
         if kind != "password" and kind != "phrase":
             if at > plain:
                 plain, is_plain = _plain_until(data, at)
