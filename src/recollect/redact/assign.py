@@ -233,16 +233,6 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         name, kind = _promise(head) if at - name_start <= 80 else _promise.__wrapped__(head)
         if kind is None:
             continue
-        ahead = data[at : at + 3]
-        if has_blanks and ahead.lstrip(b" \"'`").startswith(BARRIER):
-            continue  # its value is found already
-        if head[-1:] == b":" and ahead.lstrip(b" ")[:2] in _OPENED:
-            continue  # `"secrets": ["`
-        if kind != "password" and kind != "phrase":
-            if at > plain:
-                plain, is_plain = _plain_until(data, at)
-            if is_plain:
-                continue
         separator = head[-1:]
         if (
             separator == b"="
@@ -258,6 +248,15 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 run_end, tries = max(run_end, value[1]), 0
                 yield Span(value[0], value[1], family_of(kind), 2)
                 continue
+        if kind != "password" and kind != "phrase":
+            if at > plain:
+                plain, is_plain = _plain_until(data, at)
+            if is_plain:
+                continue
+        if has_blanks and data[at : at + 3].lstrip(b" \"'`").startswith(BARRIER):
+            continue  # its value is found already
+        if separator == b":" and data[at : at + 3].lstrip(b" ")[:2] in _OPENED:
+            continue  # `"secrets": ["`
         annotates = separator == b":" and b"=" in data[at : at + 80]
         if (
             not annotates

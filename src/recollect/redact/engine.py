@@ -200,11 +200,17 @@ class Loose:
         """As `Pattern.spans`, without groups."""
         if end is None:
             end = len(data)
-        sure, first_of = self._sure, self._loose.first
+        sure, loose = self._sure, self._loose
+        match, anywhere = loose._match, loose._anywhere
         while start <= end:
-            spans = first_of(data, start, end)
-            if spans is None:
-                return
+            if match is not None and anywhere is not None:
+                spans = match(anywhere, data, start, end)
+                if spans[0] == _NOWHERE:
+                    return
+            else:
+                spans = loose.first(data, start, end)
+                if spans is None:
+                    return
             first, last = spans[0]
             if last - first > sure:
                 spans = self._exact.first(data, first, end, here=True)
