@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from .engine import BARRIER, Lazy, pattern, rx
+from .engine import BARRIER, Lazy, loose, rx
 from .names import kind_of
 from .scan import (
     CROWD,
@@ -170,6 +170,46 @@ def _promise(head: bytes) -> tuple[bytes, Kind | None]:
     return (b"", None) if stem is None else (stem.group(), kind_of(stem.group()))
 
 
+def _plain_until(data: bytes, at: int) -> tuple[int, bool]:
+    """The end of the line, and whether no value up to it could be a key, a token or a PIN: there is neither a digit nor a
+    symbol, no run that is long enough without them, and no sign that a value stands below."""
+    end = data.find(b"\n", at)
+    if end < 0:
+        end = len(data)
+    rest = data[at:end]
+    return (
+        end,
+        (
+            len(rest.translate(None, _TELLING)) == len(rest)
+            and (b'"' in rest) + (b"'" in rest) + (b"`" in rest) <= 1  # nor a quote in a value
+            and rest.rstrip()[-1:] not in _OPEN
+            and rest.rstrip()[-1:] != b":"
+            and _LONG_RUN.search(rest) is None
+        ),
+    )
+
+
+_TELLING = b"0123456789!@#$%^&*+=?~|<\\"
+_LONG_RUN = Lazy(rb"[^\s\"'`]{20}")
+
+
+def _reach(data: bytes, start: int, at: int) -> tuple[int, int]:
+    """What is looked at for a name: its value on this line or, where nothing but a sign of it stands there, below."""
+    end = data.find(b"\n", at)
+    if end < 0:
+        end = len(data)
+    rest = data[at:end].rstrip()
+    if rest[-1:] in _OPEN or b'"""' in rest or b"'''" in rest:
+        end = at + LONGEST + 1000
+    return start - 50, max(end, at + 100)
+
+
+_OPENED = frozenset(
+    bracket + after for bracket in (b"[", b"{", b"(") for after in (b'"', b"'", b"`", b" ", b"\n", b"\t")
+)
+_OPEN = (b"", b"=", b"*", b"|", b">", b"-", b"+")  # `password: str =`, `key: >-`
+
+
 def assignments(scan: Scan) -> Iterator[Span]:
     """`name = value` in every syntax, where the name promises a secret."""
     position = 0
@@ -181,7 +221,9 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
     """From a place on; gives the place to go on from, or -1."""
     data = scan.data
     run_end = tries = hits = 0
-    for ((name_start, at),) in scan.across(_ASSIGN, pattern(_ASSIGN), position):
+    plain, is_plain = -1, False
+    has_blanks = BARRIER in data
+    for ((name_start, at),) in scan.across(_ASSIGN, loose(_ASSIGN), position, _reach):
         if at < run_end:
             tries += 1
             if tries > 8:  # `key=key=key=...`: one run of text is looked at a few times, not once for each name in it
@@ -206,6 +248,15 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 run_end, tries = max(run_end, value[1]), 0
                 yield Span(value[0], value[1], family_of(kind), 2)
                 continue
+        if kind != "password" and kind != "phrase":
+            if at > plain:
+                plain, is_plain = _plain_until(data, at)
+            if is_plain:
+                continue
+        if has_blanks and data[at : at + 3].lstrip(b" \"'`").startswith(BARRIER):
+            continue  # its value is found already
+        if separator == b":" and data[at : at + 3].lstrip(b" ")[:2] in _OPENED:
+            continue  # `"secrets": ["`
         annotates = separator == b":" and b"=" in data[at : at + 80]
         if (
             not annotates
@@ -276,6 +327,12 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 tries = 0
             if end > run_end:
                 run_end = end
+        if start in scan.sure:
+            if not quoted and at >= run_end:
+                run_end, tries = max(run_end, end), 0
+            continue
+        if end - start < 3 and separator != b">" and separator != b"=":
+            continue  # `"secrets": [`: too short for any, and here nothing makes it longer
         word = data[start:end]
         if not quoted and hits <= CROWD and separator != b">":
             if word[:2] in _REFERS or (word in PLACEHOLDERS and data[end : end + 1] in _ENDS):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .assign import assignments
-from .prose import cards, linked, memorables, near, phrases, sentences
+from .noise import cards, near
+from .prose import linked, memorables, phrases, sentences
 from .scan import Scan, Span
 from .structures import collections, elements, inserts, tables
 from .syntax import (
@@ -15,12 +16,13 @@ from .syntax import (
     private_keys,
     urls,
 )
+from .tokens import tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["LOOKS", "cards", "files", "private_keys", "urls"]
+__all__ = ["LOOKS", "cards", "files", "private_keys", "tokens", "urls"]
 
 LOOKS: tuple[Callable[[Scan], Iterator[Span]], ...] = (
     connection_strings, assignments, headers, cookies, commands, sentences, linked, memorables, phrases, near, collections, tables,

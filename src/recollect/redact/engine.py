@@ -87,9 +87,10 @@ _NOWHERE = (-1, -1)
 class Pattern:
     """A compiled pattern over bytes."""
 
-    __slots__ = ("_anywhere", "_compiled", "_here", "_match")
+    __slots__ = ("_anywhere", "_compiled", "_has_groups", "_here", "_match")
 
     def __init__(self, source: str, *, groups: bool = True) -> None:
+        self._has_groups = groups
         import re2  # type: ignore[import-untyped,unused-ignore]
 
         options = re2.Options()
@@ -140,6 +141,18 @@ class Pattern:
             yield spans
             start = first[0] + 1 if overlapping else first[1] + (first[0] == first[1])
 
+    def first(self, data: bytes, start: int, end: int, *, here: bool = False) -> list[tuple[int, int]] | None:
+        """The spans of the first match, or of the one that begins where the search does."""
+        if self._match is None or self._anywhere is None or self._here is None:
+            found = (self._compiled.match if here else self._compiled.search)(data, start, end)
+            return found and [found.span(n) for n in range(found.re.groups + 1)]
+        spans: list[tuple[int, int]] = self._match(self._here if here else self._anywhere, data, start, end)
+        return None if spans[0] == _NOWHERE else spans
+
+    def known(self, data: bytes, span: tuple[int, int]) -> list[tuple[int, int]] | None:
+        """The spans of a match that was found before."""
+        return self.first(data, span[0], len(data), here=True) if self._has_groups else [span]
+
     def at(self, data: bytes, start: int) -> Match | None:
         """The match that begins at a place."""
         if self._match is None or self._here is None:
@@ -155,6 +168,95 @@ class Pattern:
 
     def whole(self, data: bytes) -> bool:
         return self._compiled.fullmatch(data) is not None
+
+
+class Loose:
+    """A pattern that counts far - `{0,60}` - searched for as if it did not.
+
+    For each count re2 needs states of its own, for each mixture of two of them more, and to make them takes it ten times as
+    long as to search: a text that it has not seen before is always slow. So the counts are left away at first. What is
+    found then and is no longer than the least of them keeps them all, and it is what would have been found with them,
+    since leaving them away only adds ways to match. Anything longer is asked again with its counts.
+    """
+
+    __slots__ = ("_exact", "_exact_groups", "_groups", "_loose", "_sure")
+
+    def __init__(self, source: str) -> None:
+        import re
+
+        self._sure = min(int(most) for most in re.findall(_FAR, source))
+        without = without_counts(source)
+        self._loose, self._groups = outline(without), without
+        self._exact, self._exact_groups = outline(source), source
+
+    def spans(
+        self,
+        data: bytes,
+        start: int = 0,
+        end: int | None = None,
+        *,
+        noted: list[tuple[int, int]] | None = None,
+    ) -> Iterator[list[tuple[int, int]]]:
+        """As `Pattern.spans`, without groups."""
+        if end is None:
+            end = len(data)
+        sure, loose = self._sure, self._loose
+        match, anywhere = loose._match, loose._anywhere
+        while start <= end:
+            if match is not None and anywhere is not None:
+                spans = match(anywhere, data, start, end)
+                if spans[0] == _NOWHERE:
+                    return
+            else:
+                spans = loose.first(data, start, end)
+                if spans is None:
+                    return
+            first, last = spans[0]
+            if last - first > sure:
+                spans = self._exact.first(data, first, end, here=True)
+                if spans is None:
+                    # From here on with its counts, or a text could be made in which this happens at every place.
+                    yield from self._exact.spans(data, first + 1, end, noted=noted)
+                    return
+                first, last = spans[0]
+            if noted is not None:
+                noted.append((first, last))
+            yield spans
+            start = last + (first == last)
+
+    def known(self, data: bytes, span: tuple[int, int]) -> list[tuple[int, int]]:
+        return [span]
+
+    def at(self, data: bytes, start: int, end: int) -> Match | None:
+        """The match that was found between two places, with its groups."""
+        if end - start <= self._sure:
+            found = pattern(self._groups).at(data, start)
+            if found is not None and found.end() == end:
+                return found
+        return pattern(self._exact_groups).at(data, start)
+
+
+_FAR = r"\{\d,([4-9]\d|\d{3})\}"
+
+
+@cache
+def has_counts(source: str) -> bool:
+    import re
+
+    return re.search(_FAR, source) is not None
+
+
+@cache
+def without_counts(source: str) -> str:
+    """A pattern that matches all that this one does, and more."""
+    import re
+
+    return re.sub(_FAR, lambda found: found[0].replace(f",{found[1]}}}", ",}"), source)
+
+
+@cache
+def loose(source: str) -> Loose:
+    return Loose(source)
 
 
 @cache

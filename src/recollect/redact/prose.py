@@ -1,9 +1,10 @@
-"""Secrets in sentences: `my password is ...`, `log in with kim / ...`, seed phrases, card numbers, noise beside a word for a secret."""
+"""Secrets in sentences: `my password is ...`, `log in with kim / ...`, seed phrases."""
 
 from __future__ import annotations
 
-from .engine import BARRIER, Lazy, Match, outline, pattern, rx
+from .engine import Lazy, Match, has_counts, loose, pattern, rx
 from .names import kind_of
+from .noise import IDENTIFIES
 from .scan import (
     PREDICATES,
     Scan,
@@ -17,11 +18,9 @@ from .scan import (
 )
 from .values import (
     classes,
-    entropy,
     has_alpha,
     has_digit,
     has_symbol,
-    is_card,
     is_code,
     is_hex,
     is_monotone,
@@ -114,11 +113,9 @@ def _unquote(data: bytes, start: int, end: int) -> tuple[int, int, bool]:
         and data[end - 1 : end] == data[start : start + 1]
     ):
         return start + 1, end - 1, True
-    while start < end and data[start] in b"\"'`(<*[":
-        start += 1
-    while end > start and data[end - 1] in b".,;:?)\"'`>*]\\}":
-        end -= 1
-    return start, end, False
+    word = data[start:end].lstrip(_OPENING)
+    start = end - len(word)
+    return start, start + len(word.rstrip(_CLOSING)), False
 
 
 def _is_strong(value: bytes) -> bool:
@@ -160,13 +157,22 @@ _RUN = 300
 def _worth(source: str, scan: Scan, is_dull: Callable[[bytes, int, int], bool]) -> Iterator[Match]:
     """The matches of a pattern that are not dismissed."""
     data = scan.data
-    whole = pattern(source)
     if b"\x0b" in data:  # white space to us, not to re2
-        yield from whole.find(data)
+        yield from pattern(source).find(data)
         return
-    for ((start, end),) in scan.across(source, outline(source)) if source is _PROSE else scan.outlines(source):
-        if not is_dull(data, start, end) and (found := whole.at(data, start)) is not None:
-            yield found
+    counted = loose(source) if has_counts(source) else None
+    for ((start, end),) in (
+        scan.across(source, loose(source), reach=_reach) if source is _PROSE else scan.outlines(source)
+    ):
+        if not is_dull(data, start, end):
+            found = counted.at(data, start, end) if counted else pattern(source).at(data, start)
+            if found is not None:
+                yield found
+
+
+def _reach(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """What is looked at for a sentence: a few words before it and after it, or all codes that follow."""
+    return start - 40, end + 80 if b"codes" not in data[start:end].lower() else len(data)
 
 
 def _last(data: bytes, start: int, end: int) -> bytes:
@@ -185,11 +191,30 @@ def _ends_in_a_word(data: bytes, start: int, end: int) -> bool:
         return False
     bare = run.rstrip(b".,;:?)>]\\}")
     if not bare.isalpha():
-        return _CALL.match(run) is not None
+        return _CALL.match(run) is not None or _holds_nothing(data, run, start, end)
     after = end - len(run) + len(bare)
     return data[after : after + 1] in _GOES_ON or not bare.islower() or len(bare) < 5 or bare in PREDICATES
 
 
+def _holds_nothing(data: bytes, run: bytes, start: int, end: int) -> bool:
+    """Neither a digit nor a symbol, or too short for a token, and no word at the end of its line, wherever in the run the
+    value begins."""
+    if b"**" in run:
+        return False
+    word = run.rstrip(_CLOSING)
+    last = word[-5:]
+    after = end - len(run) + len(word)
+    if len(last) == 5 and last.isalpha() and last.islower() and data[after : after + 1] in _STOPS:
+        return False
+    low = data[start:end].lower()
+    if not has_digit(run) and not has_symbol(run):
+        return b"codes" not in low
+    # A token would have twelve characters; `code` alone may make another noun of it.
+    return len(word.lstrip(_OPENING)) < 12 and b"code" not in low and _noun_kind(low) == "secret"
+
+
+_OPENING, _CLOSING = b"\"'`(<*[", b".,;:?)\"'`>*]\\}"
+_STOPS = (b"", b".", b"!", b"\n", b"\r", b")")
 _GOES_ON = frozenset((b" ", b"\t", b",", b";", b":", b"?", b">", b"]", b"\\", b"}"))
 
 
@@ -216,12 +241,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
         if start in taken or (
             not quoted
             and word.isalpha()
-            and (
-                not word.islower()
-                or len(word) < 5
-                or word in PREDICATES
-                or data[end : end + 1] not in (b"", b".", b"!", b"\n", b"\r", b")")
-            )
+            and (not word.islower() or len(word) < 5 or word in PREDICATES or data[end : end + 1] not in _STOPS)
         ):
             continue  # a word of the sentence; most matches end here
         if not quoted and _CALL.match(word):
@@ -244,6 +264,8 @@ def sentences(scan: Scan) -> Iterator[Span]:
             continue  # the verb
         if len(word) < 3 or (kind != "password" and not quoted and word.isalpha()):
             continue
+        if kind == "secret" and not quoted and (len(word) < 12 or not has_digit(word)):
+            continue  # not random, as is asked below
         if scan.recall("filler", word, _is_filler):
             continue
         tail = data[end : end + 2]
@@ -559,121 +581,3 @@ def phrases(scan: Scan) -> Iterator[Span]:
         words = rx(rb"[a-z]{3,8}").findall(data[start:end])
         if not _COMMON & set(words) and len(set(words)) >= len(words) - 3:
             yield Span(start, end, "seed-phrase", 1)
-
-
-# --- numbers and noise -----------------------------------------------------------------------------------------------------
-
-_CARD = r"(?:^|[^\w.+/%=-]|[a-z]=)((?:[0-9][ -]?){12,18}[0-9])(?:[^\w/%-]|$)"
-
-
-def cards(data: bytes) -> Iterator[Span]:
-    """Payment card numbers with a valid check digit."""
-    for found in pattern(_CARD).find(data):
-        if is_card(found.group(1)) and data[found.end(1) : found.end(1) + 2] not in (
-            b".0",
-            b".1",
-            b".2",
-            b".3",
-            b".4",
-            b".5",
-            b".6",
-            b".7",
-            b".8",
-            b".9",
-        ):
-            yield Span(*found.span(1), "card-number", 1)
-
-
-_LONG = r"[A-Za-z0-9_+/=.~-]{20,}"
-_NEAR_WORD = Lazy(
-    rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]key|credential|creds|auth|bearer|fernet|hmac|cipher|wallet|\bwif\b"
-)
-_NOT_NEAR = r"public|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation|pk_(?:live|test)_|publishable"
-IDENTIFIES = Lazy(rb"(?:id|arn|name|uuid)[\"'\s:=]*$")
-
-
-def near(scan: Scan) -> Iterator[Span]:
-    """Noise on the same line as a word for a secret; forty characters of it after `aws` or `secret` are an AWS key."""
-    data, low = scan.data, scan.low
-    if scan.longest < 20:
-        return
-    beside_key_id = b"AKIA" in data or b"ASIA" in data
-    for ((start, end),) in scan.spans(_LONG):
-        if end - start > 1024 or not has_digit(data[start:end]):
-            continue
-        # Past markers and lines nothing is near.
-        left = data[max(0, start - 80) : start].rpartition(BARRIER)[2].rpartition(b"\n")[2].lower()
-        if not left and b"\n" in data[max(0, start - 3) : start]:
-            above = data[max(0, start - 80) : start].rpartition(BARRIER)[2].rstrip()
-            left = above.rpartition(b"\n")[2].lower() if above.endswith(b":") else b""
-        if end - start == 40 and beside_key_id and scan.recall("aws", data[start:end], _is_aws_secret):
-            yield Span(start, end, "aws-secret-key", 1)
-            continue
-        if not left:
-            continue
-        value = data[start:end].rstrip(b".:-_")
-        if b"=" in value[:-2]:
-            head, _, value = value.rpartition(b"=") if not value.endswith(b"=") else (b"", b"", value)
-            left += head.lower()
-            start = (
-                end - len(value)
-                if not data[start:end].endswith((b".", b":", b"-", b"_"))
-                else data.find(value, start, end)
-            )
-        size = len(value)
-        if (
-            size < 20
-            or (start in scan.taken and size != 40)
-            or _NEAR_WORD.search(left) is None
-            or IDENTIFIES.search(left) is not None
-        ):
-            continue
-        if (
-            size == 40
-            and (b"aws" in left or b"amazon" in left or b"secret" in left or b"akia" in left)
-            and scan.recall("aws", value, _is_aws_secret)
-        ):
-            yield Span(start, start + size, "aws-secret-key", 1)
-            continue
-        if data[start - 1 : start] not in (
-            b" ",
-            b'"',
-            b"'",
-            b"`",
-            b":",
-            b"=",
-            b"(",
-            b">",
-            b"[",
-            b"\t",
-            b"|",
-            b"\n",
-        ):
-            continue
-        if scan.recall("near", value, _is_lonely_noise) and not pattern(_NOT_NEAR).has(line_around(low, start)):
-            yield Span(start, start + size, "api-key", 3)
-
-
-def _is_aws_secret(value: bytes) -> bool:
-    return (
-        classes(value.replace(b"/", b"").replace(b"+", b"")) >= 3
-        and entropy(value) >= 4.2
-        and not is_placeholder(value)
-        and not rx(rb"[_.~=-]").search(value)
-    )
-
-
-def _is_lonely_noise(value: bytes) -> bool:
-    if not has_digit(value) or classes(value) < 3 - (len(value) >= 32) or is_hex(value) or is_uuid(value):
-        return False
-    if (
-        not is_random(value, 20)
-        or is_code(value)
-        or is_reference(value)
-        or is_path(value)
-        or value.count(b"/") > 3
-        or value.count(b".") > 2
-    ):
-        return False
-    parts = rx(rb"[-_./]").split(value)
-    return len(parts) == 1 or not all(len(part) < 8 or is_wordy(part) for part in parts)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from .engine import BARRIER, Match, either, outline, pattern, rx
+from .engine import BARRIER, Match, either, has_counts, loose, outline, pattern, rx, without_counts
 from .values import (
     classes,
-    entropy,
     has_digit,
+    has_entropy,
     has_symbol,
+    is_choice,
     is_code,
     is_hex,
+    is_noise,
     is_password,
     is_placeholder,
-    is_random,
     is_reference,
     is_wordy,
 )
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, NamedTuple
 
-    from .engine import Pattern
+    from .engine import Loose, Pattern
     from .names import Kind
 
 CROWD = 300  # findings of one sort in one text; beyond it is a dump, and what looks like them is taken without a closer look
@@ -48,11 +49,11 @@ else:  # typing takes as long to import as all of this package
 
 if TYPE_CHECKING:
     Memo = dict[tuple[object, ...], bool]
+    Reach = Callable[[bytes, int, int], tuple[int, int]]
 
 
-# How far a rule sees past the match of its pattern: so many characters, and lines (a value may stand two below its name).
-_REACH, _LINES_BEFORE, _LINES_AFTER = 100, 2, 1
-_MOST_WINDOWS = 24
+_FEW = 4
+_REACH = 100  # how many characters a rule sees past the match of its pattern, its line aside
 _WORD = frozenset(bytes((c,)) for c in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _BEGINS = _WORD | frozenset((b"~", b".", b"+", b"/", b"-", b"="))  # what a token may begin with
 
@@ -60,18 +61,20 @@ _BEGINS = _WORD | frozenset((b"~", b".", b"+", b"/", b"-", b"="))  # what a toke
 class Scan:
     """The text of one round, in lower case too, and the judgements already made in this call (dropped with it).
 
-    After the first round only the **windows** around what it replaced are looked at: every rule sees a bounded stretch of
-    text, so elsewhere the answer is the one it gave before. Two sorts of patterns make this exact. Those that match within
-    a line (with at most the line's end before it *or* after it) give the same matches in every line that did not
-    change: `spans` and `find` run them in the windows alone. The others could have been shifted by a match before them, and
-    that one by another: `across` runs them over the whole text, and passes over the matches that the round before had already.
-    And where no match was near a window, nothing has to run: no pattern matches a blank, so a new match would be one that
-    another had covered, or begin or end beside a blank - which `\\b` and the like allow only beside a letter of its own.
+    After the first round only what a replacement can have changed is looked at. No pattern matches a blank, so that blanks
+    only take matches away; a new one is a match that one of those had covered, or it begins or ends beside a blank, which `\\b`
+    and the like allow only beside a letter of its own (such a change is called **dirty**). So the matches of the round before are
+    kept, and searched for again from those on that a blank touched until a match is one that is known: from there on all goes as
+    it went. Patterns that match within a line (with at most the line's end before it *or* after it) need not be searched
+    for beyond that line: `spans` and `find`. The others may have been shifted by a match before them, and that one by another:
+    `across`; of these, none may begin anywhere else than right behind a dirty change. What was matched and dismissed before is
+    looked at again where the rule **reaches** as far as a change: its line and the one below, unless the rule says otherwise.
     """
 
     __slots__ = (
         "_before",
-        "_is_clean",
+        "_changed",
+        "_dirty",
         "_matched",
         "_starts",
         "data",
@@ -80,6 +83,7 @@ class Scan:
         "longest",
         "low",
         "memo",
+        "sure",
         "taken",
         "windows",
     )
@@ -90,13 +94,17 @@ class Scan:
         self.longest = _longest(data)
         self.memo: Memo = {} if memo is None else memo
         self.taken: set[int] = set()  # where this round's findings begin: what is found need not be judged again
+        self.sure: set[int] = (
+            set()
+        )  # those of a vendor's shape, beside which no other rule's finding at the same place stands
         self.windows: list[tuple[int, int]] | None = None  # None: the whole text
         self.kept: dict[str, Any] = {}  # what a rule found out about the text and the next round may use
         self.is_whole = True  # no rule ended early, so that the next round may use windows
         self._before: dict[str, list[tuple[int, int]]] = {}
         self._matched: dict[str, list[tuple[int, int]]] = {}
-        self._is_clean = False
+        self._changed: list[tuple[int, int]] = []
         self._starts: list[int] = []
+        self._dirty: list[int] = []  # which of the changes
 
     def again(self, data: bytes, changed: list[Span]) -> Scan:
         """For the round after this one, in whose text these spans were blanked."""
@@ -108,15 +116,18 @@ class Scan:
         new.low = data.lower()
         new.longest = self.longest  # blanks are no white space
         new.memo = self.memo
-        new.taken = set()
+        new.taken, new.sure = set(), set()
         new.windows = windows
         new.kept = self.kept
         new.is_whole = True
         new._before, new._matched = self._matched, {}
-        new._starts = [start for start, _ in windows]
-        new._is_clean = all(
-            data[start - 1 : start] not in _WORD and data[end : end + 1] not in _BEGINS for start, end, _, _ in changed
-        )
+        new._changed = [(start, end) for start, end, _, _ in changed] if windows else []
+        new._starts = [start for start, _ in new._changed]
+        new._dirty = [
+            n
+            for n, (start, end) in enumerate(new._changed)
+            if data[start - 1 : start] in _WORD or data[end : end + 1] in _BEGINS
+        ]
         return new
 
     def has(self, *words: bytes) -> bool:
@@ -137,102 +148,133 @@ class Scan:
         absent.add(key)
         return False
 
-    def spans(self, source: str) -> Iterator[list[tuple[int, int]]]:
-        """The matches of a pattern that stays within a line."""
-        return self._in_lines(source, pattern(source))
+    def spans(
+        self, source: str, lines: Iterable[tuple[int, int]] | None = None, reach: Reach | None = None
+    ) -> Iterator[list[tuple[int, int]]]:
+        """The matches of a pattern that stays within a line; of the lines, if they are known in which it can match."""
+        return self._in_lines(source, pattern(source), lines, reach)
 
     def find(self, source: str, lines: Iterable[tuple[int, int]] | None = None) -> Iterator[Match]:
-        """The same; of the lines, if they are known in which it can match."""
+        """The same."""
         for spans in self._in_lines(source, pattern(source), lines):
             yield Match(self.data, spans)
 
     def outlines(self, source: str) -> Iterator[list[tuple[int, int]]]:
         """As `spans`, without the groups."""
-        return self._in_lines(source, outline(source))
+        return self._in_lines(source, loose(source) if has_counts(source) else outline(source))
 
     def _in_lines(
-        self, source: str, compiled: Pattern, lines: Iterable[tuple[int, int]] | None = None
+        self,
+        source: str,
+        compiled: Pattern | Loose,
+        lines: Iterable[tuple[int, int]] | None = None,
+        reach: Reach | None = None,
     ) -> Iterator[list[tuple[int, int]]]:
         before, now = self._before.get(source), self._matched.setdefault(source, [])
         if self.windows is None:
             if lines is None:
                 return compiled.spans(self.data, noted=now)
             return self._within(lines, compiled, now)
-        if before is not None and self._is_untouched(before):
-            now += before
+        if before is None:
+            return self._within(self.windows, compiled, now)
+        if not before and not self._dirty:
             return iter(())
-        now += [span for span in before or () if not self._is_near(*span)]
-        return self._within(self.windows, compiled, now)
+        return self._mended(compiled, before, now, reach or _around, within=True)
 
     def _within(
-        self, places: Iterable[tuple[int, int]], compiled: Pattern, now: list[tuple[int, int]]
+        self, places: Iterable[tuple[int, int]], compiled: Pattern | Loose, now: list[tuple[int, int]]
     ) -> Iterator[list[tuple[int, int]]]:
         for start, end in places:
             yield from compiled.spans(self.data, start, end, noted=now)
 
-    def across(self, source: str, compiled: Pattern, start: int = 0) -> Iterator[list[tuple[int, int]]]:
+    def across(
+        self, source: str, compiled: Pattern | Loose, start: int = 0, reach: Reach | None = None
+    ) -> Iterator[list[tuple[int, int]]]:
         """The matches of a pattern that may go from line to line."""
         before, now = self._before.get(source), self._matched.setdefault(source, [])
-        if self.windows is None or before is None:
+        if self.windows is None or before is None or start:
             return compiled.spans(self.data, start, noted=now)
-        if self._is_untouched(before):
-            now += before
-            return iter(())
-        if self._is_clean and start == 0:
-            return self._mended(compiled, before, now)
-        return self._unknown(compiled.spans(self.data, start, noted=now), set(before))
-
-    def _unknown(
-        self, found: Iterator[list[tuple[int, int]]], known: set[tuple[int, int]]
-    ) -> Iterator[list[tuple[int, int]]]:
-        for spans in found:
-            if spans[0] not in known or self._is_near(*spans[0]):
-                yield spans
+        return self._mended(compiled, before, now, reach or _around, within=False)
 
     def _mended(
-        self, compiled: Pattern, before: list[tuple[int, int]], now: list[tuple[int, int]]
+        self,
+        compiled: Pattern | Loose,
+        before: list[tuple[int, int]],
+        now: list[tuple[int, int]],
+        reach: Reach,
+        *,
+        within: bool,
     ) -> Iterator[list[tuple[int, int]]]:
-        """What `across` gives, searched for from before each window on until a match is one of those known already: from
-        there on all goes as it went."""
-        places = {span: n for n, span in enumerate(before)}
-        n = at = 0
-        for first, last in self.windows or ():
-            while n < len(before) and before[n][1] < first:
-                if before[n][0] >= at:
-                    now.append(before[n])
-                    at = before[n][1]
+        """The matches that are new, and those that may be judged otherwise now; all of them are noted."""
+        data, size = self.data, len(before)
+        starts, changed, dirty = self._starts, self._changed, self._dirty
+        places: dict[tuple[int, int], int] = {}
+        touched = len(dirty)
+        for span in before:
+            c = bisect_right(starts, span[1]) - 1
+            if c >= 0 and changed[c][1] >= span[0]:
+                touched += 1
+        if touched > _FEW:  # then one search for all of them is quicker
+            known = set(before)
+            for spans in compiled.spans(data, noted=now):
+                if spans[0] not in known or self._reaches(reach, spans[0]):
+                    yield spans
+            return
+        n = at = d = 0
+        while n < size or d < len(dirty):
+            first, last = changed[dirty[d]] if d < len(dirty) else (len(data) + 1, -1)
+            begin = max(0, data.rfind(b"\n", 0, first)) if within and last >= 0 else first
+            if n < size and before[n][1] < begin:
+                span = before[n]
                 n += 1
-            for spans in compiled.spans(self.data, at):
+                if span[0] < at:
+                    continue
+                c = bisect_right(starts, span[1]) - 1
+                if c < 0 or changed[c][1] < span[0]:
+                    now.append(span)
+                    at = span[1]
+                    if self._reaches(reach, span) and (same := compiled.known(data, span)) is not None:
+                        yield same
+                    continue
+                begin, last = span[0], changed[c][1]
+            else:
+                d += 1
+                if not within:  # a word may begin there now, or a match is touched
+                    begin = min(before[n][0], last) if n < size else last
+                if last < at:
+                    continue
+            stop = len(data)
+            if within:
+                stop = data.find(b"\n", last) + 1 or stop
+            if not places:
+                places = {span: n for n, span in enumerate(before)}
+            for spans in compiled.spans(data, max(at, begin), stop):
                 span = spans[0]
                 if span[0] > last and span in places:
                     n = places[span]
                     break
                 now.append(span)
                 at = span[1]
-                if span not in places or self._is_near(*span):
+                if span not in places or self._reaches(reach, span):
                     yield spans
             else:
-                return
-        now += before[n:]
+                if not within:
+                    return
+                while n < size and before[n][1] <= stop:
+                    n += 1
 
     def matches(self, source: str) -> bool:
-        """Whether a pattern matches anywhere."""
+        """Whether a pattern may match anywhere."""
         known = self.kept.get(source)
-        if known is None or known or not self._is_clean:
-            known = self.kept[source] = outline(source).has(self.data)
+        if known is None or known or self.windows is None or self._dirty:
+            known = self.kept[source] = outline(without_counts(source)).has(self.data)
         return bool(known)
 
-    def _is_untouched(self, before: list[tuple[int, int]]) -> bool:
-        """No match near a window, and none that a blank could have made: what matched is what will match."""
-        return self._is_clean and not any(self._is_near(*span) for span in before)
-
-    def _is_near(self, start: int, end: int) -> bool:
-        at = bisect_right(self._starts, end) - 1
-        assert self.windows is not None
-        if at >= 0 and self.windows[at][1] >= start:
-            return True
-        after = self.data[end : end + 8]
-        return b'"""' in after or b"'''" in after  # the only values that go on for many lines
+    def _reaches(self, reach: Reach, span: tuple[int, int]) -> bool:
+        """Whether a rule that looks at a match sees a change."""
+        first, last = reach(self.data, *span)
+        at = bisect_right(self._starts, last) - 1
+        return at >= 0 and self._changed[at][1] >= first
 
     def judge(self, kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bool = False) -> bool:
         key = (kind, value, quoted, strict, env)
@@ -254,7 +296,10 @@ _RUNS = [(least, rf"[^\t-\r ]{{{least}}}") for least in (16, 20, 24)]
 
 
 def _longest(data: bytes) -> int:
-    """The length of the longest run without white space, as far as anybody asks: below 30, one of 24, 20, 16 and 0."""
+    """The length of the longest run without white space. Of a long text only as far as anybody asks: below 30, one of 24, 20,
+    16 and 0."""
+    if len(data) <= 8_192 and outline(_RUNS[0][1]).has(data):
+        return max(map(len, data.split()))
     longest = 0
     for least, source in _RUNS:
         if not outline(source).has(data):
@@ -264,30 +309,32 @@ def _longest(data: bytes) -> int:
 
 
 def _windows(data: bytes, changed: list[Span]) -> list[tuple[int, int]] | None:
-    """The lines around what changed, from the end of the line before them on; None if that is most of the text."""
+    """The lines around what changed, from the end of the line before them on; None if there is too much of it."""
     if len(changed) > CROWD:
         return None
     windows: list[tuple[int, int]] = []
-    looked_at = 0
     for first, last, _, _ in changed:
-        start = data.rfind(b"\n", 0, max(0, first - _REACH))
-        if data.count(b"\n", max(0, start + 1), first) < _LINES_BEFORE:
-            start = first
-            for _ in range(_LINES_BEFORE + 1):
-                start = data.rfind(b"\n", 0, max(0, start))
-        end = data.find(b"\n", last + _REACH)
-        if end >= 0 and data.count(b"\n", last, end) < _LINES_AFTER:
-            end = data.find(b"\n", end + 1)
-        start, end = max(0, start), len(data) if end < 0 else end + 1
+        start = max(0, data.rfind(b"\n", 0, max(0, first - _REACH)))
+        end = data.find(b"\n", last + _REACH) + 1 or len(data)
         if windows and windows[-1][1] >= start:
-            looked_at -= windows[-1][1] - windows[-1][0]
-            start = min(start, windows[-1][0])
-            windows.pop()
-        windows.append((start, end))
-        looked_at += end - start
-        if len(windows) > _MOST_WINDOWS or looked_at > 0.75 * len(data):
-            return None
+            windows[-1] = (windows[-1][0], end)
+        else:
+            windows.append((start, end))
     return windows
+
+
+def _around(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """What a rule may look at for a match: its line and the one below, a hundred characters, a value in triple quotes."""
+    after = data[end : end + 8]
+    if b'"""' in after or b"'''" in after:
+        return 0, len(data)  # the only values that go on for many lines
+    below = data.find(b"\n", data.find(b"\n", end) + 1 or len(data))
+    return min(start - _REACH, data.rfind(b"\n", 0, start)), len(data) if below < 0 else max(end + _REACH, below)
+
+
+def nowhere_else(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """The reach of a rule that looks at nothing but what was matched."""
+    return start, end
 
 
 def line_around(data: bytes, at: int) -> bytes:
@@ -330,6 +377,11 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
             3 <= size <= 4 and value.isdigit() and not quoted) or (
             6 <= size <= 40 and rx(rb"[A-Za-z0-9]{3,8}(?:[- ][A-Za-z0-9]{3,8}){0,7}").fullmatch(value) is not None
             and has_digit(value) and not is_placeholder(value) and not is_wordy(value))  # fmt: skip
+    if kind == "key" or (kind == "secret" and strict):
+        if size < 16 or not has_digit(value):
+            return False  # as below, at a glance
+    elif kind == "secret" and (size < 8 or (size < 20 and not has_digit(value) and not has_symbol(value))):
+        return False
     if is_reference(value):
         return False
     if kind == "phrase":
@@ -362,11 +414,11 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
         if strict:
             return (
                 size >= 8
-                and is_password(value, quoted=False)
-                and (classes(value) >= 3 or is_random(value, 12))
+                and is_choice(value, quoted=False)
+                and (classes(value) >= 3 or is_noise(value, 12))
                 and not is_wordy(value)
             )
-        if not is_password(value, quoted=quoted or env):
+        if not is_choice(value, quoted=quoted or env):
             return False
         if quoted or env:
             return not is_label(value)
@@ -376,15 +428,15 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
         return not rx(rb"[a-z]+(?:[_-][a-z]+)+\d?|[A-Z][a-z]+(?:[A-Z][a-z]+)+\d?").fullmatch(value)
     if kind == "key":
         return (
-            is_random(value, 16)
+            is_noise(value, 16)
             and (classes(value) >= 2 or is_hex(value))
             and has_digit(value)
             and (not strict or classes(value) >= 3)
             and not is_path(value)
         )
     if strict:
-        return is_random(value, 16) and has_digit(value)
-    if is_random(value, 12):
+        return is_noise(value, 16) and has_digit(value)
+    if is_noise(value, 12):
         return True
     if (
         (quoted or env)
@@ -400,7 +452,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
     if size >= 8 and (has_digit(value) or has_symbol(value)) and (quoted or env) and not is_wordy(value):
         return (
             classes(value) >= 2
-            and (entropy(value) >= 2.5)
+            and has_entropy(value, 2.5)
             and not value.replace(b".", b"").isdigit()
             and not is_path(value)
             and not rx(rb"[\d.:TZ+\-/]+").fullmatch(value)

@@ -13,18 +13,14 @@ import recollect.redact as package
 
 from ..light import dataclass
 from . import context
-from .engine import BARRIER, Lazy, Pattern, either, pattern, rx
+from .engine import BARRIER, Lazy, Pattern, pattern, rx
 from .names import kind_of
-from .scan import CROWD, Scan, Span, judge_value, line_around
+from .scan import CROWD, Scan, Span, judge_value
 from .screen import ANNOUNCING, Finding, is_quiet, to_bytes
+from .tokens import either_of
 from .values import (
     count_digits,
     is_card,
-    is_hex,
-    is_placeholder,
-    is_random,
-    is_token_placeholder,
-    is_wordy,
 )
 
 TYPE_CHECKING = False
@@ -32,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any, NamedTuple
 
-    from .families import Family
     from .scan import Memo
 
 __all__ = [
@@ -250,6 +245,8 @@ def _round(scan: Scan, text: str, policy: Policy) -> list[Span]:
                 scan.is_whole = False
                 break
             scan.taken.update([span[0] for span in new])
+            if not policy.extra:
+                scan.sure.update([span[0] for span in new if span[3] == 0])
     return spans
 
 
@@ -258,7 +255,7 @@ def _looks(scan: Scan, announced: bool, digits: int, policy: Policy) -> Iterator
     for name, source in policy.extra.items():
         yield list(_extra(data, name, source))
     if scan.longest >= 16:
-        yield list(_tokens(scan))
+        yield list(context.tokens(scan))
     if b"PRIVATE KEY" in data or b"PuTTY-User" in data:
         yield list(context.private_keys(data))
     if digits >= 14:
@@ -282,165 +279,7 @@ def _extra(data: bytes, name: str, source: str) -> Iterator[Span]:
 @cache
 def _announced() -> Pattern:
     """What `is_announced` asks word by word, in one pass."""
-    return pattern(_either(word.encode() for word in ANNOUNCING))
-
-
-@cache
-def _screen() -> tuple[Pattern, dict[bytes, list[int]], tuple[tuple[bytes, int], ...]]:
-    """One pattern of all literals, the families that ask for each of them, and those too short to be in it."""
-    from .families import FAMILIES
-
-    wanted: dict[bytes, list[int]] = {}
-    short: list[tuple[bytes, int]] = []
-    for number, family in enumerate(FAMILIES):
-        for trigger in family.triggers:
-            literal = trigger.encode()
-            if len(literal) >= 5 or (len(literal) >= 3 and family.least < 30):
-                wanted.setdefault(literal, []).append(number)
-            else:
-                short.append((literal, number))
-    ordered = sorted(wanted, key=lambda literal: (-len(literal), literal))
-    return pattern(_either(ordered)), wanted, tuple(short)
-
-
-_EVERYDAY = frozenset((b"==", b".", b"pat", b"/", b"st.", b"|", b"_", b"-"))
-
-
-@cache
-def _rare_short() -> Pattern:
-    return either(tuple(sorted({literal for literal, _ in _screen()[2]} - _EVERYDAY)))
-
-
-@cache
-def _calls(literal: bytes) -> frozenset[int]:
-    """The families that a literal calls for, itself or by another literal inside it."""
-    return frozenset(n for other, numbers in _screen()[1].items() if other in literal for n in numbers)
-
-
-def _either(literals: Iterable[bytes]) -> str:
-    return "|".join([rf"\Q{literal.decode()}\E" for literal in literals])
-
-
-def _called(data: bytes, longest: int) -> list[Family]:
-    from .families import FAMILIES
-
-    screen, wanted, short = _screen()
-    numbers: set[int] = set()
-    hits = 0
-    for ((start, end),) in screen.spans(data, overlapping=True):
-        numbers.update(_calls(data[start:end]))
-        hits += 1
-        if hits > 200:  # dense with some literals, perhaps on purpose: the others are looked for without them
-            others = [literal for literal, called in wanted.items() if not numbers.issuperset(called)]
-            while others:
-                found = next(Pattern(_either(others)).spans(data, start), None)
-                if found is None:
-                    break
-                ((start, end),) = found
-                numbers.update(_calls(data[start:end]))
-                others = [literal for literal in others if not numbers.issuperset(wanted[literal])]
-            break
-    rare = None
-    for literal, number in short:
-        if FAMILIES[number].least > longest or number in numbers:
-            continue
-        if literal not in _EVERYDAY:
-            if rare is None:
-                rare = _rare_short().has(data)
-            if not rare:
-                continue
-        if literal in data:
-            numbers.add(number)
-    return [FAMILIES[n] for n in sorted(numbers) if FAMILIES[n].least <= longest]
-
-
-def _tokens(scan: Scan) -> Iterator[Span]:
-    from .families import GENERIC
-
-    data = scan.data
-    called = scan.kept.get("families")
-    if called is None:
-        called = _called(data, scan.longest)
-    else:
-        called = [family for family in called if any(trigger.encode() in data for trigger in family.triggers)]
-    scan.kept["families"] = called
-    for family in called:
-        generic = family.name in GENERIC
-        hits = 0
-        # `vendor-token` takes the end of the line before it and its own: see `Scan`.
-        every = family.name == "vendor-token"
-        for spans in pattern(family.pattern).spans(data) if every else scan.spans(family.pattern):
-            start, end = spans[1]
-            if start < 0:
-                continue
-            value = data[start:end]
-            if value[-1] in b".-_":
-                value = value.rstrip(b".-_")
-                end = start + len(value)
-            if hits < CROWD and (is_token_placeholder(value[:4096]) or not _fits(family, value, data, start)):
-                continue
-            hits += 1
-            yield Span(start, end, family.name, 3 if generic else 0)
-
-
-_BLOB = r"(?i)base64|sha(?:1|256|384|512)|integrity|h1:|checksum|digest|hash"
-
-
-def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
-    """Whether the filling is what the vendor would have made."""
-    name = family.name
-    if name == "vendor-token":
-        head, _, body = value.replace(b"-", b"_").rpartition(b"_")
-        if len(body) < 20 or not _is_noise(body) or _HASHY.search(head) is not None:
-            return False
-        from .prose import IDENTIFIES
-
-        if IDENTIFIES.search(data[max(0, start - 24) : start].rpartition(BARRIER)[2].lower()) is not None:
-            return False
-        if is_hex(body) and _KEYISH.search(head) is None:
-            return False  # a prefix and hex digits is how most systems write an id
-        return not pattern(_BLOB).has(line_around(data, start))
-    if name == "sk-key":
-        return is_random(value[3:].replace(b"-", b"").replace(b"_", b""), 18) and not is_wordy(value[3:])
-    if name == "elevenlabs-key":
-        return is_random(value[3:], 24)
-    if name == "jwt":
-        return len(value) >= 40 or value.count(b".") >= 2
-    if name == "azure-key" and value.endswith(b"=="):
-        return not pattern(_BLOB).has(line_around(data, start)) and len(set(value)) >= 30
-    if name in (
-        "resend-key",
-        "vault-token",
-        "mailgun-key",
-        "coinbase-key",
-        "facebook-token",
-        "twilio-key",
-        "ngrok-token",
-        "llm-key",
-    ):
-        return is_random(value[-24:], 16) or is_random(value, 16)
-    if name == "discord-token":
-        return len(set(value)) >= 20
-    return True
-
-
-_KEYISH = Lazy(rb"(?:^|_)(?:key|token|secret|sk|pat|live|test|prod|api|auth|access|pw|tok)(?:_|$)")
-_HASHY = Lazy(
-    rb"^(?:sha|sha1|sha256|sha512|md5|commit|rev|hash|build|img|image|chunk|css|js|cid|etag|run|req|id|uuid|trace|span|session_id|msg|call|toolu|chatcmpl|resp|evt|cus|sub|pi|ch|in|"
-    rb"price|prod|acct|txn|file|asst|thread|step|vs|cm|gen|batch|org|proj|user|pk|pub|pk_live|pk_test|phc|rs|fc|ws|obj|node|ref|log|snap|ami|vol|vpc|subnet|sg|eni|rtb|igw|i|arn|cache|nonce|version)$"
-)
-
-
-def _is_noise(body: bytes) -> bool:
-    """Random letters and digits of both cases, as a key generator makes them; a hash has one case."""
-    upper = sum(65 <= c <= 90 for c in body)
-    lower = sum(97 <= c <= 122 for c in body)
-    digits = sum(48 <= c <= 57 for c in body)
-    if not digits or is_placeholder(body) or is_wordy(body):
-        return False
-    if upper >= 2 and lower >= 2:
-        return is_random(body, 20)
-    return len(body) >= 28 and digits >= 4 and is_random(body, 24)
+    return pattern(either_of(word.encode() for word in ANNOUNCING))
 
 
 def _settle(spans: list[Span]) -> list[Span]:

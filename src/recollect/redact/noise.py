@@ -1,0 +1,138 @@
+"""Numbers and noise: card numbers, and runs of random characters beside a word for a secret."""
+
+from __future__ import annotations
+
+from .engine import BARRIER, Lazy, pattern, rx
+from .scan import Scan, Span, is_path, line_around
+from .values import (
+    classes,
+    entropy,
+    has_digit,
+    is_card,
+    is_code,
+    is_hex,
+    is_placeholder,
+    is_random,
+    is_reference,
+    is_uuid,
+    is_wordy,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CARD = r"(?:^|[^\w.+/%=-]|[a-z]=)((?:[0-9][ -]?){12,18}[0-9])(?:[^\w/%-]|$)"
+
+
+def cards(data: bytes) -> Iterator[Span]:
+    """Payment card numbers with a valid check digit."""
+    for found in pattern(_CARD).find(data):
+        if is_card(found.group(1)) and data[found.end(1) : found.end(1) + 2] not in (
+            b".0",
+            b".1",
+            b".2",
+            b".3",
+            b".4",
+            b".5",
+            b".6",
+            b".7",
+            b".8",
+            b".9",
+        ):
+            yield Span(*found.span(1), "card-number", 1)
+
+
+_LONG = r"[A-Za-z0-9_+/=.~-]{20,}"
+_NEAR_WORD = Lazy(
+    rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]key|credential|creds|auth|bearer|fernet|hmac|cipher|wallet|\bwif\b"
+)
+_NOT_NEAR = r"public|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation|pk_(?:live|test)_|publishable"
+IDENTIFIES = Lazy(rb"(?:id|arn|name|uuid)[\"'\s:=]*$")
+
+
+def near(scan: Scan) -> Iterator[Span]:
+    """Noise on the same line as a word for a secret; forty characters of it after `aws` or `secret` are an AWS key."""
+    data, low = scan.data, scan.low
+    if scan.longest < 20:
+        return
+    beside_key_id = b"AKIA" in data or b"ASIA" in data
+    for ((start, end),) in scan.spans(_LONG):
+        if end - start > 1024 or not has_digit(data[start:end]):
+            continue
+        # Past markers and lines nothing is near.
+        left = data[max(0, start - 80) : start].rpartition(BARRIER)[2].rpartition(b"\n")[2].lower()
+        if not left and b"\n" in data[max(0, start - 3) : start]:
+            above = data[max(0, start - 80) : start].rpartition(BARRIER)[2].rstrip()
+            left = above.rpartition(b"\n")[2].lower() if above.endswith(b":") else b""
+        if end - start == 40 and beside_key_id and scan.recall("aws", data[start:end], _is_aws_secret):
+            yield Span(start, end, "aws-secret-key", 1)
+            continue
+        if not left:
+            continue
+        value = data[start:end].rstrip(b".:-_")
+        if b"=" in value[:-2]:
+            head, _, value = value.rpartition(b"=") if not value.endswith(b"=") else (b"", b"", value)
+            left += head.lower()
+            start = (
+                end - len(value)
+                if not data[start:end].endswith((b".", b":", b"-", b"_"))
+                else data.find(value, start, end)
+            )
+        size = len(value)
+        if (
+            size < 20
+            or (start in scan.taken and size != 40)
+            or _NEAR_WORD.search(left) is None
+            or IDENTIFIES.search(left) is not None
+        ):
+            continue
+        if (
+            size == 40
+            and (b"aws" in left or b"amazon" in left or b"secret" in left or b"akia" in left)
+            and scan.recall("aws", value, _is_aws_secret)
+        ):
+            yield Span(start, start + size, "aws-secret-key", 1)
+            continue
+        if data[start - 1 : start] not in (
+            b" ",
+            b'"',
+            b"'",
+            b"`",
+            b":",
+            b"=",
+            b"(",
+            b">",
+            b"[",
+            b"\t",
+            b"|",
+            b"\n",
+        ):
+            continue
+        if scan.recall("near", value, _is_lonely_noise) and not pattern(_NOT_NEAR).has(line_around(low, start)):
+            yield Span(start, start + size, "api-key", 3)
+
+
+def _is_aws_secret(value: bytes) -> bool:
+    return (
+        classes(value.replace(b"/", b"").replace(b"+", b"")) >= 3
+        and entropy(value) >= 4.2
+        and not is_placeholder(value)
+        and not rx(rb"[_.~=-]").search(value)
+    )
+
+
+def _is_lonely_noise(value: bytes) -> bool:
+    if not has_digit(value) or classes(value) < 3 - (len(value) >= 32) or is_hex(value) or is_uuid(value):
+        return False
+    if (
+        not is_random(value, 20)
+        or is_code(value)
+        or is_reference(value)
+        or is_path(value)
+        or value.count(b"/") > 3
+        or value.count(b".") > 2
+    ):
+        return False
+    parts = rx(rb"[-_./]").split(value)
+    return len(parts) == 1 or not all(len(part) < 8 or is_wordy(part) for part in parts)
