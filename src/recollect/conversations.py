@@ -48,11 +48,17 @@ class Found:
 def look(tx: Tx, conversation: str, *, lock: bool = False) -> Row | None:
     """The row behind an id, to be a `Found` but for its end, which says when it was deleted. None if there is none: an
     error, which would have to be redacted first, is dear where that is no news."""
-    return tx.one(
-        "select no, id, last_seq, active_branch, title, workspace, deleted_at from conversations"
-        " where user_no = :user and id = :id" + (tx.for_update if lock else ""),
-        id=conversation,
-    )
+
+
+    def ask() -> Row | None:
+        return tx.one(
+            "select no, id, last_seq, active_branch, title, workspace, deleted_at from conversations"
+            " where user_no = :user and id = :id" + (tx.for_update if lock else ""),
+            id=conversation,
+        )
+
+    row: Row | None = tx.known("conversations", conversation, ask)
+    return row
 
 
 def find(tx: Tx, conversation: str, *, lock: bool = False, deleted: bool = False) -> Found:

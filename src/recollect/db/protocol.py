@@ -33,6 +33,11 @@ class Tx(Protocol):
         of them, where they are the same for all rows."""
         ...
 
+    def known(self, table: str, key: Any, ask: Callable[[], Any], /) -> Any:
+        """What `ask` finds in one table alone, or what it found the last time if nobody has written to the table since. That
+        is only certain where the writer is alone; elsewhere it is asked every time. None is not remembered."""
+        ...
+
     def some(self, ids: Sequence[int], /) -> Any:
         """Numbers as the statement takes them, for `among`."""
         ...
