@@ -49,7 +49,6 @@ def look(tx: Tx, conversation: str, *, lock: bool = False) -> Row | None:
     """The row behind an id, to be a `Found` but for its end, which says when it was deleted. None if there is none: an
     error, which would have to be redacted first, is dear where that is no news."""
 
-
     def ask() -> Row | None:
         return tx.one(
             "select no, id, last_seq, active_branch, title, workspace, deleted_at from conversations"
