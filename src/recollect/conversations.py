@@ -15,6 +15,8 @@ from .search import index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .db import Row, Tx
     from .model import Json
 
@@ -45,19 +47,28 @@ class Found:
         """Whether this very transaction made it."""
 
 
+def looking(tx: Tx, conversation: str, *, lock: bool = False) -> Callable[[], Row | None]:
+    """`look`, whose answer is read further on."""
+    rows = tx.later(
+        "select no, id, last_seq, active_branch, title, workspace, deleted_at from conversations"
+        " where user_no = :user and id = :id" + (tx.for_update if lock else ""),
+        id=conversation,
+    )
+
+    def ask() -> Row | None:
+        return next(iter(rows()), None)
+
+    def read() -> Row | None:
+        row: Row | None = tx.known("conversations", conversation, ask)
+        return row
+
+    return read
+
+
 def look(tx: Tx, conversation: str, *, lock: bool = False) -> Row | None:
     """The row behind an id, to be a `Found` but for its end, which says when it was deleted. None if there is none: an
     error, which would have to be redacted first, is dear where that is no news."""
-
-    def ask() -> Row | None:
-        return tx.one(
-            "select no, id, last_seq, active_branch, title, workspace, deleted_at from conversations"
-            " where user_no = :user and id = :id" + (tx.for_update if lock else ""),
-            id=conversation,
-        )
-
-    row: Row | None = tx.known("conversations", conversation, ask)
-    return row
+    return looking(tx, conversation, lock=lock)()
 
 
 def find(tx: Tx, conversation: str, *, lock: bool = False, deleted: bool = False) -> Found:

@@ -26,7 +26,7 @@ pytest.importorskip("psycopg")
 from recollect.db.postgres import translate
 
 ROOT = Path(recollect.__file__).parent
-VERBS = ("all", "one", "run", "many")
+VERBS = ("all", "one", "run", "many", "send", "later")
 TENANT = re.compile(
     r"\b(?:from|join|into|update)\s+(conversations|branches|events|tombstones|jobs|receipts|memories|words|title_words"
     r"|vectors|embeddings|statistics|memory_changes|memory_roots|considered|pins|items|item_texts|checkpoints"

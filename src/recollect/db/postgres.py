@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MIGRATION_LOCK = 0x52434C54
 TRIES = 8
+FEW = 20
 ASK_SECONDS = 10.0  # how long to look for the outcome of a commit whose answer was lost
 
 # A literal, a cast, a comment - or a parameter, the only one with a group.
@@ -90,9 +91,12 @@ class PostgresTx:
     by_id = ""
     among = " = any(cast(:ids as bigint[]))"
 
-    def __init__(self, connection: Connection, user: int) -> None:
+    def __init__(self, connection: Connection, user: int, pipeline: psycopg.Pipeline | None = None) -> None:
         self.user = user
         self._connection = connection
+        self._pipeline = pipeline
+        """What is sent goes on its way with the next statement whose answer is read: half of what a small write costs is
+        waiting for answers that say nothing."""
 
     def _execute(self, sql: str, params: dict[str, Any]) -> psycopg.Cursor[Row]:
         params["user"] = self.user
@@ -105,7 +109,16 @@ class PostgresTx:
         return self._execute(sql, params).fetchone()
 
     def run(self, sql: str, /, **params: Any) -> int:
-        return self._execute(sql, params).rowcount
+        cursor = self._execute(sql, params)
+        if self._pipeline is not None:
+            self._pipeline.sync()  # only then it is known how many
+        return cursor.rowcount
+
+    def send(self, sql: str, /, **params: Any) -> None:
+        self._execute(sql, params)
+
+    def later(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
+        return self._execute(sql, params).fetchall
 
     def queue(self, kind: str, key: str, at: int, now: int, /) -> None:
         self._execute(QUEUE, {"kind": kind, "key": key, "at": at, "now": now})
@@ -113,8 +126,9 @@ class PostgresTx:
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
         statement, names = translate(sql)
         params = [dict(zip(names, (*same, *row), strict=True)) for row in rows]
-        if len(params) == 1:  # a pipeline for one costs two more round trips
-            self._connection.execute(statement.encode(), params[0])
+        if len(params) == 1 or (self._pipeline is not None and len(params) <= FEW):
+            for one in params:  # to begin another pipeline inside costs two more round trips
+                self._connection.execute(statement.encode(), one)
             return
         with self._connection.cursor() as cursor:
             cursor.executemany(statement.encode(), params)
@@ -275,7 +289,11 @@ class Postgres:
                     raise _Stale from e  # nothing was asked of it yet: a fresh connection may try
                 raise
             try:
-                result = fn(PostgresTx(connection, no))
+                if create:
+                    with connection.pipeline() as pipeline:
+                        result = fn(PostgresTx(connection, no, pipeline))
+                else:
+                    result = fn(PostgresTx(connection, no))
             except BaseException:
                 if not connection.broken:
                     with contextlib.suppress(psycopg.Error):

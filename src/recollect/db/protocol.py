@@ -28,6 +28,16 @@ class Tx(Protocol):
         """Execute, and return the number of rows changed."""
         ...
 
+    def send(self, sql: str, /, **params: Any) -> None:
+        """Execute; nobody waits for the answer. Where there is a server, an error is met with the next statement that is
+        waited for, at the latest before the commit."""
+        ...
+
+    def later(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
+        """A question whose answer is read further on. A server gets it with the next one, so that several are one round
+        trip; elsewhere it is asked when it is read."""
+        ...
+
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
         """Execute once per row; the values stand in the order in which the statement first names them. `same` are the first
         of them, where they are the same for all rows."""

@@ -6,6 +6,7 @@ together: to count, to index, to queue the same job. `Batch` puts that off to th
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
 
 from .. import ids
@@ -127,6 +128,15 @@ class SQLiteTx:
             self._batch.wrote(sql)
         self._execute(sql, params).fetchall()
         return self._connection.changes()
+
+    def send(self, sql: str, /, **params: Any) -> None:
+        params["user"] = self.user
+        if self._batch is not None:
+            self._batch.wrote(sql)
+        self._execute(sql, params).fetchall()
+
+    def later(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
+        return partial(self.all, sql, **params)
 
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
         # To start a statement takes as long as to insert a row, so as many rows as possible go with each.
