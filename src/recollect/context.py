@@ -29,10 +29,10 @@ NOTHING = Context("", (), 0)
 _MONTHS = "January February March April May June July August September October November December".split()
 
 # What shows as nothing and changes how the rest is read: control characters, the marks that turn the direction of text,
-# the tags that spell words no one sees. Joiners stay: emoji and Persian are made with them.
+# the tags that spell words no one sees, the controls of notations. Joiners stay: emoji and Persian are made with them.
 _UNSEEN = pattern(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e0fff]"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 # Angle brackets in every form in which a reader, or a model, would take them for the fence's.
 _HARMLESS = str.maketrans(dict.fromkeys("<＜﹤", "‹") | dict.fromkeys(">＞﹥", "›"))

@@ -49,8 +49,7 @@ class Job:
 
 
 def enqueue(tx: Tx, kind: str, key: str, *, delay_ms: int = 0) -> None:
-    now = ids.now()
-    tx.queue(kind, key, now + delay_ms, now)
+    tx.queue(kind, key, delay_ms)
 
 
 def claim(tx: Tx, but: Iterable[int] = ()) -> Job | None:

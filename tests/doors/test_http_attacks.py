@@ -93,7 +93,7 @@ def test_a_parameter_that_is_said_twice_is_refused(sidecar: Sidecar) -> None:
 
 
 def test_what_is_no_http_is_refused_in_the_one_shape(sidecar: Sidecar) -> None:
-    for said in (b"\x16\x03\x01\x02\x00 hello\r\n\r\n", b"GET /memory/health HTTP/1.1\r\n\r\n"):
+    for said in (b"\x16\x03\x01\x02\x00 hello\r\n\r\n", b"GET /memory/health HTTP/1.1\r\nno header\r\n\r\n"):
         head, _, body = sidecar.say(said).partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 400 ") and json.loads(body)["error"]["code"] == "invalid_request"
 

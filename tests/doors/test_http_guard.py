@@ -211,6 +211,45 @@ def test_slow_bodies_and_slow_heads_are_cut(sidecar: Sidecar) -> None:
     assert time.monotonic() - began < 9
 
 
+def test_a_head_that_grows_and_grows_is_cut(sidecar: Sidecar, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard.Protocol, "head_seconds", 60)
+    line = b"X-A: " + b"a" * 8_000 + b"\r\n"
+    got = sidecar.say(b"GET /memory/health HTTP/1.1\r\n", *[line] * 40, pause=0.01)
+    assert statuses(got) in ([400], []), "or it had hung up before all was said, and the answer was lost"
+    assert sidecar.ask("GET", "/memory/health").status == 200
+
+
+def test_empty_lines_keep_no_connection_open(sidecar: Sidecar) -> None:
+    began = time.monotonic()
+    first = head("GET /memory/health HTTP/1.1", port=sidecar.port).replace(b"Connection: close\r\n", b"")
+    got = sidecar.say(first, *[b"\r\n"] * 30, pause=0.1, timeout=20)
+    assert statuses(got) == [200]
+    assert time.monotonic() - began < 15
+
+
+def test_a_client_that_offers_http_2_is_answered(sidecar: Sidecar) -> None:
+    """Java's own client and `curl --http2` offer it with every request: the body must not be lost over it."""
+    body = b'{"type": "prompt", "session_id": "offered", "content": "an apricot"}'
+    offer = ("Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA", "Connection: Upgrade, HTTP2-Settings, close")
+    raw = head(
+        "POST /memory/record HTTP/1.1", "Content-Type: application/json", f"Content-Length: {len(body)}", *offer,
+        port=sidecar.port,
+    ).replace(b"Connection: close\r\n", b"")  # fmt: skip
+    assert statuses(sidecar.say(raw + body)) == [200]
+    assert b"apricot" in sidecar.ask("GET", "/memory/replay?session_id=offered").body
+
+
+def test_requests_that_come_in_one_piece_are_answered_in_order(sidecar: Sidecar) -> None:
+    one = head("GET /memory/health HTTP/1.1", port=sidecar.port).replace(b"Connection: close\r\n", b"")
+    two = head("GET /memory/nowhere HTTP/1.1", port=sidecar.port).replace(b"Connection: close\r\n", b"")
+    assert statuses(sidecar.say(one + two + one + head("GET /memory/health HTTP/1.1", port=sidecar.port))) == [
+        200,
+        404,
+        200,
+        200,
+    ]
+
+
 def test_too_many_connections_are_not_taken(sidecar: Sidecar, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "MOST_CONNECTIONS", 0)
     assert sidecar.say(head("GET /memory/health HTTP/1.1", port=sidecar.port)) == b""

@@ -120,8 +120,9 @@ class PostgresTx:
     def later(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
         return self._execute(sql, params).fetchall
 
-    def queue(self, kind: str, key: str, at: int, now: int, /) -> None:
-        self._execute(QUEUE, {"kind": kind, "key": key, "at": at, "now": now})
+    def queue(self, kind: str, key: str, delay_ms: int, /) -> None:
+        now = ids.now()
+        self._execute(QUEUE, {"kind": kind, "key": key, "at": now + delay_ms, "now": now})
 
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
         statement, names = translate(sql)

@@ -52,7 +52,7 @@ class Tx(Protocol):
         """Numbers as the statement takes them, for `among`."""
         ...
 
-    def queue(self, kind: str, key: str, at: int, now: int, /) -> None:
+    def queue(self, kind: str, key: str, delay_ms: int, /) -> None:
         """Put a job into the queue, unless it is there already. See `jobs.enqueue`."""
         ...
 

@@ -224,11 +224,13 @@ class SQLiteTx:
             (ids.now(),),
         ).fetchall()
 
-    def queue(self, kind: str, key: str, at: int, now: int, /) -> None:
+    def queue(self, kind: str, key: str, delay_ms: int, /) -> None:
         assert self._batch is not None
         job = (self.user, kind, key)
         if job not in self._batch.queued:
-            self._execute(QUEUE, {"user": self.user, "kind": kind, "key": key, "at": at, "now": now}).fetchall()
+            now = ids.now()
+            params = {"user": self.user, "kind": kind, "key": key, "at": now + delay_ms, "now": now}
+            self._execute(QUEUE, params).fetchall()
             self._batch.queued.add(job)
 
     def low_id(self) -> int:

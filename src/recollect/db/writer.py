@@ -282,6 +282,7 @@ class Engine:
             self._inside = True
             try:
                 self._connection.execute("begin immediate")
+                self._batch.begin(self._connection)
                 try:
                     result = self._apply(user, fn, {})
                     self._batch.finish(self._connection)
