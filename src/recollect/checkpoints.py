@@ -86,6 +86,20 @@ class Value:
         self.tops: frozenset[bytes] = frozenset()
         """The keys in a list's own row. Whatever list has them too shares what they stand for."""
 
+    def lend(self, have: Have) -> None:
+        """Add what was stored to the pieces at hand, where whatever is in there has all that is below it in there too. A chunk
+        that is new has not been made here: then a reader asks for it."""
+        if self.key is None:
+            return
+        new: Have = {}
+        for key in (*self.inside.get(self.key, ()), self.key):
+            if key not in have:
+                stored = self.pieces.get(key)
+                if stored is None or (key in self.inside and key != self.key):
+                    return
+                new[key] = stored if isinstance(stored, tuple) else stored()
+        have.update(new)
+
     def plain(self) -> Any:
         if self.inline is not None:
             return [self.inline[0], b64encode(self.inline[1]).decode()]

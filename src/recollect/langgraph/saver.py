@@ -473,6 +473,10 @@ class Saver(BaseCheckpointSaver[str]):
         shared = self._shared
         shared.keep(shared.secrets, (store.user, place.thread), secret._replace(no=placed.found.no))
         shared.keep(shared.recent, place.key(checkpoint["id"]), recent)
+        if not _encrypts(self.serde):  # what is sealed anew is not what was stored
+            have = shared.have(store.user, placed.found.no)
+            for value in draft.values.values():
+                value.lend(have)
         if draft.items:
             store._appended(queued)
         if placed.found.is_new:
