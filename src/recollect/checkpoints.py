@@ -374,7 +374,7 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[log.Draft], str], li
     """Write a checkpoint, the pieces that are not there yet, and the events that its state says for the first time.
     `append` writes events to a branch and returns their numbers."""
     begins = d.parent is None and d.source == "input" and not d.namespace
-    looked = conversations.looking(tx, d.conversation, lock=True)
+    looked = conversations.looking(tx, d.conversation, tx.for_change)
     about = _Asked(tx, d.known_as, d) if d.known_as else None  # its number is mostly known, and all is asked at once
     found = _enter(tx, d.conversation, looked, begun_at=d.made_at if begins else None)
     if about is None or found.no != d.known_as:
@@ -451,8 +451,15 @@ def _add(tx: Tx, no: int, values: Iterable[Value], known: frozenset[bytes]) -> N
         for key in there_are(tx, no, list(left)):
             left.pop(key, None)
     if left:
-        rows = [(key, stored if isinstance(stored, tuple) else stored()) for key, stored in left.items()]
+        # In the order of their keys: two who add the same at once wait for each other in one direction only.
+        rows = [
+            (key, stored if isinstance(stored, tuple) else stored()) for key, stored in sorted(left.items(), key=_first)
+        ]
         tx.many(_PIECE, [(tx.user, no, key, type, data) for key, (type, data) in rows])
+
+
+def _first(pair: tuple[bytes, Any]) -> bytes:
+    return pair[0]
 
 
 def there_are(tx: Tx, no: int, keys: Sequence[bytes]) -> Iterator[bytes]:
@@ -530,7 +537,7 @@ class _Asked:
     """What a checkpoint has to know of what is there. Before anything is written, so that it is one round trip."""
 
     def __init__(self, tx: Tx, no: int, d: Draft) -> None:
-        self.erased = erased.asking(tx, erased.CHECKPOINT)
+        self.erased, self.erased_messages = erased.asking_both(tx, erased.CHECKPOINT, erased.MESSAGE)
         self.rows = tx.later(
             f"select {COLUMNS}, (select 1 from checkpoints k where k.user_no = :user and k.conversation_no = :c"
             " and k.namespace = :ns and k.parent_id = :parent limit 1) from checkpoints"
@@ -548,11 +555,6 @@ class _Asked:
                     c=no, **marks,
                 )
             )  # fmt: skip
-        self.erased_messages = erased.asking(tx, erased.MESSAGE) if names else _nothing
-
-
-def _nothing() -> bool:
-    return False
 
 
 def _self_and_parent(rows: Sequence[Row], d: Draft) -> tuple[Row | None, Row | None, bool]:
@@ -749,7 +751,8 @@ def put_writes(
 ) -> Found:  # fmt: skip
     """Keep what a task wrote. A write that is there stays, but for those that say how a task ended. Returns the
     conversation."""
-    looked = conversations.looking(tx, conversation, lock=True)
+    # Tasks write side by side; only who may have to make the secret of the hash does so alone.
+    looked = conversations.looking(tx, conversation, tx.for_adding if known_as else tx.for_update)
     any = erased.asking(tx, erased.CHECKPOINT)
     found = _enter(tx, conversation, looked)
     erased.refuse_checkpoint(tx, conversation, checkpoint, any=any)

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from .db import Tx
+    from .db import Row, Tx
 
 CONVERSATION, CHECKPOINT, MESSAGE, MEMORY = "conversation", "checkpoint", "message", "memory"
 KEY, LEARNED, ITEM = "key", "learned", "item"
@@ -45,6 +45,25 @@ def asking(tx: Tx, kind: str) -> Callable[[], bool]:
     """`has_any`, whose answer is read further on."""
     rows = tx.later("select 1 from erased where user_no = :user and kind = :kind limit 1", kind=kind)
     return lambda: bool(tx.known("erased", kind, lambda: bool(rows())))
+
+
+def asking_both(tx: Tx, kind: str, other: str) -> tuple[Callable[[], bool], Callable[[], bool]]:
+    """`asking` for two kinds at once."""
+    rows = tx.later(
+        "select exists (select 1 from erased where user_no = :user and kind = :kind),"
+        " exists (select 1 from erased where user_no = :user and kind = :other)",
+        kind=kind, other=other,
+    )  # fmt: skip
+    answer: list[Row] = []
+
+    def ask(n: int) -> bool:
+        answer[:] = answer or rows()
+        return bool(answer[0][n])
+
+    return (
+        lambda: bool(tx.known("erased", kind, lambda: ask(0))),
+        lambda: bool(tx.known("erased", other, lambda: ask(1))),
+    )
 
 
 def has_any(tx: Tx, kind: str) -> bool:

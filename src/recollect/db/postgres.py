@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MIGRATION_LOCK = 0x52434C54
 TRIES = 8
-FEW = 20
+FEW = 8
 ASK_SECONDS = 10.0  # how long to look for the outcome of a commit whose answer was lost
 
 # A literal, a cast, a comment - or a parameter, the only one with a group.
@@ -79,6 +79,18 @@ def translate(sql: str) -> tuple[str, tuple[str, ...]]:
     return "".join(parts), tuple(names)
 
 
+@cache
+def _block(sql: str, rows: int) -> str:
+    """An insert for several rows at once, its values in order. Empty where it cannot be had that way: the same name twice, or a
+    row that may meet another of the same statement, which Postgres does not update."""
+    head, values, one = translate(sql)[0].partition(" values ")
+    one, conflict, rest = one.partition(" on conflict ")
+    names = re.findall(r"%\((\w+)\)s", one)
+    if not sql.startswith("insert") or not one.endswith(")") or "do update" in rest or len(names) != len(set(names)):
+        return ""
+    return head + values + ", ".join([re.sub(r"%\(\w+\)s", "%s", one)] * rows) + conflict + rest
+
+
 def _lexeme(term: str) -> str:
     """A term as far as a tsvector takes it: 2,046 bytes."""
     return term[:500]
@@ -88,6 +100,8 @@ class PostgresTx:
     """See `Tx`."""
 
     for_update = " for update"
+    for_change = " for no key update"
+    for_adding = " for key share"
     by_id = ""
     among = " = any(cast(:ids as bigint[]))"
 
@@ -125,6 +139,9 @@ class PostgresTx:
         self._execute(QUEUE, {"kind": kind, "key": key, "at": now + delay_ms, "now": now})
 
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
+        if 1 < len(rows) <= FEW and not same and (block := _block(sql, len(rows))):
+            self._connection.execute(block.encode(), [value for row in rows for value in row])
+            return
         statement, names = translate(sql)
         params = [dict(zip(names, (*same, *row), strict=True)) for row in rows]
         if len(params) == 1 or (self._pipeline is not None and len(params) <= FEW):

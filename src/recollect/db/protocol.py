@@ -16,6 +16,11 @@ class Tx(Protocol):
     """The user's number, bound as `:user`; 0 for someone who never wrote anything."""
     for_update: str
     """Appended to a select that must lock its row: ` for update` on Postgres, nothing where the writer is alone."""
+    for_change: str
+    """The same for who only changes the row: ` for no key update`. Those who add to what belongs to it need not wait."""
+    for_adding: str
+    """The same for who adds to what belongs to the row, as others do meanwhile: ` for key share`. Nobody deletes it, and nobody
+    has it `for_update`."""
     by_id: str
     """Stands behind the name of `events` where its rows are asked for by id. SQLite knows no statistics and takes an index
     on the user instead, which reads all of them: 13 ms for 200 rows of 100,000 instead of 0.2."""

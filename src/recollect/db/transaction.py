@@ -97,7 +97,7 @@ class Batch:
 class SQLiteTx:
     """See `Tx`."""
 
-    for_update = ""
+    for_update = for_change = for_adding = ""
     by_id = " not indexed"
     among = " in (select value from json_each(:ids))"
 
