@@ -151,11 +151,14 @@ def _postgres(run: Run, index: Any, said: list[str]) -> Iterator[Figure]:
     server.start()
     try:
         with ExitStack() as stack:
-            ours = stack.enter_context(MemoryStore(server.new_url(), index=index, background=False))
-            theirs = stack.enter_context(PostgresStore.from_conn_string(server.new_url(), index=index))
+            urls = [server.new_url(), server.new_url()]
+            ours = stack.enter_context(MemoryStore(urls[0], index=index, background=False))
+            theirs = stack.enter_context(PostgresStore.from_conn_string(urls[1], index=index))
             theirs.setup()
             fill(ours, said)
             fill(theirs, said)
+            for url in urls:  # as the server does by itself within a minute: else a plan is a guess
+                server.execute("vacuum analyze", url.rpartition("/")[2].partition("?")[0])
             yield from compared("store on Postgres", run, ours, theirs, "PostgresStore", said, question=True)
     finally:
         server.remove()

@@ -86,6 +86,20 @@ class Value:
         self.tops: frozenset[bytes] = frozenset()
         """The keys in a list's own row. Whatever list has them too shares what they stand for."""
 
+    def lend(self, have: Have) -> None:
+        """Add what was stored to the pieces at hand, where whatever is in there has all that is below it in there too. A chunk
+        that is new has not been made here: then a reader asks for it."""
+        if self.key is None:
+            return
+        new: Have = {}
+        for key in (*self.inside.get(self.key, ()), self.key):
+            if key not in have:
+                stored = self.pieces.get(key)
+                if stored is None or (key in self.inside and key != self.key):
+                    return
+                new[key] = stored if isinstance(stored, tuple) else stored()
+        have.update(new)
+
     def plain(self) -> Any:
         if self.inline is not None:
             return [self.inline[0], b64encode(self.inline[1]).decode()]
@@ -313,10 +327,12 @@ def there(tx: Tx, conversation: str, *, lock: bool = False) -> Found | None:
     return None if row is None or row[6] is not None else conversations.Found(*row[:6])
 
 
-def _enter(tx: Tx, conversation: str, *, begun_at: int | None = None) -> Found:
+def _enter(
+    tx: Tx, conversation: str, looked: Callable[[], Row | None], *, begun_at: int | None = None
+) -> Found:  # fmt: skip
     """The conversation a state is written for, made where there is none. `begun_at`: when a run began that holds nothing but
     its input; a thread that was erased before that begins anew."""
-    row = conversations.look(tx, conversation, lock=True)
+    row = looked()
     if row is not None and row[6] is None:
         return conversations.Found(*row[:6])
     if row is None:
@@ -358,10 +374,14 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[log.Draft], str], li
     """Write a checkpoint, the pieces that are not there yet, and the events that its state says for the first time.
     `append` writes events to a branch and returns their numbers."""
     begins = d.parent is None and d.source == "input" and not d.namespace
-    found = _enter(tx, d.conversation, begun_at=d.made_at if begins else None)
-    erased.refuse_checkpoint(tx, d.conversation, d.parent, d.id)
+    looked = conversations.looking(tx, d.conversation, tx.for_change)
+    about = _Asked(tx, d.known_as, d) if d.known_as else None  # its number is mostly known, and all is asked at once
+    found = _enter(tx, d.conversation, looked, begun_at=d.made_at if begins else None)
+    if about is None or found.no != d.known_as:
+        about = _Asked(tx, found.no, d)
+    erased.refuse_checkpoint(tx, d.conversation, d.parent, d.id, any=about.erased)
     _same_secret(tx, found.no, d.secret, d.known_as)
-    again, parent, has_child = _self_and_parent(tx, found.no, d)
+    again, parent, has_child = _self_and_parent(about.rows(), d)
     if d.needs_parent and parent is None:
         raise Unexpected(found.no, d.secret)
     branch = _branch(tx, found, d, again, parent, has_child)
@@ -373,7 +393,7 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[log.Draft], str], li
         values[channel] = was["values"][channel]
     values |= {channel: value.plain() for channel, value in d.values.items()}
     _add(tx, found.no, d.values.values(), d.shared)
-    said = _say(tx, found, branch, d.items, append) if d.items else None
+    said = _say(tx, found, branch, d.items, about, append) if d.items else None
     if said:
         seq = said
     elif said is None and parent is not None and parent[3] == branch and parent[4] == found.last_seq:
@@ -384,7 +404,7 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[log.Draft], str], li
     row = (
         d.namespace, d.id, d.parent, branch, seq, d.source, d.step, _nodes(was, d.head), d.run_id, d.created_at or ids.now(), state,
     )  # fmt: skip
-    tx.run(
+    tx.send(
         _CHECKPOINT,
         c=found.no, ns=row[0], id=row[1], parent=row[2], b=row[3], seq=row[4], source=row[5], step=row[6], node=row[7],
         run=row[8], now=row[9], state=row[10], crc=_crc(row),
@@ -431,8 +451,15 @@ def _add(tx: Tx, no: int, values: Iterable[Value], known: frozenset[bytes]) -> N
         for key in there_are(tx, no, list(left)):
             left.pop(key, None)
     if left:
-        rows = [(key, stored if isinstance(stored, tuple) else stored()) for key, stored in left.items()]
+        # In the order of their keys: two who add the same at once wait for each other in one direction only.
+        rows = [
+            (key, stored if isinstance(stored, tuple) else stored()) for key, stored in sorted(left.items(), key=_first)
+        ]
         tx.many(_PIECE, [(tx.user, no, key, type, data) for key, (type, data) in rows])
+
+
+def _first(pair: tuple[bytes, Any]) -> bytes:
+    return pair[0]
 
 
 def there_are(tx: Tx, no: int, keys: Sequence[bytes]) -> Iterator[bytes]:
@@ -506,14 +533,32 @@ def _state(row: Row) -> dict[str, Any]:
         raise Damaged(f"Checkpoint {row[1]!r} is not what was written ({e}). {_DAMAGED}") from None
 
 
-def _self_and_parent(tx: Tx, no: int, d: Draft) -> tuple[Row | None, Row | None, bool]:
+class _Asked:
+    """What a checkpoint has to know of what is there. Before anything is written, so that it is one round trip."""
+
+    def __init__(self, tx: Tx, no: int, d: Draft) -> None:
+        self.erased, self.erased_messages = erased.asking_both(tx, erased.CHECKPOINT, erased.MESSAGE)
+        self.rows = tx.later(
+            f"select {COLUMNS}, (select 1 from checkpoints k where k.user_no = :user and k.conversation_no = :c"
+            " and k.namespace = :ns and k.parent_id = :parent limit 1) from checkpoints"
+            " where user_no = :user and conversation_no = :c and namespace = :ns and checkpoint_id in (:id, :parent)",
+            c=no, ns=d.namespace, id=d.id, parent=d.parent or d.id,
+        )  # fmt: skip
+        names = sorted({i.id for i in d.items} | {i.also for i in d.items if i.also})
+        self.messages: list[Callable[[], list[Row]]] = []
+        for start in range(0, len(names), AT_ONCE[-1]):
+            marks = _marks("m", names[start : start + AT_ONCE[-1]])
+            self.messages.append(
+                tx.later(
+                    "select message_id, branch_no, seq, first_seq, digest from checkpoint_messages where user_no = :user"
+                    f" and conversation_no = :c and message_id in ({', '.join(':' + m for m in marks)})",
+                    c=no, **marks,
+                )
+            )  # fmt: skip
+
+
+def _self_and_parent(rows: Sequence[Row], d: Draft) -> tuple[Row | None, Row | None, bool]:
     """What is stored under a draft's own id and under its parent's, and whether that parent has a child already."""
-    rows = tx.all(
-        f"select {COLUMNS}, (select 1 from checkpoints k where k.user_no = :user and k.conversation_no = :c"
-        " and k.namespace = :ns and k.parent_id = :parent limit 1) from checkpoints"
-        " where user_no = :user and conversation_no = :c and namespace = :ns and checkpoint_id in (:id, :parent)",
-        c=no, ns=d.namespace, id=d.id, parent=d.parent or d.id,
-    )  # fmt: skip
     found = {row[1]: row[:12] for row in rows}
     has_child = bool(rows and rows[0][12])
     return found.get(d.id), None if d.parent is None else found.get(d.parent), has_child
@@ -637,11 +682,12 @@ def _say(
     found: Found,
     branch: int,
     items: Sequence[Item],
+    about: _Asked,
     append: Callable[[Tx, Found, list[log.Draft], str], list[int]],
 ) -> int | None:
     """Append what is not in the log of this lineage yet. Returns the number of the newest event then: None if there was
     nothing to append, 0 if nothing of it is kept. A message that was changed is appended as its own replacement."""
-    known = _known(tx, found.no, branch, {i.id for i in items} | {i.also for i in items if i.also})
+    known = _known(about, branches.lineage(tx, found.no, branch))
     new: list[tuple[Item, log.Draft, int]] = []
     for item in items:
         first, said = known.get(item.id, (0, None))
@@ -654,7 +700,7 @@ def _say(
         new.append((item, draft, first))
     if not new:
         return None
-    erased.refuse_messages(tx, found.id, [item.id for item, _, _ in new])
+    erased.refuse_messages(tx, found.id, [item.id for item, _, _ in new], any=about.erased_messages)
     name = branches.tree(tx, found.no)[branch][0] if branch else MAIN
     seqs = append(tx, found, [draft for _, draft, _ in new], name)
     tx.many(
@@ -670,20 +716,12 @@ def _say(
     return max((seq + (draft[4] is not None) for (_, draft, _), seq in zip(new, seqs, strict=True) if seq), default=0)
 
 
-def _known(tx: Tx, no: int, branch: int, wanted: set[str]) -> dict[str, tuple[int, bytes | None]]:
+def _known(about: _Asked, lineage: Lineage) -> dict[str, tuple[int, bytes | None]]:
     """Message id -> (the event it stands for, digest of what it said last), as this lineage has it."""
-    own = dict(branches.lineage(tx, no, branch))
+    own = dict(lineage)
     newest: dict[str, tuple[int, int, bytes]] = {}
-    names = sorted(wanted)
-    for start in range(0, len(names), AT_ONCE[-1]):
-        some = names[start : start + AT_ONCE[-1]]
-        size = next(n for n in AT_ONCE if n >= len(some))
-        marks = {f"m{i}": some[min(i, len(some) - 1)] for i in range(size)}
-        for id, b, seq, first, said in tx.all(
-            "select message_id, branch_no, seq, first_seq, digest from checkpoint_messages where user_no = :user"
-            f" and conversation_no = :c and message_id in ({', '.join(':' + m for m in marks)})",
-            c=no, **marks,
-        ):  # fmt: skip
+    for asked in about.messages:
+        for id, b, seq, first, said in asked():
             if seq <= own.get(b, -1) and seq > newest.get(id, (0, 0, b""))[0]:
                 newest[id] = (seq, first, bytes(said))
     return {id: (first, said) for id, (_, first, said) in newest.items()}
@@ -713,8 +751,11 @@ def put_writes(
 ) -> Found:  # fmt: skip
     """Keep what a task wrote. A write that is there stays, but for those that say how a task ended. Returns the
     conversation."""
-    found = _enter(tx, conversation)
-    erased.refuse_checkpoint(tx, conversation, checkpoint)
+    # Tasks write side by side; only who may have to make the secret of the hash does so alone.
+    looked = conversations.looking(tx, conversation, tx.for_adding if known_as else tx.for_update)
+    any = erased.asking(tx, erased.CHECKPOINT)
+    found = _enter(tx, conversation, looked)
+    erased.refuse_checkpoint(tx, conversation, checkpoint, any=any)
     _same_secret(tx, found.no, mine, known_as)
     _add(tx, found.no, [w.value for w in writes], frozenset())
     again = bool(writes) and all(w.idx < 0 for w in writes)

@@ -15,6 +15,8 @@ from .search import index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .db import Row, Tx
     from .model import Json
 
@@ -45,14 +47,28 @@ class Found:
         """Whether this very transaction made it."""
 
 
+def looking(tx: Tx, conversation: str, lock: str) -> Callable[[], Row | None]:
+    """`look`, whose answer is read further on. `lock` is one of the transaction's, or nothing."""
+    rows = tx.later(
+        "select no, id, last_seq, active_branch, title, workspace, deleted_at from conversations"
+        " where user_no = :user and id = :id" + lock,
+        id=conversation,
+    )
+
+    def ask() -> Row | None:
+        return next(iter(rows()), None)
+
+    def read() -> Row | None:
+        row: Row | None = tx.known("conversations", conversation, ask)
+        return row
+
+    return read
+
+
 def look(tx: Tx, conversation: str, *, lock: bool = False) -> Row | None:
     """The row behind an id, to be a `Found` but for its end, which says when it was deleted. None if there is none: an
     error, which would have to be redacted first, is dear where that is no news."""
-    return tx.one(
-        "select no, id, last_seq, active_branch, title, workspace, deleted_at from conversations"
-        " where user_no = :user and id = :id" + (tx.for_update if lock else ""),
-        id=conversation,
-    )
+    return looking(tx, conversation, tx.for_update if lock else "")()
 
 
 def find(tx: Tx, conversation: str, *, lock: bool = False, deleted: bool = False) -> Found:

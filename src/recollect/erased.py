@@ -13,9 +13,9 @@ from .errors import Erased
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from .db import Tx
+    from .db import Row, Tx
 
 CONVERSATION, CHECKPOINT, MESSAGE, MEMORY = "conversation", "checkpoint", "message", "memory"
 KEY, LEARNED, ITEM = "key", "learned", "item"
@@ -41,9 +41,34 @@ def hash_of(tx: Tx, kind: str, id: str) -> str:
     return hashed(key(tx), tx.user, kind, id)
 
 
+def asking(tx: Tx, kind: str) -> Callable[[], bool]:
+    """`has_any`, whose answer is read further on."""
+    rows = tx.later("select 1 from erased where user_no = :user and kind = :kind limit 1", kind=kind)
+    return lambda: bool(tx.known("erased", kind, lambda: bool(rows())))
+
+
+def asking_both(tx: Tx, kind: str, other: str) -> tuple[Callable[[], bool], Callable[[], bool]]:
+    """`asking` for two kinds at once."""
+    rows = tx.later(
+        "select exists (select 1 from erased where user_no = :user and kind = :kind),"
+        " exists (select 1 from erased where user_no = :user and kind = :other)",
+        kind=kind, other=other,
+    )  # fmt: skip
+    answer: list[Row] = []
+
+    def ask(n: int) -> bool:
+        answer[:] = answer or rows()
+        return bool(answer[0][n])
+
+    return (
+        lambda: bool(tx.known("erased", kind, lambda: ask(0))),
+        lambda: bool(tx.known("erased", other, lambda: ask(1))),
+    )
+
+
 def has_any(tx: Tx, kind: str) -> bool:
     """Whether anything of this kind was ever erased: mostly not, and then there is nothing to compute."""
-    return tx.one("select 1 from erased where user_no = :user and kind = :kind limit 1", kind=kind) is not None
+    return asking(tx, kind)()
 
 
 def at(tx: Tx, kind: str, id: str) -> int | None:
@@ -91,9 +116,9 @@ def refuse_thread(tx: Tx, conversation: str | None) -> None:
             refuse(tx, conversation)
 
 
-def refuse_checkpoint(tx: Tx, conversation: str, *checkpoints: str | None) -> None:
-    """Raise for a graph that goes on from a state that was erased."""
-    if has_any(tx, CHECKPOINT):
+def refuse_checkpoint(tx: Tx, conversation: str, *checkpoints: str | None, any: Callable[[], bool]) -> None:
+    """Raise for a graph that goes on from a state that was erased. `any` is what `asking` gave for its kind."""
+    if any():
         for checkpoint in checkpoints:
             if checkpoint is not None and at(tx, CHECKPOINT, f"{conversation}\0{checkpoint}") is not None:
                 raise Erased(
@@ -123,9 +148,9 @@ def refuse_keys(tx: Tx, conversation: str, among: Iterable[str]) -> None:
         )
 
 
-def refuse_messages(tx: Tx, conversation: str, messages: Iterable[str]) -> None:
+def refuse_messages(tx: Tx, conversation: str, messages: Iterable[str], *, any: Callable[[], bool]) -> None:
     """Raise for a graph that says again what was erased."""
-    if has_any(tx, MESSAGE):
+    if any():
         for message in messages:
             if at(tx, MESSAGE, f"{conversation}\0{message}") is not None:
                 raise Erased(

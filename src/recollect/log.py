@@ -386,7 +386,7 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
     index.add(tx, entries)
     if title != found.title:
         index.retitle(tx, no, workspace, found.title, title)
-    tx.run(
+    tx.send(
         "update conversations set last_seq = :seq, activity = :activity, updated_at = :now, title = :title"
         " where user_no = :user and no = :c",
         c=no, seq=seq, activity=tick, now=ids.now(), title=title,

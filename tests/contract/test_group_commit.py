@@ -227,3 +227,49 @@ def test_background_work_does_not_wait_for_ever(open_store: Open, monkeypatch: p
         assert done.wait(20)
     finally:
         worker.stop()
+
+
+def test_what_the_writer_remembers_ends_where_somebody_else_writes(open_store: Open) -> None:
+    """It does not ask again for what it has read and nobody has changed: conversations, counters, what was erased."""
+    mine, other = open_store(), open_store()
+    mine.create("c")
+    events = [
+        (mine, other)[n % 2].append("c", role="user", text=f"{n}", **({"key": f"k{n}"} if n % 3 else {}))
+        for n in range(8)
+    ]  # fmt: skip
+    assert [event.seq for event in events] == list(range(1, 9))
+    assert [event.text for event in mine.read("c")] == [event.text for event in events]
+    other.rename("c", "another")
+    mine.append("c", role="user", text="last")
+    assert mine.get("c").title == "another"
+    other.delete("c")
+    with pytest.raises(recollect.errors.ConversationDeleted):
+        mine.append("c", role="user", text="too late")
+    other.restore("c")
+    mine.append("c", role="user", text="again")
+    other.erase(conversation="c")
+    with pytest.raises(recollect.errors.Erased):
+        mine.append("c", role="user", text="too late")
+    other.create("c", again=True)
+    assert mine.append("c", role="user", text="anew").seq == 1
+    assert mine.verify().ok
+
+
+def test_what_the_writer_remembers_is_forgotten_with_what_failed(store: recollect.Store) -> None:
+    store.create("c")
+    store.append("c", role="user", text="1")
+
+    def fails(tx: "Tx") -> None:
+        tx.run("update conversations set last_seq = 70 where user_no = :user")
+        assert tx.known("conversations", "c", lambda: tx.one("select 1")) == (1,)
+        tx.ticks(5)
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        store._write(fails)
+    assert store.append("c", role="user", text="2").seq == 2
+    results = together(store, lambda: store.append("c", role="user", text="3"), lambda: store._write(fails))
+    assert results[0].seq == 3  # type: ignore[attr-defined]
+    assert isinstance(results[1], ValueError)
+    assert store.append("c", role="user", text="4").seq == 4
+    assert [event.seq for event in store.read("c")] == [1, 2, 3, 4]

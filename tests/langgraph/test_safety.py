@@ -247,8 +247,8 @@ def test_damage_in_writes_is_told(saver: Saver, raw: Any, backend: str) -> None:
 def test_a_missing_piece_is_told(saver: Saver, raw: Any) -> None:
     config = put(saver, ["long " * 40, "longer " * 40])
     raw("delete from checkpoint_pieces where type = 'msgpack'")
-    with pytest.raises(Damaged):
-        saver.get_tuple(config)
+    with Saver(saver.store) as other, pytest.raises(Damaged):  # which does not have it at hand, having put it itself
+        other.get_tuple(config)
     assert any("piece" in p.what or "value" in p.what for p in saver.store.verify().problems)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from langgraph.store.base import PutOp
 import recollect
 from recollect.errors import HostNotAllowed, InvalidInput
 from recollect.langgraph.store import MemoryStore
+from recollect.search import texts
 from talk import Hashed
 
 Opener = Callable[..., MemoryStore]
@@ -252,3 +254,47 @@ def test_items_do_not_come_up_in_the_search_of_the_log(opener: Opener, url: str)
     with recollect.open(url, user="alex", semantic=False) as store:
         assert store.search("walrus") == []
         assert store.recall("walrus") == []
+
+
+def test_what_a_server_shows_late_is_found_too(opener: Opener, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids are drawn in one order and committed in another, and what was found a moment ago is remembered: nobody is missed
+    for it, and nobody comes back."""
+    if not url.startswith("postgres"):
+        pytest.skip("a file has one writer at a time")
+    monkeypatch.setattr(texts, "SETTLE_SECONDS", 0.0)
+    model = Model(synonyms={"automobile": "car"})
+    memory, other = opener(index=index(model)), opener(index=index(model))
+    other.put(("g",), "first", {"content": "there is an alex now"})
+    began, go_on = threading.Event(), threading.Event()
+    write = other._write
+
+    def slowly(fn: Callable[[Any], Any]) -> Any:
+        def held(tx: Any) -> Any:
+            made = fn(tx)
+            began.set()
+            assert go_on.wait(30)
+            return made
+
+        return write(held)
+
+    monkeypatch.setattr(other, "_write", slowly)
+
+    def by_meaning() -> set[str]:
+        return {item.key for item in memory.search(("f",), query="car", limit=50) if item.score is not None}
+
+    late = threading.Thread(target=lambda: other.put(("f",), "late", {"content": "bought an automobile"}))
+    late.start()
+    assert began.wait(30)
+    for n in range(3):
+        memory.put(("f",), f"early {n}", {"content": "sold the automobile"})
+        assert by_meaning() == {f"early {i}" for i in range(n + 1)}
+    go_on.set()
+    late.join()
+    for _ in range(3):
+        assert by_meaning() == {"late", "early 0", "early 1", "early 2"}
+    memory.delete(("f",), "late")
+    memory.put(("f",), "early 1", {"content": "peanuts"})
+    assert by_meaning() - {"early 1"} == {"early 0", "early 2"}  # whose cosine is nothing, but is one
+    monkeypatch.setattr(texts, "MOST_KEPT", 1)  # too many for memory: the server counts
+    with opener(index=index(model)) as third:
+        assert {i.key for i in third.search(("f",), query="car", limit=50)} == {"early 0", "early 1", "early 2"}

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MIGRATION_LOCK = 0x52434C54
 TRIES = 8
+FEW = 8
 ASK_SECONDS = 10.0  # how long to look for the outcome of a commit whose answer was lost
 
 # A literal, a cast, a comment - or a parameter, the only one with a group.
@@ -78,6 +79,18 @@ def translate(sql: str) -> tuple[str, tuple[str, ...]]:
     return "".join(parts), tuple(names)
 
 
+@cache
+def _block(sql: str, rows: int) -> str:
+    """An insert for several rows at once, its values in order. Empty where it cannot be had that way: the same name twice, or a
+    row that may meet another of the same statement, which Postgres does not update."""
+    head, values, one = translate(sql)[0].partition(" values ")
+    one, conflict, rest = one.partition(" on conflict ")
+    names = re.findall(r"%\((\w+)\)s", one)
+    if not sql.startswith("insert") or not one.endswith(")") or "do update" in rest or len(names) != len(set(names)):
+        return ""
+    return head + values + ", ".join([re.sub(r"%\(\w+\)s", "%s", one)] * rows) + conflict + rest
+
+
 def _lexeme(term: str) -> str:
     """A term as far as a tsvector takes it: 2,046 bytes."""
     return term[:500]
@@ -87,12 +100,17 @@ class PostgresTx:
     """See `Tx`."""
 
     for_update = " for update"
+    for_change = " for no key update"
+    for_adding = " for key share"
     by_id = ""
     among = " = any(cast(:ids as bigint[]))"
 
-    def __init__(self, connection: Connection, user: int) -> None:
+    def __init__(self, connection: Connection, user: int, pipeline: psycopg.Pipeline | None = None) -> None:
         self.user = user
         self._connection = connection
+        self._pipeline = pipeline
+        """What is sent goes on its way with the next statement whose answer is read: half of what a small write costs is
+        waiting for answers that say nothing."""
 
     def _execute(self, sql: str, params: dict[str, Any]) -> psycopg.Cursor[Row]:
         params["user"] = self.user
@@ -105,20 +123,36 @@ class PostgresTx:
         return self._execute(sql, params).fetchone()
 
     def run(self, sql: str, /, **params: Any) -> int:
-        return self._execute(sql, params).rowcount
+        cursor = self._execute(sql, params)
+        if self._pipeline is not None:
+            self._pipeline.sync()  # only then it is known how many
+        return cursor.rowcount
+
+    def send(self, sql: str, /, **params: Any) -> None:
+        self._execute(sql, params)
+
+    def later(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
+        return self._execute(sql, params).fetchall
 
     def queue(self, kind: str, key: str, delay_ms: int, /) -> None:
         now = ids.now()
         self._execute(QUEUE, {"kind": kind, "key": key, "at": now + delay_ms, "now": now})
 
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
+        if 1 < len(rows) <= FEW and not same and (block := _block(sql, len(rows))):
+            self._connection.execute(block.encode(), [value for row in rows for value in row])
+            return
         statement, names = translate(sql)
         params = [dict(zip(names, (*same, *row), strict=True)) for row in rows]
-        if len(params) == 1:  # a pipeline for one costs two more round trips
-            self._connection.execute(statement.encode(), params[0])
+        if len(params) == 1 or (self._pipeline is not None and len(params) <= FEW):
+            for one in params:  # to begin another pipeline inside costs two more round trips
+                self._connection.execute(statement.encode(), one)
             return
         with self._connection.cursor() as cursor:
             cursor.executemany(statement.encode(), params)
+
+    def known(self, table: str, key: Any, ask: Callable[[], Any], /) -> Any:
+        return ask()
 
     def some(self, ids: Sequence[int], /) -> list[int]:
         return list(ids)
@@ -273,7 +307,11 @@ class Postgres:
                     raise _Stale from e  # nothing was asked of it yet: a fresh connection may try
                 raise
             try:
-                result = fn(PostgresTx(connection, no))
+                if create:
+                    with connection.pipeline() as pipeline:
+                        result = fn(PostgresTx(connection, no, pipeline))
+                else:
+                    result = fn(PostgresTx(connection, no))
             except BaseException:
                 if not connection.broken:
                     with contextlib.suppress(psycopg.Error):

@@ -16,6 +16,11 @@ class Tx(Protocol):
     """The user's number, bound as `:user`; 0 for someone who never wrote anything."""
     for_update: str
     """Appended to a select that must lock its row: ` for update` on Postgres, nothing where the writer is alone."""
+    for_change: str
+    """The same for who only changes the row: ` for no key update`. Those who add to what belongs to it need not wait."""
+    for_adding: str
+    """The same for who adds to what belongs to the row, as others do meanwhile: ` for key share`. Nobody deletes it, and nobody
+    has it `for_update`."""
     by_id: str
     """Stands behind the name of `events` where its rows are asked for by id. SQLite knows no statistics and takes an index
     on the user instead, which reads all of them: 13 ms for 200 rows of 100,000 instead of 0.2."""
@@ -28,9 +33,24 @@ class Tx(Protocol):
         """Execute, and return the number of rows changed."""
         ...
 
+    def send(self, sql: str, /, **params: Any) -> None:
+        """Execute; nobody waits for the answer. Where there is a server, an error is met with the next statement that is
+        waited for, at the latest before the commit."""
+        ...
+
+    def later(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
+        """A question whose answer is read further on. A server gets it with the next one, so that several are one round
+        trip; elsewhere it is asked when it is read."""
+        ...
+
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
         """Execute once per row; the values stand in the order in which the statement first names them. `same` are the first
         of them, where they are the same for all rows."""
+        ...
+
+    def known(self, table: str, key: Any, ask: Callable[[], Any], /) -> Any:
+        """What `ask` finds in one table alone, or what it found the last time if nobody has written to the table since. That
+        is only certain where the writer is alone; elsewhere it is asked every time. None is not remembered."""
         ...
 
     def some(self, ids: Sequence[int], /) -> Any:

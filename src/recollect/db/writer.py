@@ -509,7 +509,7 @@ class Engine:
         """A request that is no transaction but needs the file for itself."""
         if request.claim():
             batch.append(request)
-            self._batch.queued.clear()
+            self._batch.undo()
             request.fn(SQLiteTx(self._connection, 0))
         return False
 

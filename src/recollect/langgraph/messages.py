@@ -84,17 +84,18 @@ def _copy(value: Any) -> Any:
 
 def is_twin(message: BaseMessage, other: BaseMessage) -> bool:
     """Whether two messages would be written as the same bytes; the other `is_plain`."""
-    return (
-        type(message) is type(other)
-        and not message.__pydantic_extra__
-        and not message.__pydantic_private__
-        and message.__dict__ == other.__dict__
-        and all(
-            _is_same(value, other.__dict__[name])
-            for name, value in message.__dict__.items()
-            if type(value) in _INNER and value
-        )
-    )
+    said, known = message.__dict__, other.__dict__
+    if (
+        type(message) is not type(other)
+        or message.__pydantic_extra__
+        or message.__pydantic_private__
+        or said != known
+    ):  # fmt: skip
+        return False
+    for name, value in said.items():  # nearly all are texts and nothing else
+        if value and type(value) in _INNER and not _is_same(value, known[name]):
+            return False
+    return True
 
 
 def _is_same(a: Any, b: Any) -> bool:

@@ -329,7 +329,7 @@ class Saver(BaseCheckpointSaver[str]):
         spoken = channel in self._channels
         if type(value) is list and len(value) > 0:
             keys, elements = self._elements(value, channel, secret, gate, spoken)
-            if sum(len(data) for _, data in elements) >= SMALL * len(elements):
+            if sum([len(data) for _, data in elements]) >= SMALL * len(elements):
                 chunks = isinstance(self._inner, JsonPlusSerializer) and {type for type, _ in elements} == {"msgpack"}
                 return checkpoints.many(secret, keys, elements, self._seal, chunks=chunks)
         if gate is not None:
@@ -342,13 +342,13 @@ class Saver(BaseCheckpointSaver[str]):
     ) -> tuple[builtins.list[bytes], builtins.list[Stored]]:
         keys, found = [], []
         passed, mode = self._shared.passed, self._store.settings.redact_state
-        digest, dump = checkpoints.digest, self._dump
+        digest, dump, is_twin, common = checkpoints.digest, self._dump, messages.is_twin, messages.COMMON
         sound, ids = self._shared.sound, self._shared.ids if self._is_stock else {}
         for value in values:
             # What was read a moment ago, and is what it was, is neither serialised nor hashed once more.
-            known = ids.get((secret, value.id)) if ids and type(value) in messages.COMMON and value.id else None
+            known = ids.get((secret, value.id)) if ids and type(value) in common and value.id else None
             data, model = sound.get(known, _NOTHING) if known is not None else _NOTHING
-            if known is not None and data is not None and model is not None and messages.is_twin(value, model):
+            if known is not None and data is not None and model is not None and is_twin(value, model):
                 plain, key = ("msgpack", data), known
             else:
                 plain = dump(value, channel)
@@ -473,6 +473,10 @@ class Saver(BaseCheckpointSaver[str]):
         shared = self._shared
         shared.keep(shared.secrets, (store.user, place.thread), secret._replace(no=placed.found.no))
         shared.keep(shared.recent, place.key(checkpoint["id"]), recent)
+        if not _encrypts(self.serde):  # what is sealed anew is not what was stored
+            have = shared.have(store.user, placed.found.no)
+            for value in draft.values.values():
+                value.lend(have)
         if draft.items:
             store._appended(queued)
         if placed.found.is_new:
