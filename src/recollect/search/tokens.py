@@ -64,6 +64,7 @@ _IRREGULAR = {
     form: first for first, *forms in map(str.split, _FORMS.strip().replace("\n", "|").split("|")) for form in forms
 }
 
+_SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
 _VOWELS = frozenset("aeiouy")
 
 
@@ -297,6 +298,9 @@ def which(texts: Sequence[str], sought: Sequence[tuple[str, int, tuple[str, ...]
         for part in parts:
             at = low.find(part)
             while at >= 0:
+                if at and whole[at] in _SMALL and whole[at - 1] in _SMALL:
+                    at = low.find(part, at + 1)  # inside a word: no term begins there
+                    continue
                 n = bisect_right(ends, at)
                 end = whole.find(" ", at)
                 if end < 0:
