@@ -157,6 +157,9 @@ class PostgresTx:
         )
         return [row[0] for row in rows]
 
+    def tidy_words(self) -> None:
+        pass  # autovacuum does
+
     def forget_words(self) -> None:
         for table in ("words", "title_words", "item_words"):
             self.run(f"delete from {table} where user_no = :user")

@@ -62,6 +62,10 @@ class Tx(Protocol):
         """The ids of this user that are in an index, ascending, from behind `after`."""
         ...
 
+    def tidy_words(self) -> None:
+        """Bring together the pieces in which the newest words lie: a search looks into every one of them."""
+        ...
+
     def forget_words(self) -> None:
         """Empty the indexes of words, and queue a job that fills them again. On SQLite they are everyone's."""
         ...

@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     from .fusion import Ranked
     from .vectors import Semantic
 
-CANDIDATES = 80  # by words, and as many by meaning: 100 or 200 found no more of LoCoMo (the dev half)
-MOST = (CANDIDATES, 2_000, 20_000)  # as many are looked at until filters leave a quarter of the first
+FEWEST, USUAL = (
+    50,
+    80,
+)  # candidates by words, and as many by meaning: as many as hits are asked for, within these bounds;
+# 100 or 200 found no more of LoCoMo (the dev half)
+MORE = (2_000, 20_000)  # as many are looked at where filters leave less than a quarter of them
 BUDGET = 4_000  # rows that the terms of a question may have in all before common ones are left out
 TITLES = 20  # conversations that are looked into because of their titles
 SNIPPET = 240
@@ -114,7 +118,11 @@ class _Search:
         self._homes: dict[int, Row | None] = {}
         """Conversation number -> (number, id, title, active branch, workspace, has it branches); None if it was deleted or
         is not where one looks."""
-        self._is_choosy = bool(request.kinds) or not (request.tool is request.since is request.until is None)
+        self._most = min(max(FEWEST, request.limit), USUAL)
+        """Candidates by words, and by meaning; a quarter of as many of the best are looked around."""
+        self._is_choosy = bool(request.kinds) or any(
+            given is not None for given in (request.tool, request.since, request.until)
+        )
         """Whether an event may be left out for what it is."""
         self._places: dict[str, int] = {}
         self._lineages: dict[int, dict[int, int] | None] = {}
@@ -140,7 +148,7 @@ class _Search:
             self._new = {}
         ranker = Ranker(question, self._statistics, now=r.now)
         ranker.add(docs)
-        around = self._neighbours(ranker.wanted())
+        around = self._neighbours(ranker.wanted(self._most // 4))
         if vector is not None and self._semantic is not None:
             self._semantic.set_cosines(self._tx, vector, self._new)
         ranker.add(around)
@@ -157,13 +165,15 @@ class _Search:
     def _by_words(self, asked: list[str]) -> list[Doc]:
         """Candidates by words and by the days that are asked for. When filters leave too few of them, more are fetched."""
         r, tx = self._request, self._tx
-        asked = self._affordable([*asked, *times.tokens(times.dates(r.text[:SNIPPET]))])
-        weights = {term: 1 + round(1000 * self._statistics.rarity(term)) for term in asked}
+        asked = [*asked, *times.tokens(times.dates(r.text[:SNIPPET]))]
+        weights = self._weights(self._affordable(asked))
         scope = [] if self._found is None else [index.conversation_token(self._found.no)]
         docs: list[Doc] = []
         remembered: list[Doc] = []
         if r.types != "events":
             remembered = self._enough(weights, ["m"])
+        if self._found is not None and len(weights) < len(asked):  # in one conversation even a common word is rare
+            weights, self._all_remembered = self._weights(asked[:64]), None
         if r.types != "memories":
             narrow = [*scope, "e"]
             if r.workspace is not None and not r.workspaces:
@@ -182,10 +192,13 @@ class _Search:
             docs += self._events([id for id in sorted(self._titled) if id not in self._numbers])
         return docs + remembered
 
+    def _weights(self, asked: list[str]) -> dict[str, int]:
+        return {term: 1 + round(1000 * self._statistics.rarity(term)) for term in asked}
+
     def _by_meaning(self, semantic: Semantic, vector: Any) -> list[Doc]:
         docs: list[Doc] = []
         within = self._within()
-        most = CANDIDATES // 2 if self._found is not None else CANDIDATES
+        most = self._most // 2 if self._found is not None else self._most
         while True:
             near = semantic.nearest(self._tx, vector, most, within)
             new = [(id, place) for id, place in near if id not in self._read]
@@ -201,27 +214,26 @@ class _Search:
         load = self._memories if "m" in narrow else self._events
         if self._found is not None or "m" in narrow:  # mostly few: then they are all there is, and need not be weighed
             found = self._tx.find_words(
-                "words", weights, narrow, CANDIDATES, newest=True, memories=self._all_remembered
+                "words", weights, narrow, self._most, newest=True, memories=self._all_remembered
             )
-            if len(found) < CANDIDATES:
+            if len(found) < self._most:
                 if "m" in narrow:
                     self._all_remembered = found
                 return load(found)
-        for most in MOST:
-            found = self._tx.find_words(
-                "words", weights, narrow, most, newest=self._is_common, memories=self._all_remembered
-            )
+        for most in (self._most, *MORE):
+            newest = self._is_common and self._found is None
+            found = self._tx.find_words("words", weights, narrow, most, newest=newest, memories=self._all_remembered)
             docs += load([id for id in found if id not in seen])
-            if len(found) < most or len(docs) >= CANDIDATES // 4:
+            if len(found) < most or len(docs) >= self._most // 4:
                 break
             seen.update(found)
         return docs
 
     def _affordable(self, asked: list[str]) -> list[str]:
-        """The rarest terms whose rows fit the budget: common ones find everything and decide nothing. In a small log, or
-        one conversation, all of them."""
+        """The rarest terms whose rows fit the budget: common ones find everything and decide nothing. In a small log all of
+        them."""
         counts = self._statistics.frequencies
-        if self._statistics.count <= BUDGET or self._found is not None:
+        if self._statistics.count <= BUDGET:
             return asked[:64]
         kept: list[str] = []
         rows = 0
@@ -437,11 +449,9 @@ class _Search:
     def _hit(self, ranked: Ranked, asked: Sequence[str]) -> Hit:
         row = self._rows[ranked.doc.id]
         if not ranked.doc.conversation:
-            memory = memories.load(row, self._request.now)  # only now: a search looks at a hundred and shows ten
             return Hit(
-                "memory", memory.kind, memory.id, memory.conversation_id, None, memory.content,
-                self._shown(memory.content, asked), ranked.score, ranked.parts, memory.created_at, None, None,
-                log.SENSITIVE in memory.tags,
+                "memory", row[1], row[0], row[5], None, row[2], self._shown(row[2], asked), ranked.score, ranked.parts,
+                row[9], None, None, log.SENSITIVE in memories.tags(row),
             )  # fmt: skip
         text = row[4] or ranked.doc.text
         return Hit(
