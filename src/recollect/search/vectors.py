@@ -33,6 +33,7 @@ USERS = 64  # whose signatures are kept in memory
 FEW = 4  # places that are looked up one by one
 LOOSE = 4_096  # signatures that may be out of order, and an eighth of them all
 MEMORIES = 0  # stands for a conversation's number: what belongs to none
+BLOCK = 16_384  # signatures that are compared at a time
 LATE = 5_000  # Postgres: as many ids back, a transaction may have drawn one and not committed yet
 
 
@@ -298,6 +299,9 @@ class _Signatures:
         self._width = (dimension + 7) // 8
         self._count = 0
         self._upto = 0
+        # Where one search after the other counts: to have the system clear a new place each time takes longer than to count.
+        self._differ, self._counted = np.empty(BLOCK, dtype=np.uint64), np.empty(BLOCK, dtype=np.uint8)
+        self._distance = np.empty(0, dtype=np.uint16)
         self._order = np.zeros(0, dtype=np.int64)  # where each place's are: the first of them, sorted by place
         self._sorted = np.zeros(0, dtype=np.int64)  # and their places, in that order
 
@@ -370,12 +374,25 @@ class _Signatures:
         padded = np.zeros(len(planes) * 8, dtype=np.uint8)
         padded[: self._width] = np.packbits(vector > 0)
         asked = padded.view(np.uint64)
-        distance = np.zeros(len(ids), dtype=np.uint16)
-        for plane, bits in zip(planes, asked, strict=True):
-            distance += np.bitwise_count(plane ^ bits)
-        best = np.arange(len(ids))
-        if len(ids) > most:  # all up to the distance of the last that is wanted, found by counting: no sort of the rest
-            furthest = int(np.searchsorted(np.cumsum(np.bincount(distance)), most))
-            best = np.flatnonzero(distance <= furthest)
+        if len(self._distance) < len(ids):
+            self._distance = np.empty(len(self._ids), dtype=np.uint16)
+        distance = self._distance[: len(ids)]
+        distance[:] = 0
+        for start in range(0, len(ids), BLOCK):
+            end = min(start + BLOCK, len(ids))
+            differ, counted = self._differ[: end - start], self._counted[: end - start]
+            for plane, bits in zip(planes, asked, strict=True):
+                np.bitwise_xor(plane[start:end], bits, out=differ)
+                np.bitwise_count(differ, out=counted)
+                distance[start:end] += counted
+        # All up to the distance of the last that is wanted, found by counting: no sort of the rest. In all of them it is no
+        # further than in some, which are counted first.
+        best = np.flatnonzero(distance <= _furthest(distance[: max(BLOCK, most)], most))
+        best = best[distance[best] <= _furthest(distance[best], most)]
         order = best[np.lexsort((ids[best], distance[best]))][:most]
         return list(zip(ids[order].tolist(), places[order].tolist(), strict=True))
+
+
+def _furthest(distance: Any, most: int) -> int:
+    """The distance of the last that is wanted of these, or of the last there is."""
+    return int(np.searchsorted(np.cumsum(np.bincount(distance)), min(most, len(distance))))
