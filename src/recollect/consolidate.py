@@ -294,10 +294,11 @@ class Run:
         vector = vectors.get(candidate.query)
         if vector is not None and self._semantic is not None:
             by_no = {h.no: h for h in held}
-            for no in self._semantic.nearest(tx, vector, 4 * most, [0]):
+            for no, _ in self._semantic.nearest(tx, vector, 4 * most, [0]):
                 if no in by_no:
                     chosen[no] = by_no[no]
-            self._semantic.set_cosines(tx, vector, chosen.values(), {h.no: h.id for h in chosen.values()})  # type: ignore[arg-type]
+            unknown = {no: h for no, h in chosen.items() if h.cosine is None}
+            self._semantic.set_cosines(tx, vector, unknown)  # type: ignore[arg-type]
         about = {h.no for h in same}
         ranked = sorted(
             chosen.values(),

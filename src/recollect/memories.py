@@ -721,9 +721,11 @@ def rows(tx: Tx, numbers: Sequence[int], view: View) -> list[Row]:
     """Memories (as `COLUMNS`) by number as they stand in a view; those that are not seen there are missing."""
     if not numbers:
         return []
-    listed = ",".join(map(str, numbers))
     if view.is_plain:
-        return tx.all(f"select {COLUMNS}{FROM} where m.user_no = :user and m.id in ({listed})")
+        return tx.all(
+            f"select {COLUMNS}{FROM.replace(' m ', f' m{tx.by_id} ', 1)} where m.user_no = :user and m.id{tx.among}",
+            ids=tx.some(numbers),
+        )
     standing = view.among(numbers)
     if not standing:
         return []

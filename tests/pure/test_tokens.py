@@ -103,9 +103,12 @@ TEXTS = st.lists(st.tuples(WORDS, st.sampled_from([" ", "\n", ", ", " (", "\t", 
 
 
 @settings(max_examples=500, deadline=None)
-@given(text=TEXTS, asked=st.lists(WORDS, min_size=1, max_size=6))
-def test_hints_lose_nothing_and_find_nothing_else(text: str, asked: list[str]) -> None:
-    terms = list(dict.fromkeys(t for word in [*asked, *text.split()[:4]] for t in tokens.terms(word)))
+@given(texts=st.lists(TEXTS, max_size=5), asked=st.lists(WORDS, min_size=1, max_size=6))
+def test_hints_lose_nothing_and_find_nothing_else(texts: list[str], asked: list[str]) -> None:
+    words = [*asked, *(word for text in texts for word in text.split()[:4])]
+    terms = list(dict.fromkeys(t for word in words for t in tokens.terms(word)))
     sought = [(term, 1 << i, tokens.hints(term)) for i, term in enumerate(terms)]
-    bits = tokens.which(text, sought)
-    assert {term for term, bit, _ in sought if bits & bit} == set(terms) & tokens.term_set(text)
+    found = tokens.which(texts, sought)
+    assert len(found) == len(texts)
+    for text, bits in zip(texts, found, strict=True):
+        assert {term for term, bit, _ in sought if bits & bit} == set(terms) & tokens.term_set(text)

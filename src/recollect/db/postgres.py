@@ -17,7 +17,7 @@ import secrets
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -172,8 +172,9 @@ class PostgresTx:
             self.run(f"delete from {table} where user_no = :user and id = any(:ids)", ids=[e[0] for e in entries])
 
     def find_words(
-        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /, *, newest: bool = False
-    ) -> list[int]:
+        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /, *, newest: bool = False,
+        memories: Collection[int] | None = None,
+    ) -> list[int]:  # fmt: skip
         queries = ["'" + _lexeme(t).replace("\\", "\\\\").replace("'", "''") + "'" for t in anyof]
         rows = self.all(
             f"select id from find_{table}(cast(:queries as tsquery[]), cast(:weights as bigint[]), cast(:needed as text[]),"
@@ -190,6 +191,9 @@ class PostgresTx:
             most=most,
         )
         return [row[0] for row in rows]
+
+    def tidy_words(self) -> None:
+        pass  # autovacuum does
 
     def forget_words(self) -> None:
         for table in ("words", "title_words", "item_words"):

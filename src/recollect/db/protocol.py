@@ -1,6 +1,6 @@
 """What a database is to the rest of Recollect: two small protocols. Imported by type checkers only."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from ..model import Progress
@@ -70,14 +70,20 @@ class Tx(Protocol):
         ...
 
     def find_words(
-        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /, *, newest: bool = False
-    ) -> list[int]:
+        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /, *, newest: bool = False,
+        memories: Collection[int] | None = None,
+    ) -> list[int]:  # fmt: skip
         """The ids of rows with any of these terms and all of these scope tokens: those whose terms weigh most, or the
-        newest. The order is the same on every database."""
+        newest. The order is the same on every database. `memories` are all that have these terms, where that is known:
+        then the index need not be asked about each row whether it is one."""
         ...
 
     def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:
         """The ids of this user that are in an index, ascending, from behind `after`."""
+        ...
+
+    def tidy_words(self) -> None:
+        """Bring together the pieces in which the newest words lie: a search looks into every one of them."""
         ...
 
     def forget_words(self) -> None:

@@ -18,16 +18,21 @@ from .tokens import terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from ..db import Database, Row, Tx
     from .fusion import Ranked
     from .vectors import Semantic
 
-CANDIDATES = 80  # by words, and as many by meaning: 100 or 200 found no more of LoCoMo (the dev half)
-MOST = (CANDIDATES, 2_000, 20_000)  # as many are looked at until filters leave a quarter of the first
+FEWEST, USUAL = (
+    50,
+    80,
+)  # candidates by words, and as many by meaning: as many as hits are asked for, within these bounds;
+# 100 or 200 found no more of LoCoMo (the dev half)
+MORE = (2_000, 20_000)  # as many are looked at where filters leave less than a quarter of them
 BUDGET = 4_000  # rows that the terms of a question may have in all before common ones are left out
+TITLES = 20  # conversations that are looked into because of their titles
 SNIPPET = 240
 
 
@@ -94,21 +99,31 @@ class _Search:
         self._statistics = statistics
         self._semantic = semantic
         self._vector = vector
-        self._rows: dict[str, tuple[str, Any]] = {}
-        """Doc id -> ("event", row) or ("memory", Memory)."""
-        self._numbers: dict[int, str] = {}
-        """Row id -> doc id."""
+        self._rows: dict[str, Row] = {}
+        """Doc id -> its row, of an event or, where it has no conversation, of a memory."""
+        self._numbers: set[int] = set()
+        """The row ids of all docs."""
+        self._new: dict[int, Doc] = {}
+        """Row id -> doc, of those that have no cosine yet."""
         self._read: set[int] = set()
         """Row ids that are there, wanted or not."""
         self._hidden: set[str] = set()
         """Docs that are here as neighbours only."""
         self._is_common = False
         """Whether even the rarest word of the question is in too many rows to weigh them all: the newest are taken."""
+        self._all_remembered: list[int] | None = None
+        """The row ids of all memories that have a word of the question, once it is known that these are all."""
         self._titled: set[int] = set()
         """Events that are here because of their conversation's title."""
-        self._homes: dict[int, Row] = {}
-        """Conversation number -> (number, id, title, active branch, workspace, has it branches); deleted ones are not
-        there."""
+        self._homes: dict[int, Row | None] = {}
+        """Conversation number -> (number, id, title, active branch, workspace, has it branches); None if it was deleted or
+        is not where one looks."""
+        self._most = min(max(FEWEST, request.limit), USUAL)
+        """Candidates by words, and by meaning; a quarter of as many of the best are looked around."""
+        self._is_choosy = bool(request.kinds) or any(
+            given is not None for given in (request.tool, request.since, request.until)
+        )
+        """Whether an event may be left out for what it is."""
         self._places: dict[str, int] = {}
         self._lineages: dict[int, dict[int, int] | None] = {}
         self._found: Found | None = None
@@ -129,12 +144,13 @@ class _Search:
             vector = self._semantic.question(question.meaning)
         if vector is not None and self._semantic is not None:
             docs += self._by_meaning(self._semantic, vector)
-            self._semantic.set_cosines(self._tx, vector, docs, self._numbers)
+            self._semantic.set_cosines(self._tx, vector, self._new)
+            self._new = {}
         ranker = Ranker(question, self._statistics, now=r.now)
         ranker.add(docs)
-        around = self._neighbours(ranker.wanted())
+        around = self._neighbours(ranker.wanted(self._most // 4))
         if vector is not None and self._semantic is not None:
-            self._semantic.set_cosines(self._tx, vector, around, self._numbers)
+            self._semantic.set_cosines(self._tx, vector, self._new)
         ranker.add(around)
         hits: list[Hit] = []
         for ranked in ranker.best(r.limit + len(self._hidden)):
@@ -149,10 +165,15 @@ class _Search:
     def _by_words(self, asked: list[str]) -> list[Doc]:
         """Candidates by words and by the days that are asked for. When filters leave too few of them, more are fetched."""
         r, tx = self._request, self._tx
-        asked = self._affordable([*asked, *times.tokens(times.dates(r.text[:SNIPPET]))])
-        weights = {term: 1 + round(1000 * self._statistics.rarity(term)) for term in asked}
+        asked = [*asked, *times.tokens(times.dates(r.text[:SNIPPET]))]
+        weights = self._weights(self._affordable(asked))
         scope = [] if self._found is None else [index.conversation_token(self._found.no)]
         docs: list[Doc] = []
+        remembered: list[Doc] = []
+        if r.types != "events":
+            remembered = self._enough(weights, ["m"])
+        if self._found is not None and len(weights) < len(asked):  # in one conversation even a common word is rare
+            weights, self._all_remembered = self._weights(asked[:64]), None
         if r.types != "memories":
             narrow = [*scope, "e"]
             if r.workspace is not None and not r.workspaces:
@@ -162,46 +183,57 @@ class _Search:
             if r.tool is not None:
                 narrow.append(index.tool_token(r.tool))
             if self._found is None:  # within one, a title tells nothing apart
-                titled = tx.find_words("title_words", weights, [index.user_token(tx.user)], 20)
+                whose = [index.user_token(tx.user)]
+                titled = tx.find_words("title_words", weights, whose, TITLES, newest=True)
+                if len(titled) == TITLES:  # mostly fewer: then they are all there is, and need not be weighed
+                    titled = tx.find_words("title_words", weights, whose, TITLES)
                 self._titled.update(self._first_messages(titled))
             docs += self._enough(weights, narrow)
-            docs += self._docs([id for id in sorted(self._titled) if id not in self._numbers])
-        if r.types != "events":
-            docs += self._enough(weights, ["m"])
-        return docs
+            docs += self._events([id for id in sorted(self._titled) if id not in self._numbers])
+        return docs + remembered
+
+    def _weights(self, asked: list[str]) -> dict[str, int]:
+        return {term: 1 + round(1000 * self._statistics.rarity(term)) for term in asked}
 
     def _by_meaning(self, semantic: Semantic, vector: Any) -> list[Doc]:
         docs: list[Doc] = []
         within = self._within()
-        most = CANDIDATES // 2 if self._found is not None else CANDIDATES
+        most = self._most // 2 if self._found is not None else self._most
         while True:
             near = semantic.nearest(self._tx, vector, most, within)
-            new = [id for id in near if id not in self._read]
-            docs += self._docs(new)
-            missing = [id for id in new if id not in self._read]
+            new = [(id, place) for id, place in near if id not in self._read]
+            docs += self._events([id for id, place in new if place])
+            docs += self._memories([id for id, place in new if not place])
+            missing = [id for id, _ in new if id not in self._read]
             if not missing or not semantic.drop_deleted(self._tx, missing):
                 return docs
 
     def _enough(self, weights: dict[str, int], narrow: list[str]) -> list[Doc]:
         docs: list[Doc] = []
         seen: set[int] = set()
+        load = self._memories if "m" in narrow else self._events
         if self._found is not None or "m" in narrow:  # mostly few: then they are all there is, and need not be weighed
-            found = self._tx.find_words("words", weights, narrow, CANDIDATES, newest=True)
-            if len(found) < CANDIDATES:
-                return self._docs(found)
-        for most in MOST:
-            found = self._tx.find_words("words", weights, narrow, most, newest=self._is_common)
-            docs += self._docs([id for id in found if id not in seen])
-            if len(found) < most or len(docs) >= CANDIDATES // 4:
+            found = self._tx.find_words(
+                "words", weights, narrow, self._most, newest=True, memories=self._all_remembered
+            )
+            if len(found) < self._most:
+                if "m" in narrow:
+                    self._all_remembered = found
+                return load(found)
+        for most in (self._most, *MORE):
+            newest = self._is_common and self._found is None
+            found = self._tx.find_words("words", weights, narrow, most, newest=newest, memories=self._all_remembered)
+            docs += load([id for id in found if id not in seen])
+            if len(found) < most or len(docs) >= self._most // 4:
                 break
             seen.update(found)
         return docs
 
     def _affordable(self, asked: list[str]) -> list[str]:
-        """The rarest terms whose rows fit the budget: common ones find everything and decide nothing. In a small log, or
-        one conversation, all of them."""
+        """The rarest terms whose rows fit the budget: common ones find everything and decide nothing. In a small log all of
+        them."""
         counts = self._statistics.frequencies
-        if self._statistics.count <= BUDGET or self._found is not None:
+        if self._statistics.count <= BUDGET:
             return asked[:64]
         kept: list[str] = []
         rows = 0
@@ -213,17 +245,16 @@ class _Search:
         self._is_common = bool(kept) and counts.get(kept[0], 0) > 4 * BUDGET
         return kept[:64]
 
-    def _first_messages(self, conversations: Iterable[int]) -> list[int]:
-        found: list[int] = []
-        for no in conversations:
-            row = self._tx.one(
-                "select id from events where user_no = :user and conversation_no = :c and branch_no = 0"
-                " and kind = 'message' order by seq limit 1",
-                c=no,
-            )
-            if row is not None:
-                found.append(row[0])
-        return found
+    def _first_messages(self, conversations: Sequence[int]) -> list[int]:
+        if not conversations:
+            return []
+        rows = self._tx.all(
+            "select (select id from events where user_no = :user and conversation_no = c.no and branch_no = 0"
+            f" and kind = 'message' order by seq limit 1) from conversations c{self._tx.by_id} where user_no = :user"
+            f" and no{self._tx.among}",
+            ids=self._tx.some(conversations),
+        )
+        return [row[0] for row in rows if row[0] is not None]
 
     def _within(self) -> list[int] | None:
         """The numbers of the conversations that are asked for, 0 for memories; None where every one of them is."""
@@ -247,28 +278,31 @@ class _Search:
 
     # -- rows
 
-    def _docs(self, ids: Sequence[int]) -> list[Doc]:
+    def _events(self, ids: Sequence[int]) -> list[Doc]:
         docs: list[Doc] = []
+        if self._request.types == "memories":
+            return docs
         for start in range(0, len(ids), 400):
-            part = ids[start : start + 400]
-            if self._request.types != "memories":
-                rows = self._tx.all(
-                    f"select {_EVENT} from events{self._tx.by_id} where user_no = :user and id{self._tx.among}"
-                    " and created_at between :since and :until",
-                    ids=self._tx.some(part),
-                    since=self._request.since or 0,
-                    until=branches.NO_LIMIT if self._request.until is None else self._request.until - 1,
-                )
-                self._read.update([row[0] for row in rows])
-                self._know_homes({row[_C] for row in rows})
-                rows = [row for row in rows if self._is_wanted(row)]
-                docs += [self._event(row) for row in rows if self._is_in_lineage(row)]
-                taken = {row[0] for row in rows}
-                part = [id for id in part if id not in taken]
-            if self._request.types != "events" and part:
-                rows = memories.rows(self._tx, part, self._seen_from())
-                self._read.update([row[11] for row in rows])
-                docs += [self._memory(row) for row in rows if self._is_memory_wanted(row)]
+            rows = self._tx.all(
+                f"select {_EVENT} from events{self._tx.by_id} where user_no = :user and id{self._tx.among}"
+                " and created_at between :since and :until",
+                ids=self._tx.some(ids[start : start + 400]),
+                since=self._request.since or 0,
+                until=branches.NO_LIMIT if self._request.until is None else self._request.until - 1,
+            )
+            self._read.update([row[0] for row in rows])
+            self._know_homes({row[_C] for row in rows})
+            docs += [self._event(row) for row in rows if self._is_wanted(row) and self._is_in_lineage(row)]
+        return docs
+
+    def _memories(self, ids: Sequence[int]) -> list[Doc]:
+        docs: list[Doc] = []
+        if self._request.types == "events":
+            return docs
+        for start in range(0, len(ids), 400):
+            rows = memories.rows(self._tx, ids[start : start + 400], self._seen_from())
+            self._read.update([row[11] for row in rows])
+            docs += [self._memory(row) for row in rows if self._is_memory_wanted(row)]
         return docs
 
     def _seen_from(self) -> View:
@@ -284,52 +318,56 @@ class _Search:
 
     def _event(self, row: Row) -> Doc:
         number, seq, kind, role, text, name, tool, path, agent, tags, _, created_at, no = row
-        _, conversation, title, _, workspace, _ = self._homes[no]
+        home = self._homes[no]
+        assert home is not None
+        conversation = home[1]
         id = f"{conversation}:{seq}"
-        self._rows[id] = ("event", row)
-        self._numbers[number] = id
-        self._places[conversation] = no
+        self._rows[id] = row
+        self._numbers.add(number)
         also = ""
         if name or tool or path or tags or number in self._titled:
-            told = (name, tool, path, tags, title if number in self._titled else None)
+            told = (name, tool, path, tags, home[2] if number in self._titled else None)
             also = " ".join([part[: index.SMALL] for part in told if part])
-        home = self._request.workspace
-        return Doc(
+        doc = self._new[number] = Doc(
             id, fence.without(text) or tool or path or "", conversation, seq, created_at,
-            agent or (name if kind == "message" and name else role) or "", also=also,
-            affinity=1.0 if self._request.workspaces and home is not None and workspace == home else 0.0,
+            agent or (name if kind == "message" and name else role) or "", None, False, 0.0, also,
         )  # fmt: skip
+        if self._request.workspaces and self._request.workspace is not None and home[4] == self._request.workspace:
+            doc.affinity = 1.0
+        return doc
 
     def _memory(self, row: Row) -> Doc:
         id = f"memory:{row[0]}"
-        self._rows[id] = ("memory", row)
-        self._numbers[row[11]] = id
-        return Doc(
+        self._rows[id] = row
+        self._numbers.add(row[11])
+        doc = self._new[row[11]] = Doc(
             id=id, text=row[2], created_at=row[10], speaker="user", pinned=row[8] is not None,
             also=" ".join(memories.tags(row))[: index.SMALL] if row[4] is not None else "",
         )  # fmt: skip
+        return doc
 
     def _is_wanted(self, row: Row) -> bool:
-        r = self._request
-        _, _, kind, _, _, _, tool, path, _, _, _, created_at, no = row
-        home = self._homes.get(no)
-        if home is None or (self._found is not None and no != self._found.no):
+        home = self._homes[row[_C]]
+        if home is None or row[2] in index.UNINDEXED:
             return False
-        workspace = home[4]
-        if r.workspaces:
-            if workspace is None or (workspace not in r.workspaces and workspace != r.workspace):
-                return False
-        elif r.workspace is not None and workspace != r.workspace:
+        r, path = self._request, row[7]
+        if path and not r.outside and index.is_outside(path, home[4]):
             return False
-        if path and not r.outside and index.is_outside(path, workspace):
-            return False
-        return (
-            (not r.kinds or kind in r.kinds)
-            and (r.tool is None or tool == r.tool)
-            and (r.since is None or created_at >= r.since)
-            and (r.until is None or created_at < r.until)
-            and kind not in index.UNINDEXED
+        return not self._is_choosy or (
+            (not r.kinds or row[2] in r.kinds)
+            and (r.tool is None or row[6] == r.tool)
+            and (r.since is None or row[11] >= r.since)
+            and (r.until is None or row[11] < r.until)
         )
+
+    def _is_home(self, no: int, workspace: str | None) -> bool:
+        """Whether one looks in this conversation."""
+        r = self._request
+        if self._found is not None and no != self._found.no:
+            return False
+        if r.workspaces:
+            return workspace is not None and (workspace in r.workspaces or workspace == r.workspace)
+        return r.workspace is None or workspace == r.workspace
 
     def _is_memory_wanted(self, row: Row) -> bool:
         r = self._request
@@ -354,13 +392,15 @@ class _Search:
         if new:
             rows = self._tx.all(
                 "select no, id, title, active_branch, workspace, exists (select 1 from branches b where b.user_no = :user"
-                " and b.conversation_no = c.no and b.no > 0) from conversations c where user_no = :user"
+                f" and b.conversation_no = c.no and b.no > 0) from conversations c{self._tx.by_id} where user_no = :user"
                 f" and no{self._tx.among} and deleted_at is null",
                 ids=self._tx.some(sorted(new)),
             )
-            self._homes.update((row[0], row) for row in rows)
+            self._homes.update(dict.fromkeys(new))
+            self._homes.update([(row[0], row) for row in rows if self._is_home(row[0], row[4])])
+            self._places.update([(row[1], row[0]) for row in rows])
             if self._request.branch != branches.EVERY:
-                self._lineages.update((row[0], None) for row in rows if not row[5])
+                self._lineages.update([(row[0], None) for row in rows if not row[5]])
 
     def _is_in_lineage(self, row: Row) -> bool:
         """On the branch that is asked about, or else on the conversation's active one."""
@@ -372,9 +412,9 @@ class _Search:
             elif len(tree) == 1:
                 self._lineages[no] = None
             else:
-                self._lineages[no] = dict(
-                    branches.climb(tree, self._homes[no][3] if self._branch is None else self._branch)
-                )
+                home = self._homes[no]
+                assert home is not None
+                self._lineages[no] = dict(branches.climb(tree, home[3] if self._branch is None else self._branch))
         lineage = self._lineages[no]
         return lineage is None or seq <= lineage.get(branch, -1)
 
@@ -407,12 +447,11 @@ class _Search:
     # -- hits
 
     def _hit(self, ranked: Ranked, asked: Sequence[str]) -> Hit:
-        type, row = self._rows[ranked.doc.id]
-        if type == "memory":
-            row = memories.load(row, self._request.now)  # only now: a search looks at a hundred and shows ten
+        row = self._rows[ranked.doc.id]
+        if not ranked.doc.conversation:
             return Hit(
-                "memory", row.kind, row.id, row.conversation_id, None, row.content, self._shown(row.content, asked),
-                ranked.score, ranked.parts, row.created_at, None, None, log.SENSITIVE in row.tags,
+                "memory", row[1], row[0], row[5], None, row[2], self._shown(row[2], asked), ranked.score, ranked.parts,
+                row[9], None, None, log.SENSITIVE in memories.tags(row),
             )  # fmt: skip
         text = row[4] or ranked.doc.text
         return Hit(

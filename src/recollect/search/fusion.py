@@ -38,6 +38,7 @@ vectors, cosines; a `Ranker` ranks what was found, says which neighbours of the 
 from __future__ import annotations
 
 from math import log, log2
+from operator import attrgetter
 
 from ..light import dataclass, pattern
 from . import times, tokens
@@ -255,18 +256,25 @@ def _who(chunk: str, called: Mapping[str, str]) -> str | None:
 class _Seen:
     """What has been read in a document, once, however often it is ranked."""
 
-    __slots__ = ("asks", "bits", "doc", "names", "time", "who")
+    __slots__ = ("asks", "base", "bits", "doc", "fixed", "names", "order", "time", "who", "words")
 
-    def __init__(self, doc: Doc, who: str, bits: int, asks: bool) -> None:
+    def __init__(self, doc: Doc, who: str, asks: float) -> None:
         self.doc = doc
         self.who = who
-        self.bits = bits  # the terms of the question that it has
         self.asks = asks
+        self.order = (doc.conversation, doc.seq, doc.id)
+        self.bits = 0  # the terms of the question that it has
+        self.words = 0.0  # what they are worth
+        self.fixed: tuple[float, float, float, float, float] = _NOTHING  # speaker, time, recency, pin, affinity
+        self.base = 0.0  # the sum of all of these: what does not depend on who else is here
         self.names: float | None = None  # these two only once it is among the best
         self.time = 0.0
 
 
-_Scored = tuple[float, _Seen, tuple[float, ...]]
+_NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0)
+# (minus the score, minus the time, id: best first; what was seen, and what depends on the others: neighbours, meaning,
+# form). Its order is the ranking, so that a sort compares numbers and calls nothing.
+_Scored = tuple[float, int, str, _Seen, float, float, float]
 
 
 class Ranker:
@@ -282,25 +290,52 @@ class Ranker:
         self._shares = [rarity[term] / total for term in terms]
         self._share: dict[int, float] = {0: 0.0}
         self._seen: dict[str, _Seen] = {}
+        self._speaker: dict[str, float] = {}
+        if question.named:
+            self._speaker[question.named[0]] = weights.speaker if len(question.named) == 1 else weights.speaker_first
+        elif question.asks_of_self:
+            self._speaker = {"user": weights.speaker_self, "human": weights.speaker_self}
 
     def add(self, docs: Iterable[Doc]) -> None:
         """Take candidates in; one that is here already stays as it was."""
-        sought, seen = self._sought, self._seen
+        seen, asks = self._seen, self.weights.asks
+        new: list[_Seen] = []
+        texts: list[str] = []
         for doc in docs:
             if doc.id in seen:
                 continue
-            text = doc.text if len(doc.text) <= SCANNED else doc.text[:SCANNED]
-            if doc.also:
-                text = f"{text} {doc.also}"
-            bits = tokens.which(text, sought)
-            seen[doc.id] = _Seen(doc, speaker_of(doc), bits, _ends_in_question(doc.text))
+            text = doc.text
+            one = seen[doc.id] = _Seen(doc, speaker_of(doc), asks if _ends_in_question(text) else 0.0)
+            new.append(one)
+            if len(text) > SCANNED:
+                text = text[:SCANNED]
+            texts.append(f"{text} {doc.also}" if doc.also else text)
+        w, now, dates, worth, speaker = self.weights, self.now, self.question.dates, self._share, self._speaker
+        recency = w.recency_asked if self.question.asks_latest else w.recency
+        for one, bits in zip(new, tokens.which(texts, self._sought), strict=True):
+            doc = one.doc
+            one.bits = bits
+            words = worth.get(bits)
+            if words is None:
+                words = self._worth(bits)
+            if len(doc.text) > ORDINARY:
+                words *= _density(doc.text)
+            one.words = words
+            one.fixed = (
+                speaker.get(one.who, 0.0),
+                w.date_said * _agreement(dates, times.day(doc.created_at)) if dates else 0.0,
+                recency * 0.5 ** (max(0, now - doc.created_at) / HALF_LIFE_MS) if now else 0.0,
+                w.pin if doc.pinned else 0.0,
+                w.affinity * doc.affinity,
+            )
+            one.base = words + one.asks + sum(one.fixed)
 
     def wanted(self, best: int = 20, reach: int = 3) -> list[tuple[str, int]]:
         """Which (conversation, seq) to fetch: those around the best candidates that are not here yet."""
-        have = {(seen.doc.conversation, seen.doc.seq) for seen in self._seen.values()}
+        have = {seen.order[:2] for seen in self._seen.values()}
         keys: dict[tuple[str, int], None] = {}
-        for _, seen, _ in self._first_look()[:best]:
-            place, seq = seen.doc.conversation, seen.doc.seq
+        for scored in self._first_look()[:best]:
+            place, seq, _ = scored[3].order
             if place:
                 for near in range(max(1, seq - reach), seq + reach + 1):
                     if (place, near) not in have:
@@ -310,66 +345,54 @@ class Ranker:
     def best(self, limit: int | None = None) -> list[Ranked]:
         """The best candidates, best first, each with the parts of its score."""
         scored = self._first_look()
-        scored[:LOOKED_AT] = [self._second_look(one) for one in scored[:LOOKED_AT]]
-        scored.sort(key=_best_first)
-        return [
-            Ranked(seen.doc, score, {name: part for name, part in zip(PARTS, parts, strict=True) if part})
-            for score, seen, parts in scored[:limit]
-        ]
+        looked_at = scored[:LOOKED_AT]
+        if limit is not None and 0 < limit < len(looked_at):
+            # A second look only adds. Who would stay behind the last that is wanted even with all of it is not looked at.
+            least = looked_at[limit - 1][0] + self._most_by_second_look()
+            looked_at = [one for one in looked_at if one[0] <= least]
+        scored[: len(looked_at)] = [self._second_look(one) for one in looked_at]
+        scored.sort()
+        return [self._ranked(one) for one in scored[:limit]]
 
     def _first_look(self) -> list[_Scored]:
         """Everything scored by all that is cheap to know, best first."""
-        q, w, now = self.question, self.weights, self.now
-        speaker: dict[str, float] = {}
-        if q.named:
-            speaker[q.named[0]] = w.speaker if len(q.named) == 1 else w.speaker_first
-        elif q.asks_of_self:
-            speaker = {"user": w.speaker_self, "human": w.speaker_self}
+        w = self.weights
         cosines = [seen.doc.cosine for seen in self._seen.values() if seen.doc.cosine is not None]
         typical = sum(cosines) / len(cosines) if cosines else 0.0  # stands in for a vector that is not there (yet)
-        recency = w.recency_asked if q.asks_latest else w.recency
-        # This loop is most of a search: what is the same for all is looked up before it.
-        worth, dates = self._share, q.dates
-        share, share_before, share_after, asks = w.meaning, w.meaning_before, w.meaning_after, w.asks
+        # This loop is much of a search: what is the same for all is looked up before it.
+        share, share_before, share_after = w.meaning if cosines else 0.0, w.meaning_before, w.meaning_after
         alone = share_before * typical + share_after * typical
         scored: list[_Scored] = []
         for sitting in self._sittings():
+            if len(sitting) == 1:
+                seen = sitting[0]
+                doc = seen.doc
+                meaning = ((typical if doc.cosine is None else doc.cosine) + alone) * share
+                scored.append((-seen.base - meaning, -doc.created_at, doc.id, seen, 0.0, meaning, seen.asks))
+                continue
             anywhere = 0
-            for seen in sitting.values():
+            for seen in sitting:
                 anywhere |= seen.bits
-            is_more = len(sitting) > 1
-            for seq, seen in sitting.items():
-                doc, bits = seen.doc, seen.bits
-                around, near, form = 0.0, alone, asks if seen.asks else 0.0
-                if is_more:
-                    before, after = sitting.get(seq - 1), sitting.get(seq + 1)
-                    if before is not None or after is not None:
-                        near = share_before * _cosine(before, typical) + share_after * _cosine(after, typical)
-                        if before is not None and before.who != seen.who and "?" in before.doc.text:
-                            form += w.answers
-                    if anywhere != bits:
-                        around = self._around(sitting, seq, bits, anywhere)
-                words = worth.get(bits)
-                if words is None:
-                    words = self._worth(bits)
-                parts = (
-                    words if len(doc.text) <= ORDINARY else words * _density(doc.text),
-                    around,
-                    ((typical if doc.cosine is None else doc.cosine) + near) * share if cosines else 0.0,
-                    speaker.get(seen.who, 0.0),
-                    w.date_said * _agreement(dates, times.day(doc.created_at)) if dates else 0.0,
-                    form,
-                    recency * 0.5 ** (max(0, now - doc.created_at) / HALF_LIFE_MS) if now else 0.0,
-                    w.pin if doc.pinned else 0.0,
-                    w.affinity * doc.affinity,
-                )
-                scored.append((sum(parts), seen, parts))
-        scored.sort(key=_best_first)
+            by_number = {seen.order[1]: seen for seen in sitting}
+            for seq, seen in by_number.items():
+                doc = seen.doc
+                around, near, form = 0.0, alone, seen.asks
+                before, after = by_number.get(seq - 1), by_number.get(seq + 1)
+                if before is not None or after is not None:
+                    near = share_before * _cosine(before, typical) + share_after * _cosine(after, typical)
+                    if before is not None and before.who != seen.who and "?" in before.doc.text:
+                        form += w.answers
+                if anywhere != seen.bits:
+                    around = self._around(by_number, seq, seen.bits, anywhere)
+                meaning = ((typical if doc.cosine is None else doc.cosine) + near) * share
+                score = seen.base + (form - seen.asks) + around + meaning
+                scored.append((-score, -doc.created_at, doc.id, seen, around, meaning, form))
+        scored.sort()
         return scored
 
     def _second_look(self, scored: _Scored) -> _Scored:
         """One of the best, with what costs more to know: does it say when, does it name something?"""
-        _, seen, parts = scored
+        score, at, id, seen, around, meaning, form = scored
         if seen.names is None:
             text, q, w = seen.doc.text[:SCANNED], self.question, self.weights
             seen.names = w.names if _names(text, q.speakers) else 0.0
@@ -377,20 +400,32 @@ class Ranker:
                 seen.time += w.when
             if q.dates and times.may_have_time(text):
                 seen.time += w.date_meant * _agreement(q.dates, times.dates(text, seen.doc.created_at))
-        words, around, meaning, speaker, time, form, *rest = parts
-        parts = (words, around, meaning, speaker, time + seen.time, form + seen.names, *rest)
-        return (sum(parts), seen, parts)
+        return score - seen.names - seen.time, at, id, seen, around, meaning, form
 
-    def _sittings(self) -> list[dict[int, _Seen]]:
+    def _most_by_second_look(self) -> float:
+        """The most that it can add, and a little for the rounding."""
+        q, w = self.question, self.weights
+        return w.names + (w.when if q.asks_when else 0.0) + (w.date_meant if q.dates else 0.0) + 1e-9
+
+    def _ranked(self, scored: _Scored) -> Ranked:
+        score, _, _, seen, around, meaning, form = scored
+        speaker, time, *rest = seen.fixed
+        names = seen.names or 0.0
+        parts = (seen.words, around, meaning, speaker, time + seen.time, form + names, *rest)
+        return Ranked(seen.doc, -score, {name: part for name, part in zip(PARTS, parts, strict=True) if part})
+
+    def _sittings(self) -> list[list[_Seen]]:
         """What is here by sitting, each by number: one conversation, cut where an hour passes in silence."""
-        sittings: list[dict[int, _Seen]] = []
+        sittings: list[list[_Seen]] = []
+        sitting: list[_Seen] = []
         place, last = "", 0
         for seen in sorted(self._seen.values(), key=_in_order):
-            doc = seen.doc
-            if not doc.conversation or doc.conversation != place or doc.created_at - last > SITTING_GAP_MS:
-                sittings.append({})
-            place, last = doc.conversation, doc.created_at
-            sittings[-1][doc.seq] = seen
+            here, at = seen.order[0], seen.doc.created_at
+            if not here or here != place or at - last > SITTING_GAP_MS:
+                sitting = []
+                sittings.append(sitting)
+            place, last = here, at
+            sitting.append(seen)
         return sittings
 
     def _worth(self, bits: int) -> float:
@@ -421,12 +456,7 @@ def rank(
     return ranker.best()
 
 
-def _in_order(seen: _Seen) -> tuple[str, int, str]:
-    return (seen.doc.conversation, seen.doc.seq, seen.doc.id)
-
-
-def _best_first(scored: _Scored) -> tuple[float, int, str]:
-    return (-scored[0], -scored[1].doc.created_at, scored[1].doc.id)
+_in_order = attrgetter("order")
 
 
 def _cosine(seen: _Seen | None, otherwise: float) -> float:

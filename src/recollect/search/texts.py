@@ -163,7 +163,7 @@ class Texts:
                 known = self._signatures[tx.user] = _signatures(model, semantic.embedder.dimension)
             known.update(tx, int(row[0]))
             while True:
-                found: list[int] = known.nearest(vector, most, within)
+                found: list[int] = [id for id, _ in known.nearest(vector, most, within)]
                 there = tx.all(
                     f"select id from item_texts{tx.by_id} where user_no = :user and id{tx.among}", ids=tx.some(found)
                 )

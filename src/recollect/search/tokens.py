@@ -10,6 +10,7 @@ stands for itself. Nothing here needs more than the standard library.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import chain
 
 from ..light import pattern
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _RUN = pattern(r"\w+(?:'\w+)*")
 # The joints that identifiers, versions, dates and paths have inside; possessive, so linear on 10 KB of "aaaa".
 _JOINED = pattern(r"(?<!\w)\w++(?:[./:\\@+#-]\w++)++")
+_JOINT = pattern(r"\w[+-]\w")
 _CAMEL = pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 _PARTS = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Han, kana, Hangul, Thai, Lao, Khmer, Burmese: no spaces between words (Hangul has, but its endings stick).
@@ -62,6 +64,7 @@ _IRREGULAR = {
     form: first for first, *forms in map(str.split, _FORMS.strip().replace("\n", "|").split("|")) for form in forms
 }
 
+_SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
 _VOWELS = frozenset("aeiouy")
 
 
@@ -271,27 +274,39 @@ def hints(term: str) -> tuple[str, ...]:
     return (term[:-1] if len(term) > 2 and term.endswith(("e", "bl")) else term, *others)
 
 
-def which(text: str, sought: Sequence[tuple[str, int, tuple[str, ...]]]) -> int:
-    """Which of some (term, bit, hints) stand in a text, as bits: what `term_set` says, in a quarter of the time, since
-    only the runs of characters around a hint are read."""
-    bits = 0
-    if not text.isascii() or "-" in text or "+" in text:  # accents, scripts without spaces, words joined to one
-        found = term_set(text)
-        for term, bit, _ in sought:
-            if term in found:
-                bits |= bit
-        return bits
-    low = text.lower()
+def which(texts: Sequence[str], sought: Sequence[tuple[str, int, tuple[str, ...]]]) -> list[int]:
+    """Which of some (term, bit, hints) stand in each of some texts, as bits: what `term_set` says, in a tenth of the time,
+    since only the runs of characters around a hint are read, and a hint is looked for in all texts at once."""
+    found = [0] * len(texts)
+    plain: list[int] = []
+    ends: list[int] = []
+    length = 0
+    for i, text in enumerate(texts):
+        # Accents, scripts without spaces, words joined to one: there a term need not begin as its word does.
+        if not text.isascii() or (("-" in text or "+" in text) and _JOINT.search(text)):
+            here = term_set(text)
+            for term, bit, _ in sought:
+                if term in here:
+                    found[i] |= bit
+        else:
+            plain.append(i)
+            length += len(text) + 1
+            ends.append(length)
+    whole = " ".join([texts[i] for i in plain])
+    low = whole.lower()
     for term, bit, parts in sought:
         for part in parts:
             at = low.find(part)
             while at >= 0:
-                end = text.find(" ", at)
-                end = len(text) if end < 0 else end
-                if term in terms(text[text.rfind(" ", 0, at) + 1 : end]):
-                    bits |= bit
-                    break
+                if at and whole[at] in _SMALL and whole[at - 1] in _SMALL:
+                    at = low.find(part, at + 1)  # inside a word: no term begins there
+                    continue
+                n = bisect_right(ends, at)
+                end = whole.find(" ", at)
+                if end < 0:
+                    end = length
+                if term in terms(whole[whole.rfind(" ", 0, at) + 1 : end]):
+                    found[plain[n]] |= bit
+                    end = ends[n]  # once is enough
                 at = low.find(part, end)
-            if bits & bit:
-                break
-    return bits
+    return found

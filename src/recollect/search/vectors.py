@@ -19,7 +19,7 @@ from ..errors import EmbeddingFailed, InvalidInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from ..db import Database, Row, Tx
@@ -30,7 +30,10 @@ BATCH = 256
 CAP = 2_000  # characters of a text that are embedded
 ON_THE_FLY = 600  # as many texts without a vector are embedded while searching
 USERS = 64  # whose signatures are kept in memory
+FEW = 4  # places that are looked up one by one
+LOOSE = 4_096  # signatures that may be out of order, and an eighth of them all
 MEMORIES = 0  # stands for a conversation's number: what belongs to none
+BLOCK = 16_384  # signatures that are compared at a time
 LATE = 5_000  # Postgres: as many ids back, a transaction may have drawn one and not committed yet
 
 
@@ -74,8 +77,9 @@ class Semantic:
 
     # -- searching
 
-    def nearest(self, tx: Tx, vector: Any, most: int, within: Sequence[int] | None = None) -> list[int]:
-        """The ids of what means nearly the same, by signature; `within` some conversations (`MEMORIES` for memories)."""
+    def nearest(self, tx: Tx, vector: Any, most: int, within: Sequence[int] | None = None) -> list[tuple[int, int]]:
+        """What means nearly the same, by signature: (id, conversation); `within` some conversations (`MEMORIES` for
+        memories)."""
         upto = self._upto(tx)
         if upto == 0:
             return []
@@ -86,11 +90,11 @@ class Semantic:
                 else f" and conversation_no in ({', '.join(str(int(no)) for no in within) or '-1'})"
             )
             rows = tx.all(
-                f"select id from vectors where user_no = :user and id <= :upto{where}"
+                f"select id, conversation_no from vectors where user_no = :user and id <= :upto{where}"
                 f" order by {self._distance(tx)}, id limit :most",
                 bits=_bits(vector), most=most, upto=upto,
             )  # fmt: skip
-            return [row[0] for row in rows]
+            return [(row[0], row[1]) for row in rows]
         with self._lock:
             known = self._signatures.get(tx.user)
             if known is None or known.model != self.embedder.name:
@@ -125,13 +129,15 @@ class Semantic:
                 return True
         return False
 
-    def set_cosines(self, tx: Tx, vector: Any, docs: Iterable[Doc], numbers: Mapping[int, str]) -> None:
-        """Give each doc its cosine; what has no vector yet is embedded now, as far as that is quick."""
-        by_name = {doc.id: doc for doc in docs if doc.cosine is None}
-        wanted = {id: by_name[name] for id, name in numbers.items() if name in by_name}
+    def set_cosines(self, tx: Tx, vector: Any, docs: Mapping[int, Doc]) -> None:
+        """Give each doc, by the number of its row, its cosine; what has no vector yet is embedded now, as far as that is
+        quick."""
+        wanted = dict(docs)
+        if not wanted:
+            return
         upto = self._upto(tx)
         rows: list[Row] = []
-        stored = [id for id in wanted if id <= upto]
+        stored = sorted([id for id in wanted if id <= upto])
         if stored:
             rows = tx.all(f"select id, vector from vectors where user_no = :user and id{tx.among}", ids=tx.some(stored))
         width = 2 * self.embedder.dimension
@@ -183,6 +189,8 @@ class Semantic:
             between()
             batch = db.read(user, self._next)
             if not batch:
+                if done:
+                    db.write(user, lambda tx: tx.tidy_words())
                 return done
             texts = [row for row in batch if row[2]]
             made = self.embed([row[2] for row in texts]) if texts else ()
@@ -293,10 +301,16 @@ class _Signatures:
         self._width = (dimension + 7) // 8
         self._count = 0
         self._upto = 0
+        # Where one search after the other counts: to have the system clear a new place each time takes longer than to count.
+        self._differ, self._counted = np.empty(BLOCK, dtype=np.uint64), np.empty(BLOCK, dtype=np.uint8)
+        self._distance = np.empty(0, dtype=np.uint16)
+        self._order = np.zeros(0, dtype=np.int64)  # where each place's are: the first of them, sorted by place
+        self._sorted = np.zeros(0, dtype=np.int64)  # and their places, in that order
 
     def update(self, tx: Tx, upto: int) -> None:
         if upto < self._upto:  # begun anew, by another process
             self._count = self._upto = 0
+            self._forget_order()
         if upto == self._upto:
             return
         rows = self._new(tx, max(self._upto, tx.low_id()), upto)
@@ -330,30 +344,57 @@ class _Signatures:
         kept = np.flatnonzero(~np.isin(self._ids[: self._count], list(gone)))
         self._ids, self._places, self._planes = self._ids[kept], self._places[kept], self._planes[:, kept]
         self._count = len(kept)
+        self._forget_order()
 
-    def nearest(self, vector: Any, most: int, within: Sequence[int] | None) -> list[int]:
-        ids, planes = self._ids[: self._count], self._planes[:, : self._count]
+    def _forget_order(self) -> None:
+        self._order, self._sorted = self._order[:0], self._sorted[:0]
+
+    def _at(self, within: Sequence[int]) -> Any:
+        """Where those of some places are. To compare the places of a million takes longer than all else that a search in one
+        conversation does, so they are kept in order, but for the newest."""
+        places = self._places[: self._count]
+        if len(within) > FEW:
+            return np.flatnonzero(np.isin(places, within))
+        if self._count > len(self._order) + LOOSE + self._count // 8:
+            self._order = np.argsort(places, kind="stable")
+            self._sorted = places[self._order]
+        known = len(self._order)
+        found = []
+        for place in set(within):
+            first, last = (int(np.searchsorted(self._sorted, place, side)) for side in ("left", "right"))
+            found += [self._order[first:last], known + np.flatnonzero(places[known:] == place)]
+        return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+
+    def nearest(self, vector: Any, most: int, within: Sequence[int] | None) -> list[tuple[int, int]]:
+        """(id, place), the nearest first."""
+        ids, places, planes = self._ids[: self._count], self._places[: self._count], self._planes[:, : self._count]
         if within is not None:
-            places = self._places[: self._count]
-            chosen = places == within[0] if within else np.zeros(len(ids), dtype=bool)
-            if len(within) > 4:
-                chosen = np.isin(places, within)
-            else:
-                for place in within[1:]:
-                    chosen |= places == place
-            chosen = np.flatnonzero(chosen)
-            ids, planes = ids[chosen], planes[:, chosen]
+            chosen = self._at(within)
+            ids, places, planes = ids[chosen], places[chosen], planes[:, chosen]
         if len(ids) == 0:
             return []
         padded = np.zeros(len(planes) * 8, dtype=np.uint8)
         padded[: self._width] = np.packbits(vector > 0)
         asked = padded.view(np.uint64)
-        distance = np.zeros(len(ids), dtype=np.uint16)
-        for plane, bits in zip(planes, asked, strict=True):
-            distance += np.bitwise_count(plane ^ bits)
-        best = np.arange(len(ids))
-        if len(ids) > most:  # all up to the distance of the last that is wanted, found by counting: no sort of the rest
-            furthest = int(np.searchsorted(np.cumsum(np.bincount(distance)), most))
-            best = np.flatnonzero(distance <= furthest)
+        if len(self._distance) < len(ids):
+            self._distance = np.empty(len(self._ids), dtype=np.uint16)
+        distance = self._distance[: len(ids)]
+        distance[:] = 0
+        for start in range(0, len(ids), BLOCK):
+            end = min(start + BLOCK, len(ids))
+            differ, counted = self._differ[: end - start], self._counted[: end - start]
+            for plane, bits in zip(planes, asked, strict=True):
+                np.bitwise_xor(plane[start:end], bits, out=differ)
+                np.bitwise_count(differ, out=counted)
+                distance[start:end] += counted
+        # All up to the distance of the last that is wanted, found by counting: no sort of the rest. In all of them it is no
+        # further than in some, which are counted first.
+        best = np.flatnonzero(distance <= _furthest(distance[: max(BLOCK, most)], most))
+        best = best[distance[best] <= _furthest(distance[best], most)]
         order = best[np.lexsort((ids[best], distance[best]))][:most]
-        return [int(id) for id in ids[order]]
+        return list(zip(ids[order].tolist(), places[order].tolist(), strict=True))
+
+
+def _furthest(distance: Any, most: int) -> int:
+    """The distance of the last that is wanted of these, or of the last there is."""
+    return int(np.searchsorted(np.cumsum(np.bincount(distance)), min(most, len(distance))))
