@@ -1,0 +1,144 @@
+"""Each shortcut of the search gives what the long way gives.
+
+A text is dense where it has a name on every line: there the search dismisses most matches at a glance, leaves counts away,
+and looks only at the lines in which a family's literal stands. None of this may change what is found.
+"""
+
+from __future__ import annotations
+
+import re._constants as op  # type: ignore[import-not-found,unused-ignore]
+import re._parser as parser  # type: ignore[import-not-found,unused-ignore]
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import labelled
+from recollect.redact import assign, engine, prose, redact, values
+from recollect.redact.families import CALLED_FROM_AFAR, FAMILIES
+from recollect.redact.screen import to_bytes
+
+TEXTS = [row.text for row in labelled.secrets()] + [row.text for row in labelled.clean()]
+PIECES = st.one_of(
+    st.sampled_from(TEXTS),
+    st.sampled_from(
+        [
+            "my password is",
+            "token",
+            " key ",
+            "secret:",
+            "the login for",
+            "is",
+            " = ",
+            '"',
+            "'",
+            "\n",
+            "**",
+            "[",
+            "{ ",
+            "codes: ",
+        ]
+    ),
+    st.text("ab1 :=\"'\n-_.!/(", max_size=80),
+    st.sampled_from(["and so on and on " * 5, "a" * 70, "x_" * 30, "_" * 45, "[redacted:password]"]),
+)
+MIXED = st.lists(PIECES, min_size=1, max_size=14).map(lambda made: "".join(made))
+
+
+@pytest.mark.parametrize("source", [prose._PROSE, prose._LINKED, prose._PAIR, assign._ASSIGN])
+def test_leaving_counts_away_finds_the_same(source: str) -> None:
+    loose, exact, groups = engine.loose(source), engine.outline(source), engine.pattern(source)
+
+    @settings(max_examples=300, deadline=None)
+    @given(MIXED)
+    def same(text: str) -> None:
+        data = to_bytes(text)
+        found = [spans[0] for spans in loose.spans(data)]
+        assert found == [spans[0] for spans in exact.spans(data)]
+        for start, end in found:
+            ours, theirs = loose.at(data, start, end), groups.at(data, start)
+            assert ours is not None
+            assert theirs is not None
+            assert [ours.span(n) for n in range(ours.groups + 1)] == [theirs.span(n) for n in range(theirs.groups + 1)]
+
+    same()
+
+
+@settings(max_examples=400, deadline=None)
+@given(MIXED)
+def test_what_is_dismissed_at_a_glance_would_not_have_been_found(text: str) -> None:
+    quick = redact(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(assign, "_plain_until", lambda data, at: (len(data), False))
+        patch.setattr(assign, "_OPENED", frozenset())
+        patch.setattr(prose, "_holds_nothing", lambda *_: False)
+        assert redact(text) == quick
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token = load(path) secret:\n  Zx81kLmQ2v9TqW3nB7yR\n",  # the line is plain, its last name's value stands below
+        "api_key: str =\n    'Zx81kLmQ2v9TqW3nB7yR'\n",
+        "a12345678901234567890123456789://u:http://kim:Falcon!5054@acme.io/",  # a scheme has a letter among its last 24
+    ],
+)
+def test_what_a_shortcut_could_have_hidden_is_found(text: str) -> None:
+    assert redact(text).findings
+
+
+@settings(max_examples=500)
+@given(
+    st.one_of(
+        st.text("aZ09_${}%@!&*<[/:([.?>\\|)=~#^-;,'\"\n", max_size=24),
+        st.sampled_from(["SELF_", "TOKEN", "A_B_C", "process.env.X", "vault:x", "C:\\x", "%s", "${x}", "a->b", "a::b"]),
+    )
+)
+def test_a_value_without_telling_characters_is_neither_reference_nor_code(value: str) -> None:
+    data = value.encode()
+    assert values.is_reference(data) == engine.pattern(values._REFERENCE).has(data)
+    if not data.isalnum():
+        assert values.is_code(data) == (engine.pattern(values._CODE).has(data) or values._TYPE.match(data) is not None)
+
+
+@settings(max_examples=500)
+@given(
+    st.binary(max_size=80) | st.text("ab01", max_size=600).map(str.encode),
+    st.sampled_from([2.3, 2.5, 2.6, 2.75, 3.0, 3.5]),
+)
+def test_entropy_is_estimated_on_the_safe_side(value: bytes, floor: float) -> None:
+    assert values.has_entropy(value, floor) == (values.entropy(value) >= floor)
+
+
+def _shapes(items: Any) -> list[str]:
+    """What a pattern matches: its literals, with a hole for all that varies."""
+    shapes = [""]
+    for kind, what in items:
+        if kind is op.LITERAL:
+            parts = [chr(what)]
+        elif kind is op.AT:
+            parts = [""]
+        elif kind is op.IN and len(what) <= 8 and all(each is op.LITERAL for each, _ in what):
+            parts = [chr(char) for _, char in what]
+        elif kind is op.BRANCH:
+            parts = [shape for branch in what[1] for shape in _shapes(branch)]
+        elif kind is op.SUBPATTERN:
+            parts = _shapes(what[3])
+        elif kind in (op.MAX_REPEAT, op.MIN_REPEAT) and what[1] == 1:
+            parts = ["", *_shapes(what[2])]
+        elif kind in (op.MAX_REPEAT, op.MIN_REPEAT) and what[0] == 0:
+            parts = ["", "\0"]
+        else:
+            parts = ["\0"]
+        shapes = [shape + part for shape in shapes for part in parts]
+    return shapes
+
+
+def test_a_family_that_is_searched_for_in_lines_has_its_literal_in_every_match() -> None:
+    for family in FAMILIES:
+        if family.name in CALLED_FROM_AFAR:
+            continue
+        assert "(?i)" not in family.pattern
+        for shape in _shapes(parser.parse(family.pattern)):
+            assert any(literal in shape for literal in family.triggers), (family.name, shape)
