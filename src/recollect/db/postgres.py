@@ -52,6 +52,7 @@ T = TypeVar("T")
 MIGRATION_LOCK = 0x52434C54
 TRIES = 8
 FEW = 8
+PIPELINES = psycopg.Pipeline.is_supported()  # by libpq 14 and later
 ASK_SECONDS = 10.0  # how long to look for the outcome of a commit whose answer was lost
 
 # A literal, a cast, a comment - or a parameter, the only one with a group.
@@ -311,7 +312,8 @@ class Postgres:
                     raise _Stale from e  # nothing was asked of it yet: a fresh connection may try
                 raise
             try:
-                if create:
+                if create and PIPELINES:
+                    # It ends, and every error in it is known, before the commit is sent.
                     with connection.pipeline() as pipeline:
                         result = fn(PostgresTx(connection, no, pipeline))
                 else:
