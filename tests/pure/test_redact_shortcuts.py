@@ -142,3 +142,20 @@ def test_a_family_that_is_searched_for_in_lines_has_its_literal_in_every_match()
         assert "(?i)" not in family.pattern
         for shape in _shapes(parser.parse(family.pattern)):
             assert any(literal in shape for literal in family.triggers), (family.name, shape)
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "shpck_" + "0123456789abcdef" * 2,
+        "glwt-" + "Zx8Kq2Lm5Nv7Bc4Rt9Yw",
+        "NRAA-" + "Zx8Kq2Lm5Nv7Bc4Rt9Yw",
+        "NRMA-" + "Zx8Kq2Lm5Nv7Bc4Rt9Yw",
+        "bkct_" + "Zx8Kq2Lm5Nv7Bc4Rt9YwZx8Kq2Lm5Nv7",
+        "figor_" + "Zx8Kq2Lm5Nv7Bc4Rt9YwQe",
+        "hooks.slack-gov.com/services/T0Zx8Kq2L/B0m5Nv7Bc4/Rt9YwZx8Kq2Lm5Nv7Bc4Rt9Y",
+    ],
+)
+def test_a_shape_is_known_by_itself(token: str) -> None:
+    """Found only where another literal of its family happened to stand in the same text, it was no find."""
+    assert token not in redact(f"see {token} there")
