@@ -131,16 +131,19 @@ LAZY = (
 def _before_fork() -> None:
     import importlib
 
+    # A module that another thread is importing at this moment would stay locked in the child for ever. Those who are at it
+    # are waited for, as long as they can still get at the store: a module may use it when it is imported.
+    for name in _being_imported():
+        try:
+            importlib.import_module(name)
+        except Exception:
+            pass  # the thread that wanted it hears of that
     for store in list(_live):
         if store._engine is not None and store._engine.pid == os.getpid():
             _held.extend(store._engine.quiesce())
-    # A module that another thread is importing at this moment would stay locked in the child for ever. So what verbs
-    # import when they need it is imported now, which also waits for those who are at it.
-    for name in (*LAZY, *_being_imported()):
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            pass  # the thread that wanted it hears of that
+    # What verbs import when they need it is imported now, which also waits for those who have begun since.
+    for name in LAZY:
+        importlib.import_module(name)
     for lock in (file.connecting, redact.searching):
         lock.acquire()
         _held.append(lock)
