@@ -289,10 +289,21 @@ def test_a_body_that_would_have_to_be_unpacked_is_refused(sidecar: Sidecar) -> N
 
 
 @pytest.mark.parametrize(
-    "line", ["GET /memory/health HTTP/2.0", "GET /memory/health HTTP/0.9", "GET /memory/health#x HTTP/1.1"]
+    "line",
+    [
+        "GET /memory/health HTTP/2.0",
+        "GET /memory/health HTTP/0.9",
+        "GET /memory/health#x HTTP/1.1",
+        "CONNECT /memory/health HTTP/1.1",
+    ],
 )
 def test_another_protocol_and_a_target_that_is_none_are_refused(sidecar: Sidecar, line: str) -> None:
     assert statuses(sidecar.say(head(line, port=sidecar.port))) == [400]
+
+
+def test_space_around_a_value_is_no_part_of_it(sidecar: Sidecar) -> None:
+    raw = head("GET /memory/health HTTP/1.1", host=f"\t 127.0.0.1:{sidecar.port} \t")
+    assert statuses(sidecar.say(raw)) == [200]
 
 
 def test_a_long_head_is_refused_however_it_comes(sidecar: Sidecar) -> None:

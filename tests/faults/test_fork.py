@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import importlib
 import multiprocessing
 import os
 import random
@@ -189,6 +190,31 @@ def test_a_fork_while_other_threads_write(tmp_path: Path) -> None:
         assert sum(tag.startswith("child.") for tag in acked) == 20
         assert check_file(path, acked) == [], f"seed {seed}"
     figures("fork", rounds=ROUNDS, forks=ROUNDS * 4, acknowledged=total, lost=0)
+
+
+def fork_amid_an_import(say: Say, path: str, folder: str) -> None:
+    sys.path.insert(0, folder)
+    store = recollect.open(path, user="alex", background=False)
+    store.create("c")
+    thread = threading.Thread(target=importlib.import_module, args=("slow_to_import",))
+    thread.start()
+    time.sleep(0.3)
+    wait(
+        forked(
+            lambda: say(
+                "ack", importlib.import_module("slow_to_import").VALUE, store.append("c", role="user", text="x").seq
+            )
+        )
+    )
+    thread.join()
+    store.close()
+
+
+def test_a_fork_while_another_thread_imports_a_module(tmp_path: Path) -> None:
+    """Locked in the child for ever, whatever needs it there would hang."""
+    (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(1.5)\nVALUE = 'whole'\n")
+    said = inside(fork_amid_an_import, str(tmp_path / "chat.db"), str(tmp_path))
+    assert [message[1] for message in said if message[0] == "ack"] == ["whole"]
 
 
 def memory_amid_writers(say: Say, seed: int) -> None:

@@ -7,6 +7,7 @@ parent's files and opens everything anew when it is first used.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
 
@@ -121,22 +122,37 @@ class SQLite:
 
 _live: weakref.WeakSet[SQLite] = weakref.WeakSet()
 _held: list[Any] = []
-LAZY = ("json", "hashlib", "pathlib", "re2", "recollect.redact.search", "recollect.summarize", "recollect.health", "recollect.workflow")  # fmt: skip
+LAZY = (
+    "json", "hashlib", "pathlib", "re2", "recollect.redact.search", "recollect.redact.families", "recollect.summarize",
+    "recollect.health", "recollect.workflow",
+)  # fmt: skip
 
 
 def _before_fork() -> None:
     import importlib
 
+    # A module that another thread is importing at this moment would stay locked in the child for ever. Those who are at it
+    # are waited for, as long as they can still get at the store: a module may use it when it is imported.
+    for name in _being_imported():
+        try:
+            importlib.import_module(name)
+        except Exception:
+            pass  # the thread that wanted it hears of that
     for store in list(_live):
         if store._engine is not None and store._engine.pid == os.getpid():
             _held.extend(store._engine.quiesce())
-    # A module that another thread is importing at this moment would stay locked in the child for ever. So what verbs
-    # import when they need it is imported now, which also waits for those who are at it.
+    # What verbs import when they need it is imported now, which also waits for those who have begun since.
     for name in LAZY:
         importlib.import_module(name)
     for lock in (file.connecting, redact.searching):
         lock.acquire()
         _held.append(lock)
+
+
+def _being_imported() -> list[str]:
+    """Modules that some thread has begun to import, ours or not."""
+    specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
+    return [spec.name for spec in specs if spec is not None and getattr(spec, "_initializing", False)]
 
 
 def _after_fork_in_parent() -> None:

@@ -324,14 +324,14 @@ class Protocol(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self._is_past_head:  # what stands behind a body is not what the request was judged by
-            super().on_header(name, value)
+            super().on_header(name, value.rstrip(b" \t"))  # the parser leaves what stands behind a value
 
     def on_headers_complete(self) -> None:
         self._unread, self._is_past_head = 0, True
         # Each of them is the parser's error, and so a 400.
         if not self.url.startswith(b"/") or b"#" in self.url:
             raise ValueError("a target that is no path")
-        if self.parser.get_http_version() not in ("1.1", "1.0"):
+        if self.parser.get_http_version() not in ("1.1", "1.0") or self.parser.get_method() == b"CONNECT":
             raise ValueError("another protocol")
         if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > LONGEST_HEAD:
             raise ValueError("a head that is too long")
