@@ -157,10 +157,10 @@ def searches(store: recollect.Store, c: recollect.Conversation) -> None:
         store.search("painted message 7 May 2023 mode redacted", **scope)  # type: ignore[arg-type]
     store.recall("mode", tags=["ui"], min_importance=0.1, since=1)
     assert store.context("mode", conversation=c).items
-    Semantic(Hashed(), store._db.dialect).catch_up(store._db, "alex")
+    Semantic(Hashed(), store._db.dialect).catch_up(store._db, "alex", lambda: None)
     if store._db.dialect == "postgres":  # something that was committed after a later id had been embedded
         store._db.write("alex", lambda tx: tx.run("delete from vectors where user_no = :user"))
-        Semantic(Hashed(), store._db.dialect).catch_up(store._db, "alex")
+        Semantic(Hashed(), store._db.dialect).catch_up(store._db, "alex", lambda: None)
     open_gate = recollect.Store(store._db, "alex", store.settings.but(redact=False), None, store._worker)
     secret = "ghp_" + "f6E5d4C3b2A1" * 3
     leaky = open_gate.create(title=secret, workspace=f"/{secret}")
