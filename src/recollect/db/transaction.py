@@ -316,31 +316,33 @@ class _Blocks(dict[tuple[str, int, int], str]):
 _BLOCKS = _Blocks()
 
 
-def _heaviest(anyof: Mapping[str, int], rows: Callable[[str], list[int]], most: int) -> list[int]:
+def _heaviest(anyof: Mapping[str, int], rows: Callable[..., list[int]], most: int) -> list[int]:
     """The rows whose terms weigh most, the newer first where they weigh the same. Each term by itself, and the sum of what
     it weighs: quicker than bm25(), and the same on every database.
 
-    The heaviest terms come first, and they are the rarest. Once there are enough rows that weigh more than all terms that
-    are left do together, who has none of the terms so far cannot get among the first: so of the others only the rows that
-    have one of them are asked for, which FTS5 finds without handing out all that a common word is in."""
+    Of a common term not every row is asked for. Those that have another term as well are, which FTS5 finds without handing
+    out the rest; of the rest, which weigh the same, the newest are enough. And once there are enough rows that weigh more
+    than all terms that are left do together (the heaviest come first), who has none of the terms so far cannot get among
+    the first."""
     weights: dict[int, int] = {}
     terms = sorted(anyof, key=lambda term: -anyof[term])
+    quoted = [_quoted(term) for term in terms]
     left = sum(anyof.values())
     for n, term in enumerate(terms):
-        if len(weights) >= most and left < sorted(weights.values())[-most]:
-            before = " OR ".join(map(_quoted, terms[:n]))
-            for other in terms[n:]:
-                for id in rows(f"{_quoted(other)} AND ({before})"):
-                    weights[id] += anyof[other]
-            break
         weight = anyof[term]
+        if len(weights) >= most and left < sorted(weights.values())[-most]:
+            for id in rows(f"{quoted[n]} AND ({' OR '.join(quoted[:n])})"):
+                weights[id] = weights.get(id, 0) + weight
+        else:
+            found = rows(quoted[n], 4 * most)
+            if len(found) == 4 * most:
+                others = quoted[:n] + quoted[n + 1 :]
+                found = list({*found, *rows(f"{quoted[n]} AND ({' OR '.join(others)})")})
+            for id in found:
+                weights[id] = weights.get(id, 0) + weight
         left -= weight
-        get = weights.get
-        for id in rows(_quoted(term)):
-            weights[id] = get(id, 0) + weight
-    found = weights.items()
     least = sorted(weights.values())[-most] if len(weights) > most else 0
-    best = sorted([(weight, id) for id, weight in found if weight >= least], reverse=True)
+    best = sorted([(weight, id) for id, weight in weights.items() if weight >= least], reverse=True)
     return [id for _, id in best[:most]]
 
 

@@ -305,7 +305,8 @@ def which(texts: Sequence[str], sought: Sequence[tuple[str, int, tuple[str, ...]
                 end = whole.find(" ", at)
                 if end < 0:
                     end = length
-                if term in terms(whole[whole.rfind(" ", 0, at) + 1 : end]):
+                run = whole[whole.rfind(" ", 0, at) + 1 : end]
+                if term in (_CHUNKS.get(run) or terms(run)):
                     found[plain[n]] |= bit
                     end = ends[n]  # once is enough
                 at = low.find(part, end)

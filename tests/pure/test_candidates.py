@@ -1,0 +1,93 @@
+"""Candidates: what is found without looking at everything is what looking at everything finds."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import apsw
+import pytest
+
+import recollect
+from recollect.db.transaction import SQLiteTx, _heaviest
+
+
+def index_of(rows: dict[int, set[str]]) -> Callable[..., list[int]]:
+    """Rows as FTS5 finds them, for the two forms in which they are asked for."""
+
+    def find(asked: str, limit: int = -1) -> list[int]:
+        first, _, others = asked.replace('"', "").partition(" AND ")
+        any_of = set(others.strip("()").split(" OR ")) if others else set()
+        found = [id for id, has in rows.items() if first in has and (not others or any_of & has)]
+        return sorted(found, reverse=True)[: limit if limit >= 0 else None]
+
+    return find
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_heaviest_rows_are_those_of_a_full_count(seed: int) -> None:
+    rng = random.Random(seed)
+    weights = {f"t{n}": rng.choice([1, 2, 3, 5, 8, 100]) for n in range(rng.randint(2, 6))}
+    share = {term: rng.choice([0.01, 0.1, 0.5, 0.9]) for term in weights}
+    rows = {id: {t for t in weights if rng.random() < share[t]} for id in range(400)}
+    most = rng.choice([1, 5, 50])
+    totals = sorted(((sum(weights[t] for t in has), id) for id, has in rows.items() if has), reverse=True)
+    assert _heaviest(weights, index_of(rows), most) == [id for _, id in totals[:most]]
+
+
+def test_conversations_are_found_by_number_not_by_reading_all_of_a_users() -> None:
+    """SQLite knows no statistics: unless told, it takes the index on the user, and reads all of theirs."""
+    plans: list[str] = []
+    with recollect.open(":memory:", user="alex", background=False, semantic=False) as store:
+        c = store.create("c", title="tea")
+        store.append(c, role="user", text="tea with milk")
+        real = SQLiteTx.all
+
+        def noted(self: SQLiteTx, sql: str, /, **params: Any) -> list[Any]:
+            told = self._connection.execute("explain query plan " + sql, {**params, "user": self.user})
+            plans.extend(f"{row[3]} | {sql}" for row in told)
+            return real(self, sql, **params)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(SQLiteTx, "all", noted)
+            assert store.search("tea") and store.search("tea", conversation=c)
+    asked = [plan for plan in plans if "from conversations c" in plan and "SEARCH c " in plan]
+    assert asked and all("USING INTEGER PRIMARY KEY" in plan for plan in asked), asked
+
+
+def test_signatures_are_chosen_by_place_whether_sorted_or_new() -> None:
+    np = pytest.importorskip("numpy")
+    from recollect.search import vectors
+
+    rng = np.random.default_rng(5)
+    known = vectors._Signatures("model", 256)
+    size = 3 * vectors.LOOSE
+    known._planes = rng.integers(0, 2**64, (4, size), dtype=np.uint64)
+    known._ids, known._places = np.arange(size) * 2 + 1, rng.integers(0, 40, size)
+    asked = rng.standard_normal(256)
+    bits = np.packbits(asked > 0).view(np.uint64)
+    for count in (10, vectors.LOOSE + 9, 2 * vectors.LOOSE, 2 * vectors.LOOSE + 50, size):
+        known._count = count  # as they come in
+        for within in (None, [0], [7, 3], [0, 7, 7], [99], [1, 2, 3, 4, 5, 6], []):
+            far = np.bitwise_count(known._planes[:, :count] ^ bits[:, None]).sum(axis=0, dtype=int)
+            found = sorted(
+                (int(far[i]), int(known._ids[i]), int(known._places[i]))
+                for i in range(count)
+                if within is None or known._places[i] in within
+            )
+            assert known.nearest(asked, 30, within) == [(id, place) for _, id, place in found[:30]]
+    known.drop({int(id) for id in known._ids[known._places == 7]})
+    assert known.nearest(asked, 30, [7]) == []
+    assert {place for _, place in known.nearest(asked, 30, [8])} == {8}
+
+
+def test_the_pieces_of_the_index_are_brought_together_after_embedding(tmp_path: Any) -> None:
+    pytest.importorskip("wordllama")
+    with recollect.open(tmp_path / "a.db", user="alex", background=False) as store:
+        c = store.create("c")
+        for n in range(12):
+            store.append(c, role="user", text=f"tea number {n}")
+        store.settle()
+        found = [hit.text for hit in store.search("tea", limit=50)]
+        assert len(found) == 12
+    pieces = apsw.Connection(str(tmp_path / "a.db")).execute("select count(distinct segid) from words_idx").fetchall()
+    assert pieces[0][0] < 4
