@@ -231,6 +231,10 @@ class Worker:
         """For how long, since callers last paused."""
         self._due = time.monotonic() + POLL_SECONDS
         self._wake = threading.Event()
+        self._turn = threading.Lock()
+        """Held while it does what is due."""
+        self._awaited = 0
+        """How many callers wait for it (`settle`)."""
         self._stopping = False
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -255,7 +259,7 @@ class Worker:
     def give_way(self) -> None:
         """Let callers go first who are in a hurry. Long work calls this between its parts; outside of this thread, where
         somebody waits for the work (`settle`), it does nothing."""
-        while threading.current_thread() is self._thread and not self._stopping:
+        while threading.current_thread() is self._thread and not self._stopping and not self._awaited:
             calls = list(self._calls)
             if len(calls) < RUSH or time.monotonic() - calls[0] > RUSH_SECONDS:
                 self._waited = 0.0
@@ -264,6 +268,16 @@ class Worker:
                 return
             time.sleep(RUSH_SECONDS / 4)
             self._waited += RUSH_SECONDS / 4
+
+    def wait(self) -> None:
+        """Until what is being done by this thread at the moment is done."""
+        if self._pid == os.getpid() and threading.current_thread() is not self._thread:
+            self._awaited += 1
+            try:
+                with self._turn:
+                    pass
+            finally:
+                self._awaited -= 1
 
     def _serve(self) -> None:
         while not self._stopping:
@@ -276,14 +290,18 @@ class Worker:
                 self._wake.wait(wait)
                 continue
             self.give_way()
-            if self._chore is not None:
-                self._chore()
-            for user in list(self._users):
-                try:
-                    run_due(self._db, user, self._handlers, self._gate, before_each=self.give_way)
-                except Exception:
-                    # The database is away, busy or full: the jobs are in it and wait. Callers meet the error themselves.
-                    break
+            with self._turn:
+                self._do_what_is_due()
+
+    def _do_what_is_due(self) -> None:
+        if self._chore is not None:
+            self._chore()
+        for user in list(self._users):
+            try:
+                run_due(self._db, user, self._handlers, self._gate, before_each=self.give_way)
+            except Exception:
+                # The database is away, busy or full: the jobs are in it and wait. Callers meet the error themselves.
+                break
 
     def stop(self) -> None:
         self._stopping = True

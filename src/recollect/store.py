@@ -1336,6 +1336,7 @@ class Store:
         hurry = ("consolidate", "summarize", "embed", "index", "prune", "sweep")
         total = 0
         for _ in range(4):  # what is found to remember is to be embedded as well
+            self._worker.wait()
             done = jobs.run_due(self._db, self._user, self._handlers, self._gate, hurry=hurry)
             total += done
             if not done:

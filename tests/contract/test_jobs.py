@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
@@ -233,3 +235,19 @@ def test_work_done_in_the_background_shows_to_other_handles(store: recollect.Sto
     other = open_store()
     eventually(lambda: summaries(other, c))
     assert texts(other.messages(c, limit=None))[1:] == [f"message {i}" for i in range(16, 22)]
+
+
+def test_settle_waits_for_what_this_process_is_doing_already(open_store: Open) -> None:
+    begun = threading.Event()
+
+    def slow(prompt: str) -> str:
+        begun.set()
+        time.sleep(1.0)
+        return "They talked."
+
+    store = open_store(background=True, model=slow)
+    (c,) = queue_some(store, 1)
+    assert begun.wait(20)
+    store.settle()
+    assert summaries(store, c) == 1
+    assert "running" not in store.stats().jobs
