@@ -256,11 +256,10 @@ def test_items_do_not_come_up_in_the_search_of_the_log(opener: Opener, url: str)
         assert store.recall("walrus") == []
 
 
-def test_what_a_server_shows_late_is_found_too(opener: Opener, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("backend", ["postgres"], indirect=True)  # a file has one writer at a time
+def test_what_a_server_shows_late_is_found_too(opener: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ids are drawn in one order and committed in another, and what was found a moment ago is remembered: nobody is missed
     for it, and nobody comes back."""
-    if not url.startswith("postgres"):
-        pytest.skip("a file has one writer at a time")
     monkeypatch.setattr(texts, "SETTLE_SECONDS", 0.0)
     model = Model(synonyms={"automobile": "car"})
     memory, other = opener(index=index(model)), opener(index=index(model))

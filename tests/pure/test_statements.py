@@ -19,7 +19,7 @@ import recollect
 import recollect.ids
 import recollect.store
 from recollect import jobs, memories, receipts, salvage
-from talk import Hashed, exchange
+from talk import Hashed, eventually, exchange
 
 pytest.importorskip("psycopg")
 
@@ -104,6 +104,8 @@ def tour(store: recollect.Store) -> None:
     store.ledger(c, at=50)
     store.reasoning(c, message=23)
     store.branches(c)
+    # On a server that other tests write to, what is newest is shown when they are done.
+    eventually(lambda: store.changes(after=0, limit=1).items, 60)
     store.changes(after=store.changes(after=0, limit=1).cursor, conversation="c", workspace="/w")
     store.switch(c, "main")
     store.delete_event(c, store.append(c, kind="note").seq)

@@ -189,7 +189,7 @@ class Texts:
             upto = known.kept(tx, settled)
             while True:
                 if upto:
-                    found = known.nearest(vector, most, known.within(scope))
+                    found = [id for id, _ in known.nearest(vector, most, known.within(scope))]
                 rows = tx.all(
                     f"select t.id from item_texts t where t.user_no = :user and t.id{tx.among} union all select * from"
                     f" (select t.id from item_texts t where t.user_no = :user and t.model = :model and t.id > :upto"
