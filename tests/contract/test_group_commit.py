@@ -114,8 +114,8 @@ def test_a_person_who_comes_to_be_in_a_failing_batch(store: recollect.Store) -> 
     assert hits(ben, "apricot") == 0
 
 
-def test_erased_and_back_in_one_batch(store: recollect.Store) -> None:
-    """Numbers are never given twice, whoever erases and writes in the same transaction."""
+def test_cleared_between_two_appends_of_one_batch(store: recollect.Store) -> None:
+    """Numbers are never given twice, and of the words only what came after is found."""
     c = store.create("c").id
     store.append(c, role="user", text="an apricot")
     before = store._read(lambda tx: tx.user)

@@ -117,24 +117,15 @@ class SQLiteTx:
         return self._execute(sql, params).fetchall()
 
     def one(self, sql: str, /, **params: Any) -> Row | None:
-        params["user"] = self.user
-        if self._batch is not None and sql[0] != "s":
-            self._batch.wrote(sql)
-        rows = self._execute(sql, params).fetchall()
+        rows = self.all(sql, **params)
         return rows[0] if rows else None
 
     def run(self, sql: str, /, **params: Any) -> int:
-        params["user"] = self.user
-        if self._batch is not None and sql[0] != "s":
-            self._batch.wrote(sql)
-        self._execute(sql, params).fetchall()
+        self.all(sql, **params)
         return self._connection.changes()
 
     def send(self, sql: str, /, **params: Any) -> None:
-        params["user"] = self.user
-        if self._batch is not None:
-            self._batch.wrote(sql)
-        self._execute(sql, params).fetchall()
+        self.all(sql, **params)
 
     def later(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
         return partial(self.all, sql, **params)
@@ -176,7 +167,7 @@ class SQLiteTx:
         self._batch.unindexed += [(table, entry) for entry in entries]
 
     def unindex_words(self, table: str, entries: Sequence[Row], /) -> None:
-        self._look()
+        self._write_out()
         # To take out what is not there would leave the index damaged, so each is looked for first.
         there = [e for e in entries if self._execute(_FTS[table][3], (e[0],)).fetchall()]
         if there:
@@ -186,7 +177,7 @@ class SQLiteTx:
         self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /, *, newest: bool = False,
         memories: Collection[int] | None = None,
     ) -> list[int]:  # fmt: skip
-        self._look()
+        self._write_out()
         # The scope first, since it is mostly rarer. Events are nearly all there is: "no memory" is found in half the time.
         narrow = "".join([f"scope : {_quoted(token)} AND " for token in allof if token != "e"])
         but = ' NOT scope : "m"' if "e" in allof and memories is None else ""
@@ -207,7 +198,7 @@ class SQLiteTx:
         return [id for id in found if id not in left_out][:most] if left_out else found
 
     def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:
-        self._look()
+        self._write_out()
         found: list[Row]
         if table != "title_words":
             sql = f"select rowid from {table} where rowid > ? and rowid <= ? order by rowid limit ?"
@@ -223,12 +214,12 @@ class SQLiteTx:
     def tidy_words(self) -> None:
         # FTS5 does so by itself, but waits until 64 pages were written or there are 16 pieces: with 12 of them a search in
         # one conversation spends twice the time on words. Nothing is written where fewer than four are of a size.
-        self._look()
+        self._write_out()
         for table in ("words", "title_words"):
             self._execute(f"insert into {table} ({table}, rank) values ('merge', {MERGED})").fetchall()
 
     def forget_words(self) -> None:
-        self._look()
+        self._write_out()
         for table in _FTS:
             self._execute(f"insert into {table} ({table}) values ('delete-all')").fetchall()
         self._execute(
@@ -253,7 +244,7 @@ class SQLiteTx:
         return (self.user + 1 << 32) - 1
 
     def rename_user(self, id: str, /) -> None:
-        self._look()
+        self._write_out()
         if self._batch is not None:
             self._batch.known.pop("users", None)
         self._execute("update users set id = ? where no = ?", (id, self.user)).fetchall()
@@ -275,8 +266,8 @@ class SQLiteTx:
         end = (self.user << 32) + last + 1
         return range(end - n, end)
 
-    def _look(self) -> None:
-        """Before something is done for which all must be in its place."""
+    def _write_out(self) -> None:
+        """What the batch has put off, before something is done for which all must be in its place."""
         if self._batch is not None:
             self._batch.finish(self._connection)
 

@@ -156,11 +156,7 @@ class Texts:
         if row is None or row[0] is None:
             return []
         with self._lock:
-            known = self._signatures.get(tx.user)
-            if known is None or known.model != model:
-                while len(self._signatures) >= USERS:
-                    del self._signatures[next(iter(self._signatures))]
-                known = self._signatures[tx.user] = _signatures(model, semantic.embedder.dimension)
+            known = self._known(tx.user, model, semantic)
             known.update(tx, int(row[0]))
             while True:
                 found: list[int] = [id for id, _ in known.nearest(vector, most, within)]
@@ -170,6 +166,15 @@ class Texts:
                 if len(there) == len(found):
                     return found
                 known.drop(set(found).difference(row[0] for row in there))  # put again or deleted since
+
+    def _known(self, user: int, model: str, semantic: Semantic) -> Any:
+        """The signatures of a user's texts that are at hand, or the place for them. Under the lock."""
+        known = self._signatures.get(user)
+        if known is None or known.model != model:
+            while len(self._signatures) >= USERS:
+                del self._signatures[next(iter(self._signatures))]
+            known = self._signatures[user] = _signatures(model, semantic.embedder.dimension)
+        return known
 
     def _nearest_there(
         self, tx: Tx, semantic: Semantic, vector: Any, scope: Scope, most: int, settled: int
@@ -181,11 +186,7 @@ class Texts:
         model = _model(semantic)
         found: list[int] = []
         with self._lock:
-            known = self._signatures.get(tx.user)
-            if known is None or known.model != model:
-                while len(self._signatures) >= USERS:
-                    del self._signatures[next(iter(self._signatures))]
-                known = self._signatures[tx.user] = _signatures(model, semantic.embedder.dimension)
+            known = self._known(tx.user, model, semantic)
             upto = known.kept(tx, settled)
             while True:
                 if upto:
