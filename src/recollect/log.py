@@ -59,6 +59,11 @@ INSERT_PLAIN = (
     "insert into events (user_no, conversation_no, branch_no, id, seq, kind, role, text, created_at, checksum)"
     " values (:user_no, :conversation_no, :branch_no, :id, :seq, 'message', :role, :text, :created_at, :checksum)"
 )
+MOVE_ON = (
+    "update conversations set last_seq = :seq, activity = :activity, updated_at = :now"
+    " where user_no = :user_no and no = :no"
+)
+FEW = 50  # so many at most wait for what others append
 
 
 def _frozen(values: dict[str, Any]) -> Event:
@@ -379,18 +384,18 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
                     checksum(crc, no, branch, seq, seq - 1),
                 )
             )
-    if plain:
+    if len(plain) > FEW:
         tx.many(INSERT_PLAIN, plain, same=(user, no, branch))
+    elif plain:
+        tx.put_off(INSERT_PLAIN, [(user, no, branch, *row) for row in plain])
     if rows:
-        tx.many(INSERT, rows)
+        tx.put_off(INSERT, rows)
     index.add(tx, entries)
     if title != found.title:
         index.retitle(tx, no, workspace, found.title, title)
-    tx.send(
-        "update conversations set last_seq = :seq, activity = :activity, updated_at = :now, title = :title"
-        " where user_no = :user and no = :c",
-        c=no, seq=seq, activity=tick, now=ids.now(), title=title,
-    )  # fmt: skip
+        tx.send("update conversations set title = :title where user_no = :user and no = :c", c=no, title=title)
+    tx.put_off(MOVE_ON, [(seq, tick, ids.now(), user, no)])
+    tx.know("conversations", found.id, lambda row: (*row[:2], seq, *row[3:]))
 
 
 def replacing(draft: Draft, seq: int) -> Draft:

@@ -152,8 +152,14 @@ class PostgresTx:
         with self._connection.cursor() as cursor:
             cursor.executemany(statement.encode(), params)
 
+    def put_off(self, sql: str, rows: Sequence[Row], /) -> None:
+        self.many(sql, rows)
+
     def known(self, table: str, key: Any, ask: Callable[[], Any], /) -> Any:
         return ask()
+
+    def know(self, table: str, key: Any, change: Callable[[Any], Any], /) -> None:
+        pass
 
     def some(self, ids: Sequence[int], /) -> list[int]:
         return list(ids)

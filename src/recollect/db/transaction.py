@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from . import Row
 
-BLOCK = 100  # rows in one insert: 1.3 us each instead of 2.4
-FEW = 4  # so many go with one as well: every statement hands over the interpreter's lock
+BLOCKS = (100, 10)  # rows in one insert: 1.3 us each instead of 2.4, and every statement hands over the interpreter's lock
 MOST_QUEUED = 1_000
 MOST_KNOWN = 1_000
 MERGED = 64  # pages of an index that are written at once to bring its pieces together
@@ -31,9 +30,12 @@ MERGED = 64  # pages of an index that are written at once to bring its pieces to
 class Batch:
     """What the requests of one transaction of the writer have in common, and what it knows from one to the next."""
 
-    __slots__ = ("drawn", "known", "queued", "unindexed", "version")
+    __slots__ = ("drawn", "known", "queued", "unindexed", "version", "waiting")
 
     def __init__(self) -> None:
+        self.waiting: dict[str, list[Row]] = {}
+        """Statement -> rows that were put off: the appends of eight threads are one insert. Any other statement of a request
+        comes after them."""
         self.unindexed: list[tuple[str, Row]] = []
         """Words that wait for the end: (table, entry). One insert of many is cheaper for FTS5 than many of one."""
         self.drawn: dict[int, int] = {}
@@ -62,6 +64,8 @@ class Batch:
 
     def finish(self, connection: apsw.Connection) -> None:
         """Write what waits: before the commit, and before somebody looks."""
+        if self.waiting:
+            self.write_rows(connection)
         if self.drawn:
             connection.executemany(
                 "update users set last_event = ? where no = ?", [(last, user) for user, last in self.drawn.items()]
@@ -73,8 +77,14 @@ class Batch:
                 # By id: FTS5 writes a segment of its own wherever they go backwards.
                 entries = sorted(entry for at, entry in self.unindexed if at == table)
                 if entries:
-                    connection.executemany(statements[0], entries)
+                    _many(connection, statements[0], entries)
             self.unindexed.clear()
+
+    def write_rows(self, connection: apsw.Connection) -> None:
+        """The rows that were put off: before any other statement."""
+        waiting, self.waiting = self.waiting, {}
+        for sql, rows in waiting.items():
+            _many(connection, sql, rows)
 
     def committed(self, connection: apsw.Connection | None) -> None:
         """None: the connection is lost, and the next one counts from the beginning."""
@@ -84,13 +94,11 @@ class Batch:
         elif self.queued or self.known:
             self.version = connection.data_version()  # our own commit has moved it as well
 
-    def mark(self) -> tuple[list[tuple[str, Row]], dict[int, int]]:
-        """How things stand, for `undo`."""
-        return self.unindexed.copy(), self.drawn.copy()
-
-    def undo(self, mark: tuple[list[tuple[str, Row]], dict[int, int]] | None = None) -> None:
-        """What was done since the mark is rolled back, or all of it."""
-        self.unindexed, self.drawn = mark or ([], {})
+    def undo(self) -> None:
+        """All is rolled back, or all since the last `finish`."""
+        self.waiting.clear()
+        self.unindexed.clear()
+        self.drawn.clear()
         self.queued.clear()
         self.known.clear()
 
@@ -112,8 +120,11 @@ class SQLiteTx:
 
     def all(self, sql: str, /, **params: Any) -> list[Row]:
         params["user"] = self.user
-        if self._batch is not None and sql[0] != "s":
-            self._batch.wrote(sql)
+        if (batch := self._batch) is not None:
+            if batch.waiting:
+                batch.write_rows(self._connection)
+            if sql[0] != "s":
+                batch.wrote(sql)
         return self._execute(sql, params).fetchall()
 
     def one(self, sql: str, /, **params: Any) -> Row | None:
@@ -131,19 +142,15 @@ class SQLiteTx:
         return partial(self.all, sql, **params)
 
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
-        # To start a statement takes as long as to insert a row, so as many rows as possible go with each.
-        done = 0
-        if self._batch is not None:
-            self._batch.wrote(sql)
-        size = BLOCK if len(rows) >= BLOCK else len(rows) if 1 < len(rows) <= FEW else 0
-        if size and (block := _BLOCKS[sql, len(same), size]):
-            done = len(rows) - len(rows) % size
-            for n in range(0, done, size):
-                self._execute(block, (*same, *chain.from_iterable(rows[n : n + size]))).fetchall()
-            if done == len(rows):
-                return
-        rest = rows[done:] if done else rows
-        self._connection.executemany(sql, [(*same, *row) for row in rest] if same else rest)
+        if (batch := self._batch) is not None:
+            if batch.waiting:
+                batch.write_rows(self._connection)
+            batch.wrote(sql)
+        _many(self._connection, sql, rows, same)
+
+    def put_off(self, sql: str, rows: Sequence[Row], /) -> None:
+        assert self._batch is not None
+        self._batch.waiting.setdefault(sql, []).extend(rows)
 
     def known(self, table: str, key: Any, ask: Callable[[], Any], /) -> Any:
         if self._batch is None:
@@ -158,6 +165,12 @@ class SQLiteTx:
                 found.clear()
             found[key] = answer
         return found[key]
+
+    def know(self, table: str, key: Any, change: Callable[[Any], Any], /) -> None:
+        assert self._batch is not None
+        found, key = self._batch.known.get(table, {}), (self.user, key)
+        if key in found:
+            found[key] = change(found[key])
 
     def some(self, ids: Sequence[int], /) -> str:
         return str(list(ids))
@@ -274,7 +287,7 @@ class SQLiteTx:
 
 _FTS = {
     table: (
-        f"insert into {table} (rowid, terms, scope) values (?, ?, ?)",
+        f"insert into {table} (rowid, terms, scope) values (:id, :terms, :scope)",
         f"insert into {table} ({table}, rowid, terms, scope) values ('delete', ?, ?, ?)",
         f"select rowid from {table} where {table} match ? and rowid between ? and ?",
         f"select rowid from {table} where rowid = ?",
@@ -304,7 +317,22 @@ class _Blocks(dict[tuple[str, int, int], str]):
         return found
 
 
-_BLOCKS = _Blocks()
+_STATEMENTS = _Blocks()
+
+
+def _many(connection: apsw.Connection, sql: str, rows: Sequence[Row], same: Row = ()) -> None:
+    """To start a statement takes as long as to insert a row, so as many rows as possible go with each."""
+    execute = connection.execute
+    done = 0
+    for size in (*BLOCKS, len(rows) % BLOCKS[-1]):
+        if size > 1 and len(rows) - done >= size and (block := _STATEMENTS[sql, len(same), size]):
+            end = len(rows) - (len(rows) - done) % size
+            for n in range(done, end, size):
+                execute(block, (*same, *chain.from_iterable(rows[n : n + size]))).fetchall()
+            done = end
+    if done < len(rows):
+        rest = rows[done:] if done else rows
+        connection.executemany(sql, [(*same, *row) for row in rest] if same else rest)
 
 
 def _heaviest(anyof: Mapping[str, int], rows: Callable[..., list[int]], most: int) -> list[int]:

@@ -448,7 +448,7 @@ class Engine:
             self._apply_carefully(request, new_users)
 
     def _apply_carefully(self, request: Request, new_users: dict[str, int]) -> None:
-        mark, known, proof = self._batch.mark(), dict(new_users), self._proof
+        known, proof = dict(new_users), self._proof
         request.error = None
         self._connection.execute("savepoint one")
         try:
@@ -460,7 +460,7 @@ class Engine:
                 raise
             request.error = e
             self._connection.execute("rollback to one")
-            self._batch.undo(mark)
+            self._batch.undo()
             self._proof = proof
             new_users.clear()
             new_users |= known
