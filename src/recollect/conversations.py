@@ -47,19 +47,18 @@ class Found:
         """Whether this very transaction made it."""
 
 
+_LOOK = (
+    "select no, id, last_seq, active_branch, title, workspace, deleted_at from conversations"
+    " where user_no = :user and id = :id"
+)
+
+
 def looking(tx: Tx, conversation: str, lock: str) -> Callable[[], Row | None]:
     """`look`, whose answer is read further on. `lock` is one of the transaction's, or nothing."""
-    rows = tx.later(
-        "select no, id, last_seq, active_branch, title, workspace, deleted_at from conversations"
-        " where user_no = :user and id = :id" + lock,
-        id=conversation,
-    )
-
-    def ask() -> Row | None:
-        return next(iter(rows()), None)
+    rows = tx.later(_LOOK + lock, id=conversation)
 
     def read() -> Row | None:
-        row: Row | None = tx.known("conversations", conversation, ask)
+        row: Row | None = tx.known("conversations", conversation, lambda: next(iter(rows()), None))
         return row
 
     return read
@@ -68,7 +67,9 @@ def looking(tx: Tx, conversation: str, lock: str) -> Callable[[], Row | None]:
 def look(tx: Tx, conversation: str, *, lock: bool = False) -> Row | None:
     """The row behind an id, to be a `Found` but for its end, which says when it was deleted. None if there is none: an
     error, which would have to be redacted first, is dear where that is no news."""
-    return looking(tx, conversation, tx.for_update if lock else "")()
+    sql = _LOOK + tx.for_update if lock else _LOOK
+    row: Row | None = tx.known("conversations", conversation, lambda: tx.one(sql, id=conversation))
+    return row
 
 
 def find(tx: Tx, conversation: str, *, lock: bool = False, deleted: bool = False) -> Found:

@@ -59,10 +59,6 @@ INSERT_PLAIN = (
     "insert into events (user_no, conversation_no, branch_no, id, seq, kind, role, text, created_at, checksum)"
     " values (:user_no, :conversation_no, :branch_no, :id, :seq, 'message', :role, :text, :created_at, :checksum)"
 )
-MOVE_ON = (
-    "update conversations set last_seq = :seq, activity = :activity, updated_at = :now"
-    " where user_no = :user_no and no = :no"
-)
 FEW = 50  # so many at most wait for what others append
 
 
@@ -394,8 +390,7 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
     if title != found.title:
         index.retitle(tx, no, workspace, found.title, title)
         tx.send("update conversations set title = :title where user_no = :user and no = :c", c=no, title=title)
-    tx.put_off(MOVE_ON, [(seq, tick, ids.now(), user, no)])
-    tx.know("conversations", found.id, lambda row: (*row[:2], seq, *row[3:]))
+    tx.move_on(found.id, no, seq, tick)
 
 
 def replacing(draft: Draft, seq: int) -> Draft:

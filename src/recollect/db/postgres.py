@@ -155,11 +155,15 @@ class PostgresTx:
     def put_off(self, sql: str, rows: Sequence[Row], /) -> None:
         self.many(sql, rows)
 
+    def move_on(self, conversation: str, no: int, seq: int, activity: int, /) -> None:
+        self.send(
+            "update conversations set last_seq = :seq, activity = :activity, updated_at = :now"
+            " where user_no = :user and no = :no",
+            no=no, seq=seq, activity=activity, now=ids.now(),
+        )  # fmt: skip
+
     def known(self, table: str, key: Any, ask: Callable[[], Any], /) -> Any:
         return ask()
-
-    def know(self, table: str, key: Any, change: Callable[[Any], Any], /) -> None:
-        pass
 
     def some(self, ids: Sequence[int], /) -> list[int]:
         return list(ids)

@@ -50,16 +50,16 @@ class Tx(Protocol):
 
     def put_off(self, sql: str, rows: Sequence[Row], /) -> None:
         """`many`, but before the next statement at the latest: where the writer is alone, the rows of everyone in its batch
-        go together. What `known` says of the table is told by `know`."""
+        go together. Not for a table of which something is `known`."""
+        ...
+
+    def move_on(self, conversation: str, no: int, seq: int, activity: int, /) -> None:
+        """A conversation, by its id and its number, has events up to `seq` now. Put off in the same way."""
         ...
 
     def known(self, table: str, key: Any, ask: Callable[[], Any], /) -> Any:
         """What `ask` finds in one table alone, or what it found the last time if nobody has written to the table since. That
         is only certain where the writer is alone; elsewhere it is asked every time. None is not remembered."""
-        ...
-
-    def know(self, table: str, key: Any, change: Callable[[Any], Any], /) -> None:
-        """What `known` says, if it says anything, is changed as the table is by what was put off."""
         ...
 
     def some(self, ids: Sequence[int], /) -> Any:

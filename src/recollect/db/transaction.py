@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
     from . import Row
 
-BLOCKS = (100, 10)  # rows in one insert: 1.3 us each instead of 2.4, and every statement hands over the interpreter's lock
+BLOCKS = (
+    100,
+    10,
+)  # rows in one insert: 1.3 us each instead of 2.4, and every statement hands over the interpreter's lock
 MOST_QUEUED = 1_000
 MOST_KNOWN = 1_000
 MERGED = 64  # pages of an index that are written at once to bring its pieces together
@@ -30,12 +33,14 @@ MERGED = 64  # pages of an index that are written at once to bring its pieces to
 class Batch:
     """What the requests of one transaction of the writer have in common, and what it knows from one to the next."""
 
-    __slots__ = ("drawn", "known", "queued", "unindexed", "version", "waiting")
+    __slots__ = ("drawn", "known", "moved", "queued", "unindexed", "version", "waiting")
 
     def __init__(self) -> None:
         self.waiting: dict[str, list[Row]] = {}
         """Statement -> rows that were put off: the appends of eight threads are one insert. Any other statement of a request
         comes after them."""
+        self.moved: dict[int, Row] = {}
+        """Conversations that went on, by their number: the same."""
         self.unindexed: list[tuple[str, Row]] = []
         """Words that wait for the end: (table, entry). One insert of many is cheaper for FTS5 than many of one."""
         self.drawn: dict[int, int] = {}
@@ -64,8 +69,7 @@ class Batch:
 
     def finish(self, connection: apsw.Connection) -> None:
         """Write what waits: before the commit, and before somebody looks."""
-        if self.waiting:
-            self.write_rows(connection)
+        self.write_rows(connection)
         if self.drawn:
             connection.executemany(
                 "update users set last_event = ? where no = ?", [(last, user) for user, last in self.drawn.items()]
@@ -82,9 +86,13 @@ class Batch:
 
     def write_rows(self, connection: apsw.Connection) -> None:
         """The rows that were put off: before any other statement."""
-        waiting, self.waiting = self.waiting, {}
-        for sql, rows in waiting.items():
-            _many(connection, sql, rows)
+        if self.waiting:
+            waiting, self.waiting = self.waiting, {}
+            for sql, rows in waiting.items():
+                _many(connection, sql, rows)
+        if self.moved:
+            moved, self.moved = self.moved, {}
+            _many(connection, _MOVE_ON, list(moved.values()))
 
     def committed(self, connection: apsw.Connection | None) -> None:
         """None: the connection is lost, and the next one counts from the beginning."""
@@ -97,6 +105,7 @@ class Batch:
     def undo(self) -> None:
         """All is rolled back, or all since the last `finish`."""
         self.waiting.clear()
+        self.moved.clear()
         self.unindexed.clear()
         self.drawn.clear()
         self.queued.clear()
@@ -121,8 +130,7 @@ class SQLiteTx:
     def all(self, sql: str, /, **params: Any) -> list[Row]:
         params["user"] = self.user
         if (batch := self._batch) is not None:
-            if batch.waiting:
-                batch.write_rows(self._connection)
+            batch.write_rows(self._connection)
             if sql[0] != "s":
                 batch.wrote(sql)
         return self._execute(sql, params).fetchall()
@@ -143,14 +151,22 @@ class SQLiteTx:
 
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
         if (batch := self._batch) is not None:
-            if batch.waiting:
-                batch.write_rows(self._connection)
+            batch.write_rows(self._connection)
             batch.wrote(sql)
         _many(self._connection, sql, rows, same)
 
     def put_off(self, sql: str, rows: Sequence[Row], /) -> None:
         assert self._batch is not None
         self._batch.waiting.setdefault(sql, []).extend(rows)
+
+    def move_on(self, conversation: str, no: int, seq: int, activity: int, /) -> None:
+        batch = self._batch
+        assert batch is not None
+        batch.moved[no] = (seq, activity, ids.now(), self.user, no)
+        known, key = batch.known.get("conversations", {}), (self.user, conversation)
+        if key in known:
+            row = known[key]
+            known[key] = (*row[:2], seq, *row[3:])
 
     def known(self, table: str, key: Any, ask: Callable[[], Any], /) -> Any:
         if self._batch is None:
@@ -165,12 +181,6 @@ class SQLiteTx:
                 found.clear()
             found[key] = answer
         return found[key]
-
-    def know(self, table: str, key: Any, change: Callable[[Any], Any], /) -> None:
-        assert self._batch is not None
-        found, key = self._batch.known.get(table, {}), (self.user, key)
-        if key in found:
-            found[key] = change(found[key])
 
     def some(self, ids: Sequence[int], /) -> str:
         return str(list(ids))
@@ -285,6 +295,11 @@ class SQLiteTx:
             self._batch.finish(self._connection)
 
 
+_MOVE_ON = (
+    "with moved (seq, activity, now, user_no, no) as (values (:seq, :activity, :now, :user_no, :no))"
+    " update conversations set last_seq = moved.seq, activity = moved.activity, updated_at = moved.now from moved"
+    " where conversations.user_no = moved.user_no and conversations.no = moved.no"
+)
 _FTS = {
     table: (
         f"insert into {table} (rowid, terms, scope) values (:id, :terms, :scope)",
@@ -298,21 +313,24 @@ _FTS = {
 
 
 class _Blocks(dict[tuple[str, int, int], str]):
-    """Inserts, for several rows at once; so many of the first values are the same for all rows. They stand in order and need
-    no names. Empty where a statement cannot be had that way."""
+    """Statements with `values (...)`, for several rows at once; so many of the first values are the same for all rows. They
+    stand in order and need no names. Empty where a statement cannot be had that way."""
 
     def __missing__(self, key: tuple[str, int, int]) -> str:
         sql, same, rows = key
-        head, values, one = sql.partition(" values ")
-        one, conflict, rest = one.partition(" on conflict ")
+        head, values, rest = sql.partition("values (")
+        end = rest.find(")")
+        while rest.count("(", 0, end) > rest.count(")", 0, end):  # that of a function among the values
+            end = rest.find(")", end + 1)
+        one, rest = rest[:end], rest[end:]
         first, *parts = one.split(":")
         behind = [part.lstrip("abcdefghijklmnopqrstuvwxyz_") for part in parts]
-        names = {part.removesuffix(end) for part, end in zip(parts, behind, strict=True)}
+        names = {part.removesuffix(other) for part, other in zip(parts, behind, strict=True)}
         found = ""
-        if sql.startswith("insert") and one.endswith(")") and ":" not in rest and len(names) == len(parts):
-            for n, end in enumerate(behind, 1):
-                first += (f"?{n}" if n <= same else "?") + end
-            found = head + values + ", ".join([first] * rows) + conflict + rest
+        if parts and ":" not in head + rest and len(names) == len(parts):
+            for n, other in enumerate(behind, 1):
+                first += (f"?{n}" if n <= same else "?") + other
+            found = head + values + "), (".join([first] * rows) + rest
         self[key] = found
         return found
 

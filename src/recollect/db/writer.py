@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 UNFINISHED = "select id from users where no in (select user_no from receipts where finished_at is null)"
 MAX_BATCH = 256
 MAX_BATCH_SECONDS = 0.010
+TURN_SECONDS = (
+    0.003  # as long as there is something to write, the gate is kept for so long: taking it costs a tenth of a batch
+)
 IDLE_SECONDS = 0.2
 READ_CACHE_KB = -16_000  # negative: kilobytes, not pages
 CHECKPOINT_SECONDS = 5.0
@@ -76,6 +79,15 @@ class Request:
             return False
 
 
+def _answer(batch: list[Request], error: BaseException | None = None) -> None:
+    """Let those go on whose request is done, or failed."""
+    for request in batch:
+        if error is not None and request.error is None:
+            request.error = error
+        request.done.release()
+    batch.clear()
+
+
 class Reader:
     """A connection for reading, and the lock that is held while it is in use."""
 
@@ -105,6 +117,9 @@ class Engine:
         is inside SQLite, and it can be forked."""
         self._thread: threading.Thread | None = None
         self._next: Request | None = None
+        self._written: list[Request] = []
+        """What the last transaction has done. When another one follows at once, the callers are told while it is being
+        committed: earlier, they and the writer would only wait for each other, for the interpreter's lock."""
         self._lost = False
         self._wal_pages = 0
         self.unfinished: list[str] = []
@@ -156,7 +171,7 @@ class Engine:
                 connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
         connection.pragma("secure_delete", True)
-        connection.set_wal_hook(self._after_commit)  # takes the place of the automatic checkpoint inside COMMIT
+        connection.wal_autocheckpoint(0)  # not inside COMMIT: see `_checkpoint`
         if migrate.LATEST >= migrate.ERASURE:
             self.unfinished = [row[0] for row in connection.execute(UNFINISHED)]
         return connection
@@ -173,10 +188,6 @@ class Engine:
 
             with self._gate.within(self._timeout):  # not while it is going on
                 shutil.rmtree(path + CONVERTING, ignore_errors=True)
-
-    def _after_commit(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
-        self._wal_pages = pages
-        return 0
 
     def _reader(self) -> Reader:
         reader: Reader | None = getattr(self._local, "reader", None)
@@ -343,24 +354,31 @@ class Engine:
                 return
             batch: list[Request] = []
             error: BaseException | None = None
+            last = False
             try:
                 with self._gate, self._writing:
                     reach("gate taken")
-                    if self._lost:  # a commit failed in a way that closed the connection: try anew, every time
-                        assert self._path is not None
-                        self._connection = self._connect_writer(self._path)
-                        self._lost = False
-                    last = self._alone(first, batch) if first.alone else self._fill(first, batch)
+                    until = time.monotonic() + TURN_SECONDS
+                    while first is not None:
+                        if self._lost:  # a commit failed in a way that closed the connection: try anew, every time
+                            assert self._path is not None
+                            self._connection = self._connect_writer(self._path)
+                            self._lost = False
+                        last = self._alone(first, batch) if first.alone else self._fill(first, batch)
+                        _answer(self._written)
+                        self._written, batch = batch, []
+                        if last or self._next or self._queue.empty() or time.monotonic() > until:
+                            break
+                        first = self._queue.get_nowait()
+                        last = first is None
             except BaseException as e:
                 error = e
-                last = False
+                assert first is not None
                 first.claim()
                 if first not in batch:
                     batch.append(first)
-            for request in batch:
-                if error is not None and request.error is None:
-                    request.error = error
-                request.done.release()
+            _answer(self._written)
+            _answer(batch, error)
             if self._wal_pages > MAX_WAL_PAGES:
                 self._checkpoint()
             if last:
@@ -404,6 +422,8 @@ class Engine:
             if any(request.error is None for request in batch):
                 self._commit()
                 self._batch.committed(None if self._lost else self._connection)
+                if not self._lost:
+                    self._wal_pages += self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)[0]
                 self._users |= new_users
             else:
                 self._connection.execute("rollback")
@@ -477,6 +497,7 @@ class Engine:
             mark = "select 1 from meta where name = 'batch' and value = ?", (f"{self._name}:{self._batches}",)
             self._connection.execute("update meta set value = ? where name = 'batch'", mark[1])
         reach("before commit")
+        _answer(self._written)
         try:
             self._connection.execute("commit")
             reach("after commit")
