@@ -45,9 +45,9 @@ class BranchVerbs(Handle):
 
     def _look_again(self, tx: Tx, conversation: str) -> None:
         """Another branch is the active one: what was learned on the others is not seen from outside any more."""
-        from .. import memories
+        from .. import edits
 
-        memories.refresh_of(tx, conversations.find(tx, conversation).no)
+        edits.refresh_of(tx, conversations.find(tx, conversation).no)
 
     def branches(self, conversation: ConversationLike) -> list[Branch]:
         """All branches of a conversation with parent, fork point, head, last activity and a preview, `main` first."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..db import Tx
-    from ..memories import Limits
+    from ..edits import Limits
     from ..model import Consolidation, Memory, MemoryChange, Retention
     from .arguments import BranchLike, ConversationLike
 
@@ -53,21 +53,21 @@ class MemoryVerbs(ConversationVerbs):
         workspace = None if workspace is None else self._workspace(workspace)
         if role not in ROLES:
             raise InvalidInput(f"There is no role {role!r}. The roles are: {', '.join(ROLES)}.")
-        from .. import memories
+        from .. import edits
 
-        draft = memories.Draft(
+        draft = edits.Draft(
             self._gate.another(), content, kind, importance, tags, workspace, source, role=role, valid_from=valid_from,
             valid_to=valid_to, roots=() if isinstance(derived_from, str) else tuple(derived_from),
         )  # fmt: skip
         if isinstance(derived_from, str):
             raise InvalidInput("derived_from must be a list of memory ids, not one text.")
         limits = self._limits()
-        made = self._remembering(lambda tx: memories.remember(tx, draft, name, limits, pinned=bool(pinned)))
+        made = self._remembering(lambda tx: edits.remember(tx, draft, name, limits, pinned=bool(pinned)))
         self._tell("chat.memory_saved", thread_id=name, count=1)
         return made
 
     def _limits(self) -> Limits:
-        from ..memories import Limits
+        from ..edits import Limits
 
         s = self._settings
         return Limits(
@@ -134,7 +134,7 @@ class MemoryVerbs(ConversationVerbs):
         """Correct a memory by hand. Another `content` is another memory, which takes the place of the old one. With
         `promote` it is the user's from now on: out of quarantine, seen from everywhere, whatever branch it was said on.
         Returns the memory that stands now."""
-        from .. import memories
+        from .. import edits, memories
 
         id = memory_id(memory)
         gate = self._gate.another()
@@ -142,16 +142,16 @@ class MemoryVerbs(ConversationVerbs):
         if kind is not None:
             changes["kind"] = memories.kind_of(kind)
         if importance is not None:
-            changes["importance"] = memories.importance_of(importance)
+            changes["importance"] = edits.importance_of(importance)
         draft = None
         if content is not None:
-            draft = memories.Draft(gate, content, tags=tags or ())
+            draft = edits.Draft(gate, content, tags=tags or ())
         if tags is not None:
-            changes["tags"] = memories.tags_of(tags, gate)
+            changes["tags"] = edits.tags_of(tags, gate)
         if not changes and draft is None and not promote:
             raise InvalidInput("There is nothing to revise: say content, kind, importance, tags or promote.")
         limits = self._limits()
-        made = self._remembering(lambda tx: memories.revise(tx, id, draft, changes, limits, promote=bool(promote)))
+        made = self._remembering(lambda tx: edits.revise(tx, id, draft, changes, limits, promote=bool(promote)))
         self._tell("chat.memory_revised", count=1)
         return made
 
@@ -172,22 +172,22 @@ class MemoryVerbs(ConversationVerbs):
         return self._read(lambda tx: retention.pins(tx, name))
 
     def _pin(self, memory: str | Memory | Event, pinned: bool) -> Memory | None:
-        from .. import memories, retention
+        from .. import edits, retention
 
         if isinstance(memory, Event) or (isinstance(memory, str) and ":" in memory):
             event = memory.id if isinstance(memory, Event) else ids.check(memory, "event id")
             self._write(lambda tx: retention.pin(tx, event, pinned))
             return None
         id = memory_id(memory)
-        return self._write(lambda tx: memories.pin(tx, id, pinned))
+        return self._write(lambda tx: edits.pin(tx, id, pinned))
 
     def undo(self, memory: str | Memory) -> Memory:
         """Take back the newest change of a memory, and whatever was changed together with it: a replaced statement stands
         again, its replacement does not. Once more goes one change further back. Returns the memory as it stands now."""
-        from .. import memories
+        from .. import edits
 
         id = memory_id(memory)
-        return self._remembering(lambda tx: memories.undo(tx, id))
+        return self._remembering(lambda tx: edits.undo(tx, id))
 
     def memory_history(self, memory: str | Memory) -> list[MemoryChange]:
         """Everything that happened to a memory, oldest first: who, why, before and after, on every branch."""
@@ -208,7 +208,7 @@ class MemoryVerbs(ConversationVerbs):
         everything that came from there. With `erase` nothing is left of it, nor of what was derived from it alone. In another
         `role` than the user's only what was extracted can be forgotten, one at a time, and never for good. Returns how many
         were forgotten."""
-        from .. import memories
+        from .. import edits, sources
 
         if role not in ROLES:
             raise InvalidInput(f"There is no role {role!r}. The roles are: {', '.join(ROLES)}.")
@@ -221,12 +221,12 @@ class MemoryVerbs(ConversationVerbs):
             id = memory_id(memory)
             if erase:
                 return self.erase(memory=id).counts["memories"]
-            self._write(lambda tx: memories.forget(tx, id, role=role))
+            self._write(lambda tx: edits.forget(tx, id, role=role))
             gone = 1
         else:
             name = source if isinstance(source, str) else getattr(source, "id", "")
             name = ids.check(name, "source")
-            gone = len(self._write(lambda tx: memories.forget_source(tx, name, erase=bool(erase))))
+            gone = len(self._write(lambda tx: sources.forget_source(tx, name, erase=bool(erase))))
         self._db.scrub()
         self._tell("chat.memory_forgotten", count=gone)
         return gone
