@@ -90,7 +90,8 @@ def _guarded(decision: Decision, neighbours: Sequence[Neighbour]) -> Decision:
 
 
 def _assert(candidate: Candidate, active: Sequence[Neighbour], policy: Policy) -> Decision:
-    from .extract.frames import content_words, frames
+    from .extract.frames import content_words
+    from .extract.framing import frames
 
     content = candidate.content
     mine = frames(content) if candidate.kind != "todo" else ()
@@ -378,7 +379,7 @@ def _same_subject(a: Frame, b: Frame) -> bool:
 
 
 def _prefer(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
-    from .extract.frames import _ANTONYM
+    from .extract.frames import ANTONYM
 
     qa, qb = dict(a.qualifiers), dict(b.qualifiers)
     over_a, over_b = (
@@ -404,7 +405,7 @@ def _prefer(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
     turned = bool(over_b and a.value <= over_b) or bool(over_a and b.value <= over_a)
     words_a, words_b = set(a.text.lower().split()), set(b.text.lower().split())
     heads = a.text.lower().split()[-1:] == b.text.lower().split()[-1:] != [] and len(words_a) == len(words_b) == 2
-    poles = {_ANTONYM[w] for w in words_a if _ANTONYM.get(w)} & {_ANTONYM[w] for w in words_b if _ANTONYM.get(w)}
+    poles = {ANTONYM[w] for w in words_a if ANTONYM.get(w)} & {ANTONYM[w] for w in words_b if ANTONYM.get(w)}
     if (
         turned
         or poles
@@ -422,14 +423,14 @@ _REPLIES = frozenset("answers answer replies reply responses response explanatio
 
 def _pull_apart(a: Frame, b: Frame) -> bool:
     """`Use a formal tone` and `Be informal`, `Keep answers short` and `Give long answers`: opposite wishes in other words."""
-    from .extract.frames import _ANTONYM
+    from .extract.frames import ANTONYM
 
     if a.negated or b.negated:
         return False
     one, two = set(a.text.lower().split()), set(b.text.lower().split())
     for w in one:
-        pole = _ANTONYM.get(w)
-        other = {x for x in two if pole and _ANTONYM.get(x) == pole}
+        pole = ANTONYM.get(w)
+        other = {x for x in two if pole and ANTONYM.get(x) == pole}
         if other and w not in two and not (pole == "length" and _SHORT.get(w) == _SHORT.get(min(other))):
             if pole in ("formality", "units", "degrees", "indent"):
                 return True
@@ -442,9 +443,9 @@ _SHORT = {"short": 0, "brief": 0, "concise": 0, "long": 1, "detailed": 1, "verbo
 
 
 def _poles(f: Frame) -> set[str]:
-    from .extract.frames import _ANTONYM
+    from .extract.frames import ANTONYM
 
-    return {_ANTONYM[w] for w in f.text.lower().split() if _ANTONYM.get(w)}
+    return {ANTONYM[w] for w in f.text.lower().split() if ANTONYM.get(w)}
 
 
 def _within(a: dict[str, frozenset[str]], b: dict[str, frozenset[str]]) -> bool:
@@ -472,7 +473,8 @@ def _one_word_apart(a: frozenset[str], b: frozenset[str]) -> bool:
 
 def _is_about(about: str, n: Neighbour, content: str) -> bool:
     """Whether a held statement is the one that the candidate says it replaces."""
-    from .extract.frames import content_words, frames
+    from .extract.frames import content_words
+    from .extract.framing import frames
 
     held = n.content.casefold().rstrip(".")
     if held == content.casefold().rstrip("."):
@@ -497,7 +499,8 @@ def _is_about(about: str, n: Neighbour, content: str) -> bool:
 
 
 def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
-    from .extract.frames import NOUNS, content_words, frames
+    from .extract.frames import content_words
+    from .extract.framing import NOUNS, frames
 
     about = candidate.about or candidate.content
     wanted = content_words(about)
