@@ -17,10 +17,11 @@ from math import log as ln
 
 from . import branches, conversations, edits, erased, ids, log, memories
 from .db.points import reach
-from .decide import Decision, Neighbour, Policy, decide
+from .decide import Decision, Policy, decide
 from .errors import EmbeddingFailed, NotFound
 from .extract import Turn, candidates, topic
 from .model import MAIN, OFFLINE, Consolidation
+from .relations import Neighbour
 from .search import fence
 from .search.tokens import term_set
 from .views import View
