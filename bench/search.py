@@ -193,12 +193,12 @@ def recall(run: Run) -> Iterator[Figure]:
 
 def _remember(store: recollect.Store, said: Sequence[str]) -> None:
     """As `remember`, many to a transaction: 10,000 commits are not what is measured."""
-    from recollect import memories
+    from recollect import edits
 
-    limits = memories.Limits(1 << 62, 0.0, 0, ())
+    limits = edits.Limits(1 << 62, 0.0, 0, ())
     for start in range(0, len(said), 500):
-        drafts = [memories.Draft(store._gate.another(), text) for text in said[start : start + 500]]
-        store._write(lambda tx, drafts=drafts: [memories.remember(tx, d, None, limits) for d in drafts])  # type: ignore[misc]
+        drafts = [edits.Draft(store._gate.another(), text) for text in said[start : start + 500]]
+        store._write(lambda tx, drafts=drafts: [edits.remember(tx, d, None, limits) for d in drafts])  # type: ignore[misc]
     store.remember("the last one asks for vectors")
 
 

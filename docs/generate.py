@@ -25,6 +25,7 @@ from recollect import aio, config, errors, model, store
 from recollect.archive import VERSION
 from recollect.archive import lines as recollect_archive
 from recollect.db import migrate, sqlite
+from recollect.verbs import arguments
 
 admin = sys.modules[recollect.Admin.__module__]
 
@@ -50,7 +51,7 @@ def verbs() -> str:
     for section, names in sections(store.Store):
         lines += [f"## {section}", ""]
         for name in names:
-            lines += entry(f"store.{name}", vars(store.Store)[name], f"store.{name}")
+            lines += entry(f"store.{name}", inspect.getattr_static(store.Store, name), f"store.{name}")
     lines += [
         "## AsyncStore",
         "",
@@ -77,18 +78,26 @@ def openers() -> dict[str, Callable[..., Any]]:
 
 
 def public(cls: type) -> list[tuple[str, Any]]:
-    return [(name, member) for name, member in vars(cls).items() if not name.startswith("_")]
+    """Public names, of the rooms that a class is made of too."""
+    return [(name, member) for part in rooms(cls) for name, member in vars(part).items() if not name.startswith("_")]
+
+
+def rooms(cls: type) -> list[type]:
+    """A class of ours and the classes of ours that it is made of, the ground first."""
+    return [part for part in reversed(cls.__mro__) if part.__module__.partition(".")[0] == recollect.__name__]
 
 
 def sections(cls: type) -> list[tuple[str, list[str]]]:
-    """Public names under the `# -- heading` they stand below in the source."""
-    found: list[tuple[str, list[str]]] = [("The handle", [])]
-    for line in inspect.getsource(cls).splitlines():
-        if heading := re.fullmatch(r"    # -- (.+)", line):
-            found.append((heading[1].capitalize(), []))
-        elif (verb := re.match(r"    def ([a-z]\w*)\(", line)) and verb[1] != "open":
-            found[-1][1].append(verb[1])
-    return [(title, names) for title, names in found if names]
+    """Public names under the `# -- heading` they stand below in the source, room by room."""
+    found: dict[str, list[str]] = {"The handle": []}
+    for part in rooms(cls):
+        title = "The handle"
+        for line in inspect.getsource(part).splitlines():
+            if heading := re.fullmatch(r"    # -- (.+)", line):
+                title = heading[1].capitalize()
+            elif (verb := re.match(r"    def ([a-z]\w*)\(", line)) and verb[1] != "open":
+                found.setdefault(title, []).append(verb[1])
+    return list(found.items())
 
 
 def entry(title: str, member: Any, called: str) -> list[str]:
@@ -131,9 +140,9 @@ def annotation(kind: Any) -> str:
 
 @functools.cache
 def aliases() -> dict[str, str]:
-    """Names that stand for a type in signatures: assigned in model.py or store.py, mostly for type checkers only."""
+    """Names that stand for a type in signatures: assigned in model.py or verbs/arguments.py, mostly for type checkers only."""
     found: dict[str, str] = {}
-    for module in (model, store):
+    for module in (model, arguments):
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 name = node.targets[0].id

@@ -22,9 +22,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from recollect.decide import Neighbour, Policy, decide
+from recollect.decide import Policy, decide
 from recollect.extract import Candidate, Turn, candidates, topic
 from recollect.extract.frames import stems
+from recollect.relations import Neighbour
 from recollect.search.tokens import term_set
 
 FOLDER = Path(__file__).parent / "memory"

@@ -9,7 +9,7 @@ from .store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .store import PathLike
+    from .verbs.arguments import PathLike
 
 
 class Admin:

@@ -22,7 +22,7 @@ from .store import Store
 if TYPE_CHECKING:
     from .model import Model
     from .search.embed import Embedder
-    from .store import PathLike
+    from .verbs.arguments import PathLike
 
 P = ParamSpec("P")
 R = TypeVar("R")

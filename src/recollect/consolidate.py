@@ -15,12 +15,13 @@ import time
 from functools import lru_cache
 from math import log as ln
 
-from . import branches, conversations, erased, ids, log, memories
+from . import branches, conversations, edits, erased, ids, log, memories
 from .db.points import reach
-from .decide import Decision, Neighbour, Policy, decide
+from .decide import Decision, Policy, decide
 from .errors import EmbeddingFailed, NotFound
 from .extract import Turn, candidates, topic
 from .model import MAIN, OFFLINE, Consolidation
+from .relations import Neighbour
 from .search import fence
 from .search.tokens import term_set
 from .views import View
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from .config import Settings
     from .conversations import Found
     from .db import Database, Tx
+    from .edits import Limits
     from .extract import Candidate
-    from .memories import Limits
     from .model import Event, Model
     from .redact import Gate
     from .search.vectors import Semantic
@@ -248,13 +249,13 @@ class Run:
         workspace = found.workspace if candidate.kind == "project_state" else None
         scope = memories.namespace(None, workspace)
         gate = self._gate.another()
-        draft = memories.Draft(
+        draft = edits.Draft(
             gate, candidate.content, candidate.kind, candidate.importance, candidate.tags, workspace, role=candidate.role,
             extractor=candidate.extractor, valid_from=candidate.valid_from, valid_to=candidate.valid_to,
             seqs=candidate.seqs, checkpoint=candidate.source_checkpoint_id,
         )  # fmt: skip
         id = memories.id_of(draft.content, None, workspace)
-        edit = memories.Edit(
+        edit = edits.Edit(
             tx, view, who=candidate.extractor, place=(found.no, branch, turn.seq), at=turn.created_at
         )  # fmt: skip
         doing = _Doing(tx, view, edit, draft, id, limits, turn)
@@ -311,7 +312,7 @@ class _Doing:
     """One candidate's change."""
 
     def __init__(
-        self, tx: Tx, view: View, edit: memories.Edit, draft: memories.Draft, id: str, limits: Limits, turn: Turn
+        self, tx: Tx, view: View, edit: edits.Edit, draft: edits.Draft, id: str, limits: Limits, turn: Turn
     ) -> None:
         self._tx, self._view, self._edit, self._draft = tx, view, edit, draft
         self._id, self._limits, self._turn = id, limits, turn

@@ -1,21 +1,23 @@
 """From a candidate to truth: what a new statement does to those that are held. Pure, and it says why.
 
-Every statement is read into a frame: about whom, which attribute, which value, and whether that attribute has one value
-at a time (where one lives) or many (which languages one speaks). A new value of a single attribute replaces the old one;
-a set grows; a denial takes away; the same again changes nothing. What is merely alike stays beside it: to lose a true
-statement is worse than to hold two that overlap. What a person wrote or pinned is never overwritten, only contradicted.
+A statement that is held already is refreshed, one that takes another's place replaces it, a denial takes away, and what is
+merely alike stays beside it (`relations` says which is which): to lose a true statement is worse than to hold two that
+overlap. What a person wrote or pinned is never overwritten, only contradicted.
 """
 
 from __future__ import annotations
 
+from .extract import Candidate
+from .extract.frames import Frame, content_words, stems
+from .extract.framing import NOUNS, frames
+from .extract.words import base_of
 from .light import dataclass
+from .relations import LASTING, Neighbour, aligned, are_of_one, is_about, is_negative, is_within, stands_to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .extract import Candidate
-    from .extract.frames import Frame
 
 ACTIONS = ("add", "update", "delete", "noop", "conflict")
 
@@ -25,21 +27,6 @@ class Policy:
     """How to decide; `Policy()` is the default of the settings."""
 
     similarity: float = 0.85  # memory_similarity_threshold: from here on two unread statements may be the same one
-
-
-@dataclass(frozen=True)
-class Neighbour:
-    """A memory that is held in the candidate's scope, as `decide` needs to know it."""
-
-    id: str  # the memory's id
-    content: str  # its statement
-    kind: str  # fact, preference, todo, project_state
-    importance: float = 0.5  # 0..1
-    pinned: bool = False  # whether it was pinned
-    by_hand: bool = False  # whether a person wrote or revised it
-    state: str = "active"  # only active ones can be updated or deleted; others are never touched
-    valid_from: int | None = None  # since when it holds
-    score: float | None = None  # likeness to the candidate by meaning, 0..1; None when it was not measured
 
 
 @dataclass(frozen=True)
@@ -90,7 +77,6 @@ def _guarded(decision: Decision, neighbours: Sequence[Neighbour]) -> Decision:
 
 
 def _assert(candidate: Candidate, active: Sequence[Neighbour], policy: Policy) -> Decision:
-    from .extract.frames import content_words, frames
 
     content = candidate.content
     mine = frames(content) if candidate.kind != "todo" else ()
@@ -104,7 +90,7 @@ def _assert(candidate: Candidate, active: Sequence[Neighbour], policy: Policy) -
         if (n.kind == "todo") != (candidate.kind == "todo"):
             continue
         theirs = frames(n.content) if n.kind != "todo" else ()
-        relation, why = _relation(candidate, mine, key, n, theirs, content_words(n.content))
+        relation, why = stands_to(candidate, mine, key, n, theirs, content_words(n.content))
         if not relation and not mine and not theirs and _are_one(candidate, key, n, policy):
             relation = "same"
         if relation == "same":
@@ -113,7 +99,7 @@ def _assert(candidate: Candidate, active: Sequence[Neighbour], policy: Policy) -
             replaced.append((n, why))
     if candidate.about is not None:
         for n in active:
-            if not any(n is r for r, _ in replaced) and n is not same and _is_about(candidate.about, n, content):
+            if not any(n is r for r, _ in replaced) and n is not same and is_about(candidate.about, n, content):
                 replaced.append((n, f"takes the place of “{n.content}”"))
     replaced = [(n, why) for n, why in replaced if n is not same]
     if same is not None and not replaced:
@@ -131,9 +117,8 @@ def _assert(candidate: Candidate, active: Sequence[Neighbour], policy: Policy) -
 
 def _are_one(c: Candidate, key: frozenset[str], n: Neighbour, policy: Policy) -> bool:
     """Two statements that nothing is known of, told apart by meaning: alike enough, and with the same names and figures."""
-    from .extract.frames import content_words
 
-    if n.score is None or n.score < policy.similarity or _negative(c.content) != _negative(n.content):
+    if n.score is None or n.score < policy.similarity or is_negative(c.content) != is_negative(n.content):
         return False
     marks = [
         frozenset(w.strip(".,") for w in t.split()[1:] if w[:1].isupper() or any(ch.isdigit() for ch in w))
@@ -143,361 +128,7 @@ def _are_one(c: Candidate, key: frozenset[str], n: Neighbour, policy: Policy) ->
     return marks[0] == marks[1] and len(key & words) >= 0.6 * len(key | words) > 0
 
 
-def _relation(
-    c: Candidate,
-    mine: Sequence[Frame],
-    key: frozenset[str],
-    n: Neighbour,
-    theirs: Sequence[Frame],
-    words: frozenset[str],
-) -> tuple[str, str]:
-    """How the candidate stands to one held statement: "same", "replaces" or "" (beside it), and why."""
-    if c.kind == "todo":
-        return ("same", "") if key == words else ("", "")
-    if not mine or not theirs:
-        if key == words and _negative(c.content) == _negative(n.content):
-            return "same", ""
-        if key == words:
-            return "replaces", f"says the opposite of “{n.content}”"
-        if c.operation == "correct" and not mine and not theirs and _one_word_apart(key, words):
-            return "replaces", f"corrects “{n.content}”"
-        return "", ""
-    verdict = ""
-    why = ""
-    matched = 0
-    for a in mine:
-        for b in theirs:
-            found, reason = _compare(c, a, b, n)
-            if found == "replaces":
-                return found, reason
-            if found == "same":
-                matched += 1
-    if (matched and matched >= len(mine)) or (
-        key == words and all(a.negated == b.negated and a.past == b.past for a in mine[:1] for b in theirs[:1])
-    ):
-        verdict = "same"
-    return verdict, why
-
-
-def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
-    """One frame of the candidate against one of a held statement."""
-    from .extract.frames import MANY, ONE, UNKNOWN
-
-    if a.past != b.past:
-        return "", ""
-    if a.subject == b.subject == "assistant" and _pull_apart(a, b):
-        return "replaces", f"the newer wish replaces “{n.content}”"
-    a, b = _aligned(a, b)
-    if not _same_subject(a, b):
-        return "", ""
-    if (
-        a.attribute in ("employer", "job")
-        and b.attribute == "job"
-        and _WITHOUT & set(b.text.lower().split())
-        and a.subject == b.subject
-        and not a.negated
-    ):
-        return "replaces", f"the newer value for work replaces “{n.content}”"
-    if a.attribute != b.attribute:
-        # Vegetarian, then "eats meat"; "doesn't eat fish" is something else.
-        return "", ""
-    opposite = f"says the opposite of “{n.content}”"
-    if a.attribute == "like" or a.attribute.startswith("do "):
-        if a.value == b.value:
-            return ("same", "") if a.negated == b.negated else ("replaces", opposite)
-        if (
-            a.attribute.startswith("do ")
-            and not a.negated
-            and not b.negated
-            and _poles(a) & _poles(b)
-            and len(a.value ^ b.value) <= 2
-        ):
-            return "replaces", f"the newer wish replaces “{n.content}”"
-        if (
-            a.negated != b.negated
-            and a.value
-            and a.attribute.startswith("do ")
-            and (a.value <= b.value or b.value <= a.value)
-        ):
-            return "replaces", opposite
-        return "", ""
-    if a.attribute == "prefer":
-        return _prefer(c, a, b, n)
-    if a.negated != b.negated:
-        if a.value == b.value or (a.negated and a.value and a.value <= b.value and a.cardinality != MANY):
-            return "replaces", opposite
-        if a.attribute == "diet" and b.value != a.value:
-            return ("", "")
-        return "", ""
-    quals_a, quals_b = dict(a.qualifiers), dict(b.qualifiers)
-    places = {p for p in quals_a.keys() & quals_b.keys() if p not in ("since", "until", "till")}
-    elsewhere = any(quals_a[p] != quals_b[p] for p in places)
-    if a.value == b.value:
-        if a.attribute == "name" and a.subject != b.subject:
-            return "same", ""
-        if not elsewhere and _within(quals_a, quals_b):
-            return "same", ""
-        if not elsewhere and a.cardinality == ONE and _within(quals_b, quals_a):
-            return "replaces", f"says more than “{n.content}”"
-        if elsewhere and c.mode == "now" and quals_a.keys() == quals_b.keys():
-            return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
-        if elsewhere and c.operation == "correct" and a.cardinality != MANY:
-            return "replaces", f"corrects “{n.content}”"
-        return "", ""
-    if a.cardinality == ONE and b.cardinality == ONE and not a.negated:
-        if elsewhere and c.operation != "correct":
-            return "", ""
-        if c.mode == "also":
-            return "", ""
-        if a.attribute in ("home",) and a.value and a.value > b.value:
-            return "replaces", f"says more than “{n.content}”"
-        if a.attribute in ("home", "job", "employer") and b.value > a.value:
-            return "same", ""
-        return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
-    if c.operation == "correct" and c.about is None and not a.negated and a.cardinality == UNKNOWN:
-        return "replaces", f"corrects “{n.content}”"
-    if (
-        a.cardinality == MANY
-        and c.operation == "correct"
-        and c.about is None
-        and quals_a
-        and quals_a == quals_b
-        and not a.negated
-    ):
-        return "replaces", f"corrects “{n.content}”"
-    if (
-        c.mode == "now"
-        and a.cardinality == MANY
-        and quals_a
-        and quals_a == quals_b
-        and set(quals_a) & {"for", "as"}
-        and not a.negated
-    ):
-        return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
-    if a.cardinality == UNKNOWN and not a.negated and _figures_apart(a, b):
-        return "replaces", f"the newer figure replaces that of “{n.content}”"
-    if (
-        c.mode == "now"
-        and a.subject != "user"
-        and not a.negated
-        and a.cardinality != ONE
-        and not elsewhere
-        and _is_thing(a.subject)
-    ):
-        return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
-    if c.mode == "now" and not a.negated and not elsewhere and (a.attribute == "study" or _are_rivals(a, b)):
-        return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
-    if a.cardinality == MANY and not a.negated and not elsewhere and _counts_apart(a, b):
-        return "replaces", f"the newer figure replaces that of “{n.content}”"
-    if a.cardinality == UNKNOWN and c.mode == "now" and a.value & b.value and not elsewhere:
-        return "replaces", f"the newer value for {_spoken(a)} replaces “{n.content}”"
-    return "", ""
-
-
-def _are_rivals(a: Frame, b: Frame) -> bool:
-    """Whether two values are of the kind of which people have one at a time: npm and pnpm, Chrome and Firefox."""
-    from .extract.words import RIVALS
-
-    return bool(
-        {RIVALS[w] for w in a.text.lower().split() if w in RIVALS}
-        & {RIVALS[w] for w in b.text.lower().split() if w in RIVALS}
-    )
-
-
-def _counts_apart(a: Frame, b: Frame) -> bool:
-    """`two coffees a day` and `three coffees a day`."""
-    from .extract.words import NUMBERS
-
-    left, right = a.text.lower().split(), b.text.lower().split()
-    counted = [w and (w[0].isdigit() or w[0] in NUMBERS) for w in (left, right)]
-    return all(counted) and left[1:] == right[1:] != []
-
-
-def _is_thing(subject: str) -> bool:
-    from .extract.words import KIN
-
-    return subject != "assistant" and not any(w.removesuffix("'s") in KIN for w in subject.split())
-
-
-def _aligned(a: Frame, b: Frame) -> tuple[Frame, Frame]:
-    """`Editor is Neovim` and `Uses Neovim` are the same thing said of a role and of a tool."""
-    from .extract.frames import Frame as Made
-    from .extract.frames import content_words
-    from .extract.words import TOOL_NOUNS
-
-    if (
-        a.attribute == "is on"
-        and b.attribute == "use"
-        and b.subject == "user"
-        and dict(b.qualifiers).get("for") == content_words(a.subject)
-    ):
-        return a, Made(a.subject, "is on", b.value, (), b.negated, a.cardinality, b.past, b.text)
-    if {a.attribute, b.attribute} == {"use", "work with"} and a.subject == b.subject and a.value == b.value:
-        return _as(a, "use"), _as(b, "use")
-    if a.attribute == "is on" and b.subject == "user" and b.attribute in _KEPT and content_words(a.subject) == b.value:
-        place = next((v for p, v in b.qualifiers if p in ("on", "in", "at", "with")), None)
-        if place is not None:
-            return a, Made(a.subject, "is on", place, (), b.negated, a.cardinality, b.past, b.text)
-    if {a.attribute, b.attribute} & {"use"} and a.subject == b.subject == "user" and a.value == b.value:
-        other = b.attribute if a.attribute == "use" else a.attribute
-        if other in TOOL_NOUNS:
-            return _as(a, "use"), _as(b, "use")
-    if {a.attribute, b.attribute} <= {"name", "called"} and a.subject == b.subject == "user" and a.value == b.value:
-        return _as(a, "name"), _as(b, "name")
-    if a.attribute != b.attribute and a.value == b.value and _hosting(a) and _hosting(b):
-        return _as(a, "host"), _as(b, "host", a.subject)
-    return a, b
-
-
-_WITHOUT = frozenset("unemployed jobless".split())
-_KEPT = frozenset("store keep host save manage track deploy run".split())
-_WHOLE = frozenset("user infrastructure everything stack".split())
-
-
-def _hosting(f: Frame) -> bool:
-    return f.attribute in ("host", "host ", "run on", "hosted on", "is on") and f.subject in _WHOLE
-
-
-def _as(f: Frame, attribute: str, subject: str | None = None) -> Frame:
-    from .extract.frames import Frame as Made
-
-    return Made(subject or f.subject, attribute, f.value, f.qualifiers, f.negated, f.cardinality, f.past, f.text)
-
-
-def _same_subject(a: Frame, b: Frame) -> bool:
-    if a.subject == b.subject:
-        return True
-    if a.attribute == b.attribute == "name":
-        # "Daughter is called Lena" and "daughter Lena is called Lena": the kin word is the first.
-        return a.subject.split()[0] == b.subject.split()[0]
-    # "sister" and "sister Ana" are one only where a name does not tell them apart.
-    short, long = sorted((a.subject, b.subject), key=len)
-    from .extract.words import KIN_ONE, PROJECT
-
-    return (long.startswith(short + " ") and short in KIN_ONE) or (short in PROJECT and long in ("the " + short,))
-
-
-def _prefer(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
-    from .extract.frames import _ANTONYM
-
-    qa, qb = dict(a.qualifiers), dict(b.qualifiers)
-    over_a, over_b = (
-        qa.pop("over", frozenset()) | qa.pop("than", frozenset()),
-        qb.pop("over", frozenset()) | qb.pop("than", frozenset()),
-    )
-    if "to" in qa and not over_a:
-        over_a = qa.pop("to")
-    if "to" in qb and not over_b:
-        over_b = qb.pop("to")
-    if a.value == b.value:
-        if a.negated != b.negated:
-            return "replaces", f"says the opposite of “{n.content}”"
-        if qa == qb or _within(qa, qb):
-            return "same", ""
-        if c.mode == "now" and qa.keys() == qb.keys():
-            return "replaces", f"the newer preference replaces “{n.content}”"
-        return "", ""
-    if a.negated or b.negated:
-        return "", ""
-    if any(qa.get(p) != qb.get(p) for p in set(qa) | set(qb) if p not in ("since", "until")):
-        return "", ""
-    turned = bool(over_b and a.value <= over_b) or bool(over_a and b.value <= over_a)
-    words_a, words_b = set(a.text.lower().split()), set(b.text.lower().split())
-    heads = a.text.lower().split()[-1:] == b.text.lower().split()[-1:] != [] and len(words_a) == len(words_b) == 2
-    poles = {_ANTONYM[w] for w in words_a if _ANTONYM.get(w)} & {_ANTONYM[w] for w in words_b if _ANTONYM.get(w)}
-    if (
-        turned
-        or poles
-        or (c.mode == "now" and _are_rivals(a, b))
-        or (heads and (c.mode == "now" or c.operation == "correct"))
-    ):
-        return "replaces", f"the newer preference replaces “{n.content}”"
-    if c.operation == "correct" or (c.mode == "now" and heads):
-        return "replaces", f"corrects “{n.content}”"
-    return "", ""
-
-
-_REPLIES = frozenset("answers answer replies reply responses response explanations explanation".split())
-
-
-def _pull_apart(a: Frame, b: Frame) -> bool:
-    """`Use a formal tone` and `Be informal`, `Keep answers short` and `Give long answers`: opposite wishes in other words."""
-    from .extract.frames import _ANTONYM
-
-    if a.negated or b.negated:
-        return False
-    one, two = set(a.text.lower().split()), set(b.text.lower().split())
-    for w in one:
-        pole = _ANTONYM.get(w)
-        other = {x for x in two if pole and _ANTONYM.get(x) == pole}
-        if other and w not in two and not (pole == "length" and _SHORT.get(w) == _SHORT.get(min(other))):
-            if pole in ("formality", "units", "degrees", "indent"):
-                return True
-            if pole == "length":
-                return all(_REPLIES & words or f.attribute == "answers" for words, f in ((one, a), (two, b)))
-    return False
-
-
-_SHORT = {"short": 0, "brief": 0, "concise": 0, "long": 1, "detailed": 1, "verbose": 1}
-
-
-def _poles(f: Frame) -> set[str]:
-    from .extract.frames import _ANTONYM
-
-    return {_ANTONYM[w] for w in f.text.lower().split() if _ANTONYM.get(w)}
-
-
-def _within(a: dict[str, frozenset[str]], b: dict[str, frozenset[str]]) -> bool:
-    return all(p in b and v <= b[p] for p, v in a.items() if p not in ("since", "until"))
-
-
-def _figures_apart(a: Frame, b: Frame) -> bool:
-    """`listens on port 8080` and `listens on port 9090`: only the figure differs."""
-    left, right = a.value - b.value, b.value - a.value
-    return len(left) == len(right) == 1 and bool(a.value & b.value) and all(w[:1].isdigit() for w in (*left, *right))
-
-
-def _spoken(f: Frame) -> str:
-    return f.attribute if f.subject == "user" else f"{f.subject}'s {f.attribute}"
-
-
-def _negative(text: str) -> bool:
-    lowered = f" {text.lower()} "
-    return any(w in lowered for w in (" not ", "n't ", " never ", " no longer "))
-
-
-def _one_word_apart(a: frozenset[str], b: frozenset[str]) -> bool:
-    return len(a - b) <= 1 and len(b - a) <= 1 and len(a & b) >= 2
-
-
-def _is_about(about: str, n: Neighbour, content: str) -> bool:
-    """Whether a held statement is the one that the candidate says it replaces."""
-    from .extract.frames import content_words, frames
-
-    held = n.content.casefold().rstrip(".")
-    if held == content.casefold().rstrip("."):
-        return False
-    if held == about.casefold().rstrip("."):
-        return True
-    wanted, words = content_words(about), content_words(n.content)
-    mine, theirs = frames(about), frames(n.content)
-    if mine and theirs:
-        a, b = mine[0], theirs[0]
-        if b.past or a.negated != b.negated or not a.value:
-            return False
-        if a.attribute == "use":
-            # "switched from Samsung": whatever said that it is used, had, or stands somewhere.
-            return (
-                a.value <= b.value.union(*(v for _, v in b.qualifiers))
-                and b.attribute not in _LASTING
-                and _is_thing(b.subject)
-            )
-        return wanted <= words and a.value <= b.value and a.attribute == b.attribute
-    return wanted == words
-
-
 def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
-    from .extract.frames import NOUNS, content_words, frames
 
     about = candidate.about or candidate.content
     wanted = content_words(about)
@@ -518,10 +149,10 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
             by_noun.append((min(hit) if meant[0] == "home address" else 0, n))
             continue
         if mine and theirs:
-            a, b = _aligned(mine[0], theirs[0])
-            if _same_subject(a, b) and a.attribute == b.attribute and not b.past and a.negated == b.negated:
+            a, b = aligned(mine[0], theirs[0])
+            if are_of_one(a, b) and a.attribute == b.attribute and not b.past and a.negated == b.negated:
                 if a.value <= b.value and (a.value or candidate.family == "explicit"):
-                    if _within(dict(a.qualifiers), dict(b.qualifiers)) or not b.qualifiers:
+                    if is_within(dict(a.qualifiers), dict(b.qualifiers)) or not b.qualifiers:
                         exact.append(n)
                         continue
                 if a.value and b.value and b.value <= a.value and b.cardinality == "one":
@@ -560,7 +191,6 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
     return _guarded(Decision("delete", found[0].id, why, tuple(n.id for n in found[1:]), store=False), active)
 
 
-_LASTING = frozenset("like prefer fear allergic know".split())
 _COUPLES = frozenset("girlfriend boyfriend wife husband partner fiance fiancé fiancee fiancée spouse".split())
 
 
@@ -582,7 +212,7 @@ def _ends(wanted: frozenset[str], theirs: Sequence[Frame], words: frozenset[str]
     ):
         return True
     around = f.value.union(*(v for _, v in f.qualifiers))
-    return f.subject == "user" and wanted <= around and f.attribute not in _LASTING
+    return f.subject == "user" and wanted <= around and f.attribute not in LASTING
 
 
 _FINISHING = frozenset("do finish complete handle mark cross tick".split())
@@ -598,8 +228,6 @@ _ALIKE = {
 
 
 def _done(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
-    from .extract.frames import content_words, stems
-    from .extract.words import base_of
 
     about = candidate.about or ""
     tokens = about.split()

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from .model import Progress
 
 GROUPS = ("day", "kind", "tool", "agent", "model", "workspace")
-DAY_MS = 86_400_000
 PAGE = 500
 
 
@@ -77,7 +76,7 @@ def _rows(tx: Tx, by: str, after: int) -> tuple[StatRow, ...]:
         " coalesce(sum(e.duration_ms), 0) from events e"
     )
     what = {
-        "day": f"e.created_at / {DAY_MS}",
+        "day": f"e.created_at / {ids.DAY_MS}",
         "kind": "e.kind",
         "tool": "e.tool",
         "agent": "e.agent",
@@ -93,7 +92,7 @@ def _rows(tx: Tx, by: str, after: int) -> tuple[StatRow, ...]:
     if by == "day":
         from datetime import UTC, datetime
 
-        rows = [(datetime.fromtimestamp(day * DAY_MS / 1000, UTC).date().isoformat(), *rest) for day, *rest in rows]
+        rows = [(datetime.fromtimestamp(day * ids.DAY_MS / 1000, UTC).date().isoformat(), *rest) for day, *rest in rows]
     return tuple(
         StatRow(str(key), n, int(tokens_in), int(tokens_out), float(cost), int(ms))
         for key, n, tokens_in, tokens_out, cost, ms in rows

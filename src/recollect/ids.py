@@ -6,6 +6,7 @@ import time
 from .errors import InvalidInput
 
 MAX_ID = 256
+DAY_MS = 86_400_000
 
 
 def now() -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from . import erased, items, memories, views
+from . import edits, erased, items, views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -209,10 +209,10 @@ def _drop_memories(tx: Tx, found: Judged) -> None:
     for memory, (tainted, kept) in found.changed.items():
         flags |= {c.flag for c in tainted if c.flag}
         _rebase(tx, memory, tainted, kept)
-    memories.remove(tx, sorted(found.gone))
+    edits.remove(tx, sorted(found.gone))
     touched = set(found.changed) | found.roots
     touched |= _unquote(tx, [s for s in dict.fromkeys(said) if s], set(names), flags)
-    memories.refresh(tx, touched)
+    edits.refresh(tx, touched)
 
 
 def _rebase(tx: Tx, memory: int, tainted: list[Change], kept: list[Change]) -> None:

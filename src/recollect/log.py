@@ -455,9 +455,9 @@ def delete_event(tx: Tx, conversation: str, seq: int) -> None:
     if not isinstance(seq, int) or not 0 < seq <= found.last_seq:
         raise NotFound(f"Conversation {found.id!r} has events 1 to {found.last_seq}; there is no {seq!r}.")
     (row,) = remove(tx, found, [seq])
-    from . import memories
+    from . import sources
 
-    memories.forget_event(tx, found, seq)
+    sources.forget_event(tx, found, seq)
     tx.run("delete from pins where user_no = :user and conversation_no = :c and seq = :seq", c=found.no, seq=seq)
     if row[0] == "message" and found.title is not None and found.title == conversations.title_from(row[1]):
         conversations.untitle(tx, found)
@@ -541,9 +541,9 @@ def clear(tx: Tx, conversation: str) -> int:
     unindex(tx, found)
     rows = tx.all("delete from events where user_no = :user and conversation_no = :c returning seq", c=found.no)
     conversations.bury(tx, found, [row[0] for row in rows], ids.now())
-    from . import memories
+    from . import sources
 
-    memories.outlive(tx, found, keep_place=True)
+    sources.outlive(tx, found, keep_place=True)
     tx.run("delete from pins where user_no = :user and conversation_no = :c", c=found.no)
     tx.run("delete from branches where user_no = :user and conversation_no = :c and no > 0", c=found.no)
     tx.run(

@@ -1,16 +1,15 @@
-"""Memories: short statements that outlive their conversation, remembered, revised, forgotten, and taken back again.
+"""Memories: short statements that outlive their conversation, and how they are read.
 
 A memory belongs to the user, or is limited to one conversation or one workspace. Its id follows from its scope and its
 words, so that the same statement in the same scope is one memory, however often it is said. Nothing about it is ever
-overwritten: what happens to it is a row of `memory_changes`, with who, why, where and how it stood afterwards, and how it
-stands is a question of where one looks from (`views`). `Edit` writes such rows and brings the rest in step: the head, the
-index, what rests on it.
+overwritten: what happens to it is a row of `memory_changes`, with who, why, where and how it stood afterwards (`edits`
+writes those), and how it stands is a question of where one looks from (`views`).
 """
 
 from __future__ import annotations
 
-from . import branches, checks, conversations, ids, views
-from .errors import InvalidInput, NotFound, ScopeFull
+from . import branches, conversations, ids, views
+from .errors import InvalidInput, NotFound
 from .light import loads
 from .model import MEMORY_KINDS, Memory, MemoryChange, Provenance
 from .search import index
@@ -18,13 +17,11 @@ from .views import Change, View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from .conversations import Found
     from .db import Row, Tx
-    from .redact import Gate
-    from .views import Place
 
 COLUMNS = (
     "m.memory_id, r.kind, coalesce(r.wording, m.content), r.importance, r.tags, c.id, m.workspace, r.source, r.pinned_at,"
@@ -40,284 +37,17 @@ PLACES = (
 FROM = " from memories m join memory_changes r on r.user_no = m.user_no and r.id = m.head" + PLACES
 """As memories stand from outside. Any change at all: `_FROM_ANY`."""
 _FROM_ANY = " from memory_changes r join memories m on m.user_no = r.user_no and m.id = r.memory" + PLACES
-HAND = "hand"
-CALLED = "call"
-"""The extractors of what was remembered by a verb: a person's words, or those of another role."""
+COLUMNS_LIST = COLUMNS.replace("coalesce(r.wording, m.content)", "content").split(", ")
+STORED = "select id, kind, content, tags, conversation_no, workspace, indexed_at, state, head from memories where user_no = :user"
+"""A memory as the index needs to know it."""
 ACTIVE = "active"
+PAGE = 200
 
 
 def namespace(conversation: int | None, workspace: str | None) -> str:
     """A scope as one text, compared by equality only."""
     limited = ("" if conversation is None else f"c{conversation}") + ("" if workspace is None else f"w{workspace}")
     return limited or "u"
-
-
-class Draft:
-    """A memory on its way to the table: checked, redacted, without an id yet."""
-
-    __slots__ = (
-        "checkpoint",
-        "content",
-        "extractor",
-        "flag",
-        "importance",
-        "kind",
-        "role",
-        "roots",
-        "seqs",
-        "source",
-        "tags",
-        "valid_from",
-        "valid_to",
-        "workspace",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        gate: Gate,
-        content: str,
-        kind: str = "fact",
-        importance: float = 0.5,
-        tags: Sequence[str] = (),
-        workspace: str | None = None,
-        source: str | None = None,
-        *,
-        role: str | None = "user",
-        extractor: str = HAND,
-        valid_from: int | None = None,
-        valid_to: int | None = None,
-        roots: Sequence[str] = (),
-        seqs: Sequence[int] = (),
-        checkpoint: str | None = None,
-    ) -> None:
-        self.kind = kind_of(kind)
-        self.importance = importance_of(importance)
-        self.content = gate.text(" ".join(checks.text(content, "content").split()))
-        if not self.content:
-            raise InvalidInput("content must not be empty.")
-        self.tags = tags_of(tags, gate)
-        self.workspace = workspace
-        self.source = gate.optional(checks.optional(source, "source"))
-        self.role = role
-        self.extractor = CALLED if extractor == HAND and role != "user" else extractor
-        self.valid_from, self.valid_to = _moment(valid_from, "valid_from"), _moment(valid_to, "valid_to")
-        self.roots = tuple(ids.check(root, "a memory id") for root in roots)
-        self.seqs = tuple(seqs)
-        self.checkpoint = checkpoint
-
-
-def _moment(value: int | None, what: str) -> int | None:
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63):
-        raise InvalidInput(f"{what} must be a time: a whole number of milliseconds since 1970.")
-    return value
-
-
-def kind_of(kind: str) -> str:
-    if kind not in MEMORY_KINDS:
-        raise InvalidInput(f"There is no kind of memory {kind!r}. The kinds are: {', '.join(MEMORY_KINDS)}.")
-    return kind
-
-
-def importance_of(value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise InvalidInput(f"importance must be a number from 0 to 1, not {value!r}.")
-    return float(value) + 0.0
-
-
-def tags_of(tags: Sequence[str], gate: Gate) -> str | None:
-    if isinstance(tags, str):
-        raise InvalidInput("tags must be a list of texts, not one text.")
-    safe = [gate.text(checks.text(tag, "a tag")) for tag in tags]
-    return checks.tags([*safe, "sensitive"] if gate.families else safe)
-
-
-class Limits:
-    """How much may be held, and for how long: from the settings."""
-
-    __slots__ = ("low", "most", "promote", "ttl_ms")
-
-    def __init__(self, most: int, low: float, ttl_days: int, promote: tuple[str, ...]) -> None:
-        self.most = most
-        self.low = low
-        self.ttl_ms = ttl_days * 86_400_000
-        self.promote = ("user", *promote)
-
-    def expires_at(self, draft: Draft, now: int) -> int | None:
-        """Low importance goes unless it is said again; never what a person wrote."""
-        return now + self.ttl_ms if draft.importance < self.low and draft.extractor != HAND else None
-
-
-# -- writing
-
-
-class Edit:
-    """Changes that are made together: one transaction's, undone together. `place` is where they are made."""
-
-    def __init__(self, tx: Tx, view: View, *, who: str, place: Place | None = None, at: int | None = None) -> None:
-        self._tx = tx
-        self._view = view
-        self._who = who
-        self._place = place
-        self._now = ids.now()
-        self._at = self._now if at is None else at
-        self._group: int | None = None
-        self.touched: set[int] = set()
-        # One at a time for each user: what is held must not change between looking and writing. (SQLite has one writer.)
-        tx.one("select no from users where no = :user" + tx.for_update)
-        self._left: dict[int, str] = {}
-        """Memories that are active no longer -> why what rests on them should be looked at."""
-
-    def put(self, memory: int, base: Change | None, action: str, why: str | None, **after: Any) -> Change:
-        """Write down that something happened to a memory. What is not said is as it was in `base`."""
-        tick = self._tx.ticks(1)[0]
-        if self._group is None:
-            self._group = tick
-        no, branch, seq = self._place or (None, None, None)
-        own = {
-            "id": tick, "user_no": self._tx.user, "memory": memory, "change": self._group, "action": action,
-            "conversation_no": no, "branch_no": branch, "seq": seq, "who": self._who, "why": why,
-            "prior": None if base is None else base.id, "at": self._at, "undone_at": None,
-        }  # fmt: skip
-        change = Change(**{**_NEW, **(base.__dict__ if base is not None else {}), **after, **own})
-        self._tx.many(views.INSERT, [change.values])
-        self.touched.add(memory)
-        if base is not None and base.state == ACTIVE and change.state != ACTIVE:
-            self._left[memory] = {"replaced": "has changed", "expired": "has expired"}.get(
-                change.state, "was forgotten"
-            )
-        return change
-
-    def add(
-        self, draft: Draft, found: Found | None, id: str, state: str, why: str, limits: Limits, **after: Any
-    ) -> int:
-        """A statement that stands from now on. Returns the memory's number; the same statement again keeps its own."""
-        tx = self._tx
-        no = None if found is None else found.no
-        row = tx.one("select id from memories where user_no = :user and memory_id = :id" + tx.for_update, id=id)
-        if row is None:
-            memory = tx.ticks(1)[0]
-            tx.run(
-                "insert into memories (id, user_no, memory_id, content, kind, tags, conversation_no, workspace, namespace,"
-                " state, created_at) values (:tick, :user, :id, :content, :kind, :tags, :c, :workspace, :namespace, 'hidden',"
-                " :at)",
-                tick=memory, id=id, content=draft.content, kind=draft.kind, tags=draft.tags, c=no, workspace=draft.workspace,
-                namespace=namespace(no, draft.workspace), at=self._at,
-            )  # fmt: skip
-        else:
-            memory = int(row[0])
-        self._root(memory, draft.roots)
-        base = self._view.among([memory]).get(memory) if row is not None else None
-        self.put(
-            memory, base, "quarantined" if state == "quarantined" else "added", why, state=state,
-            wording=None if row is None else draft.content, kind=draft.kind, importance=draft.importance, tags=draft.tags,
-            by_hand=self._now if draft.extractor == HAND else None, replaced_by=None, flag=None,
-            **self._provenance(draft), valid_from=self._at if draft.valid_from is None else draft.valid_from, valid_to=draft.valid_to,
-            **{"conflicts_with": None, "pinned_at": None, "expires_at": limits.expires_at(draft, self._now), **after},
-        )  # fmt: skip
-        return memory
-
-    def _root(self, memory: int, roots: Iterable[str]) -> None:
-        for root in roots:
-            no = number(self._tx, root)
-            if no == memory:
-                raise InvalidInput("A memory cannot be derived from itself.")
-            self._tx.run(
-                "insert into memory_roots (user_no, memory, root) values (:user, :memory, :root) on conflict do nothing",
-                memory=memory, root=no,
-            )  # fmt: skip
-
-    def confirm(self, memory: int, base: Change, why: str, limits: Limits, draft: Draft) -> None:
-        """The same was said again. It is refreshed; said again and again on one branch, that is one row. Said in another
-        place, or by hand, it stands by itself from then on: what the first place had may go."""
-        expires = None if base.expires_at is None else self._now + limits.ttl_ms
-        mine = None if self._place is None else self._place[:2]
-        if base.action == "confirmed" and base.who == self._who and (base.place and base.place[:2]) == mine:
-            self._tx.run(
-                "update memory_changes set at = :at, expires_at = :expires where user_no = :user and id = :id",
-                at=self._at, expires=expires, id=base.id,
-            )  # fmt: skip
-            self.touched.add(memory)
-            return
-        after: dict[str, Any] = {"expires_at": expires}
-        by_hand = draft.extractor == HAND
-        if by_hand:
-            after |= {"by_hand": base.by_hand or self._now, "expires_at": None}
-        if by_hand or (self._place is not None and self._place[0] != base.source_no):
-            after |= self._provenance(draft)
-        self.put(memory, base, "confirmed", why, **after)
-
-    def _provenance(self, draft: Draft) -> dict[str, Any]:
-        is_ours = self._place is not None and bool(draft.seqs)
-        no, branch, _ = self._place if self._place is not None and is_ours else (None, None, None)
-        return {
-            "source": None if is_ours else draft.source, "source_no": no, "source_branch": branch,
-            "source_seqs": ",".join(map(str, draft.seqs)) if is_ours else None, "checkpoint": draft.checkpoint,
-            "role": draft.role, "extractor": draft.extractor,
-        }  # fmt: skip
-
-    def finish(self) -> None:
-        """Flag what rests on what has gone, and bring heads and index in step."""
-        if self._left:
-            for root, happened in list(self._left.items()):
-                self._flag_dependants(root, happened)
-        refresh(self._tx, self.touched)
-
-    def _flag_dependants(self, root: int, happened: str) -> None:
-        rows = self._tx.all("select memory from memory_roots where user_no = :user and root = :root", root=root)
-        dependants = [row[0] for row in rows if row[0] not in self.touched]
-        for memory, standing in self._view.among(dependants).items():
-            if standing.state == ACTIVE and standing.flag is None:
-                self.put(
-                    memory, standing, "flagged", f"what it rests on {happened}", flag=f"What it rests on {happened}."
-                )
-
-
-_NEW: dict[str, Any] = dict.fromkeys(views.NAMES.replace(",", " ").split())
-
-
-def refresh(tx: Tx, memories: Iterable[int]) -> None:
-    """How these memories stand from outside, and whether they can be found at all: written down after a change."""
-    listed = sorted(memories)
-    view = View(tx)
-    known = views.of(tx, listed)
-    for start in range(0, len(listed), 400):
-        part = listed[start : start + 400]
-        rows = tx.all(_STORED + f" and id in ({','.join(map(str, part))})")
-        for row in rows:
-            _refresh(tx, view, row, known.get(row[0], []))
-
-
-def _refresh(tx: Tx, view: View, row: Row, changes: list[Change]) -> None:
-    memory, kind, content, tags, conversation, workspace, indexed_at, state, head = row
-    standing = view.standing(changes)
-    stands = "hidden" if standing is None else standing.state
-    at = None if standing is None else standing.id
-    newest = next((c for c in reversed(changes) if c.undone_at is None), changes[-1] if changes else None)
-    after = (kind, tags) if newest is None else (newest.kind, newest.tags)
-    is_found = views.may_be_active(changes)
-    was, clean = entry(row), (memory, after[0], content, after[1], conversation, workspace)
-    if indexed_at is not None and (not is_found or after != (kind, tags)):
-        index.remove(tx, [was])
-    if is_found and (indexed_at is None or after != (kind, tags)):
-        index.add(tx, [entry(clean)])
-        index.embed_again(tx, memory)
-    if (stands, at, *after, is_found) == (state, head, kind, tags, indexed_at is not None):
-        return
-    tx.run(
-        "update memories set state = :state, head = :head, kind = :kind, tags = :tags, indexed_at = :indexed"
-        " where user_no = :user and id = :id",
-        id=memory, state=stands, head=at, kind=after[0], tags=after[1],
-        indexed=None if not is_found else ids.now() if indexed_at is None else indexed_at,
-    )  # fmt: skip
-
-
-def refresh_of(tx: Tx, conversation: int) -> None:
-    """Another branch of a conversation is the active one: what was learned there may stand otherwise now."""
-    rows = tx.all(
-        "select distinct memory from memory_changes where user_no = :user and conversation_no = :c", c=conversation
-    )
-    if rows:
-        refresh(tx, {row[0] for row in rows})
 
 
 def id_of(content: str, conversation: str | None, workspace: str | None) -> str:
@@ -327,273 +57,23 @@ def id_of(content: str, conversation: str | None, workspace: str | None) -> str:
     return blake2b(scope.encode(), digest_size=16).hexdigest()
 
 
-def remember(tx: Tx, draft: Draft, conversation: str | None, limits: Limits, *, pinned: bool = False) -> Memory:
-    """By hand, or by a tool on somebody's behalf."""
-    found = None if conversation is None else conversations.find(tx, conversation)
-    place = _source(tx, draft)
-    if place is None and found is not None:
-        place = found.no, found.active_branch, branches.head(tx, found)
-    id = id_of(draft.content, conversation, draft.workspace)
-    trusted = draft.role in limits.promote
-    edit = Edit(tx, View(tx), who="user" if draft.role == "user" else draft.role or draft.extractor, place=place)
-    row = tx.one(
-        "select id, head, state from memories where user_no = :user and memory_id = :id" + tx.for_update, id=id
-    )
-    standing = None if row is None or row[1] is None else change(tx, row[1])
-    room: tuple[str, ...] = ()
-    if row is not None and standing is not None and row[2] == ACTIVE and not is_over(standing, ids.now()):
-        # By hand, it is everywhere from now on: a person has said it, wherever it was learned.
-        edit.confirm(row[0], standing, "said again", limits, draft)
-    elif standing is not None and not trusted and row is not None and row[2] == "quarantined":
-        edit.confirm(row[0], standing, "said again", limits, draft)
-    else:
-        if trusted:
-            room = make_room(edit, tx, namespace(None if found is None else found.no, draft.workspace), id, limits)
-        edit.add(
-            draft, found, id, ACTIVE if trusted else "quarantined",
-            "remembered" if trusted else f"the words of {draft.role or 'nobody'}: somebody has to look at it first", limits,
-            **({"pinned_at": ids.now(), "expires_at": None} if pinned else {}),
-        )  # fmt: skip
-    edit.finish()
-    memory = get(tx, id)
-    if room:
-        memory.__dict__["made_room"] = room
-    return memory
+def kind_of(kind: str) -> str:
+    if kind not in MEMORY_KINDS:
+        raise InvalidInput(f"There is no kind of memory {kind!r}. The kinds are: {', '.join(MEMORY_KINDS)}.")
+    return kind
 
 
-def keep(tx: Tx, draft: Draft, conversation: str | None, id: str) -> Memory:
-    """A statement under an id of the caller's, in the place of what it said before. It is never one with another of the
-    same words, there is no limit to them, and it is seen wherever its scope is: a program keeps these, by key."""
-    found = None if conversation is None else conversations.find(tx, conversation)
-    there = tx.one(
-        "select id, created_at from memories where user_no = :user and memory_id = :id" + tx.for_update, id=id
-    )
-    if there is not None:
-        remove(tx, [there[0]])
-    edit = Edit(tx, View(tx), who="user")
-    made = edit.add(draft, found, id, ACTIVE, "kept by a program", Limits(1 << 62, 0.0, 0, ()))
-    if there is not None:
-        tx.run("update memories set created_at = :at where user_no = :user and id = :m", at=there[1], m=made)
-    edit.finish()
-    return get(tx, id)
+# -- one of them
 
 
-def _source(tx: Tx, draft: Draft) -> Place | None:
-    """The place of the event that a draft names as its source, if it is one of this user's."""
-    if draft.source is None:
-        return None
-    name, colon, tail = draft.source.rpartition(":")
-    if not colon or not tail.isdigit() or len(tail) > 18:
-        return None
-    row = tx.one("select no from conversations where user_no = :user and id = :id", id=name)
+def number(tx: Tx, id: str) -> int:
+    row = tx.one("select id from memories where user_no = :user and memory_id = :id", id=id)
     if row is None:
-        return None
-    seq = int(tail)
-    for branch in branches.tree(tx, row[0]):
-        if tx.one(
-            "select 1 from events where user_no = :user and conversation_no = :c and branch_no = :b and seq = :seq",
-            c=row[0], b=branch, seq=seq,
-        ):  # fmt: skip
-            draft.seqs = (seq,)
-            draft.checkpoint = draft.checkpoint or f"event:{seq}"
-            return row[0], branch, seq
-    return None
+        raise NotFound(f"There is no memory {id!r}. `memories()` lists them.")
+    return int(row[0])
 
 
-def make_room(edit: Edit, tx: Tx, namespace: str, id: str, limits: Limits) -> tuple[str, ...]:
-    """Before one more is added by hand: let go of the least important, then the oldest, that nobody pinned or wrote."""
-    held = tx.all(
-        "select count(*) from memories where user_no = :user and namespace = :n and state = 'active'", n=namespace
-    )[0][0]
-    if held < limits.most:
-        return ()
-    rows = tx.all(
-        "select m.id, m.memory_id, r.id from memories m join memory_changes r on r.user_no = m.user_no and r.id = m.head"
-        " where m.user_no = :user and m.namespace = :n and m.state = 'active' and r.pinned_at is null and r.by_hand is null"
-        " order by case when r.expires_at <= :now then 0 else 1 end, r.importance, r.at, m.id limit :most",
-        n=namespace, now=ids.now(), most=held - limits.most + 1,
-    )  # fmt: skip
-    if len(rows) < held - limits.most + 1:
-        raise ScopeFull(
-            f"There are {held:,} memories here already, which is all that `memory_max_items_per_namespace` allows, and each"
-            " was pinned or written by hand. Forget one, or raise the setting; nothing was written."
-        )
-    for memory, _, head in rows:
-        standing = change(tx, head)
-        assert standing is not None
-        edit.put(memory, standing, "evicted", f"made room for {id}", state="expired")
-    return tuple(row[1] for row in rows)
-
-
-def revise(
-    tx: Tx,
-    id: str,
-    draft: Draft | None,
-    changes: dict[str, Any],
-    limits: Limits,
-    *,
-    promote: bool = False,
-) -> Memory:
-    """By hand. Another statement is another memory, which takes the old one's place; anything else changes it."""
-    row, standing = _standing(tx, id)
-    if standing.state not in (ACTIVE, "quarantined"):
-        raise InvalidInput(f"Memory {id!r} is {standing.state}: undo() that first, or remember() it again.")
-    # Seen from where the memory is seen; promoted, from everywhere.
-    edit = Edit(tx, View(tx), who="user", place=None if promote else standing.place)
-    after = {"by_hand": edit._now, "flag": None, "conflicts_with": None, "expires_at": None, **changes}
-    memory, conversation, workspace = row
-    limited = promote and (conversation is not None or workspace is not None)
-    if draft is not None or limited:
-        content = _content(tx, memory, standing) if draft is None else draft.content
-        found = None
-        if conversation is not None and not promote:
-            found = conversations.find(tx, conversations.by_number(tx, conversation))
-        scope = None if promote else workspace
-        new = id_of(content, None if found is None else found.id, scope)
-        if new != id:
-            if draft is None:
-                draft = Draft.__new__(Draft)
-                draft.content, draft.tags, draft.roots = content, standing.tags, ()
-            draft.kind, draft.importance = (
-                after.get("kind", standing.kind),
-                after.get("importance", standing.importance),
-            )
-            draft.tags = after["tags"] if "tags" in after else _merged(draft.tags, standing.tags)
-            draft.workspace, draft.source, draft.seqs, draft.checkpoint = scope, None, (), None
-            draft.role, draft.extractor, draft.valid_from, draft.valid_to = "user", HAND, None, standing.valid_to
-            room = (
-                make_room(edit, tx, namespace(None if found is None else found.no, scope), new, limits)
-                if limited
-                else ()
-            )
-            edit.put(
-                memory, standing, "replaced", "promoted to the user" if limited else "revised", state="replaced",
-                replaced_by=new,
-            )  # fmt: skip
-            made = edit.add(draft, found, new, ACTIVE, "promoted" if limited else f"revised from {id}", limits)
-            if standing.pinned_at is not None:
-                tx.run(
-                    "update memory_changes set pinned_at = :at where user_no = :user and memory = :m and change = :g",
-                    at=standing.pinned_at, m=made, g=edit._group,
-                )  # fmt: skip
-            edit.finish()
-            revised = get(tx, new)
-            revised.__dict__["made_room"] = room
-            return revised
-        after["wording"] = content
-    state = ACTIVE if promote else standing.state
-    edit.put(memory, standing, "promoted" if promote else "revised", "by hand", state=state, **after)
-    edit.finish()
-    return get(tx, id)
-
-
-def _merged(own: str | None, before: str | None) -> str | None:
-    return own if own is not None else before
-
-
-def _content(tx: Tx, memory: int, standing: Change) -> str:
-    if standing.wording is not None:
-        return standing.wording
-    return str(tx.all("select content from memories where user_no = :user and id = :id", id=memory)[0][0])
-
-
-def pin(tx: Tx, id: str, pinned: bool) -> Memory:
-    row, standing = _standing(tx, id)
-    if (standing.pinned_at is not None) != pinned:
-        edit = Edit(tx, View(tx), who="user", place=standing.place)
-        after: dict[str, Any] = {"pinned_at": edit._now if pinned else None}
-        if pinned:
-            after["expires_at"] = None
-        edit.put(row[0], standing, "pinned" if pinned else "unpinned", "by hand", **after)
-        edit.finish()
-    return get(tx, id)
-
-
-def forget(tx: Tx, id: str, *, role: str = "user") -> None:
-    """It is neither found nor listed any more; `undo` brings it back. In another role than the user's, what the user wrote
-    or pinned is not to be touched."""
-    row, standing = _standing(tx, id)
-    if standing.state == "forgotten":
-        raise NotFound(
-            f"Memory {id!r} was forgotten already. undo() brings it back, forget(erase=True) removes it for good."
-        )
-    if role != "user" and (standing.by_hand is not None or standing.pinned_at is not None):
-        raise InvalidInput(f"Memory {id!r} was written or pinned by the user: only the user can forget it.")
-    edit = Edit(tx, View(tx), who=role)
-    edit.put(row[0], standing, "forgotten", "by hand" if role == "user" else f"asked for by {role}", state="forgotten")
-    edit.finish()
-
-
-def came_from(tx: Tx, source: str) -> list[int]:
-    """Memories that came from an event or a conversation and from nowhere else, by number."""
-    name, _, tail = source.rpartition(":")
-    row = tx.one("select no from conversations where user_no = :user and id = :id", id=source)
-    seq: int | None = None
-    if row is None and tail.isdigit():
-        row = tx.one("select no from conversations where user_no = :user and id = :id", id=name)
-        seq = int(tail)
-    if row is None:
-        rows = tx.all(
-            "select distinct r.memory from memories m join memory_changes r on r.user_no = m.user_no and r.memory = m.id"
-            " where m.user_no = :user and (r.source = :source or substr(r.source, 1, :n) = :prefix)",
-            source=source, n=len(source) + 1, prefix=source + ":",
-        )  # fmt: skip
-        if not rows:
-            raise NotFound(f"Nothing is known of {source!r}: give the id of an event or of a conversation.")
-        return [r[0] for r in rows]
-    rows = tx.all(
-        "select distinct memory from memory_changes where user_no = :user and source_no = :c"
-        " and action in ('added', 'quarantined')",
-        c=row[0],
-    )
-    memories = []
-    for memory, changes in views.of(tx, [r[0] for r in rows]).items():
-        said = [c for c in changes if c.action in ("added", "quarantined") and c.undone_at is None]
-        if said and all(_is_from(c, row[0], seq) for c in said):
-            memories.append(memory)
-    return memories
-
-
-def _is_from(change: Change, conversation: int, seq: int | None) -> bool:
-    if change.source_no != conversation:
-        return False
-    return seq is None or str(seq) in (change.source_seqs or "").split(",")
-
-
-def forget_source(tx: Tx, source: str, *, erase: bool = False) -> list[str]:
-    """Everything that came from one event or conversation. Returns the ids of what went. What was said in that conversation
-    and not considered yet will not be: a late consolidation must not bring it back."""
-    place = tx.one(
-        "select no, last_seq from conversations where user_no = :user and id = :id" + tx.for_update, id=source
-    )
-    if place is not None:
-        tx.run("delete from considered where user_no = :user and conversation_no = :c", c=place[0])
-        tx.many(
-            "insert into considered (user_no, conversation_no, branch_no, upto) values (:user_no, :c, :b, :upto)",
-            [(tx.user, place[0], branch, place[1]) for branch in branches.tree(tx, place[0])],
-        )
-    found = came_from(tx, source)
-    standing = View(tx).among(found)
-    if erase:
-        gone = found
-        named = _ids(tx, gone)
-        remove(tx, gone)
-        return named
-    gone = [memory for memory in found if memory in standing and standing[memory].state != "forgotten"]
-    hidden = [memory for memory in found if memory not in standing]
-    edit = Edit(tx, View(tx), who="user")
-    for memory in gone:
-        edit.put(memory, standing[memory], "forgotten", f"everything that came from {source}", state="forgotten")
-    for memory in hidden:  # on a branch that is not the active one
-        last = views.of(tx, [memory])[memory][-1]
-        if last.state != "forgotten":
-            edit.put(memory, last, "forgotten", f"everything that came from {source}", state="forgotten")
-            gone.append(memory)
-    edit.finish()
-    return _ids(tx, gone)
-
-
-def _ids(tx: Tx, memories: Sequence[int]) -> list[str]:
+def ids_of(tx: Tx, memories: Sequence[int]) -> list[str]:
     found: list[str] = []
     for start in range(0, len(memories), 400):
         listed = ",".join(map(str, memories[start : start + 400]))
@@ -603,39 +83,38 @@ def _ids(tx: Tx, memories: Sequence[int]) -> list[str]:
     return found
 
 
-def undo(tx: Tx, id: str) -> Memory:
-    """Take back the newest change of a memory, as seen from outside, with everything that was changed together with it."""
-    row, standing = _standing(tx, id)
-    if standing.undone_at is not None:
-        raise InvalidInput(f"There is nothing left to undo: memory {id!r} is as it was before it was there.")
-    last: Change | None = standing
-    while last is not None and last.action in ("confirmed", "flagged"):
-        last = None if last.prior is None else change(tx, last.prior)
-    if last is None or last.undone_at is not None:
-        raise InvalidInput(f"There is nothing to undo: memory {id!r} was only said again.")
-    rows = tx.all(f"select {views.NAMES} from memory_changes where user_no = :user and change = :g", g=last.change)
-    together = [Change(*r) for r in rows]
-    known = views.of(tx, sorted({c.memory for c in together}))
-    undone = {c.id for c in together}
-    for c in together:
-        later = [x for x in known[c.memory] if x.id > c.id and x.undone_at is None and x.change != c.change]
-        blocking = [x for x in later if x.action not in ("confirmed", "flagged") and x.prior in undone]
-        if blocking and c.memory != row[0]:
-            other = _ids(tx, [c.memory])[0]
-            raise InvalidInput(
-                f"Memory {other!r}, which was changed with it, has been changed since: undo() that first."
-            )
-        for x in later:  # oldest first: each rests on the one before
-            if x.action in ("confirmed", "flagged") and x.prior in undone:
-                undone.add(x.id)
-    now = ids.now()
-    listed = ",".join(map(str, sorted(undone)))
-    tx.run(
-        f"update memory_changes set undone_at = :now where user_no = :user and id in ({listed}) and undone_at is null",
-        now=now,
+def locked(tx: Tx, id: str) -> tuple[tuple[int, int | None, str | None], Change]:
+    """(number, conversation, workspace) of a memory, locked, and how it stands from outside; or, when it is not seen from
+    there, how it last stood."""
+    row = tx.one(
+        "select id, conversation_no, workspace from memories where user_no = :user and memory_id = :id" + tx.for_update,
+        id=id,
     )
-    refresh(tx, known)
-    return get(tx, id)
+    if row is None:
+        raise NotFound(f"There is no memory {id!r}. `memories()` lists them.")
+    changes = views.of(tx, [row[0]])[row[0]]
+    return (row[0], row[1], row[2]), View(tx).standing(changes) or changes[-1]
+
+
+def change(tx: Tx, id: int) -> Change | None:
+    row = tx.one(f"select {views.NAMES} from memory_changes where user_no = :user and id = :id", id=id)
+    return None if row is None else Change(*row)
+
+
+def is_over(change: Change, now: int) -> bool:
+    return change.expires_at is not None and change.expires_at <= now
+
+
+def get(tx: Tx, id: str) -> Memory:
+    """A memory as it stands from outside; when it is not seen from there, as it last stood."""
+    row = tx.one(f"select {COLUMNS}{FROM} where m.user_no = :user and m.memory_id = :id", id=id)
+    if row is None:
+        memory = number(tx, id)
+        (row,) = tx.all(
+            f"select {COLUMNS}{_FROM_ANY} where r.user_no = :user and r.memory = :memory order by r.id desc limit 1",
+            memory=memory,
+        )
+    return load(row, ids.now())
 
 
 def history(tx: Tx, id: str) -> list[MemoryChange]:
@@ -659,39 +138,7 @@ def history(tx: Tx, id: str) -> list[MemoryChange]:
     ]  # fmt: skip
 
 
-COLUMNS_LIST = COLUMNS.replace("coalesce(r.wording, m.content)", "content").split(", ")
-
-
-# -- reading
-
-
-def number(tx: Tx, id: str) -> int:
-    row = tx.one("select id from memories where user_no = :user and memory_id = :id", id=id)
-    if row is None:
-        raise NotFound(f"There is no memory {id!r}. `memories()` lists them.")
-    return int(row[0])
-
-
-def _standing(tx: Tx, id: str) -> tuple[tuple[int, int | None, str | None], Change]:
-    """(number, conversation, workspace) of a memory, locked, and how it stands from outside; or, when it is not seen from
-    there, how it last stood."""
-    row = tx.one(
-        "select id, conversation_no, workspace from memories where user_no = :user and memory_id = :id" + tx.for_update,
-        id=id,
-    )
-    if row is None:
-        raise NotFound(f"There is no memory {id!r}. `memories()` lists them.")
-    changes = views.of(tx, [row[0]])[row[0]]
-    return (row[0], row[1], row[2]), View(tx).standing(changes) or changes[-1]
-
-
-def change(tx: Tx, id: int) -> Change | None:
-    row = tx.one(f"select {views.NAMES} from memory_changes where user_no = :user and id = :id", id=id)
-    return None if row is None else Change(*row)
-
-
-def is_over(change: Change, now: int) -> bool:
-    return change.expires_at is not None and change.expires_at <= now
+# -- many
 
 
 def view(
@@ -703,18 +150,6 @@ def view(
     if as_of is not None and found is not None and as_of <= found.last_seq:
         return View(tx, found, at, seq=as_of), found
     return View(tx, found, at, time=as_of), found
-
-
-def get(tx: Tx, id: str) -> Memory:
-    """A memory as it stands from outside; when it is not seen from there, as it last stood."""
-    row = tx.one(f"select {COLUMNS}{FROM} where m.user_no = :user and m.memory_id = :id", id=id)
-    if row is None:
-        memory = number(tx, id)
-        (row,) = tx.all(
-            f"select {COLUMNS}{_FROM_ANY} where r.user_no = :user and r.memory = :memory order by r.id desc limit 1",
-            memory=memory,
-        )
-    return load(row, ids.now())
 
 
 def rows(tx: Tx, numbers: Sequence[int], view: View) -> list[Row]:
@@ -731,17 +166,6 @@ def rows(tx: Tx, numbers: Sequence[int], view: View) -> list[Row]:
         return []
     chosen = ",".join(str(change.id) for change in standing.values())
     return tx.all(f"select {COLUMNS}{_FROM_ANY} where r.user_no = :user and r.id in ({chosen})")
-
-
-def state(row: Row, now: int) -> str:
-    """How a row (as `COLUMNS`) stands now: what was undone is forgotten, and what has expired is so before retention
-    writes it down."""
-    if row[30] is not None and row[30] <= now:
-        return "forgotten"
-    return "expired" if row[13] == ACTIVE and row[26] is not None and row[26] <= now else str(row[13])
-
-
-PAGE = 200
 
 
 def listing(
@@ -799,12 +223,6 @@ def _is_listed(
     )
 
 
-def tags(row: Row) -> tuple[str, ...]:
-    if row[4] is None:
-        return ()
-    return tuple(loads(row[4]))
-
-
 def beginning(tx: Tx, id: str, limit: int = 9) -> list[Memory]:
     """Memories whose id begins like this: people do not type 32 characters."""
     found = tx.all(
@@ -813,6 +231,32 @@ def beginning(tx: Tx, id: str, limit: int = 9) -> list[Memory]:
         id=id, n=len(id), limit=limit,
     )  # fmt: skip
     return [get(tx, row[0]) for row in found]
+
+
+def used(tx: Tx, counts: dict[str, int], at: int) -> None:
+    """Memories were shown to somebody: counted later, in one go."""
+    for id, n in counts.items():
+        tx.run(
+            "update memories set uses = uses + :n, used_at = :at where user_no = :user and memory_id = :id",
+            id=id, n=n, at=at,
+        )  # fmt: skip
+
+
+# -- a row
+
+
+def state(row: Row, now: int) -> str:
+    """How a row (as `COLUMNS`) stands now: what was undone is forgotten, and what has expired is so before retention
+    writes it down."""
+    if row[30] is not None and row[30] <= now:
+        return "forgotten"
+    return "expired" if row[13] == ACTIVE and row[26] is not None and row[26] <= now else str(row[13])
+
+
+def tags(row: Row) -> tuple[str, ...]:
+    if row[4] is None:
+        return ()
+    return tuple(loads(row[4]))
 
 
 def load(row: Row, now: int) -> Memory:
@@ -827,32 +271,19 @@ def load(row: Row, now: int) -> Memory:
     )  # fmt: skip
 
 
-def used(tx: Tx, counts: dict[str, int], at: int) -> None:
-    """Memories were shown to somebody: counted later, in one go."""
-    for id, n in counts.items():
-        tx.run(
-            "update memories set uses = uses + :n, used_at = :at where user_no = :user and memory_id = :id",
-            id=id, n=n, at=at,
-        )  # fmt: skip
-
-
 # -- the index
-
-
-_STORED = "select id, kind, content, tags, conversation_no, workspace, indexed_at, state, head from memories where user_no = :user"
-"""A memory as the index needs to know it."""
 
 
 def page(tx: Tx, after: int, most: int) -> list[Row]:
     """Stored memories that can be found, by id, as `entry` takes them."""
     return tx.all(
-        _STORED + " and id > :after and indexed_at is not null order by id limit :most", after=after, most=most
+        STORED + " and id > :after and indexed_at is not null order by id limit :most", after=after, most=most
     )
 
 
 def stored(tx: Tx, after: int, most: int) -> list[Row]:
     """All stored memories by id, those too that cannot be found."""
-    return tx.all(_STORED + " and id > :after order by id limit :most", after=after, most=most)
+    return tx.all(STORED + " and id > :after order by id limit :most", after=after, most=most)
 
 
 def told(tx: Tx, after: int, most: int) -> list[Row]:
@@ -868,114 +299,3 @@ def entry(row: Row) -> Row:
     """What a stored memory is indexed under."""
     id, kind, content, tags, conversation, workspace = row[:6]
     return index.entry(id, conversation, workspace, index.memory_terms(kind, content, tags))
-
-
-# -- what goes for good
-
-
-def remove(tx: Tx, memories: Sequence[int]) -> None:
-    """Nothing of these memories is left: not in the index, not in the history, not with what rests on them."""
-    for memory in memories:
-        rows = tx.all(_STORED + " and id = :id", id=memory)
-        index.remove(tx, [entry(row) for row in rows])
-        _flag_orphans(tx, memory)
-        tx.run("delete from memory_changes where user_no = :user and memory = :m", m=memory)
-        tx.run("delete from memory_roots where user_no = :user and (memory = :m or root = :m)", m=memory)
-        tx.run("delete from memories where user_no = :user and id = :m", m=memory)
-
-
-def _flag_orphans(tx: Tx, root: int) -> None:
-    edit = Edit(tx, View(tx), who="erase")
-    edit.touched.add(root)
-    edit._flag_dependants(root, "was erased")
-    edit.touched.discard(root)
-    edit.finish()
-
-
-def outlive(tx: Tx, conversation: Found, *, keep_place: bool) -> int:
-    """The history of a conversation goes, and what was learned from it stays: as it is seen on the active branch. With
-    `keep_place` the conversation itself stays, with one branch; without, what was limited to it goes, and the rest is
-    everywhere from now on. Returns how many memories went."""
-    no = conversation.no
-    view = View(tx, conversation)
-    rows = tx.all(f"select {views.NAMES} from memory_changes where user_no = :user and conversation_no = :c", c=no)
-    limited = (
-        () if keep_place else tx.all("select id from memories where user_no = :user and conversation_no = :c", c=no)
-    )
-    gone = [row[0] for row in limited]
-    remove(tx, gone)
-    touched: set[int] = set()
-    for row in rows:
-        change = Change(*row)
-        touched.add(change.memory)
-        if not view.sees(change):
-            tx.run("delete from memory_changes where user_no = :user and id = :id", id=change.id)
-        elif keep_place:
-            tx.run("update memory_changes set branch_no = 0, seq = 0 where user_no = :user and id = :id", id=change.id)
-        else:
-            tx.run(
-                "update memory_changes set conversation_no = null, branch_no = null, seq = null"
-                " where user_no = :user and id = :id",
-                id=change.id,
-            )
-    learned = tx.all(
-        "select id, memory, source_seqs from memory_changes where user_no = :user and source_no = :c", c=no
-    )
-    for id, memory, seqs in learned:
-        touched.add(memory)
-        if keep_place:
-            tx.run("update memory_changes set source_branch = 0 where user_no = :user and id = :id", id=id)
-        else:
-            first = (seqs or "0").split(",")[0]
-            tx.run(
-                "update memory_changes set source = :source, source_no = null, source_branch = null"
-                " where user_no = :user and id = :id",
-                id=id, source=f"{conversation.id}:{first}",
-            )  # fmt: skip
-    touched -= set(gone)
-    empty = [memory for memory in touched if not views.of(tx, [memory])]
-    remove(tx, empty)
-    refresh(tx, touched - set(empty))
-    tx.run("delete from considered where user_no = :user and conversation_no = :c", c=no)
-    if keep_place:
-        tx.run(
-            "insert into considered (user_no, conversation_no, branch_no, upto) values (:user, :c, 0, :seq)",
-            c=no, seq=conversation.last_seq,
-        )  # fmt: skip
-    return len(gone) + len(empty)
-
-
-def forget_event(tx: Tx, conversation: Found, seq: int) -> None:
-    """An event was deleted for good: so is what was learned from it and from nothing else."""
-    rows = tx.all(
-        "select memory, source_seqs from memory_changes where user_no = :user and source_no = :c", c=conversation.no
-    )
-    memories = {row[0] for row in rows if row[1] == str(seq)}
-    if not memories:
-        return
-    gone = []
-    for memory, changes in views.of(tx, sorted(memories)).items():
-        kept = [c for c in changes if not (c.source_no == conversation.no and c.source_seqs == str(seq))]
-        if not any(c.action in ("added", "confirmed", "quarantined") for c in kept):
-            gone.append(memory)
-    remove(tx, gone)
-
-
-def replace(tx: Tx, row: Row, clean: Row) -> None:
-    """Put another content in the place of a stored one, unless that was forgotten meanwhile."""
-    if [r[:6] for r in tx.all(_STORED + " and id = :id" + tx.for_update, id=row[0])] != [row[:6]]:
-        return
-    indexed = row[6] is not None
-    if indexed:
-        index.remove(tx, [entry(row)])
-    tx.run(
-        "update memories set content = :content, tags = :tags, workspace = :workspace, namespace = :namespace"
-        " where user_no = :user and id = :id",
-        id=clean[0], content=clean[2], tags=clean[3], workspace=clean[5], namespace=namespace(clean[4], clean[5]),
-    )  # fmt: skip
-    if indexed:
-        index.add(tx, [entry(clean)])
-        index.embed_again(tx, clean[0])
-    for change in views.of(tx, [clean[0]]).get(clean[0], ()):
-        tagged = checks.tags([*tags((None,) * 4 + (change.tags,)), "sensitive"])
-        tx.run("update memory_changes set tags = :tags where user_no = :user and id = :id", id=change.id, tags=tagged)

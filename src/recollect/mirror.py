@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from . import ids, items, jobs, log, memories
+from . import edits, ids, items, jobs, log, memories
 from .errors import InvalidInput, NotFound
 from .model import MEMORY_KINDS
 
@@ -36,7 +36,7 @@ class Wanted:
 
     __slots__ = ("draft", "name", "run", "thread", "user")
 
-    def __init__(self, user: str, thread: str | None, name: str, draft: memories.Draft, run: str | None) -> None:
+    def __init__(self, user: str, thread: str | None, name: str, draft: edits.Draft, run: str | None) -> None:
         self.user, self.thread, self.name, self.draft = user, thread, name, draft
         self.run = run
         """The conversation in which it was put, if any."""
@@ -64,7 +64,7 @@ def wanted(
     kind, importance, tags = value.get("kind"), value.get("importance"), value.get("tags")
     said = value.get("source")
     try:
-        draft = memories.Draft(
+        draft = edits.Draft(
             gate.another(),
             content,
             kind if kind in MEMORY_KINDS else "fact",
@@ -93,7 +93,7 @@ def keep(tx: Tx, wish: Wanted, now_id: str | None, owner: str, item: int) -> str
     if wish.draft.source is None and wish.run is not None:
         wish.draft.source = _newest_event(tx, wish.run)
     try:
-        return memories.keep(tx, wish.draft, wish.thread, id).id
+        return edits.keep(tx, wish.draft, wish.thread, id).id
     except NotFound:
         if now_id is not None:
             forget(tx, now_id)
@@ -113,7 +113,7 @@ def _free(tx: Tx, wish: Wanted, owner: str, item: int) -> str:
 
 def forget(tx: Tx, memory: str) -> None:
     try:
-        memories.remove(tx, [memories.number(tx, memory)])
+        edits.remove(tx, [memories.number(tx, memory)])
     except NotFound:
         pass  # somebody has forgotten it already
 

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from .aio import AsyncStore
 from .errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
 from .model import MAIN
-from .store import Store, _id
+from .store import Store
+from .verbs.arguments import conversation_id
 
 if TYPE_CHECKING:
     from agents.items import TResponseInputItem
@@ -98,7 +99,7 @@ class Session:
         session_settings: SessionSettings | None = None,
     ) -> None:
         """`session_id` is the conversation's id. `branch` is the one to be on; the active one unless said."""
-        self.session_id = _id(session_id)
+        self.session_id = conversation_id(session_id)
         self.session_settings = session_settings
         self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
         self._branch = branch

@@ -9,7 +9,7 @@ which they were true has passed. What is pinned stays, and so does the conversat
 
 from __future__ import annotations
 
-from . import branches, conversations, ids, log, memories
+from . import branches, conversations, edits, ids, log, sources
 from .errors import NotFound
 from .model import Expiry, Retention
 from .search import index
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from .config import Settings
     from .db import Database, Row, Tx
 
-DAY_MS = 86_400_000
 RECORDED = ("hook", "http")
 """Origins of conversations that expire by default."""
 
@@ -103,7 +102,7 @@ def _due(row: Row, settings: Settings, now: int) -> int:
         days = int(settings.retention_workspaces[workspace])
     else:
         days = settings.retention_days if origin in RECORDED else settings.retention_application_days
-    return days if days and updated_at <= now - days * DAY_MS else 0
+    return days if days and updated_at <= now - days * ids.DAY_MS else 0
 
 
 def _expire(tx: Tx, id: str, activity: int, why: str, apply: bool) -> tuple[Expiry | None, int]:
@@ -136,7 +135,7 @@ def _expire(tx: Tx, id: str, activity: int, why: str, apply: bool) -> tuple[Expi
             conversations.untitle(tx, found)
         conversations.drop_jobs(tx, found.no)
     elif apply:
-        memories.outlive(tx, found, keep_place=False)
+        sources.outlive(tx, found, keep_place=False)
         log.unindex(tx, found)
         index.retitle(tx, found.no, found.workspace, found.title, None)
         log.drop(tx, found)
@@ -152,7 +151,7 @@ def _memories(tx: Tx, now: int, apply: bool) -> tuple[list[Expiry], int]:
     )
     gone: list[Expiry] = []
     kept = 0
-    edit = memories.Edit(tx, View(tx), who="retention") if apply and rows else None
+    edit = edits.Edit(tx, View(tx), who="retention") if apply and rows else None
     standing = View(tx).among([row[0] for row in rows]) if apply else {}
     for no, id, content, expires_at, valid_to, kind, pinned_at, by_hand in rows:
         if expires_at is not None and expires_at <= now and by_hand is None:

@@ -17,7 +17,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import backup, branches, conversations, ids, log, memories, views
+from . import backup, branches, conversations, edits, ids, log, memories, views
 from .conversations import Found
 from .db import file
 from .db.chacha import RESERVED
@@ -457,7 +457,7 @@ def _remember(tx: Tx, rows: list[tuple[int, list[Any]]], plan: _Plan, places: di
             found = [views.Change(**unknown)]
         tx.many(views.INSERT, [change.values for change in found])
         made.append(tick)
-    memories.refresh(tx, made)
+    edits.refresh(tx, made)
 
 
 def _change(tx: Tx, v: list[Any], new: dict[int, int], memory: int, places: dict[tuple[int, int], int]) -> views.Change:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 
-from . import items, log, memories
+from . import edits, items, log, memories
 from .conversations import Found, load_metadata, title_from
 from .errors import Damaged
 from .model import Scan, SecretPlace
@@ -233,7 +233,7 @@ def _memories(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]
                 stored = json.dumps(list(dict.fromkeys([*tags, log.SENSITIVE])), ensure_ascii=False)
                 clean = (row[0], row[1], content, stored, row[4], workspace)
                 if fix:
-                    db.write(user, lambda tx, row=row, clean=clean: memories.replace(tx, row, clean))  # type: ignore[misc]
+                    db.write(user, lambda tx, row=row, clean=clean: edits.replace(tx, row, clean))  # type: ignore[misc]
         after = page[-1][0]
     return found + _changes(db, user, gate, fix)
 

@@ -159,7 +159,7 @@ def test_redacted_before_it_is_a_memory(open_store: Open) -> None:
 
 
 def test_it_happens_by_itself(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.store.CONSOLIDATE_DELAY_MS", 50)
+    monkeypatch.setattr("recollect.verbs.log.CONSOLIDATE_DELAY_MS", 50)
     store = open_store(memory_extract=True)
     c = store.create()
     store.append(c, role="user", text="I live in Porto.")

@@ -11,7 +11,7 @@ import pytest
 import recollect
 
 ROOT = Path(recollect.__file__).parent
-# doors -> store -> nouns -> db -> the ground. What is listed nowhere is a door: it may use all, and none but doors use it.
+# doors -> store -> verbs -> nouns -> db -> the ground. What is listed nowhere is a door: it may use all, and none but doors use it.
 LAYERS = [
     {"light", "errors", "ids", "model", "config", "checks", "redact", "hosts"},
     {"db", "telemetry"},
@@ -19,7 +19,9 @@ LAYERS = [
         "conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
         "search", "memories", "context", "views", "retention", "consolidate", "extract", "decide", "items", "mirror",
         "checkpoints", "schema", "archive", "feed", "keys", "crypt", "sealed", "erased", "erasure", "learned", "receipts",
+        "edits", "sources", "relations",
     },
+    {"verbs"},
     {"store"},
 ]  # fmt: skip
 HEAVY = (

@@ -4,8 +4,9 @@ import time
 
 import pytest
 
-from recollect.decide import Decision, Neighbour, Policy, decide
+from recollect.decide import Decision, Policy, decide
 from recollect.extract import Candidate, Turn, candidates
+from recollect.relations import Neighbour
 
 AT = 1_773_136_800_000
 

@@ -240,7 +240,7 @@ def lives(store: recollect.Store) -> None:
     store.recall("two")
     store.stats()
     store.verify()
-    now = recollect.store.DAY_MS * 100 + recollect.ids.now()
+    now = recollect.ids.DAY_MS * 100 + recollect.ids.now()
     real, recollect.ids.now = recollect.ids.now, lambda: now
     try:
         store._db.write("alex", lambda tx: jobs.enqueue(tx, "retain", "all"))
@@ -255,7 +255,7 @@ def lives(store: recollect.Store) -> None:
             store.remember("here", conversation=old)
             if keep:
                 store.pin(f"{old.id}:1")
-        now += recollect.store.DAY_MS * 100
+        now += recollect.ids.DAY_MS * 100
         store.retain(dry_run=True)
         store.retain()
     finally:

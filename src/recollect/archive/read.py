@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 
-from .. import branches, checkpoints, erased, items, jobs, log, memories, mirror, views
+from .. import branches, checkpoints, edits, erased, items, jobs, log, memories, mirror, views
 from ..errors import BadLine
 from ..model import MAIN, Imported, Problem
 from ..search import index
@@ -189,7 +189,7 @@ class Import:
             elif kind != "memory":
                 getattr(self, "_write_line" if kind == "write" else f"_{kind}")(tx, op, out)
         self._events(tx, events, out)
-        memories.refresh(tx, touched)
+        edits.refresh(tx, touched)
         for kind, key in out.jobs:
             jobs.enqueue(tx, kind, key)
         return out
@@ -288,7 +288,7 @@ class Import:
                 "update conversations set active_branch = :b, updated_at = :updated where user_no = :user and no = :c",
                 c=no, b=numbers[line["active_branch"] or MAIN], updated=line["updated_at"],
             )  # fmt: skip
-            memories.refresh_of(tx, no)  # what was learned on the other branches is not seen any more
+            edits.refresh_of(tx, no)  # what was learned on the other branches is not seen any more
 
     def _events(self, tx: Tx, ops: Sequence[Op], out: Outcome) -> None:
         wanted = [(op, found) for op in ops if (found := self._place(tx, op[1]["conversation"], out)) is not None]

@@ -10,7 +10,8 @@ import typer
 
 from .. import backup
 from ..model import SecretPlace
-from ..store import Store, _gate
+from ..store import Store
+from ..verbs.handle import gate_of
 from . import output
 from .doctor import PANEL
 from .events import STDIN, read_file
@@ -39,7 +40,7 @@ def redact(
     text = read_stdin() if file == STDIN else read_file(file)
     from ..redact import redact
 
-    clean, findings = redact(text, _gate(s.settings.but(redact=True)).policy())
+    clean, findings = redact(text, gate_of(s.settings.but(redact=True)).policy())
     starts = [0, *(i + 1 for i, c in enumerate(text) if c == "\n")]
     found: list[dict[str, Any]] = []
     for family, start, end in findings:
@@ -141,7 +142,7 @@ def _scan(s: Session, fix: bool, all_users: bool) -> Found:
 
         events, places, refused = 0, list[Place](), list[str]()
         with admin(s.where, settings=s.settings) as everyone:
-            gate = _gate(s.settings.but(redact=True))
+            gate = gate_of(s.settings.but(redact=True))
             for user in everyone.users():
                 family = gate.names_a_secret(user)
                 if family:

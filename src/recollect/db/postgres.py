@@ -511,7 +511,7 @@ class Postgres:
                 connection.execute(
                     "delete from recollect.meta where name like 'commit %%'"
                     " and cast(split_part(value, ' ', 2) as bigint) < %s",
-                    (ids.now() - 86_400_000,),
+                    (ids.now() - ids.DAY_MS,),
                 )
             if version > migrate.LATEST:
                 raise NewerSchema(

@@ -84,14 +84,14 @@ class Candidate:
     @property
     def query(self) -> str:
         """The words to look for neighbours with: the statement, what it is about, and what it might be held as."""
-        from .frames import query
+        from .framing import query
 
         return query(self.content, self.about)
 
     @property
     def topics(self) -> tuple[str, ...]:
         """The topics (see `topic`) under which a memory would be held that this one could touch."""
-        from .frames import topic
+        from .framing import topic
 
         found = [topic(text) for text in (self.content, self.about) if text]
         return tuple(dict.fromkeys(t for t in found if t))
@@ -103,7 +103,7 @@ def topic(content: str) -> str | None:
     Two statements of one topic are neighbours even when they share no word, which no search by words or meaning can
     promise. Keep it in a column beside each memory (by hand or not), and hand `decide` the memories of the candidate's
     `topics` first, then those that search finds. None when the statement is not understood."""
-    from .frames import topic
+    from .framing import topic
 
     return topic(content)
 

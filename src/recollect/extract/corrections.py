@@ -7,8 +7,7 @@ a number that of a number, a weekday that of a weekday, a name that of the name 
 from __future__ import annotations
 
 from ..light import pattern
-from .clauses import low
-from .words import MONTHS, WEEKDAYS, one_of
+from .words import MONTHS, WEEKDAYS, low, one_of
 
 WITH_LETTER = pattern(
     r"(?i)^(?P<name>[\w'-]+),? (?:is )?(?:spelled |spelt )?with (?P<how>an? |one |two |a double |double |no |the )?(?:letter )?(?P<letter>[a-z]{1,2})(?:'?s)?\b"

@@ -6,6 +6,7 @@ absolute stays as it was said.
 
 from __future__ import annotations
 
+from ..ids import DAY_MS
 from ..light import pattern
 from .words import NUMBERS, WEEKDAYS
 
@@ -34,7 +35,6 @@ _UPCOMING = pattern(
     r"(?i)\b(?:flight|train|meeting|appointment|interview|exam|call|visit|trip|dinner|lunch|party|deadline|due|leaves?|lands?"
     r"|arrives?|departs?|presentation|demo|concert|wedding|game|match|delivery)\b"
 )
-_DAY = 86_400_000
 
 
 def resolve(text: str, at: int, *, future: bool = False) -> tuple[str, int | None, int | None]:
@@ -61,7 +61,7 @@ def resolve(text: str, at: int, *, future: bool = False) -> tuple[str, int | Non
         if prep in ("since", "from", "as of", "starting"):
             begins = when
         elif prep in ("until", "till"):
-            ends = when + _DAY - 1
+            ends = when + DAY_MS - 1
         return words
 
     return _RELATIVE.sub(replace, text), begins, ends

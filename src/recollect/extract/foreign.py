@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..light import pattern
 from . import Candidate, Turn, danger
-from .clauses import capital
 from .offer import offer
 from .prose import sentences
+from .saying import capital
 
 LONGEST = 600
 _SAFE = pattern(

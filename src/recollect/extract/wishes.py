@@ -7,8 +7,9 @@ on), or when it is about manner rather than matter (in French, without emojis, i
 from __future__ import annotations
 
 from ..light import pattern
-from .clauses import capital, close_down, low, open_up, rewrite
-from .words import BASES, ING, PAST, one_of
+from .cutting import close_down, open_up
+from .saying import capital
+from .words import BASES, ING, PAST, low, one_of, rewrite
 
 _IMPERATIVE = pattern(
     r"(?i)^(?:(?:can|could|will|would) you |i (?:want|need|would like|would love|expect|would prefer) (?:for )?you to |you (?:should|must|need to|have to|can|are to) |make sure (?:that )?(?:you |to )?|be sure to |try to |remember to |i would rather you |i would prefer (?:it )?(?:if|that) you |i prefer (?:it )?(?:if|when|that) you |i like it when you |i ask you to |it is important that you |let us )?"

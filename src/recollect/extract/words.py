@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from functools import cache
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 @cache
 def one_of(text: str) -> frozenset[str]:
@@ -360,4 +364,46 @@ STOP = _set(
     would can could should very really just also too now please always ever up out about into there here some any all
     own who which what when where not no never don doesn didn isn aren wasn weren haven hasn won cannot nt anymore any
     more longer still already currently called named name assistant than then if while because want wants"""
+)
+
+
+_REWRITE = {
+    "my": "their", "mine": "theirs", "me": "them", "i": "they", "myself": "themselves", "our": "their", "ours": "theirs",
+    "us": "them", "we": "they", "ourselves": "themselves", "am": "are", "i'm": "they're", "i've": "they've",
+    "we're": "they're", "we've": "they've", "you": "the assistant", "your": "the assistant's", "yours": "the assistant's",
+    "yourself": "the assistant", "i'll": "they'll", "we'll": "they'll", "i'd": "they'd", "we'd": "they'd",
+}  # fmt: skip
+EDGE = ".,;:!?\"'()[]*_"
+
+
+def low(word: str) -> str:
+    """A word without case and edges."""
+    return word.strip(EDGE).lower()
+
+
+def rewrite(tokens: Sequence[str]) -> list[str]:
+    """Words of the first person in the third: `my kids` -> `their kids`."""
+    out: list[str] = []
+    for token in tokens:
+        bare = token.lower().strip(EDGE)
+        to = _REWRITE.get(bare)
+        if to is None:
+            out.append(token)
+        else:
+            at = token.lower().find(bare)
+            out.append(token[:at] + to + token[at + len(bare) :])
+    return out
+
+
+DEICTIC = frozenset("this these it here below above following that those them such something anything someone".split())
+OWN_PLACES = frozenset(
+    "repo project codebase workspace week month year team company house office app summer winter spring autumn repository quarter morning evening afternoon weekend".split()
+)
+
+
+SCREEN = frozenset(
+    """list array string table file files function script dataframe data csv json column row class object loop number
+    numbers set dict dictionary variable query question questions problem problems issue issues idea doubt feeling look
+    trouble time thing things way hunch point request error bug code example text sentence test form button page
+    headache fever cold cough stomachache deadline-question suspicion hard difficulty difficulties chance clue""".split()
 )

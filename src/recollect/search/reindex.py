@@ -6,7 +6,7 @@ the index.
 
 from __future__ import annotations
 
-from .. import items, log, memories
+from .. import edits, items, log, memories
 from ..conversations import Found
 from ..model import Problem
 from . import index
@@ -68,7 +68,7 @@ def _heads(tx: Tx, after: int) -> tuple[int, int]:
     rows = tx.all(
         "select id from memories where user_no = :user and id > :after order by id limit :page", after=after, page=PAGE
     )
-    memories.refresh(tx, [row[0] for row in rows])
+    edits.refresh(tx, [row[0] for row in rows])
     return (rows[-1][0], len(rows)) if rows else (after, 0)
 
 
