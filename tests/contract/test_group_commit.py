@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import recollect
-from recollect import jobs
+from recollect import jobs, log
 from recollect.redact import Gate
 from talk import Open, eventually
 
@@ -273,3 +273,109 @@ def test_what_the_writer_remembers_is_forgotten_with_what_failed(store: recollec
     assert isinstance(results[1], ValueError)
     assert store.append("c", role="user", text="4").seq == 4
     assert [event.seq for event in store.read("c")] == [1, 2, 3, 4]
+
+
+def test_who_looks_sees_what_others_of_the_batch_have_appended(store: recollect.Store) -> None:
+    """Their rows are written together at the end, but before anyone asks."""
+    a, b = store.create("a").id, store.create("b").id
+    store.append(a, role="user", text="so that the writer knows it")
+
+    def look(tx: "Tx") -> object:
+        return tx.all("select c.id, c.last_seq, e.seq from conversations c join events e on e.conversation_no = c.no"
+                      " where c.user_no = :user order by c.id, e.seq")  # fmt: skip
+
+    found = together(
+        store,
+        lambda: store.append(a, role="user", text="two").seq,
+        lambda: store.append(b, role="user", text="one").seq,
+        lambda: store.append(a, role="user", text="three").seq,
+        lambda: store._write(look),
+        lambda: store.append(a, role="user", text="four", key="k").seq,
+        lambda: store.append(a, role="user", text="four again", key="k").seq,
+        lambda: store.fork(a, at=4).name,
+        lambda: store.append(a, role="user", text="five", branch="main").seq,
+    )
+    assert [found[n] for n in (0, 1, 2, 4, 5)] == [2, 1, 3, 4, 4]
+    assert found[3] == [("a", 3, 1), ("a", 3, 2), ("a", 3, 3), ("b", 1, 1)]
+    assert [e.text for e in store.read(a, branch="main")] == [
+        "so that the writer knows it",
+        "two",
+        "three",
+        "four",
+        "five",
+    ]
+    assert [c.last_seq for c in store.conversations()] == [5, 1]
+    assert store.verify().ok
+
+
+def test_rows_that_cannot_be_written_fail_alone(store: recollect.Store) -> None:
+    """They are met at the end of the batch, when it is no longer known whose they are."""
+    c, d = store.create("c").id, store.create("d").id
+
+    def twice(tx: "Tx") -> None:
+        rows = [(tx.user, 1, 0, tx.ticks(1)[0], 1, "user", "the same number twice", 0, 0)] * 2
+        tx.put_off(log.INSERT_PLAIN, rows)
+
+    found = together(
+        store,
+        lambda: store.append(c, role="user", text="an apricot").seq,
+        lambda: store._write(twice),
+        lambda: store.append(d, role="user", text="a banana").seq,
+        lambda: store.append(c, role="user", text="a date").seq,
+    )
+    assert isinstance(found[1], Exception)
+    assert [found[n] for n in (0, 2, 3)] == [1, 1, 2]
+    assert [e.text for e in store.read(c)] == ["an apricot", "a date"]
+    assert [hits(store, fruit) for fruit in ("apricot", "banana", "date", "number")] == [1, 1, 1, 0]
+    assert store.verify().ok
+
+
+def test_nobody_waits_for_the_long_work_of_another(store: recollect.Store) -> None:
+    """A caller may be told while the next batch is committed, but not after somebody's long transaction."""
+    c = store.create("c").id
+    begun, go = threading.Event(), threading.Event()
+    told: list[int] = []
+
+    def long(_tx: "Tx") -> None:
+        begun.set()
+        go.wait(10)
+
+    def hold_and_queue(_tx: "Tx") -> None:
+        """In the transaction of the first append: so the long one is the next."""
+        threads[1].start()
+        waiting = store._db._engine._queue  # type: ignore[attr-defined]
+        assert eventually(lambda: waiting.qsize() > 0)
+
+    threads = [
+        threading.Thread(target=lambda: told.append(store._write(lambda tx: (hold_and_queue(tx), 1)[1], brief=True))),
+        threading.Thread(target=lambda: store._write(long)),
+    ]
+    store.append(c, role="user", text="the writer is there")
+    threads[0].start()
+    assert begun.wait(10)
+    assert eventually(lambda: told == [1])
+    go.set()
+    for t in threads:
+        t.join()
+
+
+def test_many_writers_and_a_long_one_lose_nothing(store: recollect.Store) -> None:
+    own = [store.create().id for _ in range(6)]
+
+    def talk(c: str) -> None:
+        for n in range(60):
+            assert store.append(c, role="user", text=f"number {n}").seq == n + 1
+
+    def import_some() -> None:
+        for _ in range(5):
+            store.append_many(own[0], [])
+            store.append_many(store.create().id, [{"role": "user", "text": f"old {n}"} for n in range(300)])
+
+    threads = [threading.Thread(target=talk, args=(c,)) for c in own] + [threading.Thread(target=import_some)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert [store.get(c).last_seq for c in own] == [60] * 6
+    assert sorted(c.last_seq for c in store.conversations(limit=20)) == [60] * 6 + [300] * 5
+    assert store.verify().ok

@@ -202,11 +202,11 @@ def test_what_is_said_meanwhile_keeps_it(open_store: Open, clock: list[int], mon
     monkeypatch.setattr(retention, "_due", meanwhile)
     write = store._db.write
 
-    def first_the_other(user: str, fn: Any) -> Any:
+    def first_the_other(user: str, fn: Any, **how: Any) -> Any:
         if said == [1]:
             said.append(2)
             other.append("c", role="user", text="wait")
-        return write(user, fn)
+        return write(user, fn, **how)
 
     monkeypatch.setattr(store._db, "write", first_the_other)
     assert store.retain().expiries == ()

@@ -26,7 +26,7 @@ pytest.importorskip("psycopg")
 from recollect.db.postgres import translate
 
 ROOT = Path(recollect.__file__).parent
-VERBS = ("all", "one", "run", "many", "send", "later")
+VERBS = ("all", "one", "run", "many", "put_off", "send", "later")
 TENANT = re.compile(
     r"\b(?:from|join|into|update)\s+(conversations|branches|events|tombstones|jobs|receipts|memories|words|title_words"
     r"|vectors|embeddings|statistics|memory_changes|memory_roots|considered|pins|items|item_texts|checkpoints"
@@ -57,7 +57,7 @@ class Recorder:
 
     def _call(self, verb: str, real: Callable[..., Any], sql: str, *args: Any, **params: Any) -> Any:
         frame = sys._getframe(1)
-        if verb == "many":
+        if verb in ("many", "put_off"):
             args = (rows := list(args[0]),)
             same = params.get("same", ())
             params_shown = dict(zip(translate(sql)[1], (*same, *rows[0]), strict=True)) if rows else {}
@@ -70,7 +70,7 @@ class Recorder:
 def record(database: type, patch: pytest.MonkeyPatch, seen: list[Statement]) -> None:
     for name in ("read", "write"):
         real = getattr(database, name)
-        recording = lambda self, user, fn, real=real: real(self, user, lambda tx: fn(Recorder(tx, seen)))  # noqa: E731
+        recording = lambda self, user, fn, real=real, **how: real(self, user, lambda tx: fn(Recorder(tx, seen)), **how)  # noqa: E731
         patch.setattr(database, name, recording)
 
 
@@ -604,7 +604,9 @@ def test_the_words_are_found_by_their_index(tmp_path: Path) -> None:
     try:
         for statements in _FTS.values():
             for sql in statements:
-                plan = connection.execute("explain query plan " + sql, (1,) * sql.count("?")).fetchall()
+                plan = connection.execute(
+                    "explain query plan " + sql, (1,) * (sql.count("?") + sql.count(":"))
+                ).fetchall()
                 assert all(
                     "INDEX 0:" not in row[3] or "INDEX 0:=" in row[3] or "INDEX 0:M" in row[3] for row in plan
                 ), plan

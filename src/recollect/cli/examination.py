@@ -61,7 +61,7 @@ class Snapshot:
             finally:
                 connection.execute("rollback")
 
-    def write(self, user: str, fn: "Callable[[Tx], T]", /) -> T:
+    def write(self, user: str, fn: "Callable[[Tx], T]", /, *, brief: bool = False) -> T:
         raise AssertionError("a snapshot is only read")
 
     def settled(self) -> int:

@@ -295,7 +295,7 @@ class Postgres:
         with self._translated():
             return self._transaction(user, fn, "begin isolation level repeatable read read only", create=False)
 
-    def write(self, user: str, fn: Callable[[Tx], T], /) -> T:
+    def write(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False) -> T:
         with self._translated():
             return self._transaction(user, fn, "begin", create=True)
 

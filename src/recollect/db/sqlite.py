@@ -62,9 +62,9 @@ class SQLite:
         with translated(self.location):
             return self._current().read(user, fn)
 
-    def write(self, user: str, fn: Callable[[Tx], T], /) -> T:
+    def write(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False) -> T:
         with translated(self.location):
-            return self._current().write(user, fn)
+            return self._current().write(user, fn, brief)
 
     def users(self, *, erased: bool = False) -> list[str]:
         with translated(self.location):

@@ -43,7 +43,7 @@ UNFINISHED = "select id from users where no in (select user_no from receipts whe
 MAX_BATCH = 256
 MAX_BATCH_SECONDS = 0.010
 TURN_SECONDS = (
-    0.003  # as long as there is something to write, the gate is kept for so long: taking it costs a tenth of a batch
+    0.003  # for so long the gate is kept while there is more to write: to take it again costs a tenth of a batch
 )
 IDLE_SECONDS = 0.2
 READ_CACHE_KB = -16_000  # negative: kilobytes, not pages
@@ -60,10 +60,11 @@ class Request:
     """What a caller hands to the writer. The token decides who has it: the writer that starts it, or the caller that
     gives up waiting; `list.pop` is atomic, so exactly one of them gets it."""
 
-    __slots__ = ("alone", "done", "error", "fn", "result", "token", "user")
+    __slots__ = ("alone", "brief", "done", "error", "fn", "result", "token", "user")
 
-    def __init__(self, user: str, fn: Callable[[Tx], Any], *, alone: bool = False) -> None:
+    def __init__(self, user: str, fn: Callable[[Tx], Any], *, brief: bool = False, alone: bool = False) -> None:
         self.user = user
+        self.brief = brief
         self.alone = alone
         self.fn = fn
         self.result: Any = None
@@ -118,7 +119,7 @@ class Engine:
         self._thread: threading.Thread | None = None
         self._next: Request | None = None
         self._written: list[Request] = []
-        """What the last transaction has done. When another one follows at once, the callers are told while it is being
+        """What the last transaction has done. When a brief one follows at once, the callers are told while it is being
         committed: earlier, they and the writer would only wait for each other, for the interpreter's lock."""
         self._lost = False
         self._wal_pages = 0
@@ -260,13 +261,13 @@ class Engine:
 
     # -- writing
 
-    def write(self, user: str, fn: Callable[[Tx], T]) -> T:
+    def write(self, user: str, fn: Callable[[Tx], T], brief: bool = False) -> T:
         if self._path is None:
             return self._write_memory(user, fn)
         self._refuse_nesting()
         if self._thread is None:
             self._start()
-        return self._submit(Request(user, fn))  # type: ignore[no-any-return]
+        return self._submit(Request(user, fn, brief=brief))  # type: ignore[no-any-return]
 
     def _start(self) -> None:
         with self._starting:
@@ -400,6 +401,8 @@ class Engine:
                 if request.alone:
                     self._next = request  # after this batch
                     break
+                if not request.brief:
+                    _answer(self._written)
                 if request.claim():
                     batch.append(request)
                     if careful:
@@ -528,6 +531,7 @@ class Engine:
 
     def _alone(self, request: Request, batch: list[Request]) -> bool:
         """A request that is no transaction but needs the file for itself."""
+        _answer(self._written)
         if request.claim():
             batch.append(request)
             self._batch.undo()

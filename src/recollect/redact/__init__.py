@@ -58,7 +58,7 @@ _loud: Pattern | None = None
 _quiet: dict[str, None] = {}
 """Texts that were found quiet a moment ago: a graph hands the same message over several times in one turn."""
 MOST_KEPT, LONGEST_KEPT = 128, 4_000
-SHORT = 100
+SHORT = 100  # characters: re2 hands over the interpreter's lock, which is dearer than to look without it
 SETTLED = 50  # after so many texts a process is no hook: loading re2 (4 ms) pays off
 
 

@@ -47,24 +47,26 @@ class Handle:
     def _read(self, fn: Callable[[Tx], T]) -> T:
         return self._do(self._db.read, fn) if self._telemetry.traces else self._run(self._db.read, fn)
 
-    def _write(self, fn: Callable[[Tx], T]) -> T:
-        return self._do(self._db.write, fn) if self._telemetry.traces else self._run(self._db.write, fn)
+    def _write(self, fn: Callable[[Tx], T], *, brief: bool = False) -> T:
+        way = self._db.write
+        return self._do(way, fn, brief=brief) if self._telemetry.traces else self._run(way, fn, brief=brief)
 
-    def _run(self, way: Callable[[str, Callable[[Tx], T]], T], fn: Callable[[Tx], T]) -> T:
+    def _run(self, way: Callable[..., Any], fn: Callable[[Tx], T], **how: bool) -> T:
         try:
-            return way(self._user, fn)
+            result: T = way(self._user, fn, **how)
+            return result
         except StorageError as e:
             self._tell("store.error", error=type(e).__name__, backend=self._db.dialect)
             raise
 
-    def _do(self, way: Callable[[str, Callable[[Tx], T]], T], fn: Callable[[Tx], T]) -> T:
+    def _do(self, way: Callable[..., Any], fn: Callable[[Tx], T], **how: bool) -> T:
         """The same in a span, named after the verb it belongs to."""
         verb = getattr(fn, "__qualname__", "other").split(".<locals>")[0].rpartition(".")[2].strip("_")
         with self._telemetry.span(
             f"store.{verb}", db__operation__name=way.__name__, gen_ai__operation__name=_GEN_AI.get(verb),
             db__system__name="postgresql" if self._db.dialect == "postgres" else "sqlite",
         ):  # fmt: skip
-            return self._run(way, fn)
+            return self._run(way, fn, **how)
 
     def _tell(self, event: str, **fields: Any) -> None:
         """Tell the operator, after the fact: numbers and ids, never content."""

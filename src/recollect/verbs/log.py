@@ -52,7 +52,8 @@ class LogVerbs(ConversationVerbs):
             self.get(name)  # an unknown conversation is an error whatever is switched off
             return [log.unstored(name, MAIN, d[0]) for d in drafts]
 
-        events, queued = self._write(lambda tx: self._append(tx, name, wanted, branch))
+        brief = len(wanted) <= log.FEW
+        events, queued = self._write(lambda tx: self._append(tx, name, wanted, branch), brief=brief)
         self._appended(queued)
         if len(wanted) == len(drafts):
             return events
