@@ -173,8 +173,10 @@ def sidecar(run: Run) -> Iterator[Figure]:
         yield Figure("sidecar, as fast as it can: append p99", percentile(load.appends, 0.99), None, "ms")
         yield Figure("sidecar, as fast as it can: search p95", p95(load.searches), None, "ms")
         load = Load(there, rate=RATE, search_every=0.2)
+        before, own = there.cpu(), time.process_time()
         took = load.run(seconds)
-        note = f"at {len(load.appends) / took:.0f} appends/s, counted from when each was due; p50 {p50(load.appends):.1f} ms"
+        busy = f"the sidecar took {(there.cpu() - before) / took:.2f} of a core, the clients {(time.process_time() - own) / took:.2f}"
+        note = f"at {len(load.appends) / took:.0f}/s, counted from when each was due; p50 {p50(load.appends):.1f} ms; {busy}"
         yield Figure("sidecar, at a pace: append p99", percentile(load.appends, 0.99), None, "ms", most(50), note)
         note = f"{len(load.searches)} searches, p50 {p50(load.searches):.1f} ms"
         yield Figure("sidecar, at a pace: search p95", p95(load.searches), None, "ms", most(50), note)

@@ -66,9 +66,6 @@ def build(
             continue
         if (hit.sensitive and not sensitive) or is_ours(hit.text) or not hit.text.strip():
             continue
-        words = term_set(hit.text)
-        if any(_same(words, other) for other in seen):
-            continue
         new_sitting = False
         if hit.type == "memory":
             if memories == max_memories:
@@ -80,6 +77,9 @@ def build(
         line = _line(hit)
         cost = count(line + "\n") + (count(_heading(hit) + "\n") if new_sitting else 0)
         if spent + cost > budget:
+            continue
+        words = term_set(hit.text)  # asked last: it takes longer than all the rest
+        if any(_same(words, other) for other in seen):
             continue
         spent += cost
         chosen.append((hit, line))

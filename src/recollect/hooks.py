@@ -12,10 +12,9 @@ from __future__ import annotations
 import os
 import sys
 
-from . import claude_code, config, redact
+from . import claude_code, config, light, redact
 from .config import Settings
 from .errors import AlreadyExists, ConversationDeleted, NotFound, RecollectError
-from .light import loads
 from .store import Store
 
 TYPE_CHECKING = False
@@ -57,6 +56,7 @@ def main() -> None:
         if said:
             sys.stdout.buffer.write(said.encode())
             sys.stdout.buffer.flush()
+        light.put_away()
     except BaseException as e:
         note(e, sys.argv[1:])
     os._exit(0)  # without the interpreter's farewell, which takes as long as the append
@@ -100,7 +100,8 @@ def run(arguments: Sequence[str], read: Callable[[], bytes]) -> str | None:
         return None
     if words != [claude_code.NAME]:
         raise ValueError(f"hooks: {' '.join(words)!r} is no agent; there is {', '.join(AGENTS)}")
-    payload = loads(read().decode("utf-8", "replace").strip())
+    light.shelve(os.path.join(folder, "hooks", "patterns"))
+    payload = light.loads(read().decode("utf-8", "replace").strip())
     if not isinstance(payload, dict) or not isinstance(payload.get("session_id"), str) or not payload["session_id"]:
         raise ValueError("hooks: standard input is not an object with a session_id")
     return Session(settings, folder, payload, [w for w in arguments if w != claude_code.NAME]).happened()
@@ -223,7 +224,7 @@ def _exchanged(host: str, uds: str, asked: str) -> Any:
     head, _, body = data.partition(b"\r\n\r\n")
     if head.split()[1:2] != [b"200"]:
         raise ValueError("it is not answered well")
-    return loads(body.decode())
+    return light.loads(body.decode())
 
 
 def _quote(text: str) -> str:

@@ -33,12 +33,96 @@ else:
         def __getattr__(self, name):
             if name.startswith("__"):
                 raise AttributeError(name)
-            import re
-
-            made = re.compile(self._source, self._flags)
+            made = _compiled(self._source, self._flags)
             for verb in ("findall", "finditer", "match", "search", "split", "sub"):
                 setattr(self, verb, getattr(made, verb))
             return getattr(made, name)
+
+    def _compiled(source, flags):
+        code = _shelf.get((source, flags))
+        if code is not None:
+            try:
+                import _sre
+
+                return _sre.compile(source, *code)
+            except (TypeError, ValueError, OverflowError, RuntimeError):  # it is checked there: damaged code is refused
+                del _shelf[source, flags]
+        import re
+
+        if _shelf_path:
+            _new.append((source, flags))
+        return re.compile(source, flags)
+
+
+_shelf: dict[tuple[str, int], tuple[Any, ...]] = {}
+"""(source, flags) -> what `_sre.compile` takes besides the source."""
+_shelf_path = ""
+_new: list[tuple[str, int]] = []
+
+
+def shelve(path: str) -> None:
+    """From now on patterns come compiled out of a file, and `put_away` adds those that are not in it yet. A question takes ten
+    to twenty of them; to import `re` and to compile these is a quarter of what a prompt's hook spends, and always gives
+    the same. As with Python's own compiled modules, the file is nobody's but ours: it holds no content, may be deleted at
+    any time, and one of another Python is not read."""
+    global _shelf_path
+    _shelf_path = path
+    try:
+        with open(path, "rb") as f:
+            head, _, codes = f.read().partition(b"\n")
+        made_by, kept = loads(head.decode())
+        if made_by != _maker():
+            return
+        words = memoryview(codes).cast("I")
+        for source, given, flags, groups, names, start, end in kept:
+            order = (None, *(dict(zip(names.values(), names, strict=True)).get(i) for i in range(1, groups + 1)))
+            _shelf[source, given] = (flags, words[start:end].tolist(), groups, names, order)
+    except (OSError, ValueError, TypeError, AttributeError):
+        _shelf.clear()  # there is none yet, or it is damaged: it is made anew
+
+
+def put_away() -> None:
+    """Write down what was compiled since `shelve`. Most processes have nothing to add."""
+    if not _new:
+        return
+    import json
+    import os
+
+    try:
+        from re import _compiler, _parser  # type: ignore[attr-defined]
+    except ImportError:  # another Python's: it has its own way
+        return
+    kept: list[Any] = []
+    words: list[int] = []
+
+    def put(source: str, given: int, flags: int, code: list[int], groups: int, names: Any) -> None:
+        kept.append([source, given, flags, groups, dict(names), len(words), len(words) + len(code)])
+        words.extend(code)
+
+    for (source, given), (flags, code, groups, names, _) in _shelf.items():
+        put(source, given, flags, code, groups, names)
+    import re
+
+    for source, given in _new:
+        made = re.compile(source, given)
+        code = _compiler._code(_parser.parse(source, given), given)
+        put(source, given, made.flags, code, made.groups, made.groupindex)
+    _new.clear()
+    from array import array
+
+    os.makedirs(os.path.dirname(_shelf_path), mode=0o700, exist_ok=True)
+    own = f"{_shelf_path}.{os.getpid()}"
+    with open(own, "wb") as f:
+        f.write(json.dumps([_maker(), kept]).encode() + b"\n" + array("I", words).tobytes())
+    os.replace(own, _shelf_path)
+
+
+def _maker() -> list[Any]:
+    """Which Python compiled it."""
+    import _sre  # type: ignore[import-not-found]
+    import sys
+
+    return [sys.version, _sre.MAGIC, _sre.CODESIZE]
 
 
 def loads(text: str) -> Any:

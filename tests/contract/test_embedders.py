@@ -4,6 +4,8 @@ what happens when they do not keep it."""
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -175,6 +177,23 @@ def test_the_bundled_model_gives_what_its_package_gives() -> None:
         root.setLevel(before[0])
         root.handlers[:] = before[1]
     assert np.allclose(WordLlama().embed(TEXTS), package.embed(TEXTS), atol=1e-6)
+
+
+def test_the_bundled_model_keeps_no_texts() -> None:
+    """Its tokenizer would keep ten thousand of them. Seen in a process of its own: this one has room already."""
+    code = """if True:
+        import random, resource, sys
+        from recollect.search.embed import WordLlama
+        model, chance = WordLlama(), random.Random(1)
+        words = ["".join(chance.choices("aeioubdklmnrst", k=6)) for _ in range(3_000)]
+        def some(n):
+            for _ in range(n):
+                model.embed([" ".join(chance.choices(words, k=20)) for _ in range(32)])
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        before = some(10)
+        print(some(125) - before)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert int(done.stdout) < 4_000_000, "22 MB for 4,000 texts while it kept them"
 
 
 def test_the_name_tells_models_apart() -> None:

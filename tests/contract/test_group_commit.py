@@ -229,6 +229,46 @@ def test_background_work_does_not_wait_for_ever(open_store: Open, monkeypatch: p
         worker.stop()
 
 
+def test_background_work_takes_a_tenth_while_callers_hurry(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "RUSH_SECONDS", 0.4)
+    monkeypatch.setattr(jobs, "PATIENCE_SECONDS", 0.0)
+    store = open_store(background=False)
+    shares: list[float] = []
+    done = threading.Event()
+
+    def long_work(user: str, key: str) -> None:
+        for _ in range(2):
+            worker.give_way()
+            before, began = time.thread_time(), time.monotonic()
+            while time.thread_time() - before < 0.02:
+                pass
+            worker.give_way()
+            shares.append(0.02 / (time.monotonic() - began))
+            calling.clear()  # and now they pause
+            time.sleep(0.5)
+        done.set()
+
+    worker = jobs.Worker(store._db, {"mine": long_work}, Gate())
+    store._write(lambda tx: jobs.enqueue(tx, "mine", "all"))
+    calling = threading.Event()
+    calling.set()
+
+    def call() -> None:
+        while calling.is_set():
+            worker.wake(store._user, 200)
+            time.sleep(0.002)
+
+    caller = threading.Thread(target=call)
+    caller.start()
+    try:
+        assert done.wait(20)
+    finally:
+        calling.clear()
+        caller.join()
+        worker.stop()
+    assert shares[0] <= 0.1 < shares[1]
+
+
 def test_what_the_writer_remembers_ends_where_somebody_else_writes(open_store: Open) -> None:
     """It does not ask again for what it has read and nobody has changed: conversations, counters, what was erased."""
     mine, other = open_store(), open_store()

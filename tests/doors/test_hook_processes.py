@@ -336,6 +336,39 @@ def test_a_prompt_loads_little(run: Run, project: Path, own_store: Path) -> None
     assert "recollect.hooks" in loaded
 
 
+@pytest.mark.parametrize("state", ["kept", "damaged", "of another Python"])
+def test_a_second_prompt_compiles_no_pattern(run: Run, project: Path, own_store: Path, state: str) -> None:
+    """Patterns take a quarter of a prompt's time to compile, so a hook keeps them; a file that is no good is made anew."""
+    command = installed(run, project)
+    asked = event("UserPromptSubmit", prompt="When did I say - on 3 May? - that I prefer the oak to be dark?")
+    start(
+        command, event("UserPromptSubmit", session_id="other", prompt="I prefer the oak. I said so yesterday, to Kim.")
+    )
+    start(command, asked)
+    told = start(command, asked).stdout.decode()  # what was asked is now among what is read
+    assert "I prefer the oak" in told
+    kept = own_store.parent / "hooks" / "patterns"
+    sound = kept.read_bytes()
+    if state == "damaged":
+        head, _, codes = sound.partition(b"\n")
+        kept.write_bytes(head + b"\n" + bytes(len(codes)))
+        assert start(command, asked).stdout.decode() == told
+        kept.write_bytes(b"[1]\n")
+        assert start(command, asked).stdout.decode() == told
+    elif state == "of another Python":
+        kept.write_bytes(sound.replace(sys.version.split()[0].encode(), b"2.7.18", 1))
+        assert start(command, asked).stdout.decode() == told
+    code = (
+        f"import sys; sys.path[:] = {sys.path!r}\nfrom recollect import hooks\n"
+        f"said = hooks.run(['claude-code'], {json.dumps(asked)!r}.encode)\nprint('re' in sys.modules)\nprint(said)"
+    )
+    out = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    assert out == f"False\n{told}\n"
+    assert not (own_store.parent / "hooks.log").exists()
+
+
 # -- importing and watching ------------------------------------------------------------------------------------------
 
 

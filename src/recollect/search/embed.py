@@ -187,6 +187,10 @@ class WordLlama:
             raise EmbeddingFailed(f"The weights in {folder} cannot be read ({e}): install wordllama 0.4 again.") from e
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
+        # To this model a text is one word, so its memory of words keeps ten thousand texts, 50 MB, that do not come again.
+        resize = getattr(self._tokenizer.model, "_resize_cache", None)
+        if resize is not None:
+            resize(0)
         self._np = np
 
     def embed(self, texts: Sequence[str], /) -> Any:

@@ -162,7 +162,7 @@ class SearchVerbs(LogVerbs):
         hits = self._search(
             prompt, limit=100, conversation=None, workspace=workspace, near=near, shown=context.LONGEST
         )  # fmt: skip
-        if here is not None:
+        if here is not None and any(h.conversation_id == here.id for h in hits):
             shown = {m.seq for m in self.messages(here, limit=None)}
             hits = [h for h in hits if h.conversation_id != here.id or h.seq not in shown]
         made = context.build(
