@@ -6,14 +6,15 @@ meant, so that "yesterday" said on 8 May 2023 is found by "7 May 2023" and by "M
 
 from __future__ import annotations
 
+from functools import cache
 from time import gmtime
 
 from ..light import pattern
-from .tokens import stem, term_set, terms, words
+from .tokens import hints, stem, term_set, terms, which, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
 _MONTHS = (
@@ -152,8 +153,8 @@ def dates(text: str, at: int | None = None) -> frozenset[str]:
     for word in _DAY_WORD.findall(low):
         by = {"yesterday": -1, "tomorrow": 1, "day before yesterday": -2, "the other day": -3}.get(word, 0)
         day(now + timedelta(days=by))
-    for which, unit in _REL.findall(low):
-        sign = -1 if which in ("last", "past", "previous") else 0 if which == "this" else 1
+    for said_of, unit in _REL.findall(low):
+        sign = -1 if said_of in ("last", "past", "previous") else 0 if said_of == "this" else 1
         if unit == "night":
             day(now + timedelta(days=min(sign, 0)))
         elif unit == "weekend":
@@ -256,12 +257,19 @@ def mentions(text: str, terms: list[str]) -> bool:
     return not _DATED_TERMS.isdisjoint(terms) or ("-" in text and _ISO.search(text) is not None)
 
 
-def has_time(text: str) -> bool:
-    """Does the text say when? A date, a relative date, a duration, a weekday."""
-    found = term_set(text)
-    if not _SURE_TERMS.isdisjoint(found):
-        return True
-    if _TIME_TERMS.isdisjoint(found) and _DIGIT.search(text) is None:
-        return False
-    low = text.lower()
-    return any(p.search(low) for p in _TELLS_WHEN)
+def have_time(texts: Sequence[str]) -> list[bool]:
+    """Which of the texts say when? By a date, a relative date, a duration, a weekday."""
+    return [
+        told & _SURE != 0
+        or ((told != 0 or _DIGIT.search(text) is not None) and any(p.search(text.lower()) for p in _TELLS_WHEN))
+        for text, told in zip(texts, which(texts, _sought()), strict=True)
+    ]
+
+
+_SURE, _PERHAPS = 1, 2
+
+
+@cache
+def _sought() -> list[tuple[str, int, tuple[str, ...]]]:
+    """The terms that say when, for `which`."""
+    return [(term, _SURE if term in _SURE_TERMS else _PERHAPS, hints(term)) for term in _TIME_TERMS | _SURE_TERMS]
