@@ -370,7 +370,7 @@ class Ranker:
             # A second look only adds. Who would stay behind the last that is wanted even with all of it is not looked at.
             least = looked_at[limit - 1][0] + self._most_by_second_look()
             looked_at = [one for one in looked_at if one[0] <= least]
-        self._read([one[3] for one in looked_at if one[3].names is None])
+        self._look_again([one[3] for one in looked_at if one[3].names is None])
         scored[: len(looked_at)] = [
             (score - (seen.names or 0.0) - seen.time, at, id, seen, around, meaning, form)
             for score, at, id, seen, around, meaning, form in looked_at
@@ -416,15 +416,14 @@ class Ranker:
         scored.sort()
         return scored
 
-    def _read(self, best: Sequence[_Seen]) -> None:
+    def _look_again(self, best: Sequence[_Seen]) -> None:
         """Of some of the best what costs more to know: do they say when, do they name something?"""
         q, w = self.question, self.weights
-        texts = [seen.doc.text[:SCANNED] for seen in best]
-        say_when = times.have_time(texts) if q.asks_when else None
-        for i, (seen, text) in enumerate(zip(best, texts, strict=True)):
+        for seen in best:
+            text = seen.doc.text[:SCANNED]
             seen.names = w.names if _names(text, q.speakers) else 0.0
-            if say_when is not None and say_when[i]:
-                seen.time = w.when
+            if q.asks_when and times.has_time(text):
+                seen.time += w.when
             if q.dates and times.may_have_time(text):
                 seen.time += w.date_meant * _agreement(q.dates, times.dates(text, seen.doc.created_at))
 
