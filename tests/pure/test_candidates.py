@@ -94,3 +94,19 @@ def test_the_pieces_of_the_index_are_brought_together_after_embedding(tmp_path: 
         assert len(found) == 12
     pieces = apsw.Connection(str(tmp_path / "a.db")).execute("select count(distinct segid) from words_idx").fetchall()
     assert pieces[0][0] < 4
+
+
+def test_large_pieces_of_the_index_become_one_as_well(tmp_path: Any) -> None:
+    pytest.importorskip("wordllama")
+    rng = random.Random(5)
+    with recollect.open(tmp_path / "a.db", user="alex", background=False) as store:
+        c = store.create("c")
+        for size in (1_600, 800, 400):
+            said = [" ".join(f"word{rng.randrange(20_000)}" for _ in range(30)) for _ in range(size)]
+            store.append_many(c, [{"role": "user", "text": f"tea {text}"} for text in said])
+            store.settle()
+        assert len(store.search("tea", limit=50)) == 50
+    connection = apsw.Connection(str(tmp_path / "a.db"))
+    pieces = [n for (n,) in connection.execute("select count(*) from words_idx group by segid order by 1").fetchall()]
+    assert sum(pieces) > 64 and 4 * sum(pieces[:-1]) < pieces[-1], pieces
+    connection.execute("insert into words (words, rank) values ('integrity-check', 0)").fetchall()

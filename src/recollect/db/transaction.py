@@ -26,6 +26,7 @@ FEW = 4  # so many go with one as well: every statement hands over the interpret
 MOST_QUEUED = 1_000
 MOST_KNOWN = 1_000
 MERGED = 64  # pages of an index that are written at once to bring its pieces together
+APART = 4  # pieces are brought into one when the smaller ones are together this part of the largest
 
 
 class Batch:
@@ -211,12 +212,23 @@ class SQLiteTx:
             found = self._execute(sql, (self.user, after, most)).fetchall()
         return [row[0] for row in found]
 
-    def tidy_words(self) -> None:
-        # FTS5 does so by itself, but waits until 64 pages were written or there are 16 pieces: with 12 of them a search in
-        # one conversation spends twice the time on words. Nothing is written where fewer than four are of a size.
+    def tidy_words(self) -> bool:
+        # FTS5 does so by itself, but waits until 64 pages were written or there are 16 pieces of a size: with 12 of them a
+        # search in one conversation spends twice the time on words, and with five still half as much again. All become one
+        # (a negative number) where the smaller ones are together a quarter of the largest, so that a page is written five
+        # times in its life; else nothing is written where fewer than four are of a size.
         self._write_out()
+        is_more = False
         for table in ("words", "title_words"):
-            self._execute(f"insert into {table} ({table}, rank) values ('merge', {MERGED})").fetchall()
+            found: list[Row] = self._execute(f"select count(*) from {table}_idx group by segid").fetchall()
+            pieces = sorted([row[0] for row in found])
+            is_scattered = len(pieces) > 1 and APART * sum(pieces[:-1]) >= pieces[-1]
+            before = self._connection.total_changes()
+            pages = -MERGED if is_scattered else MERGED
+            self._execute(f"insert into {table} ({table}, rank) values ('merge', {pages})").fetchall()
+            if is_scattered and sum(pieces) > MERGED and self._connection.total_changes() - before >= 2:
+                is_more = True
+        return is_more
 
     def forget_words(self) -> None:
         self._write_out()

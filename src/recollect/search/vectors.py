@@ -190,8 +190,8 @@ class Semantic:
             between()
             batch = db.read(user, self._next)
             if not batch:
-                if done:
-                    db.write(user, lambda tx: tx.tidy_words())
+                while done and db.write(user, lambda tx: tx.tidy_words()):
+                    between()
                 return done
             texts = [row for row in batch if row[2]]
             made = self.embed([row[2] for row in texts]) if texts else ()
