@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..db import Database, Row, Tx
     from .fusion import Ranked
+    from .tokens import Sought
     from .vectors import Semantic
 
 FEWEST, USUAL = (
@@ -154,10 +155,11 @@ class _Search:
         if vector is not None and self._semantic is not None:
             self._semantic.set_cosines(self._tx, vector, self._new, upto)
         ranker.add(around)
+        sought = [(term, 1 << i, hints(term)) for i, term in enumerate(asked)]
         hits: list[Hit] = []
         for ranked in ranker.best(r.limit + len(self._hidden)):
             if ranked.doc.id not in self._hidden:
-                hits.append(self._hit(ranked, asked))
+                hits.append(self._hit(ranked, sought))
                 if len(hits) == r.limit:
                     break
         return hits
@@ -464,21 +466,21 @@ class _Search:
 
     # -- hits
 
-    def _hit(self, ranked: Ranked, asked: Sequence[str]) -> Hit:
+    def _hit(self, ranked: Ranked, sought: Sequence[Sought]) -> Hit:
         row = self._rows[ranked.doc.id]
         if not ranked.doc.conversation:
             return Hit(
-                "memory", row[1], row[0], row[5], None, row[2], self._shown(row[2], asked), ranked.score, ranked.parts,
+                "memory", row[1], row[0], row[5], None, row[2], self._shown(row[2], sought), ranked.score, ranked.parts,
                 row[9], None, None, log.SENSITIVE in memories.tags(row),
             )  # fmt: skip
         text = row[4] or ranked.doc.text
         return Hit(
-            "event", row[2], ranked.doc.id, ranked.doc.conversation, row[1], text, self._shown(text, asked), ranked.score,
+            "event", row[2], ranked.doc.id, ranked.doc.conversation, row[1], text, self._shown(text, sought), ranked.score,
             ranked.parts, row[11], ranked.doc.speaker or None, self._branch_name(row), f'"{log.SENSITIVE}"' in (row[9] or ""),
         )  # fmt: skip
 
-    def _shown(self, text: str, asked: Sequence[str]) -> str:
-        return text if len(text) <= self._request.shown else snippet(text, asked)
+    def _shown(self, text: str, sought: Sequence[Sought]) -> str:
+        return text if len(text) <= self._request.shown else snippet(text, sought)
 
     def _branch_name(self, row: Row) -> str:
         return "main" if row[_B] == 0 else branches.tree(self._tx, row[_C])[row[_B]][0]
@@ -502,12 +504,11 @@ _RANGES = {
 }
 
 
-def snippet(text: str, asked: Sequence[str]) -> str:
+def snippet(text: str, sought: Sequence[Sought]) -> str:
     """The part of a text where most of the terms stand, cut at words."""
     if len(text) <= SNIPPET:
         return text
     starts = range(0, min(len(text), READ), SNIPPET // 2)
-    sought = [(term, 1 << i, hints(term)) for i, term in enumerate(dict.fromkeys(asked))]
     found = [bits.bit_count() for bits in which([text[at : at + SNIPPET] for at in starts], sought)]
     start = starts[found.index(max(found))]
     end = min(len(text), start + SNIPPET)
