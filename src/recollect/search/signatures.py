@@ -38,9 +38,6 @@ class Signatures:
         self._width = (dimension + 7) // 8
         self._count = 0
         self._upto = 0
-        # Where one search after the other counts: to have the system clear a new place each time takes longer than to count.
-        self._differ, self._counted = np.empty(BLOCK, dtype=np.uint64), np.empty(BLOCK, dtype=np.uint8)
-        self._distance = np.empty(BLOCK, dtype=np.uint16)
         self._forget_order()
 
     def __len__(self) -> int:
@@ -131,39 +128,37 @@ class Signatures:
         padded = np.zeros(len(self._planes) * 8, dtype=np.uint8)
         padded[: self._width] = np.packbits(vector > 0)
         asked = padded.view(np.uint64)
+        if chosen is None:
+            distance = self._distances(asked)
+        else:
+            distance = np.bitwise_count(self._planes[:, chosen] ^ asked[:, None]).sum(axis=0, dtype=np.uint16)
         # All up to the distance of the last that is wanted, found by counting: no sort of the rest. In all of them it is no
-        # further than in the first block.
-        furthest, found, far = -1, [], []
-        for start in range(0, count, BLOCK):
-            end = min(start + BLOCK, count)
-            distance = self._distances(asked, slice(start, end) if chosen is None else chosen[start:end], end - start)
-            if furthest < 0:
-                furthest = _furthest(distance, most)
-            near = np.flatnonzero(distance <= furthest)
-            found.append(near + start if chosen is None else chosen[near + start])
-            far.append(distance[near])
-        best, distance = (found[0], far[0]) if len(found) == 1 else (np.concatenate(found), np.concatenate(far))
+        # further than in some, which are counted first.
+        best = np.flatnonzero(distance <= _furthest(distance[: max(BLOCK, most)], most))
+        distance = distance[best]
         if len(best) > 4 * most:
             near = np.flatnonzero(distance <= _furthest(distance, most))
             best, distance = best[near], distance[near]
-        ids = self._ids[best]
+        at = best if chosen is None else chosen[best]
+        ids = self._ids[at]
         order = np.lexsort((ids, distance))[:most]
         first = self._first
         return [
-            (first + id, place)
-            for id, place in zip(ids[order].tolist(), self._places[best[order]].tolist(), strict=True)
+            (first + id, place) for id, place in zip(ids[order].tolist(), self._places[at[order]].tolist(), strict=True)
         ]
 
-    def _distances(self, asked: Any, at: Any, count: int) -> Any:
-        """In how many bits some differ from what is asked for."""
-        if not isinstance(at, slice):
-            return np.bitwise_count(self._planes[:, at] ^ asked[:, None]).sum(axis=0, dtype=np.uint16)
-        differ, counted, distance = self._differ[:count], self._counted[:count], self._distance[:count]
-        distance[:] = 0
-        for plane, bits in zip(self._planes, asked, strict=True):
-            np.bitwise_xor(plane[at], bits, out=differ)
-            np.bitwise_count(differ, out=counted)
-            np.add(distance, counted, out=distance)
+    def _distances(self, asked: Any) -> Any:
+        """In how many bits they differ from what is asked for. A block at a time: what is between stays near the processor."""
+        differ, counted = np.empty(BLOCK, dtype=np.uint64), np.empty(BLOCK, dtype=np.uint8)
+        distance = np.zeros(self._count, dtype=np.uint16)
+        for start in range(0, self._count, BLOCK):
+            block = distance[start : start + BLOCK]
+            end = start + len(block)
+            some, bits_of = differ[: len(block)], counted[: len(block)]
+            for plane, bits in zip(self._planes, asked, strict=True):
+                np.bitwise_xor(plane[start:end], bits, out=some)
+                np.bitwise_count(some, out=bits_of)
+                np.add(block, bits_of, out=block)
         return distance
 
 
