@@ -83,6 +83,22 @@ def test_signatures_are_chosen_by_place_whether_sorted_or_new() -> None:
         assert {place for _, place in known.nearest(asked, 30, [place_of(8)])} == {place_of(8)}
 
 
+def test_signatures_are_read_by_pages(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("wordllama")
+    from recollect.search import signatures
+
+    monkeypatch.setattr(signatures, "PAGE", 5)
+    with recollect.open(tmp_path / "a.db", user="alex", background=False) as store:
+        c = store.create("c")
+        for count in (10, 11, 23):  # two full pages, one more event, and pages with a rest
+            said = store.read(c)[-1].seq if store.read(c) else 0
+            store.append_many(c, [{"role": "user", "text": f"cup {n} of tea"} for n in range(said, count)])
+            store.settle()
+            assert len(store.search("a hot drink", limit=50)) == count
+            [known] = store._semantic().signatures.values()  # type: ignore[union-attr]
+            assert len(known) == count
+
+
 def test_the_pieces_of_the_index_are_brought_together_after_embedding(tmp_path: Any) -> None:
     pytest.importorskip("wordllama")
     with recollect.open(tmp_path / "a.db", user="alex", background=False) as store:
