@@ -99,6 +99,11 @@ def over(run: Run, path: Path, size: int) -> Iterator[Figure]:
         yield figure(f"search in one workspace of {size:,} events, p95", taken, p95, None)
         taken = timed(lambda q: store.context(q), asked)
         yield figure(f"context over {size:,} events, p95", taken, p95, 25 if size <= 100_000 else None)
+        [kept] = store._semantic().signatures.values()  # type: ignore[union-attr]
+        yield Figure(
+            f"memory of a process, bytes per event, {size:,} events", kept.size / len(kept), None, "bytes", most(60),
+            "what search keeps of an event: signature, id, conversation",
+        )  # fmt: skip
     with recollect.open(path, user="alex", background=False, semantic=False) as store:
         taken = timed(lambda q: store.search(q, limit=20), asked)
         yield figure(f"search by words alone, {size:,} events, p95", taken, p95, None)

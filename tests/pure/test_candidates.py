@@ -56,28 +56,47 @@ def test_conversations_are_found_by_number_not_by_reading_all_of_a_users() -> No
 
 def test_signatures_are_chosen_by_place_whether_sorted_or_new() -> None:
     np = pytest.importorskip("numpy")
-    from recollect.search import vectors
+    from recollect.search import signatures
 
     rng = np.random.default_rng(5)
-    known = vectors._Signatures("model", 256)
-    size = 3 * vectors.LOOSE
-    known._planes = rng.integers(0, 2**64, (4, size), dtype=np.uint64)
-    known._ids, known._places = np.arange(size) * 2 + 1, rng.integers(0, 40, size)
+    size = 3 * signatures.LOOSE
+    bits = rng.integers(0, 256, (size, 32), dtype=np.uint8)
     asked = rng.standard_normal(256)
-    bits = np.packbits(asked > 0).view(np.uint64)
-    for count in (10, vectors.LOOSE + 9, 2 * vectors.LOOSE, 2 * vectors.LOOSE + 50, size):
-        known._count = count  # as they come in
-        for within in (None, [0], [7, 3], [0, 7, 7], [99], [1, 2, 3, 4, 5, 6], []):
-            far = np.bitwise_count(known._planes[:, :count] ^ bits[:, None]).sum(axis=0, dtype=int)
-            found = sorted(
-                (int(far[i]), int(known._ids[i]), int(known._places[i]))
-                for i in range(count)
-                if within is None or known._places[i] in within
-            )
-            assert known.nearest(asked, 30, within) == [(id, place) for _, id, place in found[:30]]
-    known.drop({int(id) for id in known._ids[known._places == 7]})
-    assert known.nearest(asked, 30, [7]) == []
-    assert {place for _, place in known.nearest(asked, 30, [8])} == {8}
+    far = np.bitwise_count(bits ^ np.packbits(asked > 0)).sum(axis=1, dtype=int).tolist()
+    for first, place_of in ((5 << 32, lambda n: n), (1, lambda n: n * 10**15 + 7)):  # events of a user; items
+        known = signatures.Signatures("model", 256)
+        places = [place_of(int(n)) for n in rng.integers(0, 40, size)]
+        rows = [(first + 2 * i, place, bits[i].tobytes()) for i, place in enumerate(places)]
+        for count in (10, signatures.LOOSE + 9, 2 * signatures.LOOSE, 2 * signatures.LOOSE + 50, size):
+            known._add(rows[len(known) : count])  # as they come in
+            for within in (None, [0], [7, 3], [0, 7, 7], [99], [1, 2, 3, 4, 5, 6], []):
+                some = None if within is None else [place_of(n) for n in within]
+                found = sorted(
+                    (distance, id, place)
+                    for distance, (id, place, _) in zip(far[:count], rows, strict=False)
+                    if some is None or place in some
+                )
+                assert known.nearest(asked, 30, some) == [(id, place) for _, id, place in found[:30]]
+        assert known.size < 60 * size + 10_000 or first == 1
+        known.drop({id for id, place, _ in rows if place == place_of(7)})
+        assert known.nearest(asked, 30, [place_of(7)]) == []
+        assert {place for _, place in known.nearest(asked, 30, [place_of(8)])} == {place_of(8)}
+
+
+def test_signatures_are_read_by_pages(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("wordllama")
+    from recollect.search import signatures
+
+    monkeypatch.setattr(signatures, "PAGE", 5)
+    with recollect.open(tmp_path / "a.db", user="alex", background=False) as store:
+        c = store.create("c")
+        for count in (10, 11, 23):  # two full pages, one more event, and pages with a rest
+            said = store.read(c)[-1].seq if store.read(c) else 0
+            store.append_many(c, [{"role": "user", "text": f"cup {n} of tea"} for n in range(said, count)])
+            store.settle()
+            assert len(store.search("a hot drink", limit=50)) == count
+            [known] = store._semantic().signatures.values()  # type: ignore[union-attr]
+            assert len(known) == count
 
 
 def test_the_pieces_of_the_index_are_brought_together_after_embedding(tmp_path: Any) -> None:
@@ -91,3 +110,19 @@ def test_the_pieces_of_the_index_are_brought_together_after_embedding(tmp_path: 
         assert len(found) == 12
     pieces = apsw.Connection(str(tmp_path / "a.db")).execute("select count(distinct segid) from words_idx").fetchall()
     assert pieces[0][0] < 4
+
+
+def test_large_pieces_of_the_index_become_one_as_well(tmp_path: Any) -> None:
+    pytest.importorskip("wordllama")
+    rng = random.Random(5)
+    with recollect.open(tmp_path / "a.db", user="alex", background=False) as store:
+        c = store.create("c")
+        for size in (1_600, 800, 400):
+            said = [" ".join(f"word{rng.randrange(20_000)}" for _ in range(30)) for _ in range(size)]
+            store.append_many(c, [{"role": "user", "text": f"tea {text}"} for text in said])
+            store.settle()
+        assert len(store.search("tea", limit=50)) == 50
+    connection = apsw.Connection(str(tmp_path / "a.db"))
+    pieces = [n for (n,) in connection.execute("select count(*) from words_idx group by segid order by 1").fetchall()]
+    assert sum(pieces) > 64 and 4 * sum(pieces[:-1]) < pieces[-1], pieces
+    connection.execute("insert into words (words, rank) values ('integrity-check', 0)").fetchall()

@@ -203,8 +203,8 @@ class PostgresTx:
         )
         return [row[0] for row in rows]
 
-    def tidy_words(self) -> None:
-        pass  # autovacuum does
+    def tidy_words(self) -> bool:
+        return False  # autovacuum does it
 
     def forget_words(self) -> None:
         for table in ("words", "title_words", "item_words"):

@@ -91,8 +91,9 @@ class Tx(Protocol):
         """The ids of this user that are in an index, ascending, from behind `after`."""
         ...
 
-    def tidy_words(self) -> None:
-        """Bring together the pieces in which the newest words lie: a search looks into every one of them."""
+    def tidy_words(self) -> bool:
+        """Bring together the pieces in which words lie, for some milliseconds: a search looks into every one of them.
+        Returns whether there is more to do."""
         ...
 
     def forget_words(self) -> None:

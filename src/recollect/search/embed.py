@@ -196,6 +196,11 @@ class WordLlama:
     def embed(self, texts: Sequence[str], /) -> Any:
         # One by one: a batch would start the tokenizer's threads, which are lost in a fork, and is no faster for turns.
         np, encode = self._np, self._tokenizer.encode
+        if len(texts) == 1:  # a question: the same numbers in half the time
+            ids = encode(texts[0], add_special_tokens=False).ids
+            if ids:
+                rows = self._vectors.take(ids, axis=0, mode="clip").astype(np.float32)
+                return np.add.reduceat(rows, (0,), axis=0) / len(ids)
         tokens = [encode(text, add_special_tokens=False).ids for text in texts]
         made = np.zeros((len(tokens), self.dimension), dtype=np.float32)
         some = [i for i, ids in enumerate(tokens) if ids]

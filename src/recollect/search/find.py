@@ -14,7 +14,7 @@ from ..model import Hit
 from ..views import View
 from . import fence, index, statistics, times
 from .fusion import Doc, Ranker, Statistics, speakers, understand
-from .tokens import terms
+from .tokens import hints, terms, which
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..db import Database, Row, Tx
     from .fusion import Ranked
+    from .tokens import Sought
     from .vectors import Semantic
 
 FEWEST, USUAL = (
@@ -34,6 +35,7 @@ MORE = (2_000, 20_000)  # as many are looked at where filters leave less than a 
 BUDGET = 4_000  # rows that the terms of a question may have in all before common ones are left out
 TITLES = 20  # conversations that are looked into because of their titles
 SNIPPET = 240
+READ = 20_000  # characters of a text that are read for the best part of it
 
 
 class Request:
@@ -139,23 +141,25 @@ class _Search:
         asked = list(dict.fromkeys(terms(r.text)))
         docs = self._by_words(asked) if asked else []
         question = understand(r.text, speakers(docs))
-        vector = self._vector
+        vector, upto = self._vector, 0
         if vector is None and self._semantic is not None:
             vector = self._semantic.question(question.meaning)
         if vector is not None and self._semantic is not None:
-            docs += self._by_meaning(self._semantic, vector)
-            self._semantic.set_cosines(self._tx, vector, self._new)
+            upto = self._semantic.upto(self._tx)
+            docs += self._by_meaning(self._semantic, vector, upto)
+            self._semantic.set_cosines(self._tx, vector, self._new, upto)
             self._new = {}
         ranker = Ranker(question, self._statistics, now=r.now)
         ranker.add(docs)
         around = self._neighbours(ranker.wanted(self._most // 4))
         if vector is not None and self._semantic is not None:
-            self._semantic.set_cosines(self._tx, vector, self._new)
+            self._semantic.set_cosines(self._tx, vector, self._new, upto)
         ranker.add(around)
+        sought = [(term, 1 << i, hints(term)) for i, term in enumerate(asked)]
         hits: list[Hit] = []
         for ranked in ranker.best(r.limit + len(self._hidden)):
             if ranked.doc.id not in self._hidden:
-                hits.append(self._hit(ranked, asked))
+                hits.append(self._hit(ranked, sought))
                 if len(hits) == r.limit:
                     break
         return hits
@@ -195,12 +199,12 @@ class _Search:
     def _weights(self, asked: list[str]) -> dict[str, int]:
         return {term: 1 + round(1000 * self._statistics.rarity(term)) for term in asked}
 
-    def _by_meaning(self, semantic: Semantic, vector: Any) -> list[Doc]:
+    def _by_meaning(self, semantic: Semantic, vector: Any, upto: int) -> list[Doc]:
         docs: list[Doc] = []
         within = self._within()
         most = self._most // 2 if self._found is not None else self._most
         while True:
-            near = semantic.nearest(self._tx, vector, most, within)
+            near = semantic.nearest(self._tx, vector, most, within, upto)
             new = [(id, place) for id, place in near if id not in self._read]
             docs += self._events([id for id, place in new if place])
             docs += self._memories([id for id, place in new if not place])
@@ -292,7 +296,14 @@ class _Search:
             )
             self._read.update([row[0] for row in rows])
             self._know_homes({row[_C] for row in rows})
-            docs += [self._event(row) for row in rows if self._is_wanted(row) and self._is_in_lineage(row)]
+            homes, lineages = self._homes, self._lineages
+            for row in rows:
+                no = row[_C]
+                home = homes[no]
+                if home is None or not self._is_wanted(row, home):
+                    continue
+                if lineages.get(no, _UNKNOWN) is None or self._is_in_lineage(row):
+                    docs.append(self._event(row, home))
         return docs
 
     def _memories(self, ids: Sequence[int]) -> list[Doc]:
@@ -316,10 +327,8 @@ class _Search:
             self._view = View(self._tx, near, branch)
         return self._view
 
-    def _event(self, row: Row) -> Doc:
-        number, seq, kind, role, text, name, tool, path, agent, tags, _, created_at, no = row
-        home = self._homes[no]
-        assert home is not None
+    def _event(self, row: Row, home: Row) -> Doc:
+        number, seq, kind, role, text, name, tool, path, agent, tags, _, created_at, _ = row
         conversation = home[1]
         id = f"{conversation}:{seq}"
         self._rows[id] = row
@@ -328,8 +337,10 @@ class _Search:
         if name or tool or path or tags or number in self._titled:
             told = (name, tool, path, tags, home[2] if number in self._titled else None)
             also = " ".join([part[: index.SMALL] for part in told if part])
+        if fence.MARK in text:
+            text = fence.without(text)
         doc = self._new[number] = Doc(
-            id, fence.without(text) or tool or path or "", conversation, seq, created_at,
+            id, text or tool or path or "", conversation, seq, created_at,
             agent or (name if kind == "message" and name else role) or "", None, False, 0.0, also,
         )  # fmt: skip
         if self._request.workspaces and self._request.workspace is not None and home[4] == self._request.workspace:
@@ -346,9 +357,8 @@ class _Search:
         )  # fmt: skip
         return doc
 
-    def _is_wanted(self, row: Row) -> bool:
-        home = self._homes[row[_C]]
-        if home is None or row[2] in index.UNINDEXED:
+    def _is_wanted(self, row: Row, home: Row) -> bool:
+        if row[2] in index.UNINDEXED:
             return False
         r, path = self._request, row[7]
         if path and not r.outside and index.is_outside(path, home[4]):
@@ -427,40 +437,50 @@ class _Search:
                 stretches[-1][2] = seq
             else:
                 stretches.append([place, seq, seq])
-        for place, first, last in stretches:
-            no = self._places[place]
-            for branch in self._lineages.get(no) or {0: 0}:
-                rows = self._tx.all(
-                    f"select {_EVENT} from events where user_no = :user and conversation_no = :c and branch_no = :b"
-                    " and seq between :first and :last",
-                    c=no, b=branch, first=first, last=last,
-                )  # fmt: skip
-                for row in rows:
-                    if row[2] in index.UNINDEXED or row[0] in self._numbers or not self._is_in_lineage(row):
-                        continue
-                    doc = self._event(row)
-                    if not self._is_wanted(row):
-                        self._hidden.add(doc.id)
-                    docs.append(doc)
+        ranges = [
+            (self._places[place], branch, first, last)
+            for place, first, last in stretches
+            for branch in self._lineages.get(self._places[place]) or _MAIN
+        ]
+        for start in range(0, len(ranges), MOST_RANGES):
+            for row in self._in_ranges(ranges[start : start + MOST_RANGES]):
+                if row[2] in index.UNINDEXED or row[0] in self._numbers or not self._is_in_lineage(row):
+                    continue
+                home = self._homes[row[_C]]
+                assert home is not None
+                doc = self._event(row, home)
+                if not self._is_wanted(row, home):
+                    self._hidden.add(doc.id)
+                docs.append(doc)
         return docs
+
+    def _in_ranges(self, ranges: Sequence[tuple[int, int, int, int]]) -> list[Row]:
+        """Some stretches (conversation, branch, first, last) in one statement: to start one takes as long as to read six
+        events. As many as the next of a few sizes, so that few statements are kept ready."""
+        params: dict[str, int] = {}
+        for n in range(-(-len(ranges) // 4) * 4):
+            params[f"c{n}"], params[f"b{n}"], params[f"f{n}"], params[f"l{n}"] = (
+                ranges[n] if n < len(ranges) else (0, 0, 1, 0)
+            )
+        return self._tx.all(_RANGES[len(params) // 4], **params)
 
     # -- hits
 
-    def _hit(self, ranked: Ranked, asked: Sequence[str]) -> Hit:
+    def _hit(self, ranked: Ranked, sought: Sequence[Sought]) -> Hit:
         row = self._rows[ranked.doc.id]
         if not ranked.doc.conversation:
             return Hit(
-                "memory", row[1], row[0], row[5], None, row[2], self._shown(row[2], asked), ranked.score, ranked.parts,
+                "memory", row[1], row[0], row[5], None, row[2], self._shown(row[2], sought), ranked.score, ranked.parts,
                 row[9], None, None, log.SENSITIVE in memories.tags(row),
             )  # fmt: skip
         text = row[4] or ranked.doc.text
         return Hit(
-            "event", row[2], ranked.doc.id, ranked.doc.conversation, row[1], text, self._shown(text, asked), ranked.score,
+            "event", row[2], ranked.doc.id, ranked.doc.conversation, row[1], text, self._shown(text, sought), ranked.score,
             ranked.parts, row[11], ranked.doc.speaker or None, self._branch_name(row), f'"{log.SENSITIVE}"' in (row[9] or ""),
         )  # fmt: skip
 
-    def _shown(self, text: str, asked: Sequence[str]) -> str:
-        return text if len(text) <= self._request.shown else snippet(text, asked)
+    def _shown(self, text: str, sought: Sequence[Sought]) -> str:
+        return text if len(text) <= self._request.shown else snippet(text, sought)
 
     def _branch_name(self, row: Row) -> str:
         return "main" if row[_B] == 0 else branches.tree(self._tx, row[_C])[row[_B]][0]
@@ -469,21 +489,28 @@ class _Search:
 # What a search reads of an event; a payload may be long.
 _EVENT = "id, seq, kind, role, text, name, tool, path, agent, tags, branch_no, created_at, conversation_no"
 _B, _C = 10, 12  # where its branch and its conversation stand
+_MAIN = (0,)
+_UNKNOWN: dict[int, int] = {}
+MOST_RANGES = 40
+_RANGES = {
+    count: " union all ".join(
+        [
+            f"select {_EVENT} from events where user_no = :user and conversation_no = :c{n} and branch_no = :b{n}"
+            f" and seq between :f{n} and :l{n}"
+            for n in range(count)
+        ]
+    )
+    for count in range(4, MOST_RANGES + 1, 4)
+}
 
 
-def snippet(text: str, asked: Sequence[str]) -> str:
+def snippet(text: str, sought: Sequence[Sought]) -> str:
     """The part of a text where most of the terms stand, cut at words."""
     if len(text) <= SNIPPET:
         return text
-    wanted = set(asked)
-    best, start = -1, 0
-    for at in range(0, len(text), SNIPPET // 2):
-        window = text[at : at + SNIPPET]
-        here = len(wanted.intersection(terms(window)))
-        if here > best:
-            best, start = here, at
-        if at > 20_000:
-            break
+    starts = range(0, min(len(text), READ), SNIPPET // 2)
+    found = [bits.bit_count() for bits in which([text[at : at + SNIPPET] for at in starts], sought)]
+    start = starts[found.index(max(found))]
     end = min(len(text), start + SNIPPET)
     cut = text[start:end]
     if start:

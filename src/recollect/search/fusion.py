@@ -45,7 +45,7 @@ from . import times, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 IGNORE_CASE = 2  # re.I, without importing re for it
 
@@ -186,6 +186,7 @@ _LATEST = pattern(rf"\b({'|'.join(_LATEST_WORDS)})\b", IGNORE_CASE)
 _SELF = pattern(r"\b(?:I|[Mm]y|[Mm]ine)\b")
 _HEAD = pattern(r"\s*(?:[\[(][^\])]{1,60}[\])]\s*)?([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30}){0,2}):\s")
 _NAME = pattern(r" [A-Z]\w{2,}")
+_TOLD = frozenset({".", "!"})  # how most of what is said ends
 _ROLES = frozenset({"", "user", "assistant", "system", "tool", "human", "ai", "agent"})
 
 
@@ -256,22 +257,26 @@ def _who(chunk: str, called: Mapping[str, str]) -> str | None:
 class _Seen:
     """What has been read in a document, once, however often it is ranked."""
 
-    __slots__ = ("asks", "base", "bits", "doc", "fixed", "names", "order", "time", "who", "words")
+    __slots__ = ("asks", "base", "bits", "doc", "fixed", "names", "seq", "time", "who", "words")
+
+    bits: int
+    """The terms of the question that it has."""
+    words: float
+    """What they are worth."""
+    fixed: tuple[float, float, float, float, float]
+    """Speaker, time, recency, pin, affinity."""
+    base: float
+    """The sum of all of these: what does not depend on who else is here."""
 
     def __init__(self, doc: Doc, who: str, asks: float) -> None:
         self.doc = doc
         self.who = who
         self.asks = asks
-        self.order = (doc.conversation, doc.seq, doc.id)
-        self.bits = 0  # the terms of the question that it has
-        self.words = 0.0  # what they are worth
-        self.fixed: tuple[float, float, float, float, float] = _NOTHING  # speaker, time, recency, pin, affinity
-        self.base = 0.0  # the sum of all of these: what does not depend on who else is here
+        self.seq = doc.seq
         self.names: float | None = None  # these two only once it is among the best
         self.time = 0.0
 
 
-_NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0)
 # (minus the score, minus the time, id: best first; what was seen, and what depends on the others: neighbours, meaning,
 # form). Its order is the ranking, so that a sort compares numbers and calls nothing.
 _Scored = tuple[float, int, str, _Seen, float, float, float]
@@ -290,6 +295,10 @@ class Ranker:
         self._shares = [rarity[term] / total for term in terms]
         self._share: dict[int, float] = {0: 0.0}
         self._seen: dict[str, _Seen] = {}
+        self._places: dict[str, list[_Seen]] = {}
+        """What is here by conversation."""
+        self._alone: list[list[_Seen]] = []
+        """What belongs to none, each by itself."""
         self._speaker: dict[str, float] = {}
         if question.named:
             self._speaker[question.named[0]] = weights.speaker if len(question.named) == 1 else weights.speaker_first
@@ -298,15 +307,25 @@ class Ranker:
 
     def add(self, docs: Iterable[Doc]) -> None:
         """Take candidates in; one that is here already stays as it was."""
-        seen, asks = self._seen, self.weights.asks
+        # This and `_first_look` are much of a search: what is the same for all is looked up before the loops.
+        seen, places, asks = self._seen, self._places, self.weights.asks
         new: list[_Seen] = []
         texts: list[str] = []
         for doc in docs:
-            if doc.id in seen:
+            id = doc.id
+            if id in seen:
                 continue
             text = doc.text
-            one = seen[doc.id] = _Seen(doc, speaker_of(doc), asks if _ends_in_question(text) else 0.0)
+            told = text[-1:] in _TOLD or not _ends_in_question(text)
+            one = seen[id] = _Seen(doc, speaker_of(doc), 0.0 if told else asks)
             new.append(one)
+            place = doc.conversation
+            if place in places:
+                places[place].append(one)
+            elif place:
+                places[place] = [one]
+            else:
+                self._alone.append([one])
             if len(text) > SCANNED:
                 text = text[:SCANNED]
             texts.append(f"{text} {doc.also}" if doc.also else text)
@@ -314,6 +333,7 @@ class Ranker:
         recency = w.recency_asked if self.question.asks_latest else w.recency
         for one, bits in zip(new, tokens.which(texts, self._sought), strict=True):
             doc = one.doc
+            at = doc.created_at
             one.bits = bits
             words = worth.get(bits)
             if words is None:
@@ -321,24 +341,24 @@ class Ranker:
             if len(doc.text) > ORDINARY:
                 words *= _density(doc.text)
             one.words = words
-            one.fixed = (
-                speaker.get(one.who, 0.0),
-                w.date_said * _agreement(dates, times.day(doc.created_at)) if dates else 0.0,
-                recency * 0.5 ** (max(0, now - doc.created_at) / HALF_LIFE_MS) if now else 0.0,
-                w.pin if doc.pinned else 0.0,
-                w.affinity * doc.affinity,
-            )
-            one.base = words + one.asks + sum(one.fixed)
+            by_speaker = speaker.get(one.who, 0.0)
+            by_date = w.date_said * _agreement(dates, times.day(at)) if dates else 0.0
+            by_recency = (recency * 0.5 ** ((now - at) / HALF_LIFE_MS) if at < now else recency) if now else 0.0
+            by_pin = w.pin if doc.pinned else 0.0
+            by_affinity = w.affinity * doc.affinity
+            one.fixed = (by_speaker, by_date, by_recency, by_pin, by_affinity)
+            one.base = words + one.asks + (by_speaker + by_date + by_recency + by_pin + by_affinity)
 
     def wanted(self, best: int = 20, reach: int = 3) -> list[tuple[str, int]]:
         """Which (conversation, seq) to fetch: those around the best candidates that are not here yet."""
-        have = {seen.order[:2] for seen in self._seen.values()}
         keys: dict[tuple[str, int], None] = {}
         for scored in self._first_look()[:best]:
-            place, seq, _ = scored[3].order
+            seen = scored[3]
+            place, seq = seen.doc.conversation, seen.seq
             if place:
+                have = [other.seq for other in self._places[place]]
                 for near in range(max(1, seq - reach), seq + reach + 1):
-                    if (place, near) not in have:
+                    if near not in have:
                         keys[place, near] = None
         return list(keys)
 
@@ -350,7 +370,11 @@ class Ranker:
             # A second look only adds. Who would stay behind the last that is wanted even with all of it is not looked at.
             least = looked_at[limit - 1][0] + self._most_by_second_look()
             looked_at = [one for one in looked_at if one[0] <= least]
-        scored[: len(looked_at)] = [self._second_look(one) for one in looked_at]
+        self._look_again([one[3] for one in looked_at if one[3].names is None])
+        scored[: len(looked_at)] = [
+            (score - (seen.names or 0.0) - seen.time, at, id, seen, around, meaning, form)
+            for score, at, id, seen, around, meaning, form in looked_at
+        ]
         scored.sort()
         return [self._ranked(one) for one in scored[:limit]]
 
@@ -359,21 +383,22 @@ class Ranker:
         w = self.weights
         cosines = [seen.doc.cosine for seen in self._seen.values() if seen.doc.cosine is not None]
         typical = sum(cosines) / len(cosines) if cosines else 0.0  # stands in for a vector that is not there (yet)
-        # This loop is much of a search: what is the same for all is looked up before it.
         share, share_before, share_after = w.meaning if cosines else 0.0, w.meaning_before, w.meaning_after
         alone = share_before * typical + share_after * typical
         scored: list[_Scored] = []
+        add = scored.append
         for sitting in self._sittings():
             if len(sitting) == 1:
                 seen = sitting[0]
                 doc = seen.doc
-                meaning = ((typical if doc.cosine is None else doc.cosine) + alone) * share
-                scored.append((-seen.base - meaning, -doc.created_at, doc.id, seen, 0.0, meaning, seen.asks))
+                cosine = doc.cosine
+                meaning = ((typical if cosine is None else cosine) + alone) * share
+                add((-seen.base - meaning, -doc.created_at, doc.id, seen, 0.0, meaning, seen.asks))
                 continue
             anywhere = 0
             for seen in sitting:
                 anywhere |= seen.bits
-            by_number = {seen.order[1]: seen for seen in sitting}
+            by_number = {seen.seq: seen for seen in sitting}
             for seq, seen in by_number.items():
                 doc = seen.doc
                 around, near, form = 0.0, alone, seen.asks
@@ -384,23 +409,23 @@ class Ranker:
                         form += w.answers
                 if anywhere != seen.bits:
                     around = self._around(by_number, seq, seen.bits, anywhere)
-                meaning = ((typical if doc.cosine is None else doc.cosine) + near) * share
+                cosine = doc.cosine
+                meaning = ((typical if cosine is None else cosine) + near) * share
                 score = seen.base + (form - seen.asks) + around + meaning
-                scored.append((-score, -doc.created_at, doc.id, seen, around, meaning, form))
+                add((-score, -doc.created_at, doc.id, seen, around, meaning, form))
         scored.sort()
         return scored
 
-    def _second_look(self, scored: _Scored) -> _Scored:
-        """One of the best, with what costs more to know: does it say when, does it name something?"""
-        score, at, id, seen, around, meaning, form = scored
-        if seen.names is None:
-            text, q, w = seen.doc.text[:SCANNED], self.question, self.weights
+    def _look_again(self, best: Sequence[_Seen]) -> None:
+        """Of some of the best what costs more to know: do they say when, do they name something?"""
+        q, w = self.question, self.weights
+        for seen in best:
+            text = seen.doc.text[:SCANNED]
             seen.names = w.names if _names(text, q.speakers) else 0.0
             if q.asks_when and times.has_time(text):
                 seen.time += w.when
             if q.dates and times.may_have_time(text):
                 seen.time += w.date_meant * _agreement(q.dates, times.dates(text, seen.doc.created_at))
-        return score - seen.names - seen.time, at, id, seen, around, meaning, form
 
     def _most_by_second_look(self) -> float:
         """The most that it can add, and a little for the rounding."""
@@ -414,19 +439,20 @@ class Ranker:
         parts = (seen.words, around, meaning, speaker, time + seen.time, form + names, *rest)
         return Ranked(seen.doc, -score, {name: part for name, part in zip(PARTS, parts, strict=True) if part})
 
-    def _sittings(self) -> list[list[_Seen]]:
+    def _sittings(self) -> Iterator[list[_Seen]]:
         """What is here by sitting, each by number: one conversation, cut where an hour passes in silence."""
-        sittings: list[list[_Seen]] = []
-        sitting: list[_Seen] = []
-        place, last = "", 0
-        for seen in sorted(self._seen.values(), key=_in_order):
-            here, at = seen.order[0], seen.doc.created_at
-            if not here or here != place or at - last > SITTING_GAP_MS:
-                sitting = []
-                sittings.append(sitting)
-            place, last = here, at
-            sitting.append(seen)
-        return sittings
+        yield from self._alone
+        for place in self._places.values():
+            if len(place) == 1:
+                yield place
+                continue
+            place.sort(key=_by_number)
+            first = 0
+            for i in range(1, len(place)):
+                if place[i].doc.created_at - place[i - 1].doc.created_at > SITTING_GAP_MS:
+                    yield place[first:i]
+                    first = i
+            yield place[first:]
 
     def _worth(self, bits: int) -> float:
         """The share of the question's weight that these terms carry."""
@@ -440,9 +466,11 @@ class Ranker:
         total = 0.0
         for offset, share in NEAR:
             near = sitting.get(seq + offset)
-            if near is not None and near.bits & ~covered:
-                total += share * self._worth(near.bits & ~covered)
-                covered |= near.bits
+            if near is not None:
+                new = near.bits & ~covered
+                if new:
+                    total += share * self._worth(new)
+                    covered |= new
         return total + IN_SITTING * self._worth(anywhere & ~covered)
 
 
@@ -456,7 +484,7 @@ def rank(
     return ranker.best()
 
 
-_in_order = attrgetter("order")
+_by_number = attrgetter("seq")
 
 
 def _cosine(seen: _Seen | None, otherwise: float) -> float:
@@ -470,8 +498,6 @@ def _density(text: str) -> float:
 
 def _ends_in_question(text: str) -> bool:
     """What stands in brackets at the end (a caption, an attachment) does not count."""
-    if text[-1:] in (".", "!"):  # most of what is said
-        return False
     end = text[-400:].rstrip()
     if end.endswith("]"):
         end = end[: end.rfind("[")].rstrip()

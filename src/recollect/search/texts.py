@@ -250,17 +250,17 @@ def _place(namespace: str) -> int:
 
 
 def _signatures(model: str, dimension: int) -> Any:
-    from .vectors import _Signatures
+    from .signatures import Signatures
 
-    class OfItems(_Signatures):
+    class OfItems(Signatures):
         spaces: dict[str, int]
         """Every namespace that was met, and the number that stands for it."""
 
-        def _new(self, tx: Tx, after: int, upto: int) -> list[Row]:
+        def _new(self, tx: Tx, after: int, upto: int, most: int) -> list[Row]:
             rows = tx.all(
                 "select id, namespace, signature from item_texts where user_no = :user and model = :model and id > :after"
-                " and id <= :upto order by id",
-                model=self.model, after=after, upto=upto,
+                " and id <= :upto order by id limit :most",
+                model=self.model, after=after, upto=upto, most=most,
             )  # fmt: skip
             for row in rows:
                 if row[1] not in self.spaces:

@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    Sought = tuple[str, int, tuple[str, ...]]  # a term, its bit, its hints
+
 _RUN = pattern(r"\w+(?:'\w+)*")
 # The joints that identifiers, versions, dates and paths have inside; possessive, so linear on 10 KB of "aaaa".
 _JOINED = pattern(r"(?<!\w)\w++(?:[./:\\@+#-]\w++)++")
@@ -274,7 +276,7 @@ def hints(term: str) -> tuple[str, ...]:
     return (term[:-1] if len(term) > 2 and term.endswith(("e", "bl")) else term, *others)
 
 
-def which(texts: Sequence[str], sought: Sequence[tuple[str, int, tuple[str, ...]]]) -> list[int]:
+def which(texts: Sequence[str], sought: Sequence[Sought]) -> list[int]:
     """Which of some (term, bit, hints) stand in each of some texts, as bits: what `term_set` says, in a tenth of the time,
     since only the runs of characters around a hint are read, and a hint is looked for in all texts at once."""
     found = [0] * len(texts)

@@ -16,6 +16,7 @@ import threading
 import numpy as np
 
 from ..errors import EmbeddingFailed, InvalidInput
+from .signatures import Signatures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,10 +32,7 @@ PART = 32  # of them are embedded in one go where that is quick: 5 ms, then call
 CAP = 2_000  # characters of a text that are embedded
 ON_THE_FLY = 600  # as many texts without a vector are embedded while searching
 USERS = 64  # whose signatures are kept in memory
-FEW = 4  # places that are looked up one by one
-LOOSE = 4_096  # signatures that may be out of order, and an eighth of them all
 MEMORIES = 0  # stands for a conversation's number: what belongs to none
-BLOCK = 16_384  # signatures that are compared at a time
 LATE = 5_000  # Postgres: as many ids back, a transaction may have drawn one and not committed yet
 
 
@@ -50,7 +48,8 @@ class Semantic:
     def __init__(self, embedder: Embedder, dialect: str) -> None:
         self.embedder = embedder
         self._dialect = dialect
-        self._signatures: dict[int, _Signatures] = {}
+        self.signatures: dict[int, Signatures] = {}
+        """By user."""
         self._lock = threading.Lock()
         self._counting: str | None = None
         self._behind: set[int] = set()
@@ -78,10 +77,12 @@ class Semantic:
 
     # -- searching
 
-    def nearest(self, tx: Tx, vector: Any, most: int, within: Sequence[int] | None = None) -> list[tuple[int, int]]:
+    def nearest(
+        self, tx: Tx, vector: Any, most: int, within: Sequence[int] | None = None, upto: int | None = None
+    ) -> list[tuple[int, int]]:
         """What means nearly the same, by signature: (id, conversation); `within` some conversations (`MEMORIES` for
-        memories)."""
-        upto = self._upto(tx)
+        memories). `upto` is what `upto` says, for who knows it already."""
+        upto = self.upto(tx) if upto is None else upto
         if upto == 0:
             return []
         if self._dialect == "postgres":
@@ -97,11 +98,11 @@ class Semantic:
             )  # fmt: skip
             return [(row[0], row[1]) for row in rows]
         with self._lock:
-            known = self._signatures.get(tx.user)
+            known = self.signatures.get(tx.user)
             if known is None or known.model != self.embedder.name:
-                while len(self._signatures) >= USERS:
-                    del self._signatures[next(iter(self._signatures))]
-                known = self._signatures[tx.user] = _Signatures(self.embedder.name, self.embedder.dimension)
+                while len(self.signatures) >= USERS:
+                    del self.signatures[next(iter(self.signatures))]
+                known = self.signatures[tx.user] = Signatures(self.embedder.name, self.embedder.dimension)
             known.update(tx, upto)
             return known.nearest(vector, most, within)
 
@@ -125,18 +126,18 @@ class Semantic:
         there = tx.all(f"select id from vectors where user_no = :user and id{tx.among}", ids=tx.some(ids))
         gone = set(ids).difference(row[0] for row in there)
         with self._lock:
-            if gone and tx.user in self._signatures:
-                self._signatures[tx.user].drop(gone)
+            if gone and tx.user in self.signatures:
+                self.signatures[tx.user].drop(gone)
                 return True
         return False
 
-    def set_cosines(self, tx: Tx, vector: Any, docs: Mapping[int, Doc]) -> None:
+    def set_cosines(self, tx: Tx, vector: Any, docs: Mapping[int, Doc], upto: int | None = None) -> None:
         """Give each doc, by the number of its row, its cosine; what has no vector yet is embedded now, as far as that is
         quick."""
         wanted = dict(docs)
         if not wanted:
             return
-        upto = self._upto(tx)
+        upto = self.upto(tx) if upto is None else upto
         rows: list[Row] = []
         stored = sorted([id for id in wanted if id <= upto])
         if stored:
@@ -154,7 +155,7 @@ class Semantic:
             for doc, cosine in zip(some, (made @ vector).tolist(), strict=True):
                 doc.cosine = cosine
 
-    def _upto(self, tx: Tx) -> int:
+    def upto(self, tx: Tx) -> int:
         """Up to which id this user's vectors are there; 0 while they are another model's."""
         row = tx.one("select model, dimension, upto from embeddings where user_no = :user")
         if row is not None and row[0] == self.embedder.name and row[1] == self.embedder.dimension:
@@ -191,8 +192,8 @@ class Semantic:
             between()
             batch = db.read(user, self._next)
             if not batch:
-                if done:
-                    db.write(user, lambda tx: tx.tidy_words())
+                while done and db.write(user, lambda tx: tx.tidy_words()):
+                    between()
                 return done
             texts = [row for row in batch if row[2]]
             made: list[Any] = []
@@ -293,114 +294,3 @@ class Semantic:
 def _bits(vector: Any) -> str:
     """A signature as Postgres takes it."""
     return "".join("1" if x > 0 else "0" for x in vector)
-
-
-class _Signatures:
-    """The signatures of one user, in memory: 64 bits of each side by side, so that one pass over an array compares them
-    all (1.8 ms for 100,000 of 256 bits, against 25 ms byte by byte)."""
-
-    def __init__(self, model: str, dimension: int) -> None:
-        self.model = model
-        self._planes = np.zeros(((dimension + 63) // 64, 0), dtype=np.uint64)
-        self._ids = np.zeros(0, dtype=np.int64)
-        self._places = np.zeros(0, dtype=np.int64)
-        self._width = (dimension + 7) // 8
-        self._count = 0
-        self._upto = 0
-        # Where one search after the other counts: to have the system clear a new place each time takes longer than to count.
-        self._differ, self._counted = np.empty(BLOCK, dtype=np.uint64), np.empty(BLOCK, dtype=np.uint8)
-        self._distance = np.empty(0, dtype=np.uint16)
-        self._order = np.zeros(0, dtype=np.int64)  # where each place's are: the first of them, sorted by place
-        self._sorted = np.zeros(0, dtype=np.int64)  # and their places, in that order
-
-    def update(self, tx: Tx, upto: int) -> None:
-        if upto < self._upto:  # begun anew, by another process
-            self._count = self._upto = 0
-            self._forget_order()
-        if upto == self._upto:
-            return
-        rows = self._new(tx, max(self._upto, tx.low_id()), upto)
-        self._upto = upto
-        if not rows:
-            return
-        start, end = self._count, self._count + len(rows)
-        if end > len(self._ids):
-            room = max(1024, end + end // 4)
-            self._ids = np.resize(self._ids, room)
-            self._places = np.resize(self._places, room)
-            planes = np.zeros((len(self._planes), room), dtype=np.uint64)
-            planes[:, :start] = self._planes[:, :start]
-            self._planes = planes
-        self._ids[start:end] = [row[0] for row in rows]
-        self._places[start:end] = [row[1] for row in rows]
-        padded = np.zeros((len(rows), len(self._planes) * 8), dtype=np.uint8)
-        padded[:, : self._width] = np.frombuffer(b"".join([r[2] for r in rows]), np.uint8).reshape(len(rows), -1)
-        self._planes[:, start:end] = padded.view(np.uint64).T
-        self._count = end
-
-    def _new(self, tx: Tx, after: int, upto: int) -> list[Row]:
-        """(id, place, signature) of what came since; items have theirs in another table."""
-        return tx.all(
-            "select id, conversation_no, signature from vectors where user_no = :user and id > :after and id <= :upto"
-            " order by id",
-            after=after, upto=upto,
-        )  # fmt: skip
-
-    def drop(self, gone: set[int]) -> None:
-        kept = np.flatnonzero(~np.isin(self._ids[: self._count], list(gone)))
-        self._ids, self._places, self._planes = self._ids[kept], self._places[kept], self._planes[:, kept]
-        self._count = len(kept)
-        self._forget_order()
-
-    def _forget_order(self) -> None:
-        self._order, self._sorted = self._order[:0], self._sorted[:0]
-
-    def _at(self, within: Sequence[int]) -> Any:
-        """Where those of some places are. To compare the places of a million takes longer than all else that a search in one
-        conversation does, so they are kept in order, but for the newest."""
-        places = self._places[: self._count]
-        if len(within) > FEW:
-            return np.flatnonzero(np.isin(places, within))
-        if self._count > len(self._order) + LOOSE + self._count // 8:
-            self._order = np.argsort(places, kind="stable")
-            self._sorted = places[self._order]
-        known = len(self._order)
-        found = []
-        for place in set(within):
-            first, last = (int(np.searchsorted(self._sorted, place, side)) for side in ("left", "right"))
-            found += [self._order[first:last], known + np.flatnonzero(places[known:] == place)]
-        return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
-
-    def nearest(self, vector: Any, most: int, within: Sequence[int] | None) -> list[tuple[int, int]]:
-        """(id, place), the nearest first."""
-        ids, places, planes = self._ids[: self._count], self._places[: self._count], self._planes[:, : self._count]
-        if within is not None:
-            chosen = self._at(within)
-            ids, places, planes = ids[chosen], places[chosen], planes[:, chosen]
-        if len(ids) == 0:
-            return []
-        padded = np.zeros(len(planes) * 8, dtype=np.uint8)
-        padded[: self._width] = np.packbits(vector > 0)
-        asked = padded.view(np.uint64)
-        if len(self._distance) < len(ids):
-            self._distance = np.empty(len(self._ids), dtype=np.uint16)
-        distance = self._distance[: len(ids)]
-        distance[:] = 0
-        for start in range(0, len(ids), BLOCK):
-            end = min(start + BLOCK, len(ids))
-            differ, counted = self._differ[: end - start], self._counted[: end - start]
-            for plane, bits in zip(planes, asked, strict=True):
-                np.bitwise_xor(plane[start:end], bits, out=differ)
-                np.bitwise_count(differ, out=counted)
-                distance[start:end] += counted
-        # All up to the distance of the last that is wanted, found by counting: no sort of the rest. In all of them it is no
-        # further than in some, which are counted first.
-        best = np.flatnonzero(distance <= _furthest(distance[: max(BLOCK, most)], most))
-        best = best[distance[best] <= _furthest(distance[best], most)]
-        order = best[np.lexsort((ids[best], distance[best]))][:most]
-        return list(zip(ids[order].tolist(), places[order].tolist(), strict=True))
-
-
-def _furthest(distance: Any, most: int) -> int:
-    """The distance of the last that is wanted of these, or of the last there is."""
-    return int(np.searchsorted(np.cumsum(np.bincount(distance)), min(most, len(distance))))
