@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from .engine import BARRIER, Lazy, loose, rx
-from .names import kind_of
+from .names import endings, kind_of
 from .scan import (
     CROWD,
     LABELS,
@@ -38,10 +38,32 @@ if TYPE_CHECKING:
 
 # A match begins where the name does, with one more word before it (`API key`), so that it can be judged as it stands. No
 # groups: capturing takes re2 four times as long.
+_STEMS = (
+    r"(?:pass|pwd|pword|psw|pw|secret|token|tok|tk|key|auth|cred|bearer|jwt|pin|cvv|cvc|otp|sid|sess|cookie|sas|salt|dsn|sig|contrase|kennwort|"
+    r"senha|wachtwoord|senord|heslo|parola|clave|code|phrase|mnemonic|licen[cs]e|psk|string|seed|pat|adgangskode|salasana)"
+)
+
+
+def _names() -> str:
+    """A pattern of every name, with a stem in its last word, of which `kind_of` makes something, and of few others: `path`,
+    `key` or `tokenizer` would be most of what is matched in a text, and each is dismissed at the price of a call."""
+    secret, which, of_code = endings()
+    stem = rx(_STEMS.encode("latin-1"))
+    word, gap = r"[\w.\xc0-\xff-]", r"[\d_.-]*"
+    tail = rf"(?:[\d_.-]|{'|'.join(which)})*"
+    plain = "|".join(each for each in secret if stem.search(each.encode("latin-1")))
+    stemless = "|".join(each for each in secret if not stem.search(each.encode("latin-1")))
+    code, key = rf"(?:{'|'.join(of_code)}){gap}", rf"[a-z\xc0-\xff]{gap}keys?"
+    last = rf"{plain}|(?:session|secret){gap}id|{code}codes?|conn(?:ection)?{gap}string|{key}|{_STEMS}[\w.-]*(?:{stemless})"
+    return (
+        rf"(?:(?:{word}+[ ])?{word}*(?:{last}){tail}|{word}+[ ]{word}*keys?{tail}"
+        # `secret string`, `recovery code`: the stem is in the word that says which
+        rf"|{word}*(?:(?:{last}|{stemless}){tail}[ ]?{tail}string|{code}[ ]{gap}codes?|conn(?:ection)?{gap}[ ]{gap}string){tail})"
+    )
+
+
 _ASSIGN = (
-    r"(?i)(?:[\w.\xc0-\xff-]+[ ])?[\w.\xc0-\xff-]*(?:pass|pwd|pword|psw|pw|secret|token|tok|tk|key|auth|cred|bearer|jwt|pin|cvv|cvc|otp|sid|sess|cookie|sas|salt|dsn|sig|contrase|kennwort|"
-    r"senha|wachtwoord|senord|heslo|parola|clave|code|phrase|mnemonic|licen[cs]e|psk|string|seed|pat|adgangskode|salasana)s?"
-    r"[\w.\-]{0,40}"
+    r"(?i)" + _names() +
     r"(?:[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:=|===?|!==?|\?=|\+=|=|::|:|<-|->|\|)"  # name = value
     r"|[\"']?[\s,]{1,40}(?:type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
     r"|[\"'\\]{0,3}[ \t]*[,(]"  # put("name", "value"), name("value")

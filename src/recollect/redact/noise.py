@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 _CARD = r"(?:^|[^\w.+/%=-]|[a-z]=)((?:[0-9][ -]?){12,18}[0-9])(?:[^\w/%-]|$)"
 
 
-def cards(data: bytes) -> Iterator[Span]:
+def cards(scan: Scan) -> Iterator[Span]:
     """Payment card numbers with a valid check digit."""
-    for found in pattern(_CARD).find(data):
-        if is_card(found.group(1)) and data[found.end(1) : found.end(1) + 2] not in (
+    data = scan.data
+    for _, (start, end) in scan.everywhere(_CARD):
+        if is_card(data[start:end]) and data[end : end + 2] not in (
             b".0",
             b".1",
             b".2",
@@ -40,7 +41,7 @@ def cards(data: bytes) -> Iterator[Span]:
             b".8",
             b".9",
         ):
-            yield Span(*found.span(1), "card-number", 1)
+            yield Span(start, end, "card-number", 1)
 
 
 _LONG = r"[A-Za-z0-9_+/=.~-]{20,}"

@@ -158,7 +158,8 @@ def _worth(source: str, scan: Scan, is_dull: Callable[[bytes, int, int], bool]) 
     """The matches of a pattern that are not dismissed."""
     data = scan.data
     if b"\x0b" in data:  # white space to us, not to re2
-        yield from pattern(source).find(data)
+        for spans in scan.everywhere(source):
+            yield Match(data, spans)
         return
     counted = loose(source) if has_counts(source) else None
     for ((start, end),) in (
@@ -532,8 +533,8 @@ def memorables(scan: Scan) -> Iterator[Span]:
         if kind is not None and scan.judge(kind, data[start:end], quoted=False, strict=True):
             yield Span(start, end, family_of(kind), 3)
     if b"\n" in data:
-        for found in pattern(_ALONE).find(data):
-            start, end, _ = _unquote(data, *found.span(1))
+        for _, value_span in scan.everywhere(_ALONE):
+            start, end, _ = _unquote(data, *value_span)
             value = data[start:end]
             if (
                 scan.recall("strong", value, _is_strong)
@@ -574,8 +575,7 @@ def phrases(scan: Scan) -> Iterator[Span]:
     data = scan.data
     if not scan.has(b"seed", b"mnemonic", b"phrase", b"words"):
         return
-    for found in pattern(_PHRASE).find(data):
-        start, end = found.span(1)
+    for _, (start, end) in scan.everywhere(_PHRASE):
         while (lead := rx(rb"[a-z]+[ \t]").match(data, start, end)) and lead.group().strip() in _COMMON:
             start = lead.end()
         words = rx(rb"[a-z]{3,8}").findall(data[start:end])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from itertools import islice
 
 from .engine import BARRIER, Match, either, has_counts, loose, outline, pattern, rx, without_counts
 from .values import (
@@ -77,6 +78,7 @@ class Scan:
         "_dirty",
         "_matched",
         "_starts",
+        "_zones",
         "data",
         "is_whole",
         "kept",
@@ -105,6 +107,7 @@ class Scan:
         self._changed: list[tuple[int, int]] = []
         self._starts: list[int] = []
         self._dirty: list[int] = []  # which of the changes
+        self._zones: list[int] | None = None  # where `_around` may see a change: from, to, from, to ...
 
     def again(self, data: bytes, changed: list[Span]) -> Scan:
         """For the round after this one, in whose text these spans were blanked."""
@@ -128,7 +131,20 @@ class Scan:
             for n, (start, end) in enumerate(new._changed)
             if data[start - 1 : start] in _WORD or data[end : end + 1] in _BEGINS
         ]
+        new._zones = _zones(data, new._changed)
         return new
+
+    def sees(self) -> int:
+        """How many patterns have been searched for so far; for `is_idle`."""
+        return len(self._matched)
+
+    def is_idle(self, since: int) -> bool:
+        """Whether none of the patterns that were searched for since then has matched."""
+        return not any(islice(self._matched.values(), since, None))
+
+    def may_wake(self) -> bool:
+        """Whether a pattern that matched nowhere may match now."""
+        return self.windows is None or bool(self._dirty)
 
     def has(self, *words: bytes) -> bool:
         """Whether one of these words stands in the text in lower case. What a round did not have, the next has not either."""
@@ -263,6 +279,13 @@ class Scan:
                 while n < size and before[n][1] <= stop:
                     n += 1
 
+    def everywhere(self, source: str) -> Iterator[list[tuple[int, int]]]:
+        """All matches of a pattern, as if for the first time; unless there were none and are none now."""
+        before, now = self._before.get(source), self._matched.setdefault(source, [])
+        if before is not None and not before and not self.may_wake():
+            return iter(())
+        return pattern(source).spans(self.data, noted=now)
+
     def matches(self, source: str) -> bool:
         """Whether a pattern may match anywhere."""
         known = self.kept.get(source)
@@ -272,6 +295,10 @@ class Scan:
 
     def _reaches(self, reach: Reach, span: tuple[int, int]) -> bool:
         """Whether a rule that looks at a match sees a change."""
+        if reach is _around and self._zones is not None:
+            at = bisect_left(self._zones, span[0])
+            if not at & 1 and (at == len(self._zones) or self._zones[at] > span[1]):
+                return False
         first, last = reach(self.data, *span)
         at = bisect_right(self._starts, last) - 1
         return at >= 0 and self._changed[at][1] >= first
@@ -320,6 +347,23 @@ def _windows(data: bytes, changed: list[Span]) -> list[tuple[int, int]] | None:
         else:
             windows.append((start, end))
     return windows
+
+
+def _zones(data: bytes, changed: list[tuple[int, int]]) -> list[int] | None:
+    """Where a match must lie for `_around` to reach a change: on its line, on the one above it, or a hundred characters away."""
+    if b'"""' in data or b"'''" in data:
+        return None
+    zones: list[int] = []
+    for first, last in changed:
+        line = data.rfind(b"\n", 0, first)
+        start = min(first - _REACH, data.rfind(b"\n", 0, max(0, line)))
+        end = data.find(b"\n", last + 1)
+        end = len(data) if end < 0 else max(last + _REACH, end)
+        if zones and zones[-1] >= start:
+            zones[-1] = max(end, zones[-1])
+        else:
+            zones += (start, end)
+    return zones
 
 
 def _around(data: bytes, start: int, end: int) -> tuple[int, int]:

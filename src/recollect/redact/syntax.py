@@ -40,11 +40,11 @@ _PEM_LINE = Lazy(rb"[A-Za-z0-9+/]{16,}")
 _PPK_END = Lazy(rb"Private-MAC: [0-9a-f]+")
 
 
-def private_keys(data: bytes) -> Iterator[Span]:
+def private_keys(scan: Scan) -> Iterator[Span]:
     """PEM, OpenSSH, PGP and PuTTY private keys; indented, quoted, escaped, or cut off before their end."""
+    data = scan.data
     done = 0
-    for found in pattern(_PEM).find(data):
-        start, body = found.span()
+    for (start, body), _ in scan.everywhere(_PEM):
         if start < done:
             continue
         if data.startswith(b"PuTTY", start):
@@ -532,7 +532,7 @@ def files(scan: Scan) -> Iterator[Span]:
         b"ssh-privatekey",
         b"{SHA}",
     ):
-        yield from _named_files(data)
+        yield from _named_files(scan)
     if data.count(b":") >= 4:
         for found in scan.find(_PGPASS):
             if (
@@ -542,28 +542,30 @@ def files(scan: Scan) -> Iterator[Span]:
             ):
                 yield Span(*found.span(1), "password", 1)
     if scan.has(b"kind:") and b"secret" in low and (b"\ndata:" in data or b"\n  data:" in data):
-        for found in pattern(_K8S_DATA).find(data, max(0, data.find(b"data:"))):
-            if decodes_to_text(found.group(1)):
-                yield Span(*found.span(1), "kubernetes-secret", 2)
+        first = data.find(b"data:")
+        for (line, _), (start, end) in scan.everywhere(_K8S_DATA):
+            if line > first and decodes_to_text(data[start:end]):
+                yield Span(start, end, "kubernetes-secret", 2)
 
 
-def _named_files(data: bytes) -> Iterator[Span]:
+def _named_files(scan: Scan) -> Iterator[Span]:
+    data = scan.data
     if b"kty" in data:
-        for found in pattern(_JWK).find(data):
-            if is_random(found.group(1), 20):
-                yield Span(*found.span(1), "jwk", 1)
+        for _, (start, end) in scan.everywhere(_JWK):
+            if is_random(data[start:end], 20):
+                yield Span(start, end, "jwk", 1)
     if b'"auth' in data or b"identitytoken" in data or b"registrytoken" in data:
-        for found in pattern(_DOCKER_AUTH).find(data):
-            if decodes_to_pair(found.group(1)) or is_random(found.group(1), 24):
-                yield Span(*found.span(1), "docker-auth", 1)
+        for _, (start, end) in scan.everywhere(_DOCKER_AUTH):
+            if decodes_to_pair(data[start:end]) or is_random(data[start:end], 24):
+                yield Span(start, end, "docker-auth", 1)
     if b"client-key-data" in data or b"tls.key" in data or b"ssh-privatekey" in data:
-        for found in pattern(_KUBECONFIG).find(data):
-            if is_random(found.group(1), 40):
-                yield Span(*found.span(1), "kubernetes-token", 1)
+        for _, (start, end) in scan.everywhere(_KUBECONFIG):
+            if is_random(data[start:end], 40):
+                yield Span(start, end, "kubernetes-token", 1)
     if b"{SHA}" in data:
-        for found in pattern(_HTPASSWD).find(data):
-            if is_random(found.group(1), 12) and classes(found.group(1)) >= 3:
-                yield Span(*found.span(1), "crypt-hash", 1)
+        for _, (start, end) in scan.everywhere(_HTPASSWD):
+            if is_random(data[start:end], 12) and classes(data[start:end]) >= 3:
+                yield Span(start, end, "crypt-hash", 1)
 
 
 def decodes_to_text(value: bytes) -> bool:

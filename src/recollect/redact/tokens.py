@@ -140,7 +140,7 @@ def tokens(scan: Scan) -> Iterator[Span]:
         # `vendor-token` takes the end of the line before it and its own: see `Scan`.
         every = family.name == "vendor-token"
         reach = None if family.name == "azure-key" else nowhere_else
-        for spans in pattern(family.pattern).spans(data) if every else scan.spans(family.pattern, lines, reach):
+        for spans in scan.everywhere(family.pattern) if every else scan.spans(family.pattern, lines, reach):
             start, end = spans[1]
             if start < 0:
                 continue
