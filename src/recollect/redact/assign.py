@@ -66,11 +66,13 @@ _ASSIGN = (
     r"(?i)" + _names() +
     r"(?:[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:=|===?|!==?|\?=|\+=|=|::|:|<-|->|\|)"  # name = value
     r"|[\"']?[\s,]{1,40}(?:type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
-    r"|[\"'\\]{0,3}[ \t]*[,(]"  # put("name", "value"), name("value")
+    r"|[\"'\\]{0,3}[ \t]*[,(][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value")
     r"|[ \t]{1,20}[\"']"  # #define NAME "value"
     r"|[\"']?>"  # <name>value</name>
     r"|[\"'][ \t]*\{[^{}\x01]*?(?:default|value)[ \t]*=)"  # variable "name" { default = "..." }
 )
+_OPENS = (b'"', b"'", b"`", b"*", b"<", b"&", b"\\", b"!", b"|", b">")
+_OPENED_CALL = Lazy(rb"[,(][ \t]*+(?:[rbfulRBFUL@$]{1,2}(?=[\"']))?[\"'`*<&\\!|>]\Z")
 _STEM = Lazy(rb"[\w.\xc0-\xff-]+(?:[ ][\w.\xc0-\xff-]+)?")
 # A literal that is handed on at once, or stands in for a variable that is not set.
 _WRAPPED = Lazy(
@@ -256,6 +258,9 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         if kind is None:
             continue
         separator = head[-1:]
+        if separator in _OPENS and (opened := _OPENED_CALL.search(head)):
+            at = name_start + opened.start() + 1  # what opens the value is part of the match
+            separator = data[at - 1 : at]
         if (
             separator == b"="
             and head[-2:] in _COMPARES

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
 
 _FEW = 4
+_MANY_LINES = 12
 _REACH = 100  # how many characters a rule sees past the match of its pattern, its line aside
 _WORD = frozenset(bytes((c,)) for c in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _BEGINS = _WORD | frozenset((b"~", b".", b"+", b"/", b"-", b"="))  # what a token may begin with
@@ -292,6 +293,23 @@ class Scan:
         if known is None or known or self.windows is None or self._dirty:
             known = self.kept[source] = outline(without_counts(source)).has(self.data)
         return bool(known)
+
+    def lines_with(self, source: str) -> list[tuple[int, int]]:
+        """The lines in which a pattern may match, each with the end of the one before it; if there are many, the whole text."""
+        known: list[tuple[int, int]] | None = self.kept.get(source)
+        if known is None or (self._dirty and not known):
+            data, size = self.data, len(self.data)
+            compiled = outline(without_counts(source))
+            known, at = [], 0
+            while at < size and (found := compiled.first(data, at, size)) is not None:
+                start, end = found[0]
+                at = data.find(b"\n", end) + 1 or size
+                known.append((max(0, data.rfind(b"\n", 0, start)), at))
+                if len(known) > _MANY_LINES:
+                    known = [(0, size)]
+                    break
+            self.kept[source] = known
+        return known
 
     def _reaches(self, reach: Reach, span: tuple[int, int]) -> bool:
         """Whether a rule that looks at a match sees a change."""

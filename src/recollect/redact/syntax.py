@@ -402,14 +402,15 @@ def commands(scan: Scan) -> Iterator[Span]:
     asked: list[_Asked] | None = scan.kept.get("flags")
     asked = _asked(low) if asked is None else [row for row in asked if any(map(low.__contains__, _gate(row[1])))]
     scan.kept["flags"] = asked
-    if scan.matches(_EVERYDAY):
-        asked = asked + _everyday()
+    if everyday := scan.lines_with(_EVERYDAY):
+        asked = asked + [(*row, everyday) for row in _everyday()]
     if scan.has(*_gate(_CALLS[1])):
         asked = [*asked, (*_CALLS, None)]
     if scan.longest >= 34 and scan.has(*_gate(_CLIENTS[1])):
         asked = [*asked, (*_CLIENTS, None)]
     for source, words, lines in asked:
-        for found in pattern(source).find(data) if words in _FROM_LINE_TO_LINE else scan.find(source, lines):
+        for spans in scan.everywhere(source) if words in _FROM_LINE_TO_LINE else scan.spans(source, lines):
+            found = Match(data, spans)
             start, end = next(
                 (span for span in (found.span(1), found.span(2), found.span(3)) if span[1] > span[0] >= 0),
                 (0, 0),
@@ -439,7 +440,7 @@ _WORD_ELSEWHERE = ("%-p", "hmac", "password%7", "net%use", "sqlplus")  # the wor
 _FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass")
 
 
-# Rows with words of every day that their patterns ask for anyhow: one pass says whether any of them matches. For all others
+# Rows with words of every day that their patterns ask for anyhow: one pass says in which lines any of them matches. For all others
 # one pass says which of their words occur.
 _COMMON_GATES = frozenset("password login user machine auth cred connect sign -u passw basic".split())
 _EVERYDAY = "|".join([f"(?:{source})" for source, words in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(words.split())])
@@ -454,8 +455,8 @@ _RARE = "|".join(
 
 
 @cache
-def _everyday() -> list[_Asked]:
-    return [(*row, None) for row in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(row[1].split())]
+def _everyday() -> list[tuple[str, str]]:
+    return [row for row in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(row[1].split())]
 
 
 @cache
