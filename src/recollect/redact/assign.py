@@ -197,23 +197,23 @@ def _promise(head: bytes) -> tuple[bytes, Kind | None]:
 def _plain_until(data: bytes, at: int) -> tuple[int, bool]:
     """The end of the line, and whether no value up to it could be a key, a token or a PIN: there is neither a digit nor a
     symbol, no run that is long enough without them, and no sign that a value stands below."""
-    end = data.find(b"\n", at)
-    if end < 0:
-        end = len(data)
-    rest = data[at:end]
-    return (
-        end,
-        (
-            len(rest.translate(None, _TELLING)) == len(rest)
-            and (b'"' in rest) + (b"'" in rest) + (b"`" in rest) <= 1  # nor a quote in a value
-            and rest.rstrip()[-1:] not in _OPEN
-            and rest.rstrip()[-1:] != b":"
-            and _LONG_RUN.search(rest) is None
-        ),
-    )
+    found = _UNTELLING.match(data, at)
+    assert found is not None
+    end = found.end()
+    if end < len(data) and data[end] != 10:
+        end = data.find(b"\n", end)
+        return (len(data) if end < 0 else end), False
+    last = data[end - 1 : end] if end > at else b""
+    if last.isspace():
+        last = data[at:end].rstrip()[-1:]
+    return end, last not in _OPEN and last != b":" and _LONG_RUN.search(data, at, end) is None
 
 
-_TELLING = b"0123456789!@#$%^&*+=?~|<\\"
+# A quote of one sort may stand in it, of another not: it might be in a value.
+_TOLD = rb"0-9!@#$%^&*+=?~|<\\\n"
+_UNTELLING = Lazy(
+    rb"[^" + _TOLD + rb"\"'`]*+(?:\"[^" + _TOLD + rb"'`]*+|'[^" + _TOLD + rb"\"`]*+|`[^" + _TOLD + rb"\"']*+)?"
+)
 _LONG_RUN = Lazy(rb"[^\s\"'`]{20}")
 
 
