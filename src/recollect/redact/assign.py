@@ -38,27 +38,17 @@ if TYPE_CHECKING:
 
 # A match begins where the name does, with one more word before it (`API key`), so that it can be judged as it stands. No
 # groups: capturing takes re2 four times as long.
-_STEMS = (
-    r"(?:pass|pwd|pword|psw|pw|secret|token|tok|tk|key|auth|cred|bearer|jwt|pin|cvv|cvc|otp|sid|sess|cookie|sas|salt|dsn|sig|contrase|kennwort|"
-    r"senha|wachtwoord|senord|heslo|parola|clave|code|phrase|mnemonic|licen[cs]e|psk|string|seed|pat|adgangskode|salasana)"
-)
-
-
 def _names() -> str:
-    """A pattern of every name, with a stem in its last word, of which `kind_of` makes something, and of few others: `path`,
-    `key` or `tokenizer` would be most of what is matched in a text, and each is dismissed at the price of a call."""
-    secret, which, of_code = endings()
-    stem = rx(_STEMS.encode("latin-1"))
+    """A pattern of every name of which `kind_of` makes something, and of few others: `path`, `key` or `tokenizer` would be most
+    of what is matched in a text, and each is dismissed at the price of a call."""
+    secret, which, of_code = map("|".join, endings())
     word, gap = r"[\w.\xc0-\xff-]", r"[\d_.-]*"
-    tail = rf"(?:[\d_.-]|{'|'.join(which)})*"
-    plain = "|".join(each for each in secret if stem.search(each.encode("latin-1")))
-    stemless = "|".join(each for each in secret if not stem.search(each.encode("latin-1")))
-    code, key = rf"(?:{'|'.join(of_code)}){gap}", rf"[a-z\xc0-\xff]{gap}keys?"
-    last = rf"{plain}|(?:session|secret){gap}id|{code}codes?|conn(?:ection)?{gap}string|{key}|{_STEMS}[\w.-]*(?:{stemless})"
+    tail = rf"(?:[\d_.-]|{which})*"
+    code, connection = rf"(?:{of_code}){gap}", rf"conn(?:ection)?{gap}"
+    last = rf"{secret}|(?:session|secret){gap}id|{code}codes?|{connection}string|[a-z\xc0-\xff]{gap}keys?"
     return (
-        rf"(?:(?:{word}+[ ])?{word}*(?:{last}){tail}|{word}+[ ]{word}*keys?{tail}"
-        # `secret string`, `recovery code`: the stem is in the word that says which
-        rf"|{word}*(?:(?:{last}|{stemless}){tail}[ ]?{tail}string|{code}[ ]{gap}codes?|conn(?:ection)?{gap}[ ]{gap}string){tail})"
+        rf"(?:(?:{word}+[ ])?{word}*(?:{last}){tail}(?:[ ]{tail}string{tail})?|{word}+[ ]{word}*keys?{tail}"
+        rf"|{word}*(?:{code}[ ]{gap}codes?|{connection}[ ]{gap}string){tail})"
     )
 
 

@@ -12,6 +12,7 @@ from .engine import Lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Literal
 
     Kind = Literal["password", "secret", "key", "pin", "phrase"]
@@ -98,9 +99,14 @@ def endings() -> tuple[list[str], list[str], list[str]]:
     names a look."""
     secret = _PASSWORD | _SECRET | _PIN | {suffix for suffix, _ in _SUFFIXES}
     secret |= frozenset(b"phrase tokens secrets totp seed salt dsn".split())
-    secret = {word for word in secret if not word.endswith((b"key", b"keys"))}
-    secret -= {b"sig", b"signature", b"serial", b"nonce", b"xsrf"}  # these are none
-    return tuple(sorted(word.decode("latin-1") for word in words) for words in (secret, _SAYS_WHICH, _CODE_OF))  # type: ignore[return-value]
+    secret -= {b"sig", b"signature", b"serial", b"nonce", b"xsrf", b"hmac"}  # these are none, or not by themselves
+    return _shortest(secret), sorted(word.decode() for word in _SAYS_WHICH), _shortest(_CODE_OF)
+
+
+def _shortest(words: Iterable[bytes]) -> list[str]:
+    """Those of these words that do not end in another one."""
+    ends = {word for word in words if not word[-2:].isdigit() and not word.endswith((b"key", b"keys"))}
+    return sorted(w.decode("latin-1") for w in ends if not any(w.endswith(each) for each in ends - {w}))
 
 
 def words_of(name: bytes) -> list[bytes]:

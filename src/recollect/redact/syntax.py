@@ -534,7 +534,7 @@ def files(scan: Scan) -> Iterator[Span]:
         b"{SHA}",
     ):
         yield from _named_files(scan)
-    if data.count(b":") >= 4:
+    if data.count(b":") >= 4 and rx(rb":(?:\d{2,5}|\*):").search(data):
         for found in scan.find(_PGPASS):
             if (
                 not is_placeholder(found.group(1))
