@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 # --- assignments -----------------------------------------------------------------------------------------------------------
 
+
 # A match begins where the name does, with one more word before it (`API key`), so that it can be judged as it stands. No
 # groups: capturing takes re2 four times as long.
 def _names() -> str:
@@ -53,8 +54,9 @@ def _names() -> str:
 
 
 _ASSIGN = (
-    r"(?i)" + _names() +
-    r"(?:[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:=|===?|!==?|\?=|\+=|=|::|:|<-|->|\|)"  # name = value
+    r"(?i)"
+    + _names()
+    + r"(?:[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:=|===?|!==?|\?=|\+=|=|::|:|<-|->|\|)"  # name = value
     r"|[\"']?[\s,]{1,40}(?:type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
     r"|[\"'\\]{0,3}[ \t]*[,(][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value")
     r"|[ \t]{1,20}[\"']"  # #define NAME "value"

@@ -483,6 +483,8 @@ _APP_PASSWORD = (
 )
 
 
+# An authenticator's secret, as it is shown to be typed.
+_GROUPED = r"(?i)(?:2fa|otp|mfa|authenticator|factor)[^\n\x01]{0,30}?(?:secret|key|seed|code)[^\n\x01]{0,20}?[:= \"'`(]((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})\b"
 _LISTED = "|".join([f"(?:{source})" for source in (_ACCOUNT, _SPACED, _ALONE, _APP_QUOTED)])  # all four in one pass
 
 
@@ -511,7 +513,11 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 and scan.recall("strong", value, _is_strong)
                 and b"/" not in value
                 and b"=" not in value
-                and (not is_wordy(value) or value[-2:].isdigit())
+                and (
+                    not is_wordy(value)
+                    or value[-2:].isdigit()
+                    or (classes(value) >= 3 and b":" not in value and _names_a_login(low, start))
+                )
                 and b"@" not in value[1:]
             ):
                 yield Span(start, end, "password", 3)
@@ -519,6 +525,10 @@ def memorables(scan: Scan) -> Iterator[Span]:
         for found in scan.find(_APP_PASSWORD):
             if not is_placeholder(found.group(1)) and not is_wordy(found.group(1).replace(b" ", b"")):
                 yield Span(*found.span(1), "password", 2)
+    if scan.has(b"2fa", b"otp", b"mfa", b"authenticator", b"factor"):
+        for _, (start, end) in scan.spans(_GROUPED):
+            if has_digit(data[start:end]) and not is_monotone(data[start:end].replace(b" ", b"")):
+                yield Span(start, end, "api-key", 2)
     if not scan.matches(_LISTED):
         return
     if scan.has(b"sa", b"root", b"admin", b"ubuntu"):
@@ -546,6 +556,11 @@ def memorables(scan: Scan) -> Iterator[Span]:
     for _, (start, end) in scan.spans(_APP_QUOTED):
         if not is_placeholder(data[start:end]) and rx(rb"passw|login|smtp|imap|mail").search(line_around(low, start)):
             yield Span(start, end, "password", 2)
+
+
+def _names_a_login(low: bytes, at: int) -> bool:
+    """Whether the line is one of access: there even a value that reads like words is a password."""
+    return rx(rb"zugang|anmelde|log ?in|cred|passw|identif").search(line_around(low, at)) is not None
 
 
 def _is_memorable(value: bytes) -> bool:

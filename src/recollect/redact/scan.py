@@ -451,7 +451,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
             return (
                 quoted
                 and not is_placeholder(value)
-                and (len(words) >= 12 or all(rx(rb"[a-z0-9'-]+").fullmatch(w) for w in words))
+                and (len(words) >= 12 or all(rx(rb"[a-z0-9'\xdf-\xff-]+").fullmatch(w) for w in words))
             )
         return (
             is_password(value, quoted=True) and not is_code(value) and (quoted or has_digit(value) or has_symbol(value))

@@ -367,6 +367,12 @@ _SHORT_FLAGS = (
     (r"[\"']([^\"'\n\x01]{5,})[\"']\.(?:toCharArray|getBytes)\(()()", "tochararray getbytes"),
     (r"(?i)\b(?:password|secret|key)[ \t]+[05789][ \t]+([^\s\"'\x01]{6,})()()", "password%7 secret%5 secret%9 secret%8 key%7 password%0 password%5 password%8"),
     (r"(?i)\bauth-user-pass[ \t]*\r?\n[^\s\x01]+\r?\n([^\s\x01]{5,})()()", "auth-user-pass"),
+    (r"(?i)\blftp\b[^\n\x01]*?[ \t]-u[ \t]+[^\s,\x01]+,([^\s\"'\x01]{4,})()()", "lftp"),
+    (r"(?i)\bWIFI:(?:[A-Z]:[^;\n\x01]*;)*P:([^;\n\x01]{4,});()()", "wifi:"),
+    (r"(?i)\bmc[ \t]+(?:alias[ \t]+set|config[ \t]+host[ \t]+add)[ \t]+[^\s\x01]+[ \t]+[^\s\x01]+[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{8,})()()", "alias%set host%add"),
+    (r"(?i)(?:github|gitlab|bitbucket)-(?:oauth|token)[\"'][ \t]*:[ \t]*\{[ \t]*[\"'][\w.-]+[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9_-]{20,})[\"']()()", "-oauth hub-token lab-token bucket-token"),
+    (r"(?i)[\"']user(?:name)?[\"'][ \t]*:[ \t]*[\"'][^\"'\n\x01]{1,64}[\"'][ \t]*,[ \t]*[\"']key[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9+/=_-]{16,})[\"']()()", "\"key\" 'key'"),
+    (r"(?i)\b[a-z][\w-]*[ \t]+(?:auth[ \t]+)?login[ \t]+(?:--relogin[ \t]+)?([0-9a-f]{32,64})(?:[^\w-]|$)()()", "login%"),
     (r"(?i)\bnet[ \t]+(?:user|use)[ \t]+(?:[a-z]:[ \t]+)?[^\s\x01]+[ \t]+(?:/user:[^\s\x01]+[ \t]+)?([^\s/\"'\x01]{4,64})()()", "net%use"),
 )  # fmt: skip
 
@@ -374,6 +380,8 @@ _SHORT_FLAGS = (
 # Asked only where one of their words stands, though they would match without it.
 _CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign")  # fmt: skip
 _CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect")  # fmt: skip
+# A client, or a wallet, made with nothing but a key.
+_MADE_WITH = r"(?i)\b\w*(?:client|wallet)\w*\([ \t]*[\"']((?:0x)?[A-Za-z0-9_-]{32,100})[\"']"
 
 
 def commands(scan: Scan) -> Iterator[Span]:
@@ -399,6 +407,17 @@ def commands(scan: Scan) -> Iterator[Span]:
                 strict=kind != "password",
             ):
                 yield Span(start, end, family_of(kind), 2)
+    if scan.longest >= 40 and scan.has(b"client(", b"wallet"):
+        for whole, (start, end) in scan.spans(_MADE_WITH):
+            word = data[start:end]
+            is_wallet = b"wallet" in low[whole[0] : start]
+            if (
+                start not in scan.taken
+                and is_random(word, 32)
+                and not is_uuid(word)
+                and (is_hex(word) if is_wallet else classes(word) >= 3)
+            ):
+                yield Span(start, end, "api-key", 2)
     asked: list[_Asked] | None = scan.kept.get("flags")
     asked = _asked(low) if asked is None else [row for row in asked if any(map(low.__contains__, _gate(row[1])))]
     scan.kept["flags"] = asked
@@ -436,7 +455,14 @@ def commands(scan: Scan) -> Iterator[Span]:
                 yield Span(start, start + len(word), "password", 1)
 
 
-_WORD_ELSEWHERE = ("%-p", "hmac", "password%7", "net%use", "sqlplus")  # the word need not stand in the match
+_WORD_ELSEWHERE = (
+    "%-p",
+    "hmac",
+    "password%7",
+    "net%use",
+    "sqlplus",
+    "alias%set",
+)  # the word need not stand in the match
 _FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass")
 
 

@@ -154,7 +154,7 @@ def tokens(scan: Scan) -> Iterator[Span]:
             yield Span(start, end, family.name, 3 if generic else 0)
 
 
-_BLOB = r"(?i)base64|sha(?:1|256|384|512)|integrity|h1:|checksum|digest|hash"
+_BLOB = r"(?i)base64|signature[\"']?[ \t]*:|sha(?:1|256|384|512)|integrity|h1:|checksum|digest|hash"
 
 
 def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
