@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from .engine import BARRIER, Lazy, loose, rx
-from .names import kind_of
+from .names import endings, kind_of
 from .scan import (
     CROWD,
     LABELS,
@@ -36,19 +36,35 @@ if TYPE_CHECKING:
 
 # --- assignments -----------------------------------------------------------------------------------------------------------
 
+
 # A match begins where the name does, with one more word before it (`API key`), so that it can be judged as it stands. No
 # groups: capturing takes re2 four times as long.
+def _names() -> str:
+    """A pattern of every name of which `kind_of` makes something, and of few others: `path`, `key` or `tokenizer` would be most
+    of what is matched in a text, and each is dismissed at the price of a call."""
+    secret, which, of_code = map("|".join, endings())
+    word, gap = r"[\w.\xc0-\xff-]", r"[\d_.-]*"
+    tail = rf"(?:[\d_.-]|{which})*"
+    code, connection = rf"(?:{of_code}){gap}", rf"conn(?:ection)?{gap}"
+    last = rf"{secret}|(?:session|secret){gap}id|{code}codes?|{connection}string|[a-z\xc0-\xff]{gap}keys?"
+    return (
+        rf"(?:(?:{word}+[ ])?{word}*(?:{last}){tail}(?:[ ]{tail}string{tail})?|{word}+[ ]{word}*keys?{tail}"
+        rf"|{word}*(?:{code}[ ]{gap}codes?|{connection}[ ]{gap}string){tail})"
+    )
+
+
 _ASSIGN = (
-    r"(?i)(?:[\w.\xc0-\xff-]+[ ])?[\w.\xc0-\xff-]*(?:pass|pwd|pword|psw|pw|secret|token|tok|tk|key|auth|cred|bearer|jwt|pin|cvv|cvc|otp|sid|sess|cookie|sas|salt|dsn|sig|contrase|kennwort|"
-    r"senha|wachtwoord|senord|heslo|parola|clave|code|phrase|mnemonic|licen[cs]e|psk|string|seed|pat|adgangskode|salasana)s?"
-    r"[\w.\-]{0,40}"
-    r"(?:[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:=|===?|!==?|\?=|\+=|=|::|:|<-|->|\|)"  # name = value
+    r"(?i)"
+    + _names()
+    + r"(?:[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:=|===?|!==?|\?=|\+=|=|::|:|<-|->|\|)"  # name = value
     r"|[\"']?[\s,]{1,40}(?:type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
-    r"|[\"'\\]{0,3}[ \t]*[,(]"  # put("name", "value"), name("value")
+    r"|[\"'\\]{0,3}[ \t]*[,(][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value")
     r"|[ \t]{1,20}[\"']"  # #define NAME "value"
     r"|[\"']?>"  # <name>value</name>
     r"|[\"'][ \t]*\{[^{}\x01]*?(?:default|value)[ \t]*=)"  # variable "name" { default = "..." }
 )
+_OPENS = (b'"', b"'", b"`", b"*", b"<", b"&", b"\\", b"!", b"|", b">")
+_OPENED_CALL = Lazy(rb"[,(][ \t]*+(?:[rbfulRBFUL@$]{1,2}(?=[\"']))?[\"'`*<&\\!|>]\Z")
 _STEM = Lazy(rb"[\w.\xc0-\xff-]+(?:[ ][\w.\xc0-\xff-]+)?")
 # A literal that is handed on at once, or stands in for a variable that is not set.
 _WRAPPED = Lazy(
@@ -173,23 +189,23 @@ def _promise(head: bytes) -> tuple[bytes, Kind | None]:
 def _plain_until(data: bytes, at: int) -> tuple[int, bool]:
     """The end of the line, and whether no value up to it could be a key, a token or a PIN: there is neither a digit nor a
     symbol, no run that is long enough without them, and no sign that a value stands below."""
-    end = data.find(b"\n", at)
-    if end < 0:
-        end = len(data)
-    rest = data[at:end]
-    return (
-        end,
-        (
-            len(rest.translate(None, _TELLING)) == len(rest)
-            and (b'"' in rest) + (b"'" in rest) + (b"`" in rest) <= 1  # nor a quote in a value
-            and rest.rstrip()[-1:] not in _OPEN
-            and rest.rstrip()[-1:] != b":"
-            and _LONG_RUN.search(rest) is None
-        ),
-    )
+    found = _UNTELLING.match(data, at)
+    assert found is not None
+    end = found.end()
+    if end < len(data) and data[end] != 10:
+        end = data.find(b"\n", end)
+        return (len(data) if end < 0 else end), False
+    last = data[end - 1 : end] if end > at else b""
+    if last.isspace():
+        last = data[at:end].rstrip()[-1:]
+    return end, last not in _OPEN and last != b":" and _LONG_RUN.search(data, at, end) is None
 
 
-_TELLING = b"0123456789!@#$%^&*+=?~|<\\"
+# A quote of one sort may stand in it, of another not: it might be in a value.
+_TOLD = rb"0-9!@#$%^&*+=?~|<\\\n"
+_UNTELLING = Lazy(
+    rb"[^" + _TOLD + rb"\"'`]*+(?:\"[^" + _TOLD + rb"'`]*+|'[^" + _TOLD + rb"\"`]*+|`[^" + _TOLD + rb"\"']*+)?"
+)
 _LONG_RUN = Lazy(rb"[^\s\"'`]{20}")
 
 
@@ -234,6 +250,9 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         if kind is None:
             continue
         separator = head[-1:]
+        if separator in _OPENS and (opened := _OPENED_CALL.search(head)):
+            at = name_start + opened.start() + 1  # what opens the value is part of the match
+            separator = data[at - 1 : at]
         if (
             separator == b"="
             and head[-2:] in _COMPARES

@@ -22,9 +22,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    Look = Callable[[Scan], Iterator[Span]]
+
 __all__ = ["LOOKS", "cards", "files", "private_keys", "tokens", "urls"]
 
-LOOKS: tuple[Callable[[Scan], Iterator[Span]], ...] = (
+LOOKS: tuple[Look, ...] = (
     connection_strings, assignments, headers, cookies, commands, sentences, linked, memorables, phrases, near, collections, tables,
     inserts, elements,
 )  # fmt: skip

@@ -200,7 +200,7 @@ class Loose:
         """As `Pattern.spans`, without groups."""
         if end is None:
             end = len(data)
-        sure, loose = self._sure, self._loose
+        sure, loose, tries = self._sure, self._loose, 0
         match, anywhere = loose._match, loose._anywhere
         while start <= end:
             if match is not None and anywhere is not None:
@@ -215,9 +215,13 @@ class Loose:
             if last - first > sure:
                 spans = self._exact.first(data, first, end, here=True)
                 if spans is None:
-                    # From here on with its counts, or a text could be made in which this happens at every place.
-                    yield from self._exact.spans(data, first + 1, end, noted=noted)
-                    return
+                    tries += 1
+                    if tries > _TRIES:
+                        # From here on with its counts, or a text could be made in which this happens at every place.
+                        yield from self._exact.spans(data, first + 1, end, noted=noted)
+                        return
+                    start = first + 1
+                    continue
                 first, last = spans[0]
             if noted is not None:
                 noted.append((first, last))
@@ -236,6 +240,7 @@ class Loose:
         return pattern(self._exact_groups).at(data, start)
 
 
+_TRIES = 12
 _FAR = r"\{\d,([4-9]\d|\d{3})\}"
 
 

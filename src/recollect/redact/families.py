@@ -47,6 +47,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("azure-client-secret", "Microsoft Entra (Azure AD) client secret", "Q~", r"(?:^|[^A-Za-z0-9_~.-])([A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{30,36})", 36),
     _f("azure-key", "Azure storage or Cosmos DB account key", "==", rf"(?:^|[^A-Za-z0-9+/])({B}{{86}}==)", 88),
     _f("azure-key", "Azure key with its signature", "JQQJ99 ACDb AzFu AzSe AzCa +ASt +ARm +AIo +AEh +ACR APIM", rf"\b({A}{{52}}JQQJ99{A}{{26}}|[A-Za-z0-9/+]{{30,82}}(?:APIM|ACDb|\+(?:ABa|AMC|ASt|AEh|ARm|ACR|AIo)|AzFu|AzSe|AzCa)[A-Za-z0-9/+]{{5,10}}={{0,2}})"),
+    _f("azure-key", "Azure Functions key in a link", "?code= &code=", r"[?&]code=([A-Za-z0-9_%+-]{40,}={0,2})", 45),
     _f("azure-sas", "Signature of an Azure shared access link", "sig=", r"[?&;]sig=([A-Za-z0-9%+/=_-]{20,120})"),
     _f("azure-devops-token", "Azure DevOps personal access token", "AZDO", rf"\b({A}{{76}}AZDO{A}{{4}})\b"),
     _f("alibaba-key-id", "Alibaba Cloud access key id", "LTAI", rf"\b(LTAI{A}{{12,26}})\b"),

@@ -12,6 +12,7 @@ from .engine import Lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Literal
 
     Kind = Literal["password", "secret", "key", "pin", "phrase"]
@@ -81,6 +82,31 @@ _GENERIC_TOKEN_BEFORE = frozenset(
     cursor sync resume pagination start end estimated used remaining extra new per text punctuation design non fungible
     erc20 nft reward governance utility thinking reasoning cached cache audio image budget""".split()
 )
+# Says which of them, or how it is written; the word before it says what it is.
+_SAYS_WHICH = frozenset(
+    b"""string value val content plain plaintext raw b64 base64 default override prod production staging dev development live old
+    new current backup primary secondary main local root admin data code codes word again confirm text base us eu a b x
+    confirmation""".split()
+)
+_CODE_OF = frozenset(
+    b"recovery backup otp mfa 2fa totp time verification security factor access door gate alarm unlock pass fa sms login".split()
+)
+
+
+def endings() -> tuple[list[str], list[str], list[str]]:
+    """The words that a name must have near its end for `kind_of` to make something of it: those for a secret (`key` aside, which
+    is nothing by itself), those that may follow them, and those that make `code` one. To ask re2 for them spares most
+    names a look."""
+    secret = _PASSWORD | _SECRET | _PIN | {suffix for suffix, _ in _SUFFIXES}
+    secret |= frozenset(b"phrase tokens secrets totp seed salt dsn".split())
+    secret -= {b"sig", b"signature", b"serial", b"nonce", b"xsrf", b"hmac"}  # these are none, or not by themselves
+    return _shortest(secret), sorted(word.decode() for word in _SAYS_WHICH), _shortest(_CODE_OF)
+
+
+def _shortest(words: Iterable[bytes]) -> list[str]:
+    """Those of these words that do not end in another one."""
+    ends = {word for word in words if not word[-2:].isdigit() and not word.endswith((b"key", b"keys"))}
+    return sorted(w.decode("latin-1") for w in ends if not any(w.endswith(each) for each in ends - {w}))
 
 
 def words_of(name: bytes) -> list[bytes]:
@@ -104,17 +130,13 @@ def kind_of(name: bytes) -> Kind | None:
             pass
         else:
             return None
-    if last in (b"string", b"value", b"val", b"content", b"plain", b"plaintext", b"raw", b"b64", b"base64", b"default", b"override", b"prod",
-                b"production", b"staging", b"dev", b"development", b"live", b"old", b"new", b"current", b"backup",
-                b"primary", b"secondary", b"main", b"local", b"root", b"admin", b"data", b"code", b"codes", b"word", b"again",
-                b"confirm", b"text", b"base", b"us", b"eu", b"a", b"b", b"x", b"confirmation"):  # fmt: skip
+    if last in _SAYS_WHICH:
         if len(words) == 1:
             return None
         if last == b"string":
             return "secret" if words[-2] in (b"connection", b"conn") else kind_of(b"_".join(words[:-1]))
         if last in (b"code", b"codes"):
-            if words[-2] in (b"recovery", b"backup", b"otp", b"mfa", b"2fa", b"totp", b"time", b"verification", b"security",
-                             b"factor", b"access", b"door", b"gate", b"alarm", b"unlock", b"pass", b"fa", b"sms", b"login"):  # fmt: skip
+            if words[-2] in _CODE_OF:
                 return "pin"
             return None
         if last == b"word":

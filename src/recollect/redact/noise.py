@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 _CARD = r"(?:^|[^\w.+/%=-]|[a-z]=)((?:[0-9][ -]?){12,18}[0-9])(?:[^\w/%-]|$)"
 
 
-def cards(data: bytes) -> Iterator[Span]:
+def cards(scan: Scan) -> Iterator[Span]:
     """Payment card numbers with a valid check digit."""
-    for found in pattern(_CARD).find(data):
-        if is_card(found.group(1)) and data[found.end(1) : found.end(1) + 2] not in (
+    data = scan.data
+    for _, (start, end) in scan.everywhere(_CARD):
+        if is_card(data[start:end]) and data[end : end + 2] not in (
             b".0",
             b".1",
             b".2",
@@ -40,12 +41,12 @@ def cards(data: bytes) -> Iterator[Span]:
             b".8",
             b".9",
         ):
-            yield Span(*found.span(1), "card-number", 1)
+            yield Span(start, end, "card-number", 1)
 
 
 _LONG = r"[A-Za-z0-9_+/=.~-]{20,}"
 _NEAR_WORD = Lazy(
-    rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]key|credential|creds|auth|bearer|fernet|hmac|cipher|wallet|\bwif\b"
+    rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]key|credential|creds|auth|bearer|fernet|hmac|cipher|wallet|\bwif\b|privkey"
 )
 _NOT_NEAR = r"public|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation|pk_(?:live|test)_|publishable"
 IDENTIFIES = Lazy(rb"(?:id|arn|name|uuid)[\"'\s:=]*$")

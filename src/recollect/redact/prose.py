@@ -59,8 +59,9 @@ _PROSE_BARE = (
     r"(?i)\b(?:pass(?:word|phrase|code|wd)?|pwd|pw|pin|(?:security|unlock|door|gate|alarm|safe|garage|access) code|token|secret|api[ -]?key|key|cvv|cvc|otp|code|kennwort|passwort|contrase\xf1a|mot de passe|senha)[\"'*]{0,2}[ \t]*"
     r"(?:\([^()\n\x01]{0,30}\)[ \t]*)?(?:[ \t]|[ \t]/|[ \t]\|[ \t])[ \t]*(\"[^\"\n\x01]{4,}\"|'[^'\n\x01]{4,}'|`[^`\n\x01]{4,}`|[^\s\x01\"'`]{3,})"
 )
+# The value has a digit or a symbol: to ask for it here spares re2 all other words.
 _REVERSED = (
-    r"(?i)(?:^|[\s:(\"'`*])([^\s\"'`\x01]{6,})[\"'`*]{0,2}[ \t]+(?:(?:is|was|are|as|=|ist|es|est|for|to be)[ \t]+(?:my|the|our|your|his|her|their|a|das|mein|mi|la|mon|le|el)?[ \t]*(?:\w+[ \t]+){0,3}?|\((?:that's |this is )?(?:my|the|our)?[ \t]*(?:\w+[ \t]+){0,2}?)"
+    r"(?i)(?:^|[\s:(\"'`*])([^\s\"'`\x01]*[0-9!@#$%^&*+=?~|][^\s\"'`\x01]*)[\"'`*]{0,2}[ \t]+(?:(?:is|was|are|as|=|ist|es|est|for|to be)[ \t]+(?:my|the|our|your|his|her|their|a|das|mein|mi|la|mon|le|el)?[ \t]*(?:\w+[ \t]+){0,3}?|\((?:that's |this is )?(?:my|the|our)?[ \t]*(?:\w+[ \t]+){0,2}?)"
     r"(?:pass(?:word|phrase|code|wd|wort)?|pwd|pw|pin|api[ -]?key|token|secret|credentials?|key|kennwort|contrase\xf1a|mot de passe|senha)\b"
 )
 _PAIR = (
@@ -158,7 +159,8 @@ def _worth(source: str, scan: Scan, is_dull: Callable[[bytes, int, int], bool]) 
     """The matches of a pattern that are not dismissed."""
     data = scan.data
     if b"\x0b" in data:  # white space to us, not to re2
-        yield from pattern(source).find(data)
+        for spans in scan.everywhere(source):
+            yield Match(data, spans)
         return
     counted = loose(source) if has_counts(source) else None
     for ((start, end),) in (
@@ -481,6 +483,8 @@ _APP_PASSWORD = (
 )
 
 
+# An authenticator's secret, as it is shown to be typed.
+_GROUPED = r"(?i)(?:2fa|otp|mfa|authenticator|factor)[^\n\x01]{0,30}?(?:secret|key|seed|code)[^\n\x01]{0,20}?[:= \"'`(]((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})\b"
 _LISTED = "|".join([f"(?:{source})" for source in (_ACCOUNT, _SPACED, _ALONE, _APP_QUOTED)])  # all four in one pass
 
 
@@ -509,7 +513,11 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 and scan.recall("strong", value, _is_strong)
                 and b"/" not in value
                 and b"=" not in value
-                and (not is_wordy(value) or value[-2:].isdigit())
+                and (
+                    not is_wordy(value)
+                    or value[-2:].isdigit()
+                    or (classes(value) >= 3 and b":" not in value and _names_a_login(low, start))
+                )
                 and b"@" not in value[1:]
             ):
                 yield Span(start, end, "password", 3)
@@ -517,6 +525,10 @@ def memorables(scan: Scan) -> Iterator[Span]:
         for found in scan.find(_APP_PASSWORD):
             if not is_placeholder(found.group(1)) and not is_wordy(found.group(1).replace(b" ", b"")):
                 yield Span(*found.span(1), "password", 2)
+    if scan.has(b"2fa", b"otp", b"mfa", b"authenticator", b"factor"):
+        for _, (start, end) in scan.spans(_GROUPED):
+            if has_digit(data[start:end]) and not is_monotone(data[start:end].replace(b" ", b"")):
+                yield Span(start, end, "api-key", 2)
     if not scan.matches(_LISTED):
         return
     if scan.has(b"sa", b"root", b"admin", b"ubuntu"):
@@ -532,8 +544,8 @@ def memorables(scan: Scan) -> Iterator[Span]:
         if kind is not None and scan.judge(kind, data[start:end], quoted=False, strict=True):
             yield Span(start, end, family_of(kind), 3)
     if b"\n" in data:
-        for found in pattern(_ALONE).find(data):
-            start, end, _ = _unquote(data, *found.span(1))
+        for _, value_span in scan.everywhere(_ALONE):
+            start, end, _ = _unquote(data, *value_span)
             value = data[start:end]
             if (
                 scan.recall("strong", value, _is_strong)
@@ -544,6 +556,11 @@ def memorables(scan: Scan) -> Iterator[Span]:
     for _, (start, end) in scan.spans(_APP_QUOTED):
         if not is_placeholder(data[start:end]) and rx(rb"passw|login|smtp|imap|mail").search(line_around(low, start)):
             yield Span(start, end, "password", 2)
+
+
+def _names_a_login(low: bytes, at: int) -> bool:
+    """Whether the line is one of access: there even a value that reads like words is a password."""
+    return rx(rb"zugang|anmelde|log ?in|cred|passw|identif").search(line_around(low, at)) is not None
 
 
 def _is_memorable(value: bytes) -> bool:
@@ -574,8 +591,7 @@ def phrases(scan: Scan) -> Iterator[Span]:
     data = scan.data
     if not scan.has(b"seed", b"mnemonic", b"phrase", b"words"):
         return
-    for found in pattern(_PHRASE).find(data):
-        start, end = found.span(1)
+    for _, (start, end) in scan.everywhere(_PHRASE):
         while (lead := rx(rb"[a-z]+[ \t]").match(data, start, end)) and lead.group().strip() in _COMMON:
             start = lead.end()
         words = rx(rb"[a-z]{3,8}").findall(data[start:end])

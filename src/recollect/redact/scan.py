@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from itertools import islice
 
 from .engine import BARRIER, Match, either, has_counts, loose, outline, pattern, rx, without_counts
 from .values import (
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
 
 _FEW = 4
+_MANY_LINES = 12
 _REACH = 100  # how many characters a rule sees past the match of its pattern, its line aside
 _WORD = frozenset(bytes((c,)) for c in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _BEGINS = _WORD | frozenset((b"~", b".", b"+", b"/", b"-", b"="))  # what a token may begin with
@@ -77,6 +79,7 @@ class Scan:
         "_dirty",
         "_matched",
         "_starts",
+        "_zones",
         "data",
         "is_whole",
         "kept",
@@ -105,6 +108,7 @@ class Scan:
         self._changed: list[tuple[int, int]] = []
         self._starts: list[int] = []
         self._dirty: list[int] = []  # which of the changes
+        self._zones: list[int] | None = None  # where `_around` may see a change: from, to, from, to ...
 
     def again(self, data: bytes, changed: list[Span]) -> Scan:
         """For the round after this one, in whose text these spans were blanked."""
@@ -128,7 +132,20 @@ class Scan:
             for n, (start, end) in enumerate(new._changed)
             if data[start - 1 : start] in _WORD or data[end : end + 1] in _BEGINS
         ]
+        new._zones = _zones(data, new._changed)
         return new
+
+    def sees(self) -> int:
+        """How many patterns have been searched for so far; for `is_idle`."""
+        return len(self._matched)
+
+    def is_idle(self, since: int) -> bool:
+        """Whether none of the patterns that were searched for since then has matched."""
+        return not any(islice(self._matched.values(), since, None))
+
+    def may_wake(self) -> bool:
+        """Whether a pattern that matched nowhere may match now."""
+        return self.windows is None or bool(self._dirty)
 
     def has(self, *words: bytes) -> bool:
         """Whether one of these words stands in the text in lower case. What a round did not have, the next has not either."""
@@ -263,6 +280,13 @@ class Scan:
                 while n < size and before[n][1] <= stop:
                     n += 1
 
+    def everywhere(self, source: str) -> Iterator[list[tuple[int, int]]]:
+        """All matches of a pattern, as if for the first time; unless there were none and are none now."""
+        before, now = self._before.get(source), self._matched.setdefault(source, [])
+        if before is not None and not before and not self.may_wake():
+            return iter(())
+        return pattern(source).spans(self.data, noted=now)
+
     def matches(self, source: str) -> bool:
         """Whether a pattern may match anywhere."""
         known = self.kept.get(source)
@@ -270,8 +294,29 @@ class Scan:
             known = self.kept[source] = outline(without_counts(source)).has(self.data)
         return bool(known)
 
+    def lines_with(self, source: str) -> list[tuple[int, int]]:
+        """The lines in which a pattern may match, each with the end of the one before it; if there are many, the whole text."""
+        known: list[tuple[int, int]] | None = self.kept.get(source)
+        if known is None or (self._dirty and not known):
+            data, size = self.data, len(self.data)
+            compiled = outline(without_counts(source))
+            known, at = [], 0
+            while at < size and (found := compiled.first(data, at, size)) is not None:
+                start, end = found[0]
+                at = data.find(b"\n", end) + 1 or size
+                known.append((max(0, data.rfind(b"\n", 0, start)), at))
+                if len(known) > _MANY_LINES:
+                    known = [(0, size)]
+                    break
+            self.kept[source] = known
+        return known
+
     def _reaches(self, reach: Reach, span: tuple[int, int]) -> bool:
         """Whether a rule that looks at a match sees a change."""
+        if reach is _around and self._zones is not None:
+            at = bisect_left(self._zones, span[0])
+            if not at & 1 and (at == len(self._zones) or self._zones[at] > span[1]):
+                return False
         first, last = reach(self.data, *span)
         at = bisect_right(self._starts, last) - 1
         return at >= 0 and self._changed[at][1] >= first
@@ -296,14 +341,14 @@ _RUNS = [(least, rf"[^\t-\r ]{{{least}}}") for least in (16, 20, 24, 30)]
 
 
 def _longest(data: bytes) -> int:
-    """The length of the longest run without white space, as far as anybody asks: below 30, one of 24, 20, 16 and 0."""
+    """The length of the longest run without white space, as far as anybody asks: 0 below 16, and in a long text 16, 20 or 24 below 30."""
     longest = 0
     for least, source in _RUNS:
         if not outline(source).has(data):
             return longest
         longest = least
-    if len(data) <= 8_192:  # a run at a time takes longer, where there are dozens
-        return max(map(len, data.split()))
+        if len(data) <= 8_192:  # a run at a time takes longer, where there are dozens
+            return max(map(len, data.split()))
     return max([end - start for ((start, end),) in outline(r"[^\t-\r ]{30,}").spans(data)], default=longest)
 
 
@@ -320,6 +365,23 @@ def _windows(data: bytes, changed: list[Span]) -> list[tuple[int, int]] | None:
         else:
             windows.append((start, end))
     return windows
+
+
+def _zones(data: bytes, changed: list[tuple[int, int]]) -> list[int] | None:
+    """Where a match must lie for `_around` to reach a change: on its line, on the one above it, or a hundred characters away."""
+    if b'"""' in data or b"'''" in data:
+        return None
+    zones: list[int] = []
+    for first, last in changed:
+        line = data.rfind(b"\n", 0, first)
+        start = min(first - _REACH, data.rfind(b"\n", 0, max(0, line)))
+        end = data.find(b"\n", last + 1)
+        end = len(data) if end < 0 else max(last + _REACH, end)
+        if zones and zones[-1] >= start:
+            zones[-1] = max(end, zones[-1])
+        else:
+            zones += (start, end)
+    return zones
 
 
 def _around(data: bytes, start: int, end: int) -> tuple[int, int]:
@@ -389,7 +451,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
             return (
                 quoted
                 and not is_placeholder(value)
-                and (len(words) >= 12 or all(rx(rb"[a-z0-9'-]+").fullmatch(w) for w in words))
+                and (len(words) >= 12 or all(rx(rb"[a-z0-9'\xdf-\xff-]+").fullmatch(w) for w in words))
             )
         return (
             is_password(value, quoted=True) and not is_code(value) and (quoted or has_digit(value) or has_symbol(value))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any, NamedTuple
 
+    from .context import Look
     from .scan import Memo
 
 __all__ = [
@@ -254,18 +255,28 @@ def _looks(scan: Scan, announced: bool, digits: int, policy: Policy) -> Iterator
     data = scan.data
     for name, source in policy.extra.items():
         yield list(_extra(data, name, source))
+    looks: list[Look] = []
     if scan.longest >= 16:
-        yield list(context.tokens(scan))
+        looks.append(context.tokens)
     if b"PRIVATE KEY" in data or b"PuTTY-User" in data:
-        yield list(context.private_keys(data))
+        looks.append(context.private_keys)
     if digits >= 14:
-        yield list(context.cards(data))
+        looks.append(context.cards)
     if b"://" in data or b"=" in data:
-        yield list(context.urls(scan))
-    yield list(context.files(scan))
+        looks.append(context.urls)
+    looks.append(context.files)
     if announced:
-        for look in context.LOOKS:
-            yield list(look(scan))
+        looks += context.LOOKS
+    # Those whose patterns matched nowhere in the first round: as a rule they match nowhere in the next.
+    idle: set[Look] = scan.kept.setdefault("idle", set())
+    may_wake, is_first = scan.may_wake(), scan.windows is None
+    for look in looks:
+        if look in idle and not may_wake:
+            continue
+        before = scan.sees()
+        yield list(look(scan))
+        if is_first and scan.is_idle(before):
+            idle.add(look)
 
 
 def _extra(data: bytes, name: str, source: str) -> Iterator[Span]:

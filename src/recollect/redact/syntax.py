@@ -40,11 +40,11 @@ _PEM_LINE = Lazy(rb"[A-Za-z0-9+/]{16,}")
 _PPK_END = Lazy(rb"Private-MAC: [0-9a-f]+")
 
 
-def private_keys(data: bytes) -> Iterator[Span]:
+def private_keys(scan: Scan) -> Iterator[Span]:
     """PEM, OpenSSH, PGP and PuTTY private keys; indented, quoted, escaped, or cut off before their end."""
+    data = scan.data
     done = 0
-    for found in pattern(_PEM).find(data):
-        start, body = found.span()
+    for (start, body), _ in scan.everywhere(_PEM):
         if start < done:
             continue
         if data.startswith(b"PuTTY", start):
@@ -367,6 +367,12 @@ _SHORT_FLAGS = (
     (r"[\"']([^\"'\n\x01]{5,})[\"']\.(?:toCharArray|getBytes)\(()()", "tochararray getbytes"),
     (r"(?i)\b(?:password|secret|key)[ \t]+[05789][ \t]+([^\s\"'\x01]{6,})()()", "password%7 secret%5 secret%9 secret%8 key%7 password%0 password%5 password%8"),
     (r"(?i)\bauth-user-pass[ \t]*\r?\n[^\s\x01]+\r?\n([^\s\x01]{5,})()()", "auth-user-pass"),
+    (r"(?i)\blftp\b[^\n\x01]*?[ \t]-u[ \t]+[^\s,\x01]+,([^\s\"'\x01]{4,})()()", "lftp"),
+    (r"(?i)\bWIFI:(?:[A-Z]:[^;\n\x01]*;)*P:([^;\n\x01]{4,});()()", "wifi:"),
+    (r"(?i)\bmc[ \t]+(?:alias[ \t]+set|config[ \t]+host[ \t]+add)[ \t]+[^\s\x01]+[ \t]+[^\s\x01]+[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{8,})()()", "alias%set host%add"),
+    (r"(?i)(?:github|gitlab|bitbucket)-(?:oauth|token)[\"'][ \t]*:[ \t]*\{[ \t]*[\"'][\w.-]+[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9_-]{20,})[\"']()()", "-oauth hub-token lab-token bucket-token"),
+    (r"(?i)[\"']user(?:name)?[\"'][ \t]*:[ \t]*[\"'][^\"'\n\x01]{1,64}[\"'][ \t]*,[ \t]*[\"']key[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9+/=_-]{16,})[\"']()()", "\"key\" 'key'"),
+    (r"(?i)\b[a-z][\w-]*[ \t]+(?:auth[ \t]+)?login[ \t]+(?:--relogin[ \t]+)?([0-9a-f]{32,64})(?:[^\w-]|$)()()", "login%"),
     (r"(?i)\bnet[ \t]+(?:user|use)[ \t]+(?:[a-z]:[ \t]+)?[^\s\x01]+[ \t]+(?:/user:[^\s\x01]+[ \t]+)?([^\s/\"'\x01]{4,64})()()", "net%use"),
 )  # fmt: skip
 
@@ -374,6 +380,8 @@ _SHORT_FLAGS = (
 # Asked only where one of their words stands, though they would match without it.
 _CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign")  # fmt: skip
 _CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect")  # fmt: skip
+# A client, or a wallet, made with nothing but a key.
+_MADE_WITH = r"(?i)\b\w*(?:client|wallet)\w*\([ \t]*[\"']((?:0x)?[A-Za-z0-9_-]{32,100})[\"']"
 
 
 def commands(scan: Scan) -> Iterator[Span]:
@@ -399,17 +407,29 @@ def commands(scan: Scan) -> Iterator[Span]:
                 strict=kind != "password",
             ):
                 yield Span(start, end, family_of(kind), 2)
+    if scan.longest >= 40 and scan.has(b"client(", b"wallet"):
+        for whole, (start, end) in scan.spans(_MADE_WITH):
+            word = data[start:end]
+            is_wallet = b"wallet" in low[whole[0] : start]
+            if (
+                start not in scan.taken
+                and is_random(word, 32)
+                and not is_uuid(word)
+                and (is_hex(word) if is_wallet else classes(word) >= 3)
+            ):
+                yield Span(start, end, "api-key", 2)
     asked: list[_Asked] | None = scan.kept.get("flags")
     asked = _asked(low) if asked is None else [row for row in asked if any(map(low.__contains__, _gate(row[1])))]
     scan.kept["flags"] = asked
-    if scan.matches(_EVERYDAY):
-        asked = asked + _everyday()
+    if everyday := scan.lines_with(_EVERYDAY):
+        asked = asked + [(*row, everyday) for row in _everyday()]
     if scan.has(*_gate(_CALLS[1])):
         asked = [*asked, (*_CALLS, None)]
     if scan.longest >= 34 and scan.has(*_gate(_CLIENTS[1])):
         asked = [*asked, (*_CLIENTS, None)]
     for source, words, lines in asked:
-        for found in pattern(source).find(data) if words in _FROM_LINE_TO_LINE else scan.find(source, lines):
+        for spans in scan.everywhere(source) if words in _FROM_LINE_TO_LINE else scan.spans(source, lines):
+            found = Match(data, spans)
             start, end = next(
                 (span for span in (found.span(1), found.span(2), found.span(3)) if span[1] > span[0] >= 0),
                 (0, 0),
@@ -435,11 +455,18 @@ def commands(scan: Scan) -> Iterator[Span]:
                 yield Span(start, start + len(word), "password", 1)
 
 
-_WORD_ELSEWHERE = ("%-p", "hmac", "password%7", "net%use", "sqlplus")  # the word need not stand in the match
+_WORD_ELSEWHERE = (
+    "%-p",
+    "hmac",
+    "password%7",
+    "net%use",
+    "sqlplus",
+    "alias%set",
+)  # the word need not stand in the match
 _FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass")
 
 
-# Rows with words of every day that their patterns ask for anyhow: one pass says whether any of them matches. For all others
+# Rows with words of every day that their patterns ask for anyhow: one pass says in which lines any of them matches. For all others
 # one pass says which of their words occur.
 _COMMON_GATES = frozenset("password login user machine auth cred connect sign -u passw basic".split())
 _EVERYDAY = "|".join([f"(?:{source})" for source, words in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(words.split())])
@@ -454,8 +481,8 @@ _RARE = "|".join(
 
 
 @cache
-def _everyday() -> list[_Asked]:
-    return [(*row, None) for row in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(row[1].split())]
+def _everyday() -> list[tuple[str, str]]:
+    return [row for row in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(row[1].split())]
 
 
 @cache
@@ -532,8 +559,8 @@ def files(scan: Scan) -> Iterator[Span]:
         b"ssh-privatekey",
         b"{SHA}",
     ):
-        yield from _named_files(data)
-    if data.count(b":") >= 4:
+        yield from _named_files(scan)
+    if data.count(b":") >= 4 and rx(rb":(?:\d{2,5}|\*):").search(data):
         for found in scan.find(_PGPASS):
             if (
                 not is_placeholder(found.group(1))
@@ -542,28 +569,30 @@ def files(scan: Scan) -> Iterator[Span]:
             ):
                 yield Span(*found.span(1), "password", 1)
     if scan.has(b"kind:") and b"secret" in low and (b"\ndata:" in data or b"\n  data:" in data):
-        for found in pattern(_K8S_DATA).find(data, max(0, data.find(b"data:"))):
-            if decodes_to_text(found.group(1)):
-                yield Span(*found.span(1), "kubernetes-secret", 2)
+        first = data.find(b"data:")
+        for (line, _), (start, end) in scan.everywhere(_K8S_DATA):
+            if line > first and decodes_to_text(data[start:end]):
+                yield Span(start, end, "kubernetes-secret", 2)
 
 
-def _named_files(data: bytes) -> Iterator[Span]:
+def _named_files(scan: Scan) -> Iterator[Span]:
+    data = scan.data
     if b"kty" in data:
-        for found in pattern(_JWK).find(data):
-            if is_random(found.group(1), 20):
-                yield Span(*found.span(1), "jwk", 1)
+        for _, (start, end) in scan.everywhere(_JWK):
+            if is_random(data[start:end], 20):
+                yield Span(start, end, "jwk", 1)
     if b'"auth' in data or b"identitytoken" in data or b"registrytoken" in data:
-        for found in pattern(_DOCKER_AUTH).find(data):
-            if decodes_to_pair(found.group(1)) or is_random(found.group(1), 24):
-                yield Span(*found.span(1), "docker-auth", 1)
+        for _, (start, end) in scan.everywhere(_DOCKER_AUTH):
+            if decodes_to_pair(data[start:end]) or is_random(data[start:end], 24):
+                yield Span(start, end, "docker-auth", 1)
     if b"client-key-data" in data or b"tls.key" in data or b"ssh-privatekey" in data:
-        for found in pattern(_KUBECONFIG).find(data):
-            if is_random(found.group(1), 40):
-                yield Span(*found.span(1), "kubernetes-token", 1)
+        for _, (start, end) in scan.everywhere(_KUBECONFIG):
+            if is_random(data[start:end], 40):
+                yield Span(start, end, "kubernetes-token", 1)
     if b"{SHA}" in data:
-        for found in pattern(_HTPASSWD).find(data):
-            if is_random(found.group(1), 12) and classes(found.group(1)) >= 3:
-                yield Span(*found.span(1), "crypt-hash", 1)
+        for _, (start, end) in scan.everywhere(_HTPASSWD):
+            if is_random(data[start:end], 12) and classes(data[start:end]) >= 3:
+                yield Span(start, end, "crypt-hash", 1)
 
 
 def decodes_to_text(value: bytes) -> bool:

@@ -140,7 +140,7 @@ def tokens(scan: Scan) -> Iterator[Span]:
         # `vendor-token` takes the end of the line before it and its own: see `Scan`.
         every = family.name == "vendor-token"
         reach = None if family.name == "azure-key" else nowhere_else
-        for spans in pattern(family.pattern).spans(data) if every else scan.spans(family.pattern, lines, reach):
+        for spans in scan.everywhere(family.pattern) if every else scan.spans(family.pattern, lines, reach):
             start, end = spans[1]
             if start < 0:
                 continue
@@ -154,7 +154,7 @@ def tokens(scan: Scan) -> Iterator[Span]:
             yield Span(start, end, family.name, 3 if generic else 0)
 
 
-_BLOB = r"(?i)base64|sha(?:1|256|384|512)|integrity|h1:|checksum|digest|hash"
+_BLOB = r"(?i)base64|signature[\"']?[ \t]*:|sha(?:1|256|384|512)|integrity|h1:|checksum|digest|hash"
 
 
 def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:

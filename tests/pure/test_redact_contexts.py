@@ -1,0 +1,79 @@
+"""Secrets as people paste them, written from what vendors and tools print rather than from the patterns; each was missed once."""
+
+from __future__ import annotations
+
+import pytest
+
+from recollect.redact import assign, engine, names, redact
+
+HEX32, HEX40 = "8cf71e1351acda4a8bf86075e24e8b5c", "a83300a526fb2cf45bb76bdc740b0e84c067f820"
+MIXED = "v4FUFUt86QumYr4w03O47MwbpDoeAH4G9u0w5DyY"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (f"curl https://fn.azurewebsites.net/api/run?code={MIXED}{MIXED}==", MIXED + MIXED),
+        (f"client = Client('AC{HEX32}', '{HEX32[::-1]}')", HEX32[::-1]),
+        (f"co = cohere.Client('{MIXED}')", MIXED),
+        (f"const wallet = new ethers.Wallet('0x{HEX32}{HEX32[::-1]}', provider)", HEX32),
+        (f"wandb login {HEX40}", HEX40),
+        (f'{{"username":"kim","key":"{HEX32}"}}', HEX32),
+        (f'{{"github-oauth":{{"github.com":"{HEX40}"}}}}', HEX40),
+        (f"mc alias set m https://minio.acme.io kim {MIXED}", MIXED),
+        ("bitcoin-cli importprivkey 5J5GicHg8eVzLoMR6sJ5PTQ168ZKPXpDCFV37yjPqEdus4LLjnz", "5J5GicHg8eVzLoMR6sJ5"),
+        ("lftp -u kim,H4rborm4ster ftp.acme.io", "H4rborm4ster"),
+        ("WIFI:T:WPA;S:Home;P:sonnenblume77;;", "sonnenblume77"),
+        ("Your 2FA secret key is f6mw sxi5 iapw sq4g 6awc uyn5 lqhe dbdg", "f6mw sxi5 iapw"),
+        ("Zugangsdaten: kim@acme.de / Winter-Is-C0ming", "Winter-Is-C0ming"),
+        ("BORG_PASSPHRASE='elf k\u00fche tanzen 7 mal' borg create", "elf k\u00fche tanzen"),
+        ("echo -n 'Blue$ky7788' | cryptsetup luksOpen /dev/sdb1 x", "Blue$ky7788"),
+        ('{"login": "kim", "haslo": "kot47x"}', "kot47x"),
+    ],
+)
+def test_what_people_paste_is_found(text: str, secret: str) -> None:
+    assert secret in text
+    assert secret not in redact(text).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://acme.io/callback?code=123&state=abc",
+        'client = Client("http://localhost:8080/some/very/long/path/to/an/endpoint")',
+        "client = Client('3f2a9c1e-7b5d-4e8f-a1b2-c3d4e5f60718')",
+        "const wallet = new Wallet(privateKey, provider)",
+        "wandb login --relogin",
+        "vault login -method=oidc",
+        '{"username": "kim", "key": "value"}',
+        "mc alias set local http://localhost:9000",
+        "WIFI: connected, signal -50 dBm",
+        "2FA is required: enter the code from your authenticator app with each login",
+        "mfa: required",
+        "clef: treble",
+        "signature: 8m0V7kFzfLpbf9/xYwAdYok6IFfC0wc3qjMqmNUvoAuw5aGWkSLNCW9AvyAVD8UDH99RBL6f/tYGCc+fbnkopQ==",
+    ],
+)
+def test_what_looks_alike_is_left(text: str) -> None:
+    assert redact(text).text == text
+
+
+def test_the_pattern_of_names_takes_in_every_name_that_promises_a_secret() -> None:
+    said = [word.decode("latin-1") for word in sorted(names._PASSWORD | names._SECRET | names._PIN) if word != b"hmac"]
+    said += ["api key", "secretId", "sessionID", "recovery code", "backup_codes", "connection string", "connStringProd"]
+    which = [word.decode() for word in sorted(names._SAYS_WHICH)]
+    asked = engine.outline(assign._ASSIGN)
+    promising = 0
+    for word in said:
+        for after in ("", "1", *(f"_{each}" for each in which), *(each.title() for each in which)):
+            for name in (word + after, f"my_{word}{after}", f"db{word.title()}{after}", f"the {word}{after}"):
+                data = name.encode("latin-1")
+                if " " in word and name.startswith("the "):
+                    continue  # of more than two words the last two are the name
+                if names.kind_of(data) is None:
+                    continue
+                promising += 1
+                found = asked.first(data + b" = ", 0, len(data) + 3)
+                assert found is not None, name
+                assert found[0][0] == 0, name
+    assert promising > 5_000
