@@ -40,6 +40,10 @@ REST = 9
 """As long as callers stay in a hurry beyond that, it rests so many times as long as it works."""
 
 
+class Stopped(BaseException):
+    """Raised between the parts of long work: the store is being closed."""
+
+
 class Job:
     __slots__ = ("attempts", "id", "key", "kind")
 
@@ -98,11 +102,7 @@ def waiting(tx: Tx, kind: str) -> list[str]:
 
 def fail(tx: Tx, job: Job, error: str) -> None:
     """Queue it again for later; give up after the last attempt. If the same was queued meanwhile, that one stands."""
-    again = tx.one(
-        "select 1 from jobs where user_no = :user and kind = :kind and key = :key and state = 'queued'",
-        kind=job.kind, key=job.key,
-    )  # fmt: skip
-    if again:
+    if _is_queued_again(tx, job):
         finish(tx, job)
         return
     tx.run(
@@ -112,6 +112,22 @@ def fail(tx: Tx, job: Job, error: str) -> None:
         state="queued" if job.attempts < MAX_ATTEMPTS or job.kind in FOR_EVER else "failed",
         at=ids.now() + min(BACKOFF_MS * 2 ** min(job.attempts, 30), LONGEST_BACKOFF_MS),
     )  # fmt: skip
+
+
+def put_back(tx: Tx, job: Job) -> None:
+    """Begun, and not to be done by this process: whoever comes next takes it, and need not wait for the lease to end."""
+    if _is_queued_again(tx, job):
+        finish(tx, job)
+        return
+    tx.run(
+        "update jobs set state = 'queued', lease_until = null, attempts = attempts - 1 where user_no = :user and id = :id",
+        id=job.id,
+    )
+
+
+def _is_queued_again(tx: Tx, job: Job) -> bool:
+    sql = "select 1 from jobs where user_no = :user and kind = :kind and key = :key and state = 'queued'"
+    return tx.one(sql, kind=job.kind, key=job.key) is not None
 
 
 def counts(tx: Tx) -> dict[str, int]:
@@ -199,6 +215,9 @@ def _do(db: Database, user: str, job: Job, handlers: Mapping[str, Handler], gate
         if handler is None:
             raise LookupError(f"no handler for jobs of kind {job.kind!r} in this process")
         handler(user, job.key)
+    except Stopped:
+        db.write(user, lambda tx: put_back(tx, job))
+        raise
     except Exception as e:
         said = gate.another().text(_kept_of(e))
         db.write(user, lambda tx: fail(tx, job, said))
@@ -262,8 +281,9 @@ class Worker:
         self._wake.set()
 
     def give_way(self) -> None:
-        """Let callers go first who are in a hurry. Long work calls this between its parts; outside of this thread, where
-        somebody waits for the work (`settle`), it does nothing."""
+        """Let callers go first who are in a hurry, and end with the store: a thread that is inside C++ when the interpreter
+        ends takes the process down with it. Long work calls this between its parts; outside of this thread, where somebody
+        waits for the work (`settle`), it does nothing."""
         if threading.current_thread() is not self._thread:
             return
         rest = REST * (time.thread_time() - self._worked)
@@ -271,6 +291,8 @@ class Worker:
             time.sleep(RUSH_SECONDS / 4)
             self._waited += RUSH_SECONDS / 4
             rest -= RUSH_SECONDS / 4
+        if self._stopping:
+            raise Stopped
         self._worked = time.thread_time()
 
     def _is_rush(self) -> bool:
@@ -302,9 +324,12 @@ class Worker:
             if wait > 0:
                 self._wake.wait(wait)
                 continue
-            self.give_way()
-            with self._turn:
-                self._do_what_is_due()
+            try:
+                self.give_way()
+                with self._turn:
+                    self._do_what_is_due()
+            except Stopped:
+                return
 
     def _do_what_is_due(self) -> None:
         if self._chore is not None:

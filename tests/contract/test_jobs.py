@@ -230,6 +230,21 @@ def test_closing_leaves_queued_work_queued(open_store: Open) -> None:
     assert open_store(background=False).stats().jobs == {"queued": 3}
 
 
+def test_closing_ends_long_work_and_puts_it_back(open_store: Open, raw: Raw) -> None:
+    """Left to itself, the thread would be inside C++ when the interpreter ends, which aborts the process."""
+    store = open_store(memory_extract=True)
+    c = store.create("c").id
+    store.append_many(c, [{"role": "user", "text": f"I live at number {n} and like tea."} for n in range(3000)])
+    assert eventually(lambda: store.stats().jobs.get("running") == 1)
+    thread = store._worker._thread
+    assert thread is not None
+    store.close()
+    assert not thread.is_alive()
+    assert raw("select kind, state, attempts, last_error from jobs") == [("consolidate", "queued", 0, None)]
+    with open_store(background=False) as again:
+        assert again.stats().jobs == {"queued": 1}
+
+
 def test_work_done_in_the_background_shows_to_other_handles(store: recollect.Store, open_store: Open) -> None:
     (c,) = queue_some(store, 1)
     other = open_store()
