@@ -117,7 +117,7 @@ def refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
     if why is None:
         why = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     else:
-        del report.wasxfail  # type: ignore[union-attr]
+        del report.wasxfail
         why = f"expected to fail: {why}"
     report.outcome = "failed"
     report.longrepr = f"Skipped in CI, where every test runs: {why}"

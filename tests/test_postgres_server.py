@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 
 def one(url: str, query: str) -> object:
     with psycopg.connect(url) as connection:
-        row = connection.execute(query).fetchone()  # type: ignore[call-overload]
+        row = connection.execute(query).fetchone()
     return row and row[0]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from . import checkpoints, ids, items, jobs, log, views
 from .branches import climb, newest_summary
 from .conversations import load_metadata
@@ -121,7 +123,7 @@ def verify(db: Database, user: str, progress: Progress | None) -> Verification:
     for i, (no, id, _) in enumerate(conversations):
         if progress:
             progress("conversations", i, len(conversations))
-        seen, buried, found = db.read(user, lambda tx, no=no, id=id: _conversation(tx, no, id))  # type: ignore[misc]
+        seen, buried, found = db.read(user, partial(_conversation, no=no, id=id))
         events += seen
         tombstones += buried
         problems += found
@@ -149,7 +151,7 @@ def _items(db: Database, user: str) -> list[Problem]:
     """Items whose content is not what was put."""
     problems: list[Problem] = []
     after = 0
-    while page := db.read(user, lambda tx, after=after: items.page(tx, after, PAGE)):  # type: ignore[misc]
+    while page := db.read(user, partial(items.page, after=after, most=PAGE)):
         for row in page:
             if items.checksum(row[1], row[2], row[3]) != row[-1]:
                 where = f"item {row[2]!r} in {items.labels(row[1])!r}"

@@ -174,11 +174,25 @@ def save_keyring(key: Key, path: str) -> None:
 
 
 def forget_keyring(path: str) -> bool:
-    """Take a file's key out of the keyring. False if there was none."""
+    """Take a file's key out of the keyring. False if there was none; one that stays there is an error."""
     try:
         import keyring
-
-        keyring.delete_password(SERVICE, os.path.realpath(path))
-    except Exception:
+        from keyring.errors import NoKeyringError
+    except ImportError:
         return False
-    return True
+    name = os.path.realpath(path)
+    try:
+        keyring.delete_password(SERVICE, name)
+    except NoKeyringError:
+        return False
+    except Exception as e:  # each backend has errors of its own for a key that is not there: look, and do not guess
+        failed = type(e).__name__
+    else:
+        return True
+    try:
+        is_there = keyring.get_password(SERVICE, name) is not None
+    except Exception:  # locked, for one: nobody can say that it is gone
+        is_there = True
+    if is_there:
+        raise SettingsError(f"The keyring of this system keeps the key ({failed}). Unlock it, and try again.")
+    return False

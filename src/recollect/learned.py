@@ -8,6 +8,7 @@ goes, goes too.
 from __future__ import annotations
 
 import json
+from functools import partial
 
 from . import edits, erased, items, views
 
@@ -415,7 +416,7 @@ def elsewhere(db: Database, user: str, wanted: Target, *, apply: bool) -> int:
     for _, namespace, _, memory in put if apply else ():
         owner = mirror.user_of(items.labels(namespace))
         if memory is not None and owner is not None and owner != user:
-            db.write(owner, lambda tx, memory=memory: mirror.forget(tx, memory))  # type: ignore[misc]
+            db.write(owner, partial(mirror.forget, memory=memory))
     return total
 
 

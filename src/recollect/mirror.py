@@ -11,6 +11,7 @@ stands in for a process that dies in between.
 
 from __future__ import annotations
 
+from functools import partial
 from hashlib import blake2b
 
 from . import edits, ids, items, jobs, log, memories
@@ -150,7 +151,7 @@ def sweep(db: Database, owner: str, before: int) -> int:
         for _, namespace, _, memory in elsewhere:
             user = user_of(items.labels(namespace))
             if memory is not None and user is not None and user != owner:
-                db.write(user, lambda tx, memory=memory: forget(tx, memory))  # type: ignore[misc]
+                db.write(user, partial(forget, memory=memory))
 
         def write(tx: Tx) -> int:
             rows = items.expired(tx, before, SWEEP, lock=True)

@@ -7,6 +7,7 @@ done. It holds numbers, counts and keyed hashes, and never an id or a word of wh
 from __future__ import annotations
 
 import json
+from functools import partial
 
 from . import erased, erasure, ids, learned
 from .db.points import reach
@@ -118,14 +119,14 @@ def resume(db: Database, user: str, only: str | None = None, *, summaries: bool 
     back = None
     for id in [only] if only is not None else db.read(user, _unfinished):
         while True:
-            step = db.read(user, lambda tx, id=id: _next(tx, id))  # type: ignore[misc]
+            step = db.read(user, partial(_next, id=id))
             if step is None:
                 break
             wanted, first = step
             if first == ["learned"]:
                 learned.elsewhere(db, user, wanted, apply=True)
                 reach("erased elsewhere")
-            done = db.write(user, lambda tx, id=id: _step(tx, id, summaries))  # type: ignore[misc]
+            done = db.write(user, partial(_step, id=id, summaries=summaries))
             reach("erased")
             if done == ["rest"]:
                 name = db.read(user, lambda tx, user=user: erased.user_name(erased.key(tx), user))  # type: ignore[misc]
@@ -134,12 +135,12 @@ def resume(db: Database, user: str, only: str | None = None, *, summaries: bool 
         db.scrub()
         reach("erasure scrubbed")
         try:
-            db.write(user, lambda tx, id=id: _finish(tx, id))  # type: ignore[misc]
+            db.write(user, partial(_finish, id=id))
         except NotFound:
             if back is None:
                 raise
             user, back = back, None  # they wrote meanwhile, and have their name again
-            db.write(user, lambda tx, id=id: _finish(tx, id))  # type: ignore[misc]
+            db.write(user, partial(_finish, id=id))
 
 
 def catch_up(db: Database) -> None:

@@ -9,6 +9,8 @@ which they were true has passed. What is pinned stays, and so does the conversat
 
 from __future__ import annotations
 
+from functools import partial
+
 from . import branches, conversations, edits, ids, log, sources
 from .errors import NotFound
 from .model import Expiry, Retention
@@ -79,7 +81,7 @@ def retain(db: Database, user: str, settings: Settings, *, apply: bool) -> Reten
         why = f"nothing happened in it for {days:,} days"
         # Read and applied under one lock: what is said meanwhile keeps the conversation.
         run = db.write if apply else db.read
-        expiry, pinned = run(user, lambda tx, row=row, why=why: _expire(tx, row[1], row[5], why, apply))  # type: ignore[misc]
+        expiry, pinned = run(user, partial(_expire, id=row[1], activity=row[5], why=why, apply=apply))
         kept += pinned
         if expiry is not None:
             expiries.append(expiry)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -371,7 +372,7 @@ def _rebuild(pages: Pages, plan: _Plan, db: SQLite, out: Path, progress: Progres
     places: dict[tuple[int, int], int] = {}
     missing = 0
     for user, conversation in sorted({*plan.conversations, *plan.seqs}):
-        no, gone = db.write(names[user], lambda tx, at=(user, conversation): _make_place(tx, plan, at))  # type: ignore[misc]
+        no, gone = db.write(names[user], partial(_make_place, plan=plan, at=(user, conversation)))
         places[user, conversation] = no
         missing += gone
     saved = damaged = 0
@@ -408,12 +409,12 @@ def _rebuild(pages: Pages, plan: _Plan, db: SQLite, out: Path, progress: Progres
     for user in list(waiting):
         flush(user)
     for (user, _), no in places.items():
-        db.write(names[user], lambda tx, no=no: _settle(tx, no))  # type: ignore[misc]
+        db.write(names[user], partial(_settle, no=no))
     remembered = 0
     for user in everyone:
         own = [m for m in plan.memories.values() if m[1][1] == user and (m[1][6] is None or (user, m[1][6]) in places)]
         if own:
-            db.write(names[user], lambda tx, own=own: _remember(tx, own, plan, places))  # type: ignore[misc]
+            db.write(names[user], partial(_remember, rows=own, plan=plan, places=places))
         remembered += len(own)
     if progress:
         progress("saving", pages.count, pages.count)

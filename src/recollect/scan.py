@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 
 from . import edits, items, log, memories
 from .conversations import Found, load_metadata, title_from
@@ -223,7 +224,7 @@ def _memories(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]
     """Memories with a secret in them, found or not, and what happened to them: its families, for each."""
     found: list[list[str]] = []
     after = 0
-    while page := db.read(user, lambda tx, after=after: memories.stored(tx, after, PAGE)):  # type: ignore[misc]
+    while page := db.read(user, partial(memories.stored, after=after, most=PAGE)):
         for row in page:
             own = gate.another()
             content, workspace = own.text(row[2]), own.optional(row[5])
@@ -233,7 +234,7 @@ def _memories(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]
                 stored = json.dumps(list(dict.fromkeys([*tags, log.SENSITIVE])), ensure_ascii=False)
                 clean = (row[0], row[1], content, stored, row[4], workspace)
                 if fix:
-                    db.write(user, lambda tx, row=row, clean=clean: edits.replace(tx, row, clean))  # type: ignore[misc]
+                    db.write(user, partial(edits.replace, row=row, clean=clean))
         after = page[-1][0]
     return found + _changes(db, user, gate, fix)
 
@@ -241,7 +242,7 @@ def _memories(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]
 def _changes(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]:
     found: list[list[str]] = []
     after = 0
-    while page := db.read(user, lambda tx, after=after: memories.told(tx, after, PAGE)):  # type: ignore[misc]
+    while page := db.read(user, partial(memories.told, after=after, most=PAGE)):
         for row in page:
             own = gate.another()
             wording, source, flag, why, who, extractor = (own.optional(row[i]) for i in (1, 3, 4, 5, 6, 8))
@@ -267,13 +268,13 @@ def _items(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]:
     """Items with a secret in their value, key, namespace or texts: its families, for each."""
     found: list[list[str]] = []
     after = 0
-    while page := db.read(user, lambda tx, after=after: items.page(tx, after, PAGE)):  # type: ignore[misc]
+    while page := db.read(user, partial(items.page, after=after, most=PAGE)):
         for row in page:
             own = gate.another()
             value = own.value(items.load(row))
             key = log.safe_key(row[2], own)
             namespace = items.path([log.safe_key(label, own) for label in items.labels(row[1])])
-            texts = db.read(user, lambda tx, id=row[0]: items.texts_of(tx, id))  # type: ignore[misc]
+            texts = db.read(user, partial(items.texts_of, id=row[0]))
             clean = [own.text(text) for text in texts]
             if own.families:
                 found.append(own.families)

@@ -230,8 +230,11 @@ def _ask(model: Model, plan: Plan, timeout_ms: int) -> str | None:
             answer = model(PROMPT.format(earlier=earlier, lines="\n".join(lines)))
             if isinstance(answer, str) and answer.strip():
                 answers.append(checks.text(answer.strip(), "the model's answer"))
-        except Exception:
-            pass  # the extractive summary takes its place, and says in its payload that it did
+        except Exception as e:  # the extractive summary takes its place, and says in its payload that it did
+            import logging
+
+            # Its kind alone: the message may quote what was said.
+            logging.getLogger("recollect.model").info("Nothing was summarized: the model raised %s.", type(e).__name__)
 
     thread = threading.Thread(target=ask, name="recollect-model", daemon=True)
     thread.start()

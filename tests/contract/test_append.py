@@ -306,7 +306,7 @@ def test_nul_and_half_characters_are_refused_everywhere_else(store: recollect.St
         {"kind": "artifact", "path": "x", "diff": bad},
     ):
         with pytest.raises(InvalidInput):
-            store.append(c, **entry)  # type: ignore[arg-type]
+            store.append(c, **entry)
     assert store.get(c).last_seq == 0
 
 

@@ -467,7 +467,7 @@ def test_everything_that_came_from_one_place(words: recollect.Store) -> None:
     assert words.memories(state="forgotten") == []
     for wrong in ({}, {"source": "nowhere"}, {"memory": "x", "source": "c"}, {"source": 3}):
         with pytest.raises((InvalidInput, NotFound)):
-            words.forget(**wrong)  # type: ignore[arg-type]
+            words.forget(**wrong)
     assert words.verify().ok
 
 

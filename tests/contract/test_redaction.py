@@ -278,9 +278,9 @@ STORE: dict[str, Path_] = {
         lambda t, v: t.record({"type": "x", v: 1}),
         lambda t, v: t.record({"type": "x", "data": v}),
         lambda t, v: t.record({"type": "x", "data": [v]}),
-        *(lambda t, v, k=k: t.record({"type": "x", "data": {k: v}}) for k in ("message", "text", "content", "delta", "output")),  # type: ignore[misc]
-        *(lambda t, v, k=k: t.record({"type": "x", k: v}) for k in ("agent_id", "agent", "id", "message", "kind")),  # type: ignore[misc]
-        *(  # type: ignore[misc]
+        *(lambda t, v, k=k: t.record({"type": "x", "data": {k: v}}) for k in ("message", "text", "content", "delta", "output")),
+        *(lambda t, v, k=k: t.record({"type": "x", k: v}) for k in ("agent_id", "agent", "id", "message", "kind")),
+        *(
             lambda t, v, k=k: t.record({"type": "orchestrator.message", "data": {"kind": "task_ledger", k: v}})
             for k in ("goal", "title", "status", "state", "task_id", "id", "agent_id", "facts")
         ),
@@ -322,7 +322,7 @@ STORE: dict[str, Path_] = {
     "forget.memory": lost(lambda t, v: t.store.forget(v)),
     "forget.source": lost(lambda t, v: t.store.forget(source=v)),
     "forget.erase": lost(lambda t, v: t.store.forget(t.store.remember("Likes bread"), erase=v)),
-    **{  # type: ignore[misc]
+    **{
         f"memories.{p}": lost(lambda t, v, p=p: t.store.memories(**{p: v}))
         for p in ("conversation", "branch", "workspace", "scope", "kinds", "tags", "state", "as_of", "limit", "cursor")
     },
@@ -338,12 +338,12 @@ STORE: dict[str, Path_] = {
     "recall.q": lost(lambda t, v: t.store.recall(v)),
     **{f"recall.{p}": lost(lambda t, v, p=p: t.store.recall("x", **{p: v})) for p in ("kinds", "tags", "min_importance", "since", "conversation", "branch", "workspace", "limit")},  # type: ignore[misc]
     "search.q": lost(lambda t, v: t.store.search(v)),
-    **{  # type: ignore[misc]
+    **{
         f"search.{p}": lost(lambda t, v, p=p: t.store.search("x", **{p: v}))
         for p in ("workspace", "workspaces", "conversation", "branch", "kinds", "types", "tool", "since", "until", "limit", "explain")
     },
     "context.prompt": lost(lambda t, v: t.store.context(v)),
-    **{  # type: ignore[misc]
+    **{
         f"context.{p}": lost(lambda t, v, p=p: t.store.context("x", **{p: v}))
         for p in ("workspace", "conversation", "budget", "sensitive", "max_memories", "max_excerpts", "count", "why")
     },

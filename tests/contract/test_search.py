@@ -395,7 +395,7 @@ def test_a_secret_in_the_scope_means_the_same_on_both_ways(words: recollect.Stor
     secret = "/ghp_" + "a1B2c3D4e5F6" * 3
     words.append(words.create("c", workspace=secret), role="user", text="a quokka")
     for scope in ({"workspace": secret}, {"workspaces": [secret]}):
-        assert ids(words.search("quokka", **scope)) == ["c:1"]  # type: ignore[arg-type]
+        assert ids(words.search("quokka", **scope)) == ["c:1"]
 
 
 # -- any text is a question

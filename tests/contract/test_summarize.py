@@ -281,6 +281,13 @@ def test_a_model_that_fails_is_replaced_by_picked_sentences(open_store: Open, mo
     assert summary.payload["by"] == "extract"
 
 
+def test_whoever_looks_can_see_that_it_failed(open_store: Open, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "recollect.model"):
+        summarized_by(open_store, fails)
+    assert "ConnectionError" in caplog.text
+    assert "message" not in caplog.text and "away" not in caplog.text
+
+
 def test_a_model_that_hangs_is_replaced_too(open_store: Open) -> None:
     release = threading.Event()
 

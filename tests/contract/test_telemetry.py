@@ -382,7 +382,7 @@ def tour(store: recollect.Store) -> list[BaseException]:
 
     refused(lambda: store.append("nobody", role="user", text=CANARY))
     refused(lambda: store.append(c, role="ghost", text=CANARY))
-    refused(lambda: store.append(c, role="user", text=CANARY, cost="x"))  # type: ignore[typeddict-item]
+    refused(lambda: store.append(c, role="user", text=CANARY, cost="x"))
     refused(lambda: store.append(c, role="user", text=CANARY, payload={"x": object()}))
     refused(lambda: store.append(c, role="user", text=CANARY + "\ud800"))
     refused(lambda: store.append_many(c, [{"role": "user", "text": CANARY}, {"role": "ghost", "text": CANARY}]))

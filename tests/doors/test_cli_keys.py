@@ -226,18 +226,38 @@ class Keyring(keyring.backend.KeyringBackend):
         found = all() | {username: password}
         json.dump(found, open(FILE, "w"))
     def delete_password(self, service, username):
+        if os.environ.get("RING_IS_LOCKED"):
+            raise keyring.errors.KeyringLocked("somebody has to unlock it")
         found = all()
         del found[username]
         json.dump(found, open(FILE, "w"))
 """
 
 
-def test_the_keyring(process: Run, chat: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def ring(tmp_path: Path) -> dict[str, Any]:
+    """What a process needs to find a keyring of its own."""
     (tmp_path / "ring.py").write_text(RING)
-    ring: dict[str, Any] = {
+    return {
         "PYTHON_KEYRING_BACKEND": "ring.Keyring", "RING": str(tmp_path / "ring.json"),
         "PYTHONPATH": os.pathsep.join([str(tmp_path), environment()["PYTHONPATH"]]),
     }  # fmt: skip
+
+
+def test_a_key_that_the_keyring_keeps_is_not_called_forgotten(
+    process: Run, chat: Path, tmp_path: Path, ring: dict[str, Any]
+) -> None:
+    assert process("key", "forget", **ring).out.strip() == "The keyring had no key of it."
+    assert process("encrypt", "--keyring", **ring).code == 0
+    held = (tmp_path / "ring.json").read_text()
+    locked = process("key", "forget", RING_IS_LOCKED="1", **ring)
+    assert locked.code != 0
+    assert "KeyringLocked" in locked.err and "had no key" not in locked.out
+    assert (tmp_path / "ring.json").read_text() == held
+    assert process("key", "forget", **ring).out.strip() == "The keyring has no key of it any more."
+
+
+def test_the_keyring(process: Run, chat: Path, tmp_path: Path, ring: dict[str, Any]) -> None:
     assert "A lost key is a lost store" in process("encrypt", "--keyring", **ring).out
     assert not is_plain(chat)
     assert process("show", "trip-1", **ring).code == 0

@@ -93,7 +93,7 @@ def test_retain(run: Run, own_store: Path, monkeypatch: pytest.MonkeyPatch) -> N
         store.append(store.create("hooked", title="An old talk", origin="hook"), role="user", text="hello")
         store.pin(store.append(store.create("kept", origin="http"), role="user", text="hello"))
     assert run("retain", "--dry-run").out == "Nothing has had its time.\n"
-    later = recollect.ids.now() + 91 * 86_400_000  # type: ignore[attr-defined]
+    later = recollect.ids.now() + 91 * 86_400_000
     monkeypatch.setattr("recollect.ids.now", lambda: later)
     plan = run("retain", "--dry-run").out
     assert "An old talk" in plan

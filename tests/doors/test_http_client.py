@@ -84,7 +84,7 @@ def test_async_code_has_them_too(sidecar: Sidecar) -> None:
             assert (await c.search("heron"))["hits"][0]["id"] == "s:1"
             stream = c.events(after=0)
             assert (await anext(stream)).data["content"] == "the heron"
-            await stream.aclose()  # type: ignore[attr-defined]
+            await stream.aclose()
             archive = b"".join([piece async for piece in c.export()])
             assert (await c.import_(archive))["known"]["events"] == 1
             with pytest.raises(SidecarError) as refused:
@@ -162,7 +162,7 @@ def test_a_broken_connection_is_tried_again_and_stores_once(sidecar: Sidecar) ->
                 raise httpx.ReadError("the answer is lost")
             return answers[-1]
 
-        c._http.request = lossy  # type: ignore[method-assign]
+        c._http.request = lossy
         assert c.record("note", "s", "once")["id"] == "s:1"
         assert len(answers) == 3
     assert [e.text for e in sidecar.store.read("s")] == ["once"]

@@ -57,7 +57,7 @@ few = settings(
 )
 
 
-@schemathesis.serializer("application/x-ndjson")  # type: ignore[untyped-decorator]
+@schemathesis.serializer("application/x-ndjson")
 def lines(ctx: Any, value: Any) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
 

@@ -203,10 +203,10 @@ def page_map(path: Path) -> dict[int, tuple[str, int]]:
         for number, name, kind, cells in connection.execute("select pageno, name, pagetype, ncell from dbstat"):
             events = 0
             if name == "events" and kind == "leaf":
-                events = int(cells)  # type: ignore[arg-type]
+                events = int(cells)
             elif name == "events" and kind == "overflow":
                 events = 1
-            found[int(number)] = (str(name), events)  # type: ignore[arg-type]
+            found[int(number)] = (str(name), events)
         return found
     finally:
         connection.close()

@@ -274,7 +274,7 @@ def cut_the_power(say: Say, folder: str, seed: int, cuts: int, safe: bool) -> No
 def after(path: str, cut: Cut) -> list[str]:
     try:
         with recollect.open(path, user="alex", background=False) as store:
-            wrong = store._db.check()  # type: ignore[attr-defined]
+            wrong = store._db.check()
             if wrong:  # with a cycle in a tree, reading on would never end
                 return [f"integrity_check: {line}" for line in wrong]
             wrong = check(store, cut.acked)

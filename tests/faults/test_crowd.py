@@ -69,7 +69,7 @@ def no_gate() -> None:
         connection.set_busy_timeout(20)
         return connection
 
-    writer.Gate = Open  # type: ignore[assignment,misc]
+    writer.Gate = Open  # type: ignore[assignment]
     writer.connect = impatient
 
 

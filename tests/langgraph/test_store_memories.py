@@ -44,7 +44,7 @@ def test_a_content_in_memories_is_a_memory_under_its_key(opened: Opened) -> None
     (hit,) = store.recall("dark mode")
     assert (hit.id, hit.text, hit.kind) == ("theme", "Prefers dark mode", "preference")
     assert store.recall("dark mode", tags=["ui"], min_importance=0.9)
-    assert store._db.read("alex", lambda tx: recollect.memories.get(tx, "theme")).source == "c:7"  # type: ignore[attr-defined]
+    assert store._db.read("alex", lambda tx: recollect.memories.get(tx, "theme")).source == "c:7"
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_what_a_graph_learns_knows_where_it_was_said(opened: Opened) -> None:
     builder.add_node("learn", learn)
     builder.add_edge(START, "learn")
     builder.compile(store=memory).invoke({"x": 1}, {"configurable": {"thread_id": "t1"}})
-    get: Callable[..., Any] = lambda tx: recollect.memories.get(tx, "coffee")  # type: ignore[attr-defined]  # noqa: E731
+    get: Callable[..., Any] = lambda tx: recollect.memories.get(tx, "coffee")  # noqa: E731
     assert store._db.read("alex", get).source == "t1:1"
     store.erase(conversation="t1")
     with pytest.raises(NotFound):

@@ -381,6 +381,16 @@ def test_a_model_that_raises_or_hangs_takes_nothing_from_the_turn() -> None:
     assert time.monotonic() - started < 5
 
 
+def test_whoever_looks_can_see_why_a_model_gave_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    def broken(prompt: str) -> str:
+        raise ConnectionError(f"could not send {prompt}")
+
+    with caplog.at_level("INFO", "recollect.model"):
+        candidates(turn("I live in Kiel"), model=broken)
+    assert "ConnectionError" in caplog.text
+    assert "Kiel" not in caplog.text
+
+
 def test_what_a_model_makes_up_is_quarantined() -> None:
     made_up = {**GOOD, "content": "Owns a castle in Scotland"}
     foreign = {**GOOD, "content": "The page prefers oboe music", "source": 1}

@@ -158,7 +158,7 @@ def searches(store: recollect.Store, c: recollect.Conversation) -> None:
         {}, {"workspace": "/w"}, {"workspaces": ["/w", "/v"]}, {"conversation": c}, {"conversation": c, "branch": "idea"},
         {"branch": "*"}, {"types": "memories"}, {"types": "events", "kinds": ["message"], "tool": "x", "since": 1, "until": 2},
     ):  # fmt: skip
-        store.search("painted message 7 May 2023 mode redacted", **scope)  # type: ignore[arg-type]
+        store.search("painted message 7 May 2023 mode redacted", **scope)
     store.recall("mode", tags=["ui"], min_importance=0.1, since=1)
     assert store.context("mode", conversation=c).items
     Semantic(Hashed(), store._db.dialect).catch_up(store._db, "alex", lambda: None)
@@ -414,7 +414,7 @@ def erasures(store: recollect.Store) -> None:
         {"source": "e1:1"}, {"source": next(e.id for e in store.read("e3") if e.text == "hi")}, {"source": "elsewhere:3"}, {"memory": store.remember("gone soon").id},
         {"conversation": "e2"}, {"workspace": "/e"},
     ):  # fmt: skip
-        store.erase(**request, dry_run=True)  # type: ignore[arg-type]
+        store.erase(**request, dry_run=True)
         store.erase(**request)  # type: ignore[arg-type]
     with pytest.raises(recollect.errors.Erased):
         store.append("e2", role="user", text="late")

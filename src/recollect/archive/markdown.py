@@ -6,6 +6,8 @@ was said; only what would close a fence or begin a heading of ours is kept from 
 
 from __future__ import annotations
 
+from functools import partial
+
 from .. import branches, conversations, ids, log, memories
 from ..branches import NO_LIMIT
 from ..views import View
@@ -98,7 +100,7 @@ class _Pages:
                 heading = ""
 
     def _branch(self, found: Found, own: branches.Lineage, after: int = 0) -> Iterator[str]:
-        while page := self._read(lambda tx, after=after: log.walk(tx, found, own, after=after, limit=PAGE)):  # type: ignore[misc]
+        while page := self._read(partial(log.walk, found=found, own=own, after=after, limit=PAGE)):
             for event in page:
                 yield _event(event)
             self.events += len(page)

@@ -9,6 +9,7 @@ written.
 from __future__ import annotations
 
 from array import array
+from functools import partial
 
 from .. import branches, checkpoints, edits, erased, items, jobs, log, memories, mirror, views
 from ..errors import BadLine
@@ -528,7 +529,7 @@ class Import:
     def _finish(self) -> None:
         """Every number is accounted for: what the archive has not was deleted while it was written."""
         for some in _parts([p for p in self._plan.places.values() if p.no is not None and p.is_wanted]):
-            self._db.write(self._user, lambda tx, some=some: self._settle(tx, some))  # type: ignore[misc]
+            self._db.write(self._user, partial(self._settle, places=some))
 
     def _settle(self, tx: Tx, places: Iterable[Place]) -> None:
         for place in places:

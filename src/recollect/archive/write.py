@@ -11,6 +11,7 @@ import json
 from array import array
 from base64 import b64encode
 from bisect import bisect_left
+from functools import partial
 from heapq import merge
 from itertools import groupby
 from operator import itemgetter
@@ -128,7 +129,7 @@ class Archive:
     def _conversations(self) -> Iterator[str]:
         """In the order of their activity, which is how they are listed."""
         after = -1
-        while page := self._read(lambda tx, after=after: self._page(tx, after)):  # type: ignore[misc]
+        while page := self._read(partial(self._page, after=after)):
             for no, line in page:
                 if no not in self._known:  # it was touched meanwhile, and has moved to the end of the list
                     self._known[no] = line[0]
@@ -256,7 +257,7 @@ class Archive:
         """(id, 1, line) of memories, or (id, 2, line) of their changes: the first change of one may have its number."""
         after, rank = 0, 1 if what == "memory" else 2
         page = self._memory_page if what == "memory" else self._change_page
-        while rows := self._read(lambda tx, after=after: page(tx, after)):  # type: ignore[misc]
+        while rows := self._read(partial(page, after=after)):
             for row in rows:
                 line = self._memory(row) if what == "memory" else self._change(row)
                 if line is not None:
@@ -354,7 +355,7 @@ class Archive:
         put = self._read(lambda tx: tx.all("select i.id from items i where i.user_no = :user order by i.tick"))
         for start in range(0, len(put), FEW):
             some = [row[0] for row in put[start : start + FEW]]
-            for row, texts in self._read(lambda tx, some=some: _with_texts(tx, some)):  # type: ignore[misc]
+            for row, texts in self._read(partial(_with_texts, some=some)):
                 line = None if row[10] is not None and row[10] <= now else self._item(row, texts, threads)
                 if line is not None:
                     yield line
@@ -379,11 +380,11 @@ class Archive:
     def _state(self, no: int, known: Known) -> Iterator[str]:
         """The state of graphs: first the values, then what refers to them."""
         key: bytes | None = None
-        while rows := self._read(lambda tx, key=key: self._pieces(tx, no, key)):  # type: ignore[misc]
+        while rows := self._read(partial(self._pieces, no=no, after=key)):
             for key, type, data in rows:
                 yield dump("piece", conversation=known.id, key=bytes(key).hex(), format=type, data=_b64(data))
         last = ("", "")
-        while found := self._read(lambda tx, last=last: self._checkpoints(tx, no, last)):  # type: ignore[misc]
+        while found := self._read(partial(self._checkpoints, no=no, after=last)):
             for row in found:
                 state = checkpoints._state(row)
                 self.counts["checkpoints"] += 1
@@ -394,7 +395,7 @@ class Archive:
                 )  # fmt: skip
             last = found[-1][:2]
         at: tuple[Any, ...] = ("", "", "", 0)
-        while rows := self._read(lambda tx, at=at: self._writes(tx, no, at)):  # type: ignore[misc]
+        while rows := self._read(partial(self._writes, no=no, after=at)):
             for row in rows:
                 yield dump(
                     "write", conversation=known.id, namespace=row[0] or None, checkpoint=row[1], task=row[2],
@@ -402,7 +403,7 @@ class Archive:
                 )  # fmt: skip
             at = rows[-1][:4]
         at = (0, "")
-        while rows := self._read(lambda tx, at=at: self._logged(tx, no, at)):  # type: ignore[misc]
+        while rows := self._read(partial(self._logged, no=no, after=at)):
             for row in rows:
                 yield dump(
                     "logged", conversation=known.id, message=row[0], branch=known.branch(row[1]), seq=row[2],

@@ -95,10 +95,11 @@ def rekey(
         done = crypt.rekey(where, old, new, backups=backups, progress=bar)
     if keyring:
         keys.save_keyring(new, str(where))
-        keys.forget_keyring(str(where) + keys.NEXT)
     _told(s, done, f"{where} has another key; the old one opens it no more")
     if not s.json:
         _how_to_open(s, new)
+    if keyring:
+        keys.forget_keyring(str(where) + keys.NEXT)
 
 
 def complete_action(incomplete: str) -> list[str]:

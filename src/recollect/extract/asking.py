@@ -105,8 +105,12 @@ def _answer(model: Any, prompt: str, timeout: float) -> object:
     def run() -> None:
         try:
             said.append(_call(model)(prompt))
-        except Exception:
-            said.append(None)  # whatever a model raises must not reach the turn
+        except Exception as e:  # whatever a model raises must not reach the turn
+            import logging
+
+            # Its kind alone: the message may quote what was said.
+            logging.getLogger("recollect.model").info("Nothing was extracted: the model raised %s.", type(e).__name__)
+            said.append(None)
 
     thread = threading.Thread(target=run, name="recollect-extract", daemon=True)
     thread.start()

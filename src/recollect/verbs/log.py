@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from .. import branches, checks, conversations, ids, jobs, log
 from ..errors import InvalidInput, NotFound, RecollectError, StoreBusy
@@ -46,7 +47,7 @@ class LogVerbs(ConversationVerbs):
     ) -> list[Event]:
         """Append many events in one transaction: all of them or none. Each entry has the keywords of `append`."""
         name = conversation_id(conversation)
-        drafts = log.prepare_all(name, list(entries), self._gate, lambda entry: self._prepare(name, entry))
+        drafts = log.prepare_all(name, list(entries), self._gate, partial(self._prepare, name))
         wanted = drafts if self._all_on else [d for d in drafts if self._is_on(d[0].kind)]
         if not wanted:
             self.get(name)  # an unknown conversation is an error whatever is switched off
@@ -76,7 +77,7 @@ class LogVerbs(ConversationVerbs):
                         checked.clear()
                     checked.add(self._safe_id(name, "conversation id"))
                 place = None if place is None else self._workspace(place)
-                drafts = log.prepare_all(name, entries, self._gate, lambda entry, name=name: self._prepare(name, entry))  # type: ignore[misc]
+                drafts = log.prepare_all(name, entries, self._gate, partial(self._prepare, name))
             except RecollectError as e:
                 results[i] = e
                 continue

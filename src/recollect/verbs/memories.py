@@ -258,18 +258,21 @@ class MemoryVerbs(ConversationVerbs):
         """Learn now from what was said and not considered yet, in whatever conversation, so that an agent which is about to
         answer knows it. Rules take 5 ms a turn; a model is given `seconds`, and goes on behind the answer's back."""
 
+        def learn(key: str, left: float) -> None:
+            conversation_no, branch = (int(n) for n in key.split(":"))
+            try:
+                name = self._read(lambda tx: conversations.by_number(tx, conversation_no))
+                self._consolidate(name, branch, left)
+            except NotFound:
+                pass  # deleted or erased meanwhile
+
         def work() -> None:
             until = time.monotonic() + seconds
             for key in self._read(lambda tx: jobs.waiting(tx, "consolidate")):
                 left = until - time.monotonic()
                 if left <= 0:
                     return  # it stays queued
-                conversation_no, branch = (int(n) for n in key.split(":"))
-                try:
-                    name = self._read(lambda tx, no=conversation_no: conversations.by_number(tx, no))  # type: ignore[misc]
-                    self._consolidate(name, branch, left)
-                except NotFound:
-                    continue
+                learn(key, left)
 
         def quietly() -> None:
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 
 from .. import checks, ids, jobs, telemetry
 from ..errors import InvalidInput, RecollectError, StorageError
@@ -199,7 +200,7 @@ class SearchVerbs(LogVerbs):
             taken = {user: waiting.pop(user) for user in list(waiting) if waiting[user]}
         for user, counts in taken.items():
             try:
-                self._db.write(user, lambda tx, counts=counts: memories.used(tx, counts, ids.now()))  # type: ignore[misc]
+                self._db.write(user, partial(memories.used, counts=counts, at=ids.now()))
             except RecollectError:
                 return  # a count is not worth an error: a full disk, a closed store
 
