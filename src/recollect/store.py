@@ -1275,17 +1275,17 @@ class Store:
     ) -> list[Checkpoint]:
         """Where a graph can travel back to, newest first, of every branch unless one is said. For the next page pass the
         last one as `before`. A graph that is compiled with `recollect.langgraph.Saver` writes them."""
-        from . import checkpoints
+        from .checkpoints import stored
 
         name, limit = _id(conversation), checks.count(limit, "limit")
         last = None if before is None else before if isinstance(before, str) else before.id
         if last is not None:
             checks.text(last, "before")
         with self._telemetry.span("chat.time_travel.list_history", self._user, thread_id=name):
-            return self._read(lambda tx: checkpoints.listing(tx, name, limit=limit, before=last, branch=branch))
+            return self._read(lambda tx: stored.listing(tx, name, limit=limit, before=last, branch=branch))
 
     def _prune_job(self, user: str, key: str) -> None:
-        from . import checkpoints
+        from .checkpoints import upkeep
 
         keep, days = self._settings.checkpoint_keep, self._settings.checkpoint_days
         before = ids.now() - days * 86_400_000 if days else None
@@ -1295,13 +1295,13 @@ class Store:
         except NotFound:
             return  # deleted or erased meanwhile: that wins
         if keep or days:
-            self._db.write(user, lambda tx: checkpoints.prune(tx, name, keep=max(1, keep), before=before))
+            self._db.write(user, lambda tx: upkeep.prune(tx, name, keep=max(1, keep), before=before))
 
     def _sweep_job(self, user: str, key: str) -> None:
-        from . import checkpoints
+        from .checkpoints import upkeep
 
         no = int(key.split(":")[0])
-        if self._db.write(user, lambda tx: checkpoints.sweep(tx, no)):
+        if self._db.write(user, lambda tx: upkeep.sweep(tx, no)):
             self._db.scrub()
 
     # -- summaries and background work
