@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import json
 
-from . import branches, checkpoints, conversations, erased, ids, items, jobs, log, memories
+from . import branches, conversations, erased, ids, items, jobs, log, memories
+from .checkpoints import upkeep
 from .errors import InvalidInput, NotFound
 from .learned import Judged, Scope, count, find_items, items_of, judge, learned_of, note, numbers, parts, total
 from .search import index
@@ -301,7 +302,7 @@ def _drop_event(tx: Tx, scope: Scope, receipt: str, now: int, summaries: bool) -
                 c=no,
                 cut=cut,
             )
-        checkpoints.sweep(tx, no)
+        upkeep.sweep(tx, no)
     tx.run("delete from statistics where user_no = :user")
     if summaries and covering:
         for branch in tree:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from . import checkpoints, ids, items, jobs, log, views
+from . import ids, items, jobs, log, views
 from .branches import climb, newest_summary
+from .checkpoints import upkeep
 from .conversations import load_metadata
 from .errors import Damaged
 from .model import Problem, StatRow, Stats, Verification
@@ -248,7 +249,7 @@ def _conversation(tx: Tx, no: int, id: str) -> tuple[int, int, list[Problem]]:
     beyond = [seq for seq in taken if not 1 <= seq <= last_seq]
     if beyond:
         problems.append(Problem(where, f"the counter stands at {last_seq}, event {max(beyond)} is beyond it", _SALVAGE))
-    problems += [Problem(where, what, _SALVAGE) for what in checkpoints.check(tx, no)]
+    problems += [Problem(where, what, _SALVAGE) for what in upkeep.check(tx, no)]
     if not problems:  # otherwise there may be no tree to climb
         tree = {b: (name, parent, fork_seq) for b, name, parent, fork_seq, _ in branches}
         for b, name, _, _, summary in branches:

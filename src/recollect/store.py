@@ -179,7 +179,7 @@ class Store(UpkeepVerbs, BranchVerbs, SearchVerbs, MemoryVerbs, LogVerbs, Conver
             self._db.write(user, lambda tx: jobs.enqueue(tx, "expire", "items", delay_ms=wait))
 
     def _prune_job(self, user: str, key: str) -> None:
-        from . import checkpoints
+        from .checkpoints import upkeep
 
         keep, days = self._settings.checkpoint_keep, self._settings.checkpoint_days
         before = ids.now() - days * ids.DAY_MS if days else None
@@ -189,13 +189,13 @@ class Store(UpkeepVerbs, BranchVerbs, SearchVerbs, MemoryVerbs, LogVerbs, Conver
         except NotFound:
             return  # deleted or erased meanwhile: that wins
         if keep or days:
-            self._db.write(user, lambda tx: checkpoints.prune(tx, name, keep=max(1, keep), before=before))
+            self._db.write(user, lambda tx: upkeep.prune(tx, name, keep=max(1, keep), before=before))
 
     def _sweep_job(self, user: str, key: str) -> None:
-        from . import checkpoints
+        from .checkpoints import upkeep
 
         no = int(key.split(":")[0])
-        if self._db.write(user, lambda tx: checkpoints.sweep(tx, no)):
+        if self._db.write(user, lambda tx: upkeep.sweep(tx, no)):
             self._db.scrub()
 
     def _backup_job(self, user: str, key: str) -> None:

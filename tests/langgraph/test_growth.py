@@ -62,12 +62,12 @@ def test_a_list_trimmed_at_its_front_still_shares_the_rest(tmp_path: Path) -> No
 @settings(max_examples=60, deadline=None)
 def test_whatever_becomes_of_a_list_it_comes_back(data: st.DataObject) -> None:
     """Appended, trimmed, cut, doubled: every version is read as it was written, and what is new in it is told."""
-    from recollect import checkpoints
+    from recollect.checkpoints import pieces
 
-    def store(values: list[int], have: dict[bytes, Any]) -> checkpoints.Value:
+    def store(values: list[int], have: dict[bytes, Any]) -> pieces.Value:
         plain = [("msgpack", str(v).encode() * 3) for v in values]
-        keys = [checkpoints.digest(SECRET, *p) for p in plain]
-        made = checkpoints.many(SECRET, keys, plain, lambda stored: stored, chunks=data.draw(st.booleans()))
+        keys = [pieces.digest(SECRET, *p) for p in plain]
+        made = pieces.many(SECRET, keys, plain, lambda stored: stored, chunks=data.draw(st.booleans()))
         have |= {key: p if isinstance(p, tuple) else p() for key, p in made.pieces.items()}
         return made
 
@@ -84,11 +84,11 @@ def test_whatever_becomes_of_a_list_it_comes_back(data: st.DataObject) -> None:
         made = store(values, have)
         assert made.key is not None
         read = b""
-        for key in checkpoints.flat(have, made.key):
+        for key in pieces.flat(have, made.key):
             type, content = have[key]
-            read += checkpoints.unchunked(key, content)[1] if type == checkpoints.CHUNK else content
+            read += pieces.unchunked(key, content)[1] if type == pieces.CHUNK else content
         assert read == b"".join(str(v).encode() * 3 for v in values)
-        fresh = checkpoints.news(made, tops)
+        fresh = pieces.news(made, tops)
         assert {values[i] for i in range(len(values)) if i not in fresh} <= set(before)
         assert set(values) - set(before) <= {values[i] for i in fresh}
         tops, before = made.tops, list(values)

@@ -13,7 +13,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 
 from recollect.errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
 from recollect.langgraph import Saver
-from recollect.langgraph.saver import RECENT
+from recollect.langgraph.remembered import RECENT
 
 STATE = ("checkpoints", "checkpoint_writes", "checkpoint_pieces", "checkpoint_messages")
 

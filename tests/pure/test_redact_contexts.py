@@ -1,4 +1,4 @@
-"""Secrets as people paste them, written from what vendors and tools print rather than from the patterns; each was missed once."""
+"""Secrets as people paste them, in the shapes that vendors and tools print; each was missed once."""
 
 from __future__ import annotations
 

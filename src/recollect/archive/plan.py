@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from .. import branches, checkpoints, erased, items, log, mirror, views
+from .. import branches, erased, items, log, mirror, views
+from ..checkpoints import pieces
 from ..errors import BadLine, NewerSchema
 from ..model import MAIN, Problem
 from . import NAME, VERSION, clean
@@ -447,7 +448,7 @@ class Plan:
         place = self.place(line["conversation"], number)
         if not line["key"] and place.no is not None and place.status == SAME:
             no = place.no
-            stored = self._read(lambda tx: checkpoints.secret(tx, no))
+            stored = self._read(lambda tx: pieces.secret(tx, no))
             if stored is not None and (stored[0], bytes(stored[1])) != (line["format"], line["data"]):
                 self._no_state(place, "A graph keeps another state for it here")
         self._safe(place, line)
@@ -491,7 +492,7 @@ def _is_value(value: Any) -> bool:
 
     try:
         if isinstance(value, str):
-            return len(bytes.fromhex(value)) == checkpoints.KEY
+            return len(bytes.fromhex(value)) == pieces.KEY
         kind, data = value
         b64decode(data, validate=True)
         return isinstance(kind, str)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from array import array
 from functools import partial
 
-from .. import branches, checkpoints, edits, erased, items, jobs, log, memories, mirror, views
+from .. import branches, edits, erased, items, jobs, log, memories, mirror, views
+from ..checkpoints import pending, pieces, record
 from ..errors import BadLine
 from ..model import MAIN, Imported, Problem
 from ..search import index
@@ -473,7 +474,7 @@ class Import:
         _, line, _, _ = op
         found = self._place(tx, line["conversation"], out)
         if found is not None:
-            tx.many(checkpoints._PIECE, [(tx.user, found[1], line["key"], line["format"], line["data"])])
+            tx.many(pieces.PIECE, [(tx.user, found[1], line["key"], line["format"], line["data"])])
 
     def _checkpoint(self, tx: Tx, op: Op, out: Outcome) -> None:
         _, line, _, _ = op
@@ -484,12 +485,12 @@ class Import:
         branch = out.numbers.get(place.id, place.numbers)[line["branch"] or MAIN]
         row = (
             line["namespace"] or "", line["id"], line["parent"], branch, line["seq"], line["source"], line["step"],
-            line["node"], line["run_id"], line["created_at"], checkpoints._pack(line["state"]),
+            line["node"], line["run_id"], line["created_at"], record.pack(line["state"]),
         )  # fmt: skip
-        there = checkpoints._row(tx, no, row[0], row[1])
+        there = record.find(tx, no, row[0], row[1])
         if there is not None:
             out.known["checkpoints"] = out.known.get("checkpoints", 0) + 1
-            if checkpoints._state(there) != line["state"]:
+            if record.unpack(there) != line["state"]:
                 what = "It holds another state here, and was left as it is."
                 out.problems.append(Problem(f"checkpoint {line['id']} of {place.id}", what, "Delete one of them."))
             return
@@ -497,7 +498,7 @@ class Import:
             "insert into checkpoints (user_no, conversation_no, namespace, checkpoint_id, parent_id, branch_no, seq, source,"
             " step, node, run_id, created_at, state, checksum) values (:user_no, :c, :ns, :id, :parent, :b, :seq, :source,"
             " :step, :node, :run, :created, :state, :crc)",
-            [(tx.user, no, *row, checkpoints._crc(row))],
+            [(tx.user, no, *row, record.crc(row))],
         )
         out.added["checkpoints"] = out.added.get("checkpoints", 0) + 1
 
@@ -509,7 +510,7 @@ class Import:
                 line["namespace"] or "", line["checkpoint"], line["task"], line["index"], line["path"] or "", line["channel"],
                 line["format"], line["data"],
             )  # fmt: skip
-            tx.many(checkpoints._WRITE + "nothing", [(tx.user, found[1], *row, checkpoints._crc(row))])
+            tx.many(pending.WRITE + "nothing", [(tx.user, found[1], *row, record.crc(row))])
 
     def _logged(self, tx: Tx, op: Op, out: Outcome) -> None:
         _, line, _, _ = op

@@ -16,7 +16,8 @@ from heapq import merge
 from itertools import groupby
 from operator import itemgetter
 
-from .. import checkpoints, ids, items, log, views
+from .. import ids, items, log, views
+from ..checkpoints import record
 from ..conversations import load_metadata
 from ..errors import InvalidInput, NotFound
 from ..model import MAIN
@@ -386,7 +387,7 @@ class Archive:
         last = ("", "")
         while found := self._read(partial(self._checkpoints, no=no, after=last)):
             for row in found:
-                state = checkpoints._state(row)
+                state = record.unpack(row)
                 self.counts["checkpoints"] += 1
                 yield dump(
                     "checkpoint", conversation=known.id, namespace=row[0] or None, id=row[1], parent=row[2],
@@ -426,7 +427,7 @@ class Archive:
 
     def _checkpoints(self, tx: Tx, no: int, after: tuple[str, str]) -> list[Row]:
         return tx.all(
-            f"select {checkpoints.COLUMNS} from checkpoints where user_no = :user and conversation_no = :c"
+            f"select {record.COLUMNS} from checkpoints where user_no = :user and conversation_no = :c"
             " and (namespace, checkpoint_id) > (:ns, :id) order by namespace, checkpoint_id limit :page",
             c=no, ns=after[0], id=after[1], page=FEW,
         )  # fmt: skip

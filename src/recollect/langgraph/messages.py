@@ -27,7 +27,8 @@ from langchain_core.messages import (
 from langgraph.types import Send
 from pydantic import BaseModel
 
-from .. import checkpoints, log
+from .. import log
+from ..checkpoints import draft, pieces
 from ..model import Entry, Reasoning
 from ..redact import Gate
 
@@ -339,7 +340,7 @@ class Logger:
         self._gate = gate
         self._prepare = prepare
 
-    def items(self, message: BaseMessage, id: str, own: bool, tools: Mapping[str, str]) -> list[checkpoints.Item]:
+    def items(self, message: BaseMessage, id: str, own: bool, tools: Mapping[str, str]) -> list[draft.Item]:
         """At most one event for what is said, one for each call. `tools` names the tool of a call."""
         if isinstance(message, RemoveMessage) or message.additional_kwargs.get(HISTORY) is True:
             return []
@@ -360,7 +361,7 @@ class Logger:
 
     def _said(
         self, message: BaseMessage, id: str, own: bool, text: str, thoughts: str, tools: Mapping[str, str]
-    ) -> checkpoints.Item:
+    ) -> draft.Item:
         entry: Entry
         if isinstance(message, (ToolMessage, FunctionMessage)):
             call = getattr(message, "tool_call_id", None)
@@ -388,17 +389,17 @@ class Logger:
         item.also = f"m:{id}"
         return item
 
-    def _item(self, id: str, said: Any, entry: Entry) -> checkpoints.Item:
+    def _item(self, id: str, said: Any, entry: Entry) -> draft.Item:
         plain: Entry = {key: value for key, value in entry.items() if value is not None}  # type: ignore[assignment]
-        known_by = checkpoints.digest(self._secret, "said", _json(said).encode("utf-8", "surrogatepass"))
-        return checkpoints.Item(id, known_by, self._prepare(plain))
+        known_by = pieces.digest(self._secret, "said", _json(said).encode("utf-8", "surrogatepass"))
+        return draft.Item(id, known_by, self._prepare(plain))
 
     def _agent(self, message: BaseMessage) -> str | None:
         return _safe(self._namespace or message.name or "") or None
 
     def _name(self, id: str) -> str:
         """A message's id as it is kept: a hash. Ids come from anywhere, and are only ever compared."""
-        return checkpoints.digest(self._secret, "id", id.encode("utf-8", "surrogatepass")).hex()
+        return pieces.digest(self._secret, "id", id.encode("utf-8", "surrogatepass")).hex()
 
 
 def calls_in(messages: Iterable[BaseMessage]) -> dict[str, str]:

@@ -75,11 +75,11 @@ class BranchVerbs(Handle):
     ) -> list[Checkpoint]:
         """Where a graph can travel back to, newest first, of every branch unless one is said. For the next page pass the
         last one as `before`. A graph that is compiled with `recollect.langgraph.Saver` writes them."""
-        from .. import checkpoints
+        from ..checkpoints import stored
 
         name, limit = conversation_id(conversation), checks.count(limit, "limit")
         last = None if before is None else before if isinstance(before, str) else before.id
         if last is not None:
             checks.text(last, "before")
         with self._telemetry.span("chat.time_travel.list_history", self._user, thread_id=name):
-            return self._read(lambda tx: checkpoints.listing(tx, name, limit=limit, before=last, branch=branch))
+            return self._read(lambda tx: stored.listing(tx, name, limit=limit, before=last, branch=branch))

@@ -1,0 +1,60 @@
+"""A checkpoint on its way to the tables, as it is prepared in the caller's thread."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .. import log
+    from .pieces import Stored, Value
+
+
+class Item:
+    """Something a state says: at most one event of the log. `id` is the message's own, or a hash; `also` is another id under
+    which it may be there."""
+
+    __slots__ = ("also", "digest", "draft", "id")
+
+    def __init__(self, id: str, digest: bytes, draft: log.Draft, also: str | None = None) -> None:
+        self.id = id
+        self.digest = digest
+        self.draft = draft
+        self.also = also
+
+
+class Draft:
+    """A checkpoint, prepared in the caller's thread."""
+
+    def __init__(self, conversation: str, namespace: str, id: str, parent: str | None) -> None:
+        self.conversation = conversation
+        self.namespace = namespace
+        self.id = id
+        self.parent = parent
+        self.branch: str | None = None
+        """The branch that the caller named."""
+        self.source: str | None = None
+        self.step: int | None = None
+        self.run_id: str | None = None
+        self.head: dict[str, Any] = {}
+        """The checkpoint itself without its values."""
+        self.metadata: Any = {}
+        self.values: dict[str, Value] = {}
+        self.inherits: dict[str, Any] = {}
+        """Channel -> version, of those that may be taken over from the parent."""
+        self.items: list[Item] = []
+        self.shared: frozenset[bytes] = frozenset()
+        """Keys in the rows of the parent's lists: what they stand for is there."""
+        self.needs_parent = False
+        """Whether the draft was made with what the parent is known to hold."""
+        self.secret: Stored = ("", b"")
+        self.created_at: int | None = None
+        """When it was made, if not now."""
+        self.made_at: int | None = None
+        """When the graph says that it was made."""
+        self.limited = False
+        """Whether old checkpoints are to go."""
+        self.known_as = 0
+        """The number of the conversation whose secret the keys were made with; 0: not known to have one."""
+        self.forked_from: str | None = None
+        """Said by `put`: the checkpoint at which this one starts a branch."""

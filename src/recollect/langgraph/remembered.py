@@ -1,0 +1,113 @@
+"""What a saver remembers of what it wrote and read a moment ago, to save asking: nothing in here is the truth."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import RunnableConfig
+
+from ..store import Store
+from .messages import Own
+
+if TYPE_CHECKING:
+    from ..checkpoints.pieces import Have
+
+Stored = tuple[str, bytes]
+
+RECENT = 256
+ROOM = 4_000
+"""How many pieces are remembered: a chunk of a chat has 10 KB."""
+
+
+class Place(NamedTuple):
+    """Where a call of LangGraph's leads."""
+
+    store: Store
+    thread: str
+    namespace: str
+    checkpoint: str | None
+    branch: str | None
+    given: Mapping[str, Any]
+
+    def key(self, checkpoint: str | None) -> tuple[str, str, str, str]:
+        return self.store.user, self.thread, self.namespace, checkpoint or ""
+
+    def config(self, checkpoint: str) -> RunnableConfig:
+        found = {
+            "thread_id": self.given.get("thread_id", self.thread), "checkpoint_ns": self.namespace,
+            "checkpoint_id": checkpoint,
+        }  # fmt: skip
+        # Whoever comes back with it must come back to the same person, and to the same branch.
+        found |= {name: self.given[name] for name in ("user_id",) if name in self.given}
+        return {"configurable": found}
+
+
+class Recent(NamedTuple):
+    """What is known of a checkpoint that was written or read a moment ago."""
+
+    versions: Mapping[str, Any]
+    """Of the channels whose value is stored with it."""
+    tops: Mapping[str, frozenset[bytes]]
+    source: str | None
+    step: int | None
+    own: Own
+
+
+class Secret(NamedTuple):
+    no: int
+    plain: bytes
+    sealed: Stored
+
+
+class Remembered:
+    """Shared by a saver and its copies."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.handles: OrderedDict[str, Store] = OrderedDict()
+        self.names: OrderedDict[str, bool] = OrderedDict()
+        self.recent: OrderedDict[tuple[str, str, str, str], Recent] = OrderedDict()
+        self.secrets: OrderedDict[tuple[str, str], Secret] = OrderedDict()
+        self.pieces: OrderedDict[tuple[str, int], Have] = OrderedDict()
+        """What was read a moment ago: a piece never changes, its key is its content."""
+        self.sound: dict[bytes, tuple[bytes, BaseMessage | None]] = {}
+        """Elements whose content was found to be what their key says: the same bytes need no second look, and a message made
+        of them is only to be copied."""
+        self.ids: dict[tuple[bytes, str], bytes] = {}
+        """(secret, id of a message) -> its key, of those in `sound`."""
+        self.room = ROOM
+        self.passed: dict[bytes, None] = {}
+        """Keys of elements that went through the gate as they are."""
+
+    def keep(self, where: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+        with self.lock:
+            where[key] = value
+            where.move_to_end(key)
+            while len(where) > RECENT:
+                where.popitem(last=False)
+
+    def have(self, user: str, no: int) -> Have:
+        """Pieces of a conversation that are at hand; what is read is added to them."""
+        with self.lock:
+            found = self.pieces.setdefault((user, no), {})
+            self.pieces.move_to_end((user, no))
+            if len(self.sound) > self.room:
+                self.sound.clear()
+                self.ids.clear()
+            while len(self.pieces) > 1 and sum(map(len, self.pieces.values())) > self.room:
+                self.pieces.popitem(last=False)
+            if len(found) > self.room:
+                found = self.pieces[user, no] = {}
+            return found
+
+    def forget(self, user: str, thread: str) -> None:
+        with self.lock:
+            known = self.secrets.pop((user, thread), None)
+            if known is not None:
+                self.pieces.pop((user, known.no), None)
+            for key in [key for key in self.recent if key[:2] == (user, thread)]:
+                del self.recent[key]
