@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 
 import recollect
 from recollect import jobs, log
+from recollect.db import writer
 from recollect.redact import Gate
 from talk import Open, eventually
 
@@ -51,6 +53,13 @@ def together(store: recollect.Store, *verbs: Callable[[], object]) -> list[objec
     for t in threads:
         t.join()
     return results
+
+
+@pytest.fixture
+def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every request is a transaction of its own, and all that are queued are written while the gate is held."""
+    monkeypatch.setattr(writer, "MAX_BATCH_SECONDS", 0)
+    monkeypatch.setattr(writer, "TURN_SECONDS", 60)
 
 
 def hits(store: recollect.Store, word: str) -> int:
@@ -370,6 +379,7 @@ def test_rows_that_cannot_be_written_fail_alone(store: recollect.Store) -> None:
     assert store.verify().ok
 
 
+@pytest.mark.usefixtures("one_by_one")
 def test_nobody_waits_for_the_long_work_of_another(store: recollect.Store) -> None:
     """A caller may be told while the next batch is committed, but not after somebody's long transaction."""
     c = store.create("c").id
@@ -393,7 +403,8 @@ def test_nobody_waits_for_the_long_work_of_another(store: recollect.Store) -> No
     store.append(c, role="user", text="the writer is there")
     threads[0].start()
     assert begun.wait(10)
-    assert eventually(lambda: told == [1])
+    threads[0].join(5)
+    assert told == [1]
     go.set()
     for t in threads:
         t.join()
@@ -419,3 +430,93 @@ def test_many_writers_and_a_long_one_lose_nothing(store: recollect.Store) -> Non
     assert [store.get(c).last_seq for c in own] == [60] * 6
     assert sorted(c.last_seq for c in store.conversations(limit=20)) == [60] * 6 + [300] * 5
     assert store.verify().ok
+
+
+def test_the_log_of_those_who_write_a_little_and_leave_does_not_grow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hook is gone before it is idle, and counts only its own pages; a server keeps the file open meanwhile."""
+    monkeypatch.setattr(writer, "MAX_WAL_PAGES", 100)
+    with recollect.open(tmp_path / "chat.db", background=False) as stays:
+        c = stays.create().id
+        sizes = []
+        for n in range(24):
+            with recollect.open(tmp_path / "chat.db", background=False) as leaves:
+                leaves.append_many(c, [{"role": "user", "text": f"word{n} " * 500} for _ in range(20)])
+            sizes.append((tmp_path / "chat.db-wal").stat().st_size // 4120)
+        assert sizes[0] < 100
+        assert sizes[-1] < 300
+        assert stays.get(c).last_seq == 480
+
+
+@pytest.mark.usefixtures("one_by_one")
+def test_nobody_who_is_written_waits_for_a_file_that_is_locked(store: recollect.Store, tmp_path: Path) -> None:
+    """By a foreign program, or by a checkpoint that waits for a long read."""
+    c = store.create("c").id
+    engine = store._db._engine  # type: ignore[attr-defined]
+    foreign = apsw.Connection(str(tmp_path / "chat.db"))
+    told: list[int] = []
+    fill = engine._fill
+
+    def lock_first(first: object, batch: object) -> bool:
+        if engine._written:
+            foreign.execute("begin immediate")
+        return bool(fill(first, batch))
+
+    def queue_another(_tx: "Tx") -> int:
+        threads[1].start()
+        assert eventually(lambda: engine._queue.qsize() > 0)
+        return 1
+
+    threads = [
+        threading.Thread(target=lambda: told.append(store._write(queue_another, brief=True))),
+        threading.Thread(target=lambda: told.append(store.append(c, role="user", text="an apricot").seq + 1)),
+    ]
+    engine._fill = lock_first
+    threads[0].start()
+    threads[0].join(2)
+    assert told == [1]
+    assert foreign.in_transaction
+    foreign.execute("commit")
+    threads[1].join()
+    assert told == [1, 2]
+    foreign.close()
+
+
+def test_closing_while_the_last_commit_fails(tmp_path: Path) -> None:
+    """That it is the last is not forgotten with what failed: closing would wait until it gives up."""
+    store = recollect.open(tmp_path / "chat.db", background=False, busy_timeout_ms=8_000)
+    c = store.create("c").id
+    engine = store._db._engine  # type: ignore[attr-defined]
+    held, go = threading.Event(), threading.Event()
+    failed: list[Exception] = []
+
+    def fails() -> None:
+        raise apsw.IOError("no")
+
+    def hold(_tx: "Tx") -> None:
+        held.set()
+        go.wait(10)
+
+    def write(verb: Callable[[], object]) -> None:
+        try:
+            verb()
+        except recollect.errors.StorageError as e:
+            failed.append(e)
+
+    engine._commit = fails
+    threads = [
+        threading.Thread(target=write, args=(lambda: store._write(hold),)),
+        threading.Thread(target=write, args=(lambda: store.append(c, role="user", text="an apricot"),)),
+        threading.Thread(target=store.close),
+    ]
+    threads[0].start()
+    assert held.wait(10)
+    for n, thread in enumerate(threads[1:]):
+        thread.start()
+        assert eventually(lambda n=n: engine._queue.qsize() > n)
+    go.set()
+    for thread in threads:
+        thread.join(4)
+    assert not threads[2].is_alive()
+    assert len(failed) == 2

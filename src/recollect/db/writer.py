@@ -49,6 +49,7 @@ IDLE_SECONDS = 0.2
 READ_CACHE_KB = -16_000  # negative: kilobytes, not pages
 CHECKPOINT_SECONDS = 5.0
 CONVERTING = ".converting"  # the folder beside a store in which it gets another key
+BUSY_MS, BUSY_TRIES = 50, 125  # at most so long between two tries for a locked file, and so many of them: 5 s
 MAX_WAL_PAGES = 1_000  # past this the writer checkpoints even when it is not idle; a longer log makes syncs dearer
 
 
@@ -173,9 +174,17 @@ class Engine:
         connection.pragma("synchronous", "full")
         connection.pragma("secure_delete", True)
         connection.wal_autocheckpoint(0)  # not inside COMMIT: see `_checkpoint`
+        connection.set_busy_handler(self._while_busy)
         if migrate.LATEST >= migrate.ERASURE:
             self.unfinished = [row[0] for row in connection.execute(UNFINISHED)]
         return connection
+
+    def _while_busy(self, tries: int) -> bool:
+        """A foreign program has the file, or a checkpoint that waits for somebody's long read. Who is written already does
+        not wait for that."""
+        _answer(self._written)
+        time.sleep(min(tries + 1, BUSY_MS) / 1000)
+        return tries < BUSY_TRIES
 
     def _tidy(self, path: str, cipher: Cipher) -> None:
         """Of an encrypted store: keep its salt in the lock file as well, without which a passphrase opens nothing, and
@@ -344,6 +353,7 @@ class Engine:
 
     def _serve(self) -> None:
         """The writer thread."""
+        self._count_wal()
         while True:
             try:
                 first, self._next = self._next, None
@@ -362,6 +372,7 @@ class Engine:
                     until = time.monotonic() + TURN_SECONDS
                     while first is not None:
                         if self._lost:  # a commit failed in a way that closed the connection: try anew, every time
+                            _answer(self._written)
                             assert self._path is not None
                             self._connection = self._connect_writer(self._path)
                             self._lost = False
@@ -432,6 +443,8 @@ class Engine:
                 self._connection.execute("rollback")
         except BaseException:
             self._batch.undo()
+            if closing:
+                self._queue.put(None)  # still so
             if not self._lost and self._connection.in_transaction:
                 self._connection.execute("rollback")
             raise
@@ -583,6 +596,16 @@ class Engine:
         self._submit(Request("", work, alone=True))
 
     # -- the write-ahead log
+
+    def _count_wal(self) -> None:
+        """What others have left in the log. Whoever writes a little and is gone has no idle moment, as a hook; while somebody
+        else has the file open, it would grow with each of them."""
+        try:
+            with self._writing:
+                pages, moved = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+            self._wal_pages = pages - moved
+        except apsw.Error:
+            pass  # who writes will hear of it
 
     def _checkpoint(self) -> None:
         self._wal_pages = 0
