@@ -315,8 +315,10 @@ class Worker:
                 self._awaited -= 1
 
     def _serve(self) -> None:
-        while not self._stopping:
+        while True:
             self._wake.clear()
+            if self._stopping:  # asked after clearing: to be stopped in between would go unheard
+                return
             with self._lock:
                 wait = self._due - time.monotonic()
                 if wait <= 0:

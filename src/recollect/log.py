@@ -60,6 +60,7 @@ INSERT_PLAIN = (
     " values (:user_no, :conversation_no, :branch_no, :id, :seq, 'message', :role, :text, :created_at, :checksum)"
 )
 FEW = 50  # so many at most wait for what others append
+SHORT = 100_000  # characters that are written in a millisecond or two
 
 
 def _frozen(values: dict[str, Any]) -> Event:
@@ -391,6 +392,18 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
         index.retitle(tx, no, workspace, found.title, title)
         tx.send("update conversations set title = :title where user_no = :user and no = :c", c=no, title=title)
     tx.move_on(found.id, no, seq, tick)
+
+
+def is_brief(drafts: Sequence[Draft]) -> bool:
+    """Whether they are few and short, so that others may wait for them to be written."""
+    if len(drafts) > FEW:
+        return False
+    length = 0
+    for event, _, _, columns, trace in drafts:
+        length += len(event.text)
+        if columns is not None:  # else it is a role and a text
+            length += len(columns[11] or "") + (0 if trace is None else len(trace[0].text))
+    return length <= SHORT
 
 
 def replacing(draft: Draft, seq: int) -> Draft:

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
@@ -520,3 +520,29 @@ def test_closing_while_the_last_commit_fails(tmp_path: Path) -> None:
         thread.join(4)
     assert not threads[2].is_alive()
     assert len(failed) == 2
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_brief"),
+    [
+        ({"role": "user", "text": "a word"}, True),
+        ({"role": "user", "text": "a word " * 1_000_000}, False),
+        ({"role": "user", "text": "a word", "payload": {"all": "a word " * 1_000_000}}, False),
+        ({"role": "assistant", "text": "a word", "reasoning": "a word " * 1_000_000}, False),
+        ({"role": "assistant", "text": "a word", "payload": {"some": 1}, "reasoning": "a thought"}, True),
+    ],
+)
+def test_who_is_written_does_not_wait_for_a_book(
+    store: recollect.Store, monkeypatch: pytest.MonkeyPatch, entry: Any, is_brief: bool
+) -> None:
+    """Few as they are: 20 MB in one message take 180 ms."""
+    c = store.create("c").id
+    write, asked = store._db.write, []
+
+    def spy(user: str, fn: Any, brief: bool = False) -> Any:
+        asked.append(brief)
+        return write(user, fn, brief=brief)
+
+    monkeypatch.setattr(store._db, "write", spy)
+    store.append(c, **entry)
+    assert asked == [is_brief]

@@ -266,3 +266,25 @@ def test_settle_waits_for_what_this_process_is_doing_already(open_store: Open) -
     store.settle()
     assert summaries(store, c) == 1
     assert "running" not in store.stats().jobs
+
+
+def test_stopped_in_the_moment_in_which_it_goes_to_sleep(open_store: Open) -> None:
+    """Between asking whether it is to stop and clearing what wakes it: it slept on for five seconds, and closing gave up."""
+    store = open_store(background=True)
+    worker = store._worker
+    stopped = threading.Event()
+
+    class Late(threading.Event):
+        def clear(self) -> None:
+            worker._stopping = True
+            self.set()
+            stopped.set()
+            super().clear()
+
+    worker._wake = Late()
+    worker.wake(store.user, 60_000)
+    assert stopped.wait(10)
+    thread = worker._thread
+    assert thread is not None
+    thread.join(2)
+    assert not thread.is_alive()

@@ -53,7 +53,7 @@ class LogVerbs(ConversationVerbs):
             self.get(name)  # an unknown conversation is an error whatever is switched off
             return [log.unstored(name, MAIN, d[0]) for d in drafts]
 
-        brief = len(wanted) <= log.FEW
+        brief = log.is_brief(wanted)
         events, queued = self._write(lambda tx: self._append(tx, name, wanted, branch), brief=brief)
         self._appended(queued)
         if len(wanted) == len(drafts):
