@@ -23,7 +23,7 @@ from .corpus import Corpus, build
 from .measure import p50, p95, percentile
 
 CLIENTS = 8
-RATE = 550  # a second, when the pace is given
+RATE = 505  # a second, when the pace is given: just over the bar
 SOAK_SECONDS = 600
 
 
