@@ -546,3 +546,38 @@ def test_who_is_written_does_not_wait_for_a_book(
     monkeypatch.setattr(store._db, "write", spy)
     store.append(c, **entry)
     assert asked == [is_brief]
+
+
+def test_a_gate_that_cannot_be_left_harms_nobody_who_is_written(tmp_path: Path) -> None:
+    """What fails behind the commit is not theirs, and the writer goes on."""
+    store = recollect.open(tmp_path / "chat.db", background=False, busy_timeout_ms=2_000)
+    c = store.create("c").id
+    engine = store._db._engine  # type: ignore[attr-defined]
+
+    class Stuck:
+        def __init__(self, gate: Any) -> None:
+            self.gate, self.close = gate, gate.close
+
+        def __enter__(self) -> None:
+            self.gate.__enter__()
+
+        def __exit__(self, *exc: object) -> None:
+            self.gate.__exit__(*exc)
+            raise OSError("no")
+
+    gate, engine._gate = engine._gate, Stuck(engine._gate)
+    told: list[int] = []
+    # Not in this thread: who is answered twice, or never, waits for ever.
+    appends = [
+        threading.Thread(target=lambda: told.append(store.append(c, role="user", text="an apricot").seq), daemon=True)
+        for _ in range(3)
+    ]
+    for thread in appends:
+        thread.start()
+        thread.join(4)
+    assert told == [1, 2, 3]
+    engine._queue.put(None)  # as `close` does
+    engine._thread.join(4)
+    engine._gate = gate
+    store.close()
+    assert not engine._thread.is_alive()

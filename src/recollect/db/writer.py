@@ -385,10 +385,10 @@ class Engine:
                         last = first is None
             except BaseException as e:
                 error = e
-                assert first is not None
-                first.claim()
-                if first not in batch:
-                    batch.append(first)
+                if first is not None and first not in self._written:  # else what failed came after it
+                    first.claim()
+                    if first not in batch:
+                        batch.append(first)
             _answer(self._written)
             _answer(batch, error)
             if self._wal_pages > MAX_WAL_PAGES:
