@@ -768,9 +768,9 @@ def queries(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for verb in ("read", "write"):
         real = getattr(SQLite, verb)
 
-        def counted(self: SQLite, user: str, fn: Any, real: Any = real, verb: str = verb) -> Any:
+        def counted(self: SQLite, user: str, fn: Any, real: Any = real, verb: str = verb, **how: Any) -> Any:
             made.append(verb)
-            return real(self, user, fn)
+            return real(self, user, fn, **how)
 
         monkeypatch.setattr(SQLite, verb, counted)
     return made
