@@ -6,6 +6,7 @@ meant, so that "yesterday" said on 8 May 2023 is found by "7 May 2023" and by "M
 
 from __future__ import annotations
 
+from functools import cache
 from time import gmtime
 
 from ..light import pattern
@@ -50,31 +51,36 @@ _LOOSE = pattern(
 _MONTH_ALONE = pattern(rf"\b(?:{'|'.join(m for m in _MONTHS if m not in ('may', 'march'))})\b")
 _TELLS_WHEN_BY_WORD = (_DAY_WORD, _REL, _AGO, _LOOSE, _MONTH_ALONE, _MEANT, _IN)  # the likeliest first
 _TELLS_WHEN = (*_TELLS_WHEN_BY_WORD, _YEAR, _DMY, _MDY)
-_TELLS_WHEN_BY_NUMBER = (_YEAR, _REL, _LOOSE)  # what the others look for has one of _TIME_TERMS in it
+_TELLS_WHEN_BY_NUMBER = (_YEAR, _REL, _LOOSE)  # what the others look for has a term of time in it
 _EARLIEST, _LATEST = -30_000_000_000_000, 220_000_000_000_000  # the years 1019 and 8941: room to count in either way
 _DIGIT = pattern(r"\d")
-_TIME_TERMS = frozenset(
-    terms(
-        f"""{" ".join(_MONTHS)} {" ".join(_DAYS)} {_MONTH_NAMES.replace("|", " ")} ago back before last past previous
-        next coming week weekend month year night yesterday today tonight tomorrow morning afternoon evening other
-        recently lately earlier started finished while since soon young old mon tue tues wed thur thurs fri sat sun
-        birthday christmas halloween thanksgiving easter day hour just"""
-    )
-)
-_SURE_TERMS = frozenset(  # these alone say when; the others of _TIME_TERMS only with a word beside them
-    terms(
-        f"""{" ".join(m for m in _MONTHS if m not in ("may", "march"))} {" ".join(_DAYS)} yesterday today tonight
-        tomorrow ago recently since soon weekend birthday christmas halloween thanksgiving easter"""
-    )
-)
 _LETTERS = pattern(r"[a-z]+")
-_BEGINNINGS = frozenset(part[:3] for term in _TIME_TERMS | _SURE_TERMS for part in (term, *hints(term)))
 _DATED_TERMS = frozenset(  # the words without which no day or month is meant, but for one written in digits
     terms(f"""{" ".join(_MONTHS)} {" ".join(_DAYS)} jan feb mar apr jun jul aug sept sep oct nov dec ago last next yesterday
     today tonight tomorrow""")
 )
 READ = 2_000  # characters of a text that are read for dates when it is indexed
 _SEASON = {"spring": 4, "summer": 7, "fall": 10, "autumn": 10, "winter": 1}
+
+
+@cache
+def _time_terms() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """(those that go with a time, of them those that alone say when, how words begin that may be one of them). Made when they are first asked for: an append needs none of them, and they take a millisecond of its process."""
+    of_time = frozenset(
+        terms(
+            f"""{" ".join(_MONTHS)} {" ".join(_DAYS)} {_MONTH_NAMES.replace("|", " ")} ago back before last past previous
+            next coming week weekend month year night yesterday today tonight tomorrow morning afternoon evening other
+            recently lately earlier started finished while since soon young old mon tue tues wed thur thurs fri sat sun
+            birthday christmas halloween thanksgiving easter day hour just"""
+        )
+    )
+    sure = frozenset(
+        terms(
+            f"""{" ".join(m for m in _MONTHS if m not in ("may", "march"))} {" ".join(_DAYS)} yesterday today tonight
+            tomorrow ago recently since soon weekend birthday christmas halloween thanksgiving easter"""
+        )
+    )
+    return of_time, sure, frozenset(part[:3] for term in of_time | sure for part in (term, *hints(term)))
 
 
 def moment(at: int) -> datetime:
@@ -252,7 +258,7 @@ def said(at: int) -> str:
 
 def may_have_time(text: str) -> bool:
     """Is it worth asking `dates`? This costs a fifth of it."""
-    return not _TIME_TERMS.isdisjoint(term_set(text)) or _DIGIT.search(text) is not None
+    return not _time_terms()[0].isdisjoint(term_set(text)) or _DIGIT.search(text) is not None
 
 
 def mentions(text: str, terms: list[str]) -> bool:
@@ -262,14 +268,15 @@ def mentions(text: str, terms: list[str]) -> bool:
 
 def has_time(text: str) -> bool:
     """Does the text say when? A date, a relative date, a duration, a weekday."""
+    of_time, sure, beginnings = _time_terms()
     if text.isascii():  # a quarter of the time that all terms take: only words that begin like one of these are stemmed
         low = text.lower()
-        found = {stem(word) for word in _LETTERS.findall(low) if word[:3] in _BEGINNINGS}
+        found = {stem(word) for word in _LETTERS.findall(low) if word[:3] in beginnings}
     else:
         low, found = text.lower(), term_set(text)
-    if not _SURE_TERMS.isdisjoint(found):
+    if not sure.isdisjoint(found):
         return True
     has_digit = _DIGIT.search(text) is not None
-    if _TIME_TERMS.isdisjoint(found):
+    if of_time.isdisjoint(found):
         return has_digit and any(p.search(low) for p in _TELLS_WHEN_BY_NUMBER)
     return any(p.search(low) for p in (_TELLS_WHEN if has_digit else _TELLS_WHEN_BY_WORD))

@@ -193,11 +193,13 @@ class SearchVerbs(LogVerbs):
 
     def _note_uses(self) -> None:
         """Write down how often memories were recalled: in the background, when settling, and when closing."""
-        from .. import memories
-
         with _USES:
             waiting: dict[str, dict[str, int]] = self._shared.get("uses", {})
             taken = {user: waiting.pop(user) for user in list(waiting) if waiting[user]}
+        if not taken:
+            return  # and nothing is loaded for it
+        from .. import memories
+
         for user, counts in taken.items():
             try:
                 self._db.write(user, partial(memories.used, counts=counts, at=ids.now()))
