@@ -175,12 +175,19 @@ class Tab:
         return self.page.get_by_test_id("stChatInputTextArea")
 
     def say(self, text: str) -> Tab:
-        said = self.said().count()
+        said = self._count()
         self.box.fill(text)
         self.box.press("Enter")
         expect(self.said()).to_have_count(said + 2, timeout=PATIENCE)
         self.quiet()
         return self
+
+    def _count(self) -> int:
+        """How much was said so far. A page that is drawn anew, because something was learned, shows less for a moment."""
+        said = -1
+        while said != (said := self.said().count()):
+            self.page.wait_for_timeout(300)
+        return said
 
     def said(self) -> Locator:
         return self.page.get_by_test_id("stChatMessage")
