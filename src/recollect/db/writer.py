@@ -49,7 +49,8 @@ IDLE_SECONDS = 0.2
 READ_CACHE_KB = -16_000  # negative: kilobytes, not pages
 CHECKPOINT_SECONDS = 5.0
 CONVERTING = ".converting"  # the folder beside a store in which it gets another key
-BUSY_MS, BUSY_TRIES = 50, 125  # at most so long between two tries for a locked file, and so many of them: 5 s
+BUSY_MS = (1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100)  # between tries for a locked file, as SQLite itself has it
+BUSY_TRIES = 58  # 5 s in all
 MAX_WAL_PAGES = 1_000  # past this the writer checkpoints even when it is not idle; a longer log makes syncs dearer
 
 
@@ -183,7 +184,7 @@ class Engine:
         """A foreign program has the file, or a checkpoint that waits for somebody's long read. Who is written already does
         not wait for that."""
         _answer(self._written)
-        time.sleep(min(tries + 1, BUSY_MS) / 1000)
+        time.sleep(BUSY_MS[min(tries, len(BUSY_MS) - 1)] / 1000)
         return tries < BUSY_TRIES
 
     def _tidy(self, path: str, cipher: Cipher) -> None:
