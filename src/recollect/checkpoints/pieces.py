@@ -262,34 +262,26 @@ def _first(pair: tuple[bytes, Any]) -> bytes:
 
 def there_are(tx: Tx, no: int, keys: Sequence[bytes]) -> Iterator[bytes]:
     """Which of these keys are there."""
-    start = 0
-    while start < len(keys):
-        size = next((n for n in AT_ONCE if n >= len(keys) - start), AT_ONCE[-1])
-        some = keys[start : start + size]
-        start += size
-        marks = {f"k{i}": some[min(i, len(some) - 1)] for i in range(size)}
-        for (key,) in tx.all(
-            "select key from checkpoint_pieces where user_no = :user and conversation_no = :c"
-            f" and key in ({', '.join(':' + m for m in marks)})",
-            c=no, **marks,
-        ):  # fmt: skip
-            yield bytes(key)
+    return (bytes(row[0]) for row in _with_keys(tx, no, "key", keys))
 
 
 def by_keys(tx: Tx, no: int, keys: Sequence[bytes]) -> Iterator[Row]:
     """The pieces with these keys, as far as they are there."""
+    return ((bytes(key), type, data) for key, type, data in _with_keys(tx, no, "key, type, data", keys))
+
+
+def _with_keys(tx: Tx, no: int, columns: str, keys: Sequence[bytes]) -> Iterator[Row]:
     start = 0
     while start < len(keys):
         size = next((n for n in AT_ONCE if n >= len(keys) - start), AT_ONCE[-1])
         some = keys[start : start + size]
         start += size
         marks = {f"k{i}": some[min(i, len(some) - 1)] for i in range(size)}
-        for key, type, data in tx.all(
-            "select key, type, data from checkpoint_pieces where user_no = :user and conversation_no = :c"
+        yield from tx.all(
+            f"select {columns} from checkpoint_pieces where user_no = :user and conversation_no = :c"
             f" and key in ({', '.join(':' + m for m in marks)})",
             c=no, **marks,
-        ):  # fmt: skip
-            yield bytes(key), type, data
+        )  # fmt: skip
 
 
 def collect(tx: Tx, no: int, wanted: Iterable[bytes], have: Have) -> None:
