@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -137,4 +138,24 @@ def test_two_workers_under_a_supervisor_share_one_memory(memory: recollect.Store
     assert said[0] == "What are my preferences?"
     assert any("Prefers dark mode" in text for text in said)
     assert [m.content for m in memory.memories()] == ["Prefers dark mode"]
+    assert memory.memories(state="quarantined") == []
+
+
+@pytest.mark.filterwarnings("ignore:create_react_agent has been moved")
+def test_a_worker_does_not_overtake_what_the_person_said(
+    memory: recollect.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Saver._draft
+
+    def slow_at_the_root(self: Saver, place: Any, *rest: Any) -> Any:
+        if not place.namespace:
+            time.sleep(0.2)
+        return real(self, place, *rest)
+
+    monkeypatch.setattr(Saver, "_draft", slow_at_the_root)
+    team = supervised(memory, call("transfer_to_scribe"), "Done.", checkpointer=Saver(memory))
+    team.invoke({"messages": [HumanMessage("Remember I prefer dark mode")]}, thread("monday"))
+    first = memory.read("monday", limit=None)[0]
+    assert (first.kind, first.role, first.agent) == ("message", "user", None)
+    assert [e.text for e in memory.read("monday", limit=None)].count("Remember I prefer dark mode") == 1
     assert memory.memories(state="quarantined") == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -68,6 +69,9 @@ class Remembered:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
+        self.arrival = threading.Condition(self.lock)
+        self.coming: set[tuple[str, str, str, str]] = set()
+        """Checkpoints that are being put at this moment."""
         self.handles: OrderedDict[str, Store] = OrderedDict()
         self.names: OrderedDict[str, bool] = OrderedDict()
         self.recent: OrderedDict[tuple[str, str, str, str], Recent] = OrderedDict()
@@ -89,6 +93,30 @@ class Remembered:
             where.move_to_end(key)
             while len(where) > RECENT:
                 where.popitem(last=False)
+
+    def announce(self, key: tuple[str, str, str, str]) -> None:
+        with self.arrival:
+            self.coming.add(key)
+            self.arrival.notify_all()
+
+    def arrived(self, key: tuple[str, str, str, str]) -> None:
+        with self.arrival:
+            self.coming.discard(key)
+            self.arrival.notify_all()
+
+    def wait_for(self, key: tuple[str, str, str, str], seconds: float) -> None:
+        """Until a checkpoint is written. They come one after the other: for `seconds` at most while none of its graph does."""
+        graph = key[:3]
+        with self.arrival:
+            until = time.monotonic() + seconds
+            while key not in self.recent:
+                if any(k[:3] == graph for k in self.coming):
+                    self.arrival.wait()
+                    until = time.monotonic() + seconds
+                elif (left := until - time.monotonic()) > 0:
+                    self.arrival.wait(left)
+                else:
+                    return
 
     def have(self, user: str, no: int) -> Have:
         """Pieces of a conversation that are at hand; what is read is added to them."""

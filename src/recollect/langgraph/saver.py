@@ -161,6 +161,28 @@ class Saver(Threads):
     ) -> RunnableConfig:
         """Store a checkpoint, and in the same transaction what its messages say for the first time."""
         place = self._place(config)
+        key = place.key(checkpoint["id"])
+        if place.namespace and metadata.get("source") == "input":
+            self._await_parents(place)
+        self._shared.announce(key)
+        try:
+            return self._put(place, config, checkpoint, metadata, new_versions)
+        finally:
+            self._shared.arrived(key)
+
+    def _await_parents(self, place: Place) -> None:
+        """LangGraph puts checkpoints in the background, so a subgraph's first may overtake the one it was started from. What a
+        person says to the graph would then be taken for what the subgraph was told."""
+        if place.given.get("__pregel_durability") == "exit":  # nothing is put before the end
+            return
+        for namespace, id in (place.given.get("checkpoint_map") or {}).items():
+            if namespace != place.namespace:
+                self._shared.wait_for(place._replace(namespace=namespace).key(id), WAIT_SECONDS)
+
+    def _put(
+        self, place: Place, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:  # fmt: skip
         store = place.store
         stored_metadata = self._metadata(config, metadata, store)
         queued = False
