@@ -85,6 +85,8 @@ class Load:
         self.searches: list[float] = []
         self.wrong: list[str] = []
         self._stop = threading.Event()
+        # Made beforehand: a client that still writes its records holds up the others, and that would count as the sidecar's.
+        self._records = [self._written(n) for n in range(CLIENTS)]
         self._threads = [threading.Thread(target=self._send, args=(n,)) for n in range(CLIENTS)]
         self._threads.append(threading.Thread(target=self._search))
 
@@ -116,8 +118,7 @@ class Load:
         return took
 
     def _send(self, n: int) -> None:
-        corpus = Corpus(seed=100 + n, words=5_000)
-        records = [self._record(corpus, n, i) for i in range(400)]
+        records = self._records[n]
         connection = http.client.HTTPConnection(self._sidecar.host, timeout=30)
         pause = CLIENTS / self._rate if self._rate else 0
         due = time.perf_counter() + pause * n / CLIENTS
@@ -133,6 +134,10 @@ class Load:
             self.appends.append(late + self._ask(connection, "POST", "/memory/record", records[i % len(records)]))
             i += 1
         connection.close()
+
+    def _written(self, n: int) -> list[bytes]:
+        corpus = Corpus(seed=100 + n, words=5_000)
+        return [self._record(corpus, n, i) for i in range(400)]
 
     def _record(self, corpus: Corpus, n: int, i: int) -> bytes:
         """As a coding agent's hooks send: mostly tools, now and then a turn."""

@@ -35,6 +35,7 @@ FOR_EVER = ("backup", "retain")
 POLL_SECONDS = 5.0
 RUSH, RUSH_SECONDS = 16, 0.1
 """So many appends in so short a time, and callers are in a hurry: 160 a second, more than anybody types."""
+PAUSE_SECONDS = 0.025
 PATIENCE_SECONDS = 10.0
 REST = 9
 """As long as callers stay in a hurry beyond that, it rests so many times as long as it works."""
@@ -227,12 +228,28 @@ def _do(db: Database, user: str, job: Job, handlers: Mapping[str, Handler], gate
     return True
 
 
+class Questions:
+    """`with` it somebody looks for something, and waits for the answer: that goes before what is done in the background."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.open = 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self.open += 1
+
+    def __exit__(self, *exc: object) -> None:
+        with self._lock:
+            self.open -= 1
+
+
 class Worker:
     """The thread of this process that does jobs. It starts when the first one is queued here, and looks every few
     seconds for what other processes left behind.
 
-    Callers go first: while appends come fast, it waits for them to pause, since to embed and to extract take as much of
-    Python as the appends do. It waits for ten seconds at most, so that what is found stays close behind what was said, and
+    Callers go first: while appends come fast, or somebody searches, it waits for them to pause, since to embed and to extract
+    take as much of Python as the appends do. It waits for ten seconds at most, so that what is found stays close behind what was said, and
     then takes a tenth of the time until they pause: in long turns of its own it doubled what an append took meanwhile."""
 
     def __init__(
@@ -259,16 +276,18 @@ class Worker:
         """Held while it does what is due."""
         self._awaited = 0
         """How many callers wait for it (`settle`)."""
+        self.questions = Questions()
         self._stopping = False
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def wake(self, user: str, delay_ms: int = 0) -> None:
-        """There is work, now or soon. What may wait is waited for, so that many small writes become one job."""
+    def wake(self, user: str, delay_ms: int = 0, calls: int = 1) -> None:
+        """There is work, now or soon. What may wait is waited for, so that many small writes become one job. `calls`: how many
+        callers it comes from, who were served together."""
         if self._pid != os.getpid():  # forked: the thread stayed with the parent
             self._fresh()
         now = time.monotonic()
-        self._calls.append(now)
+        self._calls.extend([now] * calls)
         with self._lock:
             self._users.add(user)
             if self._thread is None and not self._stopping:
@@ -288,9 +307,9 @@ class Worker:
             return
         rest = REST * (time.thread_time() - self._worked)
         while self._is_rush() and (self._waited <= PATIENCE_SECONDS or rest > 0):
-            time.sleep(RUSH_SECONDS / 4)
-            self._waited += RUSH_SECONDS / 4
-            rest -= RUSH_SECONDS / 4
+            time.sleep(PAUSE_SECONDS)
+            self._waited += PAUSE_SECONDS
+            rest -= PAUSE_SECONDS
         if self._stopping:
             raise Stopped
         self._worked = time.thread_time()
@@ -298,6 +317,8 @@ class Worker:
     def _is_rush(self) -> bool:
         if self._stopping or self._awaited:
             return False
+        if self.questions.open:
+            return True
         calls = list(self._calls)
         if len(calls) == RUSH and time.monotonic() - calls[0] <= RUSH_SECONDS:
             return True

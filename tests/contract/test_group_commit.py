@@ -222,9 +222,40 @@ def test_background_work_lets_callers_go_first(open_store: Open, monkeypatch: py
         worker.stop()
 
 
+def test_callers_who_are_served_together_are_in_a_hurry_too(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "RUSH_SECONDS", 5.0)
+    store = open_store(background=False)
+    done = threading.Event()
+    worker = jobs.Worker(store._db, {"mine": lambda user, key: done.set()}, Gate())
+    monkeypatch.setattr(store, "_worker", worker)
+    monkeypatch.setattr(store, "_settings", store.settings.but(background=True, memory_extract=True))
+    store._write(lambda tx: jobs.enqueue(tx, "mine", "all"))
+    try:
+        store._append_each([(f"s{i}", None, None, [{"kind": "note", "text": "x"}]) for i in range(jobs.RUSH)])
+        assert not done.wait(3.5), "after two seconds it was due"
+        assert done.wait(20)
+    finally:
+        worker.stop()
+
+
+def test_background_work_lets_a_question_go_first(open_store: Open) -> None:
+    store = open_store(background=False)
+    done = threading.Event()
+    worker = jobs.Worker(store._db, {"mine": lambda user, key: done.set()}, Gate())
+    store._write(lambda tx: jobs.enqueue(tx, "mine", "all"))
+    try:
+        with worker.questions:
+            worker.wake(store._user)
+            assert not done.wait(1.0)
+        assert done.wait(20)
+    finally:
+        worker.stop()
+
+
 def test_background_work_does_not_wait_for_ever(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "RUSH_SECONDS", 1_000.0)
     monkeypatch.setattr(jobs, "PATIENCE_SECONDS", 100.0)
+    monkeypatch.setattr(jobs, "PAUSE_SECONDS", 20.0)
     monkeypatch.setattr(jobs.time, "sleep", lambda seconds, real=time.sleep: real(min(seconds, 0.01)))
     store = open_store(background=False)
     done = threading.Event()

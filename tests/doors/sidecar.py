@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import http.client
 import json
@@ -97,7 +96,7 @@ def running(store: recollect.Store, *, workspace: str | None = None, limits: Lim
     listening = listen("127.0.0.1", 0, None)
     app = create_app(store, token=TOKEN, hosts=listening.hosts, workspace=workspace, limits=limits)
     server = Server(app)
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening.socket])))
+    thread = threading.Thread(target=lambda: server.run(sockets=[listening.socket]))  # in the loop that it ships with
     thread.start()
     try:
         until = time.monotonic() + 20

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from sidecar import TOKEN, Sidecar, running
 
 import recollect
+from recollect.search import find
+from recollect.server import recorder
 
 
 @pytest.fixture
@@ -42,6 +46,33 @@ def test_a_record_creates_its_session_and_is_stored(sidecar: Sidecar) -> None:
     assert (event.tags, event.payload, event.agent, event.duration_ms) == (("build",), {"lines": 1}, "coder", 3)
     made = sidecar.store.get("s/1")
     assert (made.workspace, made.origin) == ("/repo", "http")
+
+
+@pytest.mark.parametrize("patience", [30.0, 0.02], ids=["the question goes first", "but not for ever"])
+def test_what_is_recorded_lets_a_question_go_first(
+    sidecar: Sidecar, monkeypatch: pytest.MonkeyPatch, patience: float
+) -> None:
+    monkeypatch.setattr(recorder, "ASIDE_SECONDS", patience)
+    real, searching = find.search, threading.Event()
+
+    def slow(*args: Any) -> Any:
+        searching.set()
+        time.sleep(2.0)
+        found = real(*args)
+        answered.append(time.monotonic())
+        return found
+
+    answered: list[float] = []
+    monkeypatch.setattr(find, "search", slow)
+    asking = threading.Thread(target=sidecar.ask, args=("GET", "/memory/search?q=zebra"))
+    asking.start()
+    assert searching.wait(20)
+    sent = {"type": "prompt", "session_id": "s", "content": "meanwhile"}
+    assert sidecar.ask("POST", "/memory/record", sent).json["stored"]
+    was_first = bool(answered)
+    asking.join(20)
+    assert was_first is (patience > 1)
+    assert [e.text for e in sidecar.store.read("s")] == ["meanwhile"]
 
 
 def test_a_type_is_a_kind_and_a_role(sidecar: Sidecar) -> None:

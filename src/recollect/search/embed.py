@@ -10,6 +10,7 @@ key, that address must be allowed too, but a library that hides both is trusted 
 
 from __future__ import annotations
 
+import os
 import sys
 
 from ..errors import EmbeddingFailed, HostNotAllowed, InvalidInput
@@ -194,24 +195,31 @@ class WordLlama:
         self._np = np
 
     def embed(self, texts: Sequence[str], /) -> Any:
-        # One by one: a batch would start the tokenizer's threads, which are lost in a fork, and is no faster for turns.
-        np, encode = self._np, self._tokenizer.encode
+        np = self._np
         if len(texts) == 1:  # a question: the same numbers in half the time
-            ids = encode(texts[0], add_special_tokens=False).ids
+            (ids,) = self._tokens(texts)
             if ids:
-                rows = self._vectors.take(ids, axis=0, mode="clip").astype(np.float32)
-                return np.add.reduceat(rows, (0,), axis=0) / len(ids)
-        tokens = [encode(text, add_special_tokens=False).ids for text in texts]
-        made = np.zeros((len(tokens), self.dimension), dtype=np.float32)
-        some = [i for i, ids in enumerate(tokens) if ids]
-        for at in range(0, len(some), 64):
-            part = some[at : at + 64]
-            lengths = np.array([len(tokens[i]) for i in part])
-            flat = np.fromiter((t for i in part for t in tokens[i]), dtype=np.int64, count=int(lengths.sum()))
-            rows = self._vectors[np.minimum(flat, len(self._vectors) - 1)].astype(np.float32)
-            starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-            made[part] = np.add.reduceat(rows, starts, axis=0) / lengths[:, None]
+                return self._vectors.take(ids, axis=0, mode="clip").astype(np.float32).sum(axis=0)[None] / len(ids)
+        made = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        tokens = self._tokens(texts)
+        for at in range(0, len(tokens), 64):
+            part = tokens[at : at + 64]
+            flat = np.fromiter((t for ids in part for t in ids), dtype=np.int64)
+            # A word's numbers are widened once, however often it comes: that took as long as everything else.
+            words, places = np.unique(flat, return_inverse=True)
+            rows = self._vectors.take(words, axis=0, mode="clip").astype(np.float32).take(places, axis=0)
+            start = 0
+            for i, ids in enumerate(part, at):
+                if ids:
+                    made[i] = rows[start : start + len(ids)].sum(axis=0) / len(ids)
+                    start += len(ids)
         return made
+
+    def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        if len(texts) > 1 and os.environ.get("TOKENIZERS_PARALLELISM") == "false":  # other threads go on meanwhile
+            return [found.ids for found in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+        # One by one: a batch would start the tokenizer's threads, which are lost in a fork.
+        return [self._tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
 
 
 def _weights(path: Any, dimension: int) -> Any:

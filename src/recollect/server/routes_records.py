@@ -134,13 +134,13 @@ async def search(
     """What was said or learned, best first. What was recorded before is found."""
     start = time.perf_counter()
     place = sidecar.scope(workspace)
-    await sidecar.recorder.flush()
-    if session_id is not None:
-        await sidecar.session(session_id, place)
-    hits = await sidecar.store.search(
-        q, limit=k, types={"facts": "memories", "records": "events", None: None}[type], conversation=session_id,
-        workspace=place, since=moment(since, "since"),
-    )  # fmt: skip
+    async with sidecar.recorder.aside():
+        if session_id is not None:
+            await sidecar.session(session_id, place)
+        hits = await sidecar.store.search(
+            q, limit=k, types={"facts": "memories", "records": "events", None: None}[type], conversation=session_id,
+            workspace=place, since=moment(since, "since"),
+        )  # fmt: skip
     took = round((time.perf_counter() - start) * 1000, 2)
     return answer({"hits": [shapes.hit(h) for h in hits], "took_ms": took})
 
@@ -149,13 +149,13 @@ async def search(
 async def context(body: ContextRequest, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
     """The best evidence for a prompt within a budget of tokens, quoted as data."""
     place = sidecar.scope(workspace, body.workspace)
-    await sidecar.recorder.flush()
-    if body.session_id is not None:
-        await sidecar.session(body.session_id, place)
-    made = await sidecar.store.context(
-        body.prompt, workspace=place, conversation=body.session_id, budget=body.budget, sensitive=body.sensitive,
-        max_memories=body.max_memories, max_excerpts=body.max_excerpts, why=body.why,
-    )  # fmt: skip
+    async with sidecar.recorder.aside():
+        if body.session_id is not None:
+            await sidecar.session(body.session_id, place)
+        made = await sidecar.store.context(
+            body.prompt, workspace=place, conversation=body.session_id, budget=body.budget, sensitive=body.sensitive,
+            max_memories=body.max_memories, max_excerpts=body.max_excerpts, why=body.why,
+        )  # fmt: skip
     return answer(shapes.context(made))
 
 

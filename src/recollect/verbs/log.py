@@ -122,7 +122,7 @@ class LogVerbs(ConversationVerbs):
             results[i] = [
                 next(written) if stored or self._is_on(d[0].kind) else log.unstored(name, at, d[0]) for d in drafts
             ]
-        self._appended(queued)
+        self._appended(queued, len(ready))
         return [results[i] for i in range(len(requests))]
 
     def _append(
@@ -140,11 +140,12 @@ class LogVerbs(ConversationVerbs):
             return events, True
         return events, False
 
-    def _appended(self, queued: bool) -> None:
+    def _appended(self, queued: bool, calls: int = 1) -> None:
         """After the commit: there is work."""
         embeds = self._embeds()
         if self._settings.background and (queued or embeds or self._settings.memory_extract):
-            self._worker.wake(self._user, 0 if queued else EMBED_DELAY_MS if embeds else CONSOLIDATE_DELAY_MS)
+            delay = 0 if queued else EMBED_DELAY_MS if embeds else CONSOLIDATE_DELAY_MS
+            self._worker.wake(self._user, delay, calls)
 
     def _is_on(self, kind: str) -> bool:
         switch = _SWITCHES.get(kind)

@@ -116,7 +116,8 @@ class SearchVerbs(LogVerbs):
             gen_ai__operation__name="search_memory" if looks_at_memories else "retrieval",
             recollect__top_k=request.limit,
         ) as span:  # fmt: skip
-            hits = find.search(self._db, self._user, request, semantic)
+            with self._worker.questions:
+                hits = find.search(self._db, self._user, request, semantic)
             span.set(gen_ai__memory__record__count=sum(h.type == "memory" for h in hits))
         self._tell(
             "chat.memory_searched" if looks_at_memories else "chat.history_searched",
