@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import recollect
 from postgres_server import free_port
@@ -22,6 +24,8 @@ from recollect.search import embed
 from recollect.search.embed import OpenAICompatible, WordLlama, adapt
 
 TEXTS = ["The budget for the trip is 1,500 euros.", "Kim paints sunflowers", "", "été à 東京 🎉", "x " * 3000]
+
+BUNDLED = WordLlama()
 
 
 class Plain:
@@ -177,6 +181,51 @@ def test_the_bundled_model_gives_what_its_package_gives() -> None:
         root.setLevel(before[0])
         root.handlers[:] = before[1]
     assert np.allclose(WordLlama().embed(TEXTS), package.embed(TEXTS), atol=1e-6)
+
+
+PIECES = (
+    "a",
+    "The",
+    " ",
+    "  ",
+    "ing",
+    "\n",
+    "\t",
+    ".",
+    ",",
+    "0",
+    "\u2581",
+    "<",
+    "<s>",
+    "</s>",
+    "<unk>",
+    "\u00a0",
+    "é",
+    "日",
+    "🎉",
+    "_",
+    "-",
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.one_of(st.lists(st.sampled_from(PIECES), max_size=30).map("".join), st.text()), min_size=2, max_size=6)
+)
+def test_a_text_has_the_same_vector_whatever_came_before_it(texts: list[str]) -> None:
+    """The bundled model remembers the words it has met: what it makes of a text must not depend on that."""
+    together = BUNDLED.embed(texts)
+    for text, vector in zip(texts, together, strict=True):
+        assert np.array_equal(vector, BUNDLED.embed([text])[0]), text
+        assert BUNDLED._by_words(text) == BUNDLED._whole(text)
+
+
+def test_the_memory_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embed, "KNOWN_WORDS", 50)
+    model = WordLlama()
+    texts = [" ".join(f"w{n}" for n in range(start, start + 9)) for start in range(0, 600, 3)]
+    assert np.array_equal(model.embed(texts), np.concatenate([model.embed([t]) for t in texts]))
+    assert len(model._known) <= 51
 
 
 def test_the_bundled_model_keeps_no_texts() -> None:

@@ -7,7 +7,6 @@ five seconds, mostly at once.
 from __future__ import annotations
 
 import gc
-import os
 import signal
 import sys
 from collections.abc import Callable
@@ -46,8 +45,6 @@ def serve(
     # Many threads take turns here, and some compute: in 5 ms turns, which are Python's own, an append waits for several.
     turns = sys.getswitchinterval()
     sys.setswitchinterval(TURN_SECONDS)
-    # Nor does anybody wait for a text to be taken apart, if the tokenizer starts no threads of its own.
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     # And each thread has a connection, whose cache grows with the store: all of them together stay within this.
     caches = apsw.soft_heap_limit(CACHE_BYTES)
     # What was imported stays: looked through for garbage again and again, it stopped everything for 50 ms each time.
