@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveM
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import add_messages
+from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
 import recollect
@@ -42,6 +43,19 @@ def test_a_chat_is_in_the_log_once(saver: Saver, durability: str) -> None:
     assert said(saver.store) == expected
     assert [e.kind for e in saver.store.read("t")] == ["message"] * 6
     assert saver.store.verify().ok
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_what_a_person_says_is_there_once_when_a_subgraph_asks_back(saver: Saver, durability: str) -> None:
+    def ask(state: MessagesState) -> dict[str, Any]:
+        return {"messages": [AIMessage(f"you said {interrupt('sure?')}")]}
+
+    inner = StateGraph(MessagesState).add_node("ask", ask).add_edge(START, "ask").compile()
+    graph = StateGraph(MessagesState).add_node("inner", inner).add_edge(START, "inner").compile(checkpointer=saver)
+    graph.invoke(say("Book it"), thread(), durability=durability)
+    assert [(e.kind, e.role, e.agent, e.text) for e in saver.store.read("t")] == [("message", "user", None, "Book it")]
+    graph.invoke(Command(resume="yes"), thread(), durability=durability)
+    assert said(saver.store) == [("user", "Book it"), ("assistant", "you said yes")]
 
 
 async def test_the_same_async(saver: Saver) -> None:

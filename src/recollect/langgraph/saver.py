@@ -58,6 +58,8 @@ T = TypeVar("T")
 
 TRIES = 4
 WAIT_SECONDS = 0.1
+DURABILITY = "__pregel_durability"
+"""Where LangGraph tells its subgraphs when checkpoints are put: not a public name, so nothing but order hangs on it."""
 _KEPT = ("v", "ts", "channel_versions", "versions_seen", "updated_channels")
 
 
@@ -173,7 +175,7 @@ class Saver(Threads):
     def _await_parents(self, place: Place) -> None:
         """LangGraph puts checkpoints in the background, so a subgraph's first may overtake the one it was started from. What a
         person says to the graph would then be taken for what the subgraph was told."""
-        if place.given.get("__pregel_durability") == "exit":  # nothing is put before the end
+        if place.given.get(DURABILITY) == "exit":  # nothing is put before the end
             return
         for namespace, id in (place.given.get("checkpoint_map") or {}).items():
             if namespace != place.namespace:
@@ -343,8 +345,12 @@ class Saver(Threads):
             previous is None or previous.step is None or (d.step is not None and d.step - previous.step > 1)
         )
         leading = whole_run and (previous is None or previous.source != "input")
+        # Where only the end is stored, a subgraph's comes before the root's: what was said to the root would be there twice.
+        waits = bool(place.namespace) and place.given.get(DURABILITY) == "exit"
         for i in new:
             message = said[i]
+            if waits and isinstance(message, HumanMessage):
+                continue
             own = False
             if isinstance(message, HumanMessage):
                 own = leading or (previous is not None and previous.own.says(message, gate))
