@@ -537,6 +537,19 @@ LABELS = frozenset(
 )
 
 
+_SPEAKS_OF_FORMS = frozenset(
+    b"""pass password passwords passwd passwort pwd passphrase passcode user username name names mail email login signin signup auth authentication
+    authorization form field fields input inputs key keys token tokens secret secrets credential credentials cred creds error errors invalid valid
+    required reset change changed new old confirm confirmation current hash hashed type types string text value values config configuration
+    settings env environment default not too must short long weak strong missing failed failure match mismatch empty wrong incorrect get set is
+    has have the and for from with without store storage file path url uri host service server client api app admin account data database table
+    column model class method func function var param params arg args option options prompt ask input read write check verify validate show hide
+    toggle label title hint placeholder button icon message msg code length min max regex pattern policy grant flow scope access refresh bearer
+    basic digest random generate generated encrypted encoded decoded plain raw base json yaml xml html form post put header headers cookie session
+    page view list item only none null true false test mock fake dummy sample example my your our""".split()
+)
+
+
 def is_label(value: bytes) -> bool:
     low = value.lower()
     if low in LABELS:
@@ -547,6 +560,12 @@ def is_label(value: bytes) -> bool:
         and not rx(rb"[A-Z].*[A-Z].*[A-Z]").search(value)
     ):
         return value[:1].isupper() or low.rstrip(b":?!.*") in LABELS
+    if rx(rb"[a-z]{3,}_[a-z]{3,}").fullmatch(value) and _SPEAKS_OF_FORMS.isdisjoint(value.split(b"_")):
+        return False  # `open_sesame`
+    if rx(rb"[A-Z]?[a-z]{2,}[A-Z][a-z]{2,}").fullmatch(value) and _SPEAKS_OF_FORMS.isdisjoint(
+        part.lower() for part in rx(rb"[A-Z]?[a-z]+").findall(value)
+    ):
+        return False  # `OpenSesame`
     return (
         rx(
             rb"[a-z]+(?:[A-Z][a-z]+)+|[A-Z][a-z]+(?:[A-Z][a-z]+)*|[a-z]+(?:[._:|/][a-z]+)+[:?]?|[a-z]+(?:_[a-z]+)+|required\|.*|[A-Z][A-Z_]+"

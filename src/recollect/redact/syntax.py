@@ -6,6 +6,7 @@ is looked at from a place is bounded.
 
 from __future__ import annotations
 
+from base64 import b64decode
 from functools import cache
 
 from .assign import value_at
@@ -40,9 +41,18 @@ _PEM_LINE = Lazy(rb"[A-Za-z0-9+/]{16,}")
 _PPK_END = Lazy(rb"Private-MAC: [0-9a-f]+")
 
 
+_ENCODED_PEM = r"\bLS0tLS1CRUdJTi[A-Za-z0-9+/_-]{30,}={0,2}"
+
+
 def private_keys(scan: Scan) -> Iterator[Span]:
-    """PEM, OpenSSH, PGP and PuTTY private keys; indented, quoted, escaped, or cut off before their end."""
+    """PEM, OpenSSH, PGP and PuTTY private keys; indented, quoted, escaped, encoded once more, or cut off before their end."""
     data = scan.data
+    if b"LS0tLS1CRUdJTi" in data:
+        for ((first, last),) in scan.everywhere(_ENCODED_PEM):
+            # Of `_-` for `/+` it is enough to know that they are no padding: the words that are looked for have neither.
+            head = data[first : first + min(64, last - first & ~3)].translate(bytes.maketrans(b"-_", b"+/"))
+            if b"PRIVATE KEY" in b64decode(head):
+                yield Span(first, last, "private-key", 0)
     done = 0
     for (start, body), _ in scan.everywhere(_PEM):
         if start < done:
@@ -193,7 +203,7 @@ def _is_url_password(value: bytes, user: bytes) -> bool:
 
 _CONNECTION = (
     r"(?i)(?:^|[;\s\"',?&(])(?:password|pwd|accountkey|sharedaccesskey|sharedsecretvalue|sharedaccesssignature|user password|passwd|access ?key|"
-    r"primarykey|secondarykey|authkey|clientsecret|client secret|sastoken|pass|secretkey)[ \t]?=[ \t]?(\"[^\"\n\x01]{4,}\"|'[^'\n\x01]{4,}'|[^;\"'\s\x01]{3,})"
+    r"primarykey|secondarykey|authkey|clientsecret|client secret|sastoken|pass|secretkey|secret)[ \t]?=[ \t]?(\"[^\"\n\x01]{4,}\"|'[^'\n\x01]{4,}'|[^;\"'\s\x01]{3,})"
 )
 
 
@@ -373,15 +383,28 @@ _SHORT_FLAGS = (
     (r"(?i)(?:github|gitlab|bitbucket)-(?:oauth|token)[\"'][ \t]*:[ \t]*\{[ \t]*[\"'][\w.-]+[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9_-]{20,})[\"']()()", "-oauth hub-token lab-token bucket-token"),
     (r"(?i)[\"']user(?:name)?[\"'][ \t]*:[ \t]*[\"'][^\"'\n\x01]{1,64}[\"'][ \t]*,[ \t]*[\"']key[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9+/=_-]{16,})[\"']()()", "\"key\" 'key'"),
     (r"(?i)\blogin[ \t]+(?:--relogin[ \t]+)?([0-9a-f]{32,})(?:[^\w-]|$)()()", "login"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-[ne]+[ \t]+)?(?:[\"']%s(?:\\n)?[\"'][ \t]+)?[\"']([^\s\"'|\\\x01]{4,})[^\n|\x01]{0,60}\|[ \t]*(?:sudo[ \t]+(?:-S|passwd|chpasswd)|passwd|chpasswd|kinit|cryptsetup|su\b)()()", "echo printf"),
+    (r"(?i)\bsudo[ \t]+-S[^\n<\x01]*<<<[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "sudo%-s"),
+    (r"(?i)\b(?:unrar|rar|arj|twine|httpie|https?)[ \t][^\n|\x01]*?-(?:a[ \t]+[^\s:\x01]+:|hp|p)[ \t]?[\"']?([^\s\"'\x01/-][^\s\"'\x01]{3,})()()", "unrar rar%x twine http%-a https%-a"),
+    (r"(?i)\b(?:cargo|gh|glab|snyk|fly|flyctl|railway|netlify|heroku|doctl|wandb|huggingface-cli|vercel|terraform|pulumi|codecov|vault)\b[^\n|\x01]*?(?:\blogin|\bauth|[ \t]-t|--?token|<<<)[ \t]+[\"']?([A-Za-z0-9][A-Za-z0-9_.+/=-]{15,})()()", "cargo%login gh%auth glab%auth snyk%auth fly%auth doctl wandb%login huggingface-cli codecov terraform%login pulumi%login vault%login"),
+    (r"(?i)[\w.$-]{1,64}:([^\s\"'@:/\x01]{3,64})@(?:tcp|unix|udp)\(()()", "@tcp( @unix( @udp("),
+    (r"(?i)\bsp_(?:addlogin|password|addlinkedsrvlogin)\b[^\n\x01]*?,[ \t]*N?'([^'\n\x01]{4,})'()()", "sp_addlogin sp_password sp_addlinkedsrvlogin"),
+    (r"(?i)\b(?:bcrypt\.\w+|hashpw|make_password|check_password(?:_hash)?|verify_password|hash_password|generate_password_hash|password_hash|password_verify)\([^\"'\n\x01]{0,30}b?[\"']([^\"'\n\x01]{5,})[\"']()()", "bcrypt. hashpw make_password check_password verify_password hash_password password_hash password_verify"),
+    (r"(?i)[\"']([^\"'\s\x01]{5,})[\"'][^\"'\n\x01]{0,12}?(?://|#|/\*|--)[ \t]*(?:\w+[ \t]+){0,3}(?:password|passwd|pwd|passphrase)(?:[ \t.]|\r?$)()()", "//%pass #%pass /*%pass --%pass"),
+    (r"(?i)\b(?:psexec|plink|pscp|psftp)(?:64)?(?:\.exe)?\b[^\n|\x01]*?[ \t]-(?:pw|p)[ \t]+(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01%$-][^\s\"'\x01]*))", "psexec plink pscp psftp"),
+    (r"(?i)\bsend(?:_user)?[ \t]+(?:--[ \t]+)?[\"']([^\"'\n\x01$]{5,})\\[rn][\"']()()", "send%\" send%' send%--"),
+    (r"(?i)[\"']([^\"'\n\x01]{5,})[\"']\.equals(?:IgnoreCase)?\([ \t]*(?:\w*\.)*\w*(?:passw(?:or)?d|pwd|pass)\b()()", ".equals"),
+    (r"(?i)\bhttp_basic(?:_authenticate_with)?\b[^\n\x01]{0,40}?[\"'][^\"'\n\x01]+[\"'][ \t]*,[^\n\x01\"']{0,20}[\"']([^\"'\n\x01]{4,})[\"']()()", "http_basic"),
+    (r"(?i)\benable[ \t]+(?:secret|password)[ \t]+(?:level[ \t]+[0-9]+[ \t]+)?(?:[05789][ \t]+)?([^\s\"'\x01]{5,})()()", "enable%secret enable%password"),
+    (r"(?i)\bnickserv\b[^\n\x01]{0,20}?identify[ \t]+(?:[\w-]+[ \t]+)?([^\s\"'\x01]{5,})()()", "nickserv"),
+    (r"(?i)[ \t]/(?:password|passwd|pwd|pass|rp)[: ][\"']?([^\s\"'\x01*%$/]{4,})()()", "/password /passwd /pwd /pass /rp"),
     (r"(?i)\bnet[ \t]+(?:user|use)[ \t]+(?:[a-z]:[ \t]+)?[^\s\x01]+[ \t]+(?:/user:[^\s\x01]+[ \t]+)?([^\s/\"'\x01]{4,64})()()", "net%use"),
 )  # fmt: skip
 
 
 # Asked only where one of their words stands, though they would match without it.
-_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign")  # fmt: skip
+_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign directoryentry")  # fmt: skip
 _CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect")  # fmt: skip
-# A client, or a wallet, made with nothing but a key.
-_MADE_WITH = r"(?i)\b\w*(?:client|wallet)\w*\([ \t]*[\"']((?:0x)?[A-Za-z0-9_-]{32,100})[\"']"
 
 
 def commands(scan: Scan) -> Iterator[Span]:
@@ -407,17 +430,6 @@ def commands(scan: Scan) -> Iterator[Span]:
                 strict=kind != "password",
             ):
                 yield Span(start, end, family_of(kind), 2)
-    if scan.longest >= 40 and scan.has(b"client(", b"wallet"):
-        for whole, (start, end) in scan.spans(_MADE_WITH):
-            word = data[start:end]
-            is_wallet = b"wallet" in low[whole[0] : start]
-            if (
-                start not in scan.taken
-                and is_random(word, 32)
-                and not is_uuid(word)
-                and (is_hex(word) if is_wallet else classes(word) >= 3)
-            ):
-                yield Span(start, end, "api-key", 2)
     asked: list[_Asked] | None = scan.kept.get("flags")
     asked = _asked(low) if asked is None else [row for row in asked if any(map(low.__contains__, _gate(row[1])))]
     scan.kept["flags"] = asked
@@ -437,8 +449,10 @@ def commands(scan: Scan) -> Iterator[Span]:
             word = data[start:end].rstrip(b";,)|")
             if words.startswith("login") and rx(rb"\s(?:and|or|with|the|your)\s").search(data, *found.span()):
                 continue
-            if words.startswith("-u") and rx(rb"\d+|[\w.-]+/.*|latest|\d[\d.]*.*").fullmatch(word):
+            if words.startswith("-u") and rx(rb"\d+|[\w.-]+/.*|latest|\d+(?:\.\d+)+.*|\d+-[a-z]+").fullmatch(word):
                 continue  # docker run -u 1000:1000, image:tag
+            if words.startswith("send") and b"assw" not in low[max(0, start - 90) : end + 40]:
+                continue
             if words.startswith(("jwt", "tochar")) and (
                 rx(rb"[HREP]S\d{3}|[\w-]+").fullmatch(word) and not has_digit(word[3:])
             ):

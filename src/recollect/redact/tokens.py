@@ -11,6 +11,7 @@ from .values import (
     count_digits,
     count_lower,
     count_upper,
+    has_entropy,
     is_hex,
     is_placeholder,
     is_random,
@@ -169,6 +170,22 @@ def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
         if is_hex(body) and _KEYISH.search(head) is None:
             return False  # a prefix and hex digits is how most systems write an id
         return not pattern(_BLOB).has(line_around(data, start))
+    if name == "vendor-noise":
+        head, _, body = value.partition(b"_")
+        longest = max(_DASHES.split(body), key=len)
+        return (
+            data[start - 1 : start] not in _JOINS
+            and data[start + len(value) : start + len(value) + 1] not in (*_JOINS, b"(", b"[", b"=")
+            and len(longest) >= 12
+            and count_upper(body) >= 4
+            and count_lower(body) >= 4
+            and count_digits(body) >= 4
+            and not any(len(part) >= 5 and (is_wordy(part) or part.isalpha()) for part in _DASHES.split(body))
+            and has_entropy(body, 4.2)
+            and _HASHY.search(head) is None
+            and IDENTIFIES.search(data[max(0, start - 24) : start].rpartition(BARRIER)[2].lower()) is None
+            and not pattern(_BLOB).has(line_around(data, start))
+        )
     if name == "sk-key":
         return is_random(value[3:].replace(b"-", b"").replace(b"_", b""), 18) and not is_wordy(value[3:])
     if name == "elevenlabs-key":
@@ -188,11 +205,23 @@ def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
         "llm-key",
     ):
         return is_random(value[-24:], 16) or is_random(value, 16)
+    if name in ("ngrok-authtoken", "vault-legacy-token", "google-recaptcha-key", "spotify-token"):
+        body, end = value.rpartition(b".")[2], start + len(value)
+        return (
+            data[start - 1 : start] not in _JOINS
+            and data[end : end + 1] not in (*_JOINS[:-1], b"(", b"[")
+            and data[end : end + 2] not in (b"==", b"()")
+            and count_upper(body) >= 2
+            and count_lower(body) >= 2
+            and _is_noise(body)
+        )
     if name == "discord-token":
         return len(set(value)) >= 20
     return True
 
 
+_JOINS = (b"+", b"/", b"-", b"_", b"$", b".")  # part of a path, of code or of a blob; a sentence may end in the last
+_DASHES = Lazy(rb"[-_]")
 _KEYISH = Lazy(rb"(?:^|_)(?:key|token|secret|sk|pat|live|test|prod|api|auth|access|pw|tok)(?:_|$)")
 _HASHY = Lazy(
     rb"^(?:sha|sha1|sha256|sha512|md5|commit|rev|hash|build|img|image|chunk|css|js|cid|etag|run|req|id|uuid|trace|span|session_id|msg|call|toolu|chatcmpl|resp|evt|cus|sub|pi|ch|in|"
