@@ -159,7 +159,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("contentful-token", "Contentful management token", "CFPAT-", rf"(CFPAT-{W}{{36,}})"),
     _f("typeform-token", "Typeform token", "tfp_", r"\b(tfp_[A-Za-z0-9_.=-]{30,})"),
     _f("hubspot-token", "HubSpot token", "pat-na pat-eu", rf"\b(pat-(?:na|eu)[0-9]-{UUID})\b"),
-    _f("intercom-token", "Intercom token", "dG9r", r"\b(dG9rO[A-Za-z0-9+/=]{50,})"),
+    _f("intercom-token", "Intercom token", "dG9r", r"\b(dG9r[A-Za-z0-9+/=]{50,})"),
     _f("zendesk-okta-token", "Okta token", "SSWS", r"(?:SSWS[ \t]+)(00[A-Za-z0-9_-]{38,42})"),
     _f("postman-key", "Postman key", "PMAK- PMAT-", rf"\b(PMAK-{X}{{24}}-{X}{{34}}|PMAT-{A}{{26}})"),
     _f("launchdarkly-key", "LaunchDarkly SDK, API or mobile key", "sdk- mob- rel- api-", rf"\b((?:sdk|api|mob|rel)-{UUID})\b", 40),

@@ -126,7 +126,9 @@ def kind_of(name: bytes) -> Kind | None:
     if last == b"id" and len(words) > 1 and words[-2] in (b"session", b"secret"):
         return "key"
     # "api key for prod", "password of the admin": judge what stands before the preposition.
-    if last in _TAKES_BACK and not (last in (b"auth", b"storage") or words[-2:] == [b"pass", b"text"]):
+    if last in _TAKES_BACK and not (
+        last in (b"auth", b"storage") or words[-2:] in ([b"pass", b"text"], [b"password", b"confirmation"])
+    ):
         if last in (b"value", b"string") or (last == b"text" and b"pass" in words):
             pass
         else:

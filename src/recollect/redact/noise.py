@@ -52,6 +52,21 @@ _NOT_NEAR = r"public|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|inte
 IDENTIFIES = Lazy(rb"(?:id|arn|name|uuid)[\"'\s:=]*$")
 
 
+# Said right before it, digits of a hash are a key as well.
+_KEY_OF_HEX = Lazy(
+    rb"(?:(?:api|private|secret|access|auth|encryption|signing|master|ecdsa|this|my|your|our)[ _-]?key|secret|token|\bpk|privatekeytoaccount)[\"'`:=( \t]{1,6}$"
+)
+_NAMES_A_HASH = r"hash|tx|transaction|block|topic|root|cache|csrf|next|page|cancel"
+
+
+def _is_hex_key(value: bytes) -> bool:
+    return (
+        len(value.removeprefix(b"0x")) in (32, 48, 64, 128)
+        and is_hex(value)
+        and is_random(value.removeprefix(b"0x"), 32)
+    )
+
+
 def near(scan: Scan) -> Iterator[Span]:
     """Noise on the same line as a word for a secret; forty characters of it after `aws` or `secret` are an AWS key."""
     data, low = scan.data, scan.low
@@ -109,6 +124,10 @@ def near(scan: Scan) -> Iterator[Span]:
             b"|",
             b"\n",
         ):
+            continue
+        if _KEY_OF_HEX.search(left) is not None and scan.recall("hex", value, _is_hex_key):
+            if not pattern(_NOT_NEAR).has(line_around(low, start)) and not pattern(_NAMES_A_HASH).has(left):
+                yield Span(start, start + size, "api-key", 3)
             continue
         if scan.recall("near", value, _is_lonely_noise) and not pattern(_NOT_NEAR).has(line_around(low, start)):
             yield Span(start, start + size, "api-key", 3)

@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 _SECRET_NOUN = (
     r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|pin(?:[ -]?(?:code|number))?|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord(?:et)?|"
-    r"parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|geslo|lozinka|zaporka|pasahitza|contrasenya|kodeord(?:et)?|api[ -]?schl\xfcssel|cl\xe9 api|cl\xe9 d'api|(?:clave|chave|chiave)(?: de| da)? api|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
+    r"parola d'ordine|parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|geslo|lozinka|zaporka|pasahitza|contrasenya|kodeord(?:et)?|api[ -]?schl\xfcssel|cl\xe9 api|cl\xe9 d'api|(?:clave|chave|chiave)(?: de| da)? api|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
     r"(?:2fa|mfa|otp|recovery|backup|verification|security|access|login|one-time|time|door|gate|alarm|unlock|auth(?:entication)?|confirmation|sms|entry|lock|safe)[ -]codes?|cvv2?|cvc|otp|"
     r"(?:seed|recovery|mnemonic|secret) (?:phrase|words)|mnemonic|logins?"
 )
 _PROSE = (
     rf"(?i)\b({_SECRET_NOUN})\b[\"'`*]{{0,2}}"
     r"([ \t]+(?:\(?(?:for|of|to|on|in|at|from|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|is|ist|was|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?)\b|\?{1,20})[^\n:=\x01]{0,60}?)?"
-    r"(?:[ \t]+(?:is|was|are|ist|lautet|war|es|est|\xe9|\xe8|era|je|jest|hai|er|\xe4r|este|adalah|to|be|now|on|becomes|changed to|set to|=|reads|would be|equals|aka|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t]))"
+    r"(?:[ \t]+(?:is|was|are|ist|lautet|war|es|est|\xe9|\xe8|era|je|jest|hai|er|\xe4r|este|l\xe0|adalah|to|be|now|on|becomes|changed to|set to|=|reads|would be|equals|aka|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t]))"
     r"((?:[ \t]+(?:now|currently|still|set to|temporarily|going to be|literally|just|this|simply|always|gonna be|actually|the following|called|currently set to|:|=))*)[ \t]*:?[ \t]*(?:\r?\n[ \t]*){0,3}"
     r"(\"[^\"\n\x01]{3,}\"|'[^'\n\x01]{3,}'|`[^`\n\x01]{3,}`|\*\*[^*\n\x01]{3,}\*\*|[^\s\x01]{3,})"
 )
@@ -361,6 +361,13 @@ def sentences(scan: Scan) -> Iterator[Span]:
                 if len(word) != 3 or noun.startswith((b"cvv", b"cvc", b"security")):
                     yield Span(start, end, "pin", 3)
         elif (
+            noun.startswith(_SAID_BEFORE)
+            and rx(rb"[A-Za-z]{4,}[0-9]{2,6}").fullmatch(word) is not None
+            and data[end : end + 1] in (b"", b"\n", b"\r")
+            and scan.recall("strong", word, _is_strong)
+        ):
+            yield Span(start, end, "password", 3)  # the last word of its line: a setting
+        elif (
             len(word) >= 7
             and scan.recall("strong", word, _is_strong)
             and (has_symbol(word) or not is_wordy(word))
@@ -467,6 +474,7 @@ _APP_PASSWORD = (
 )
 
 
+_SAID_BEFORE = (b"password ", b"passwd ", b"pwd ", b"pw ", b"password\t")
 _SETS = Lazy(rb"(?:root|bind|db|admin|olc-?root|ldap-?bind|wpa-?)(?:pw|pwd|passwd|password|psk|passphrase)")
 
 
@@ -496,12 +504,19 @@ def memorables(scan: Scan) -> Iterator[Span]:
             if start in scan.taken or b"@" in value[1:]:
                 continue
             if (
-                (classes(value) >= 3 or pattern(_PASSWORD_WORD).has(line_around(low, start)))
+                (
+                    classes(value) >= 3
+                    or rx(rb"[A-Za-z]{4,}[0-9]{3,}").fullmatch(value) is not None
+                    or pattern(_PASSWORD_WORD).has(line_around(low, start))
+                )
                 and scan.recall("strong", value, _is_strong)
                 and b"/" not in value
                 and b"=" not in value
                 and (
                     not is_wordy(value)
+                    or (
+                        data[start - 1 : start] == b":" and len(value) >= 10 and value.isalnum() and classes(value) >= 3
+                    )
                     or value[-2:].isdigit()
                     or (classes(value) >= 3 and b":" not in value and _names_a_login(low, start))
                 )
@@ -522,8 +537,9 @@ def memorables(scan: Scan) -> Iterator[Span]:
         for _, value_span in scan.spans(_ACCOUNT):
             start, end, _ = _unquote(data, *value_span)
             value = data[start:end]
-            if (has_symbol(value) or classes(value.translate(None, b"-_.")) >= 3) and scan.recall(
-                "linked", value, _is_chosen
+            told = value[-2:].isdigit() and _names_a_login(low, start)
+            if (told or has_symbol(value) or classes(value.translate(None, b"-_.")) >= 3) and scan.recall(
+                "strong" if told else "linked", value, _is_strong if told else _is_chosen
             ):
                 yield Span(start, end, "password", 3)
     for _, (a, b), (start, end) in scan.spans(_SPACED):

@@ -8,6 +8,9 @@ from itertools import islice
 from .engine import BARRIER, Match, either, has_counts, loose, outline, pattern, rx, without_counts
 from .values import (
     classes,
+    count_digits,
+    count_lower,
+    count_upper,
     has_digit,
     has_entropy,
     has_symbol,
@@ -411,10 +414,22 @@ def line_around(data: bytes, at: int) -> bytes:
 
 
 def is_path(value: bytes) -> bool:
-    return (
-        value.startswith((b"/", b"./", b"~/", b"../"))
-        or rx(rb"[\w-]+(?:/[\w.-]+)+|[\w-]+\.(?:json|txt|pem|key|ya?ml|env|sh|py|zip|gz|sql|conf|cfg)").fullmatch(value)
+    return value.startswith((b"/", b"./", b"~/", b"../")) or (
+        rx(rb"[\w-]+(?:/[\w.-]+)+|[\w-]+\.(?:json|txt|pem|key|ya?ml|env|sh|py|zip|gz|sql|conf|cfg)").fullmatch(value)
         is not None
+        and not _is_blob(value)
+    )
+
+
+def _is_blob(value: bytes) -> bool:
+    """Base64 with slashes in it, which reads like a path: `IYgdGDUiF3Djo9lSW/r2vtEd`."""
+    return (
+        len(value) >= 16
+        and value.replace(b"/", b"").isalnum()
+        and count_upper(value) >= 3
+        and count_lower(value) >= 3
+        and count_digits(value) >= 2
+        and not any(len(part) >= 3 and (part.isalpha() or is_wordy(part)) for part in value.split(b"/"))
     )
 
 

@@ -84,6 +84,13 @@ ANNOUNCING = (
     "jelsz",
     "lozink",
     "pasahitz",
+    "sandi",
+    "schl",
+    "bcrypt",
+    "vpn",
+    "tok ",
+    "tok=",
+    "tok:",
     "phrase",
     "mnemonic",
     "seed",
@@ -155,7 +162,8 @@ def is_announced(low: str) -> bool:
         or "cred" in low or "bearer" in low or "pin:" in low or "cvv" in low or "cvc" in low or "otp" in low
         or "cookie" in low or "login" in low or "contrase" in low or "kennwort" in low or "senha" in low
         or "clave" in low or "mdp" in low or "wachtwoord" in low or "senord" in low or "parola" in low
-        or "heslo" in low or "geslo" in low or "jelsz" in low or "lozink" in low or "pasahitz" in low or "phrase" in low or "mnemonic" in low or "seed" in low or "code" in low
+        or "heslo" in low or "geslo" in low or "jelsz" in low or "lozink" in low or "pasahitz" in low or "sandi" in low
+        or "schl" in low or "bcrypt" in low or "vpn" in low or "tok " in low or "tok=" in low or "tok:" in low or "phrase" in low or "mnemonic" in low or "seed" in low or "code" in low
         or "sess" in low or "sid=" in low or "jwt" in low or "identified" in low or "machine" in low
         or "zugang" in low or "anmelde" in low or "signature" in low or "psk" in low or "tk" in low
         or "salt" in low or "dsn" in low or "adgangskode" in low or "salasana" in low

@@ -18,6 +18,7 @@ from .values import (
     decodes_to_pair,
     has_alpha,
     has_digit,
+    has_symbol,
     is_code,
     is_hex,
     is_password,
@@ -352,11 +353,11 @@ _SHORT_FLAGS = (
     (r"(?i)\bsshpass[ \t]+-p[ \t]*(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01]+))", "sshpass"),
     (r"(?i)\b(?:mysql|mysqldump|mysqladmin|mariadb|mycli)\b[^\n|\x01]*?[ \t]-p(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "mysql mariadb mycli"),
     (r"(?i)\b(?:docker|podman|helm|az|oc|npm|nerdctl|crane|skopeo|ldapsearch|ldapadd|mongo|mongosh|mongodump|redis-cli|sqlcmd|bcp|psql|smbclient|rdesktop|xfreerdp|"
-     r"ansible-vault|wget|nmcli|mosquitto_pub|mosquitto_sub|zip|7z|unzip|expect|lftp|ftp|sqlplus|keytool|snowsql|clickhouse-client|influx|cqlsh|impacket-\w+|evil-winrm|crackmapexec)\b"
+     r"ansible-vault|security|osql|isql|cypher-shell|keepassxc-cli|altool|certutil|signtool|buildah|wget|nmcli|mosquitto_pub|mosquitto_sub|zip|7z|unzip|expect|lftp|ftp|sqlplus|keytool|snowsql|clickhouse-client|influx|cqlsh|impacket-\w+|evil-winrm|crackmapexec)\b"
      r"[^\n|\x01]*?[ \t](?:-p|-w|-a|-P|/p:|-pass)[ \t]?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "%-p %-w %-a /p:"),
     (r"(?i)[ \t](?:-u|--user|--auth|--proxy-user|-U|--userpwd|--login)[ \t=]*[\"']?[^\s:%\"'\x01/]{1,80}[:%]([^\s\"'\x01]{3,})()()", "-u --user --auth --proxy-user --login"),
     (r"(?i)\b(?:openssl)\b[^\n\x01]*?(?:pass:)([^\s\"'\x01]{3,})()()", "pass:"),
-    (r"(?i)\bidentified[ \t]+(?:with[ \t]+[\w.'\"]+[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)')()", "identified"),
+    (r"(?i)\bidentified[ \t]+(?:with[ \t]+[\w.'\"]+[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'`;,()\x01]{4,}))", "identified"),
     (r"(?i)\bpassword[ \t]+(?:=[ \t]*)?E?'([^'\n\x01]{3,})'()()", "password"),
     (r"(?i)\b(?:login|user(?:name)?|machine[ \t]+[^\s\x01]+)[ \t\r\n]+[^\s\x01]+[ \t\r\n]+pass(?:word|wd)?[ \t]+([^\s\"'\x01]{3,})()()", "login user machine"),
     (r"(?i)\b(?:requirepass|masterauth)[ \t]+\"?([^\s\"\x01]{3,})()()", "requirepass masterauth"),
@@ -368,11 +369,11 @@ _SHORT_FLAGS = (
     (r"(?i)\b(?:rabbitmqctl|rabbitmqadmin)\b[^\n\x01]*?(?:add_user|change_password)[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "rabbitmq"),
     (r"(?i)\bsnmp-server[ \t]+community[ \t]+([^\s\"'\x01]{4,})()()", "snmp-server"),
     (r"(?i)\b(?:sqlplus|expdp|impdp|sqlldr|rman)[ \t]+(?:-\w+[ \t]+)*[\"']?[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "sqlplus expdp impdp sqlldr"),
-    (r"(?i)\b(?:hmac\.new\(|AES\.new\(|Fernet\(|create(?:Hmac|Cipheriv|Decipheriv)\([^,\n\x01]{1,40},|SecretKeySpec\(|Mac::new_from_slice\()[ \t]*[rbu]?[\"']([^\"'\n\x01]{8,})[\"']()()", "hmac aes fernet cipher"),
+    (r"(?i)\b(?:hmac\.new\(|AES\.new\(|Fernet\(|create(?:Hmac|Cipheriv|Decipheriv)\([^,\n\x01]{1,40},|SecretKeySpec\(|Mac::new_from_slice\(|\bkey[ \t]*=[ \t]*(?:bytes\.fromhex|bytearray\.fromhex|(?:binascii\.)?unhexlify)\()[ \t]*[rbu]?[\"']([^\"'\n\x01]{8,})[\"']()()", "hmac aes fernet cipher fromhex unhexlify"),
     (r"(?i)\bssh-keygen\b[^\n\x01]*?[ \t]-N[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "keygen"),
     (r"(?i)\boracle:(?:thin|oci):[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "thin: oci:"),
     (r"(?i)\bjwt\w*\.(?:encode|sign|decode|verify)\w*\([^\n\x01]{1,100}?,[ \t]*b?[\"']([^\"'\n\x01]{6,})[\"'][ \t]*[,)]()()", "jwt"),
-    (r"(?i)passw(?:or)?d[^\n\x01]{0,40}?\.(?:send_?keys|type|fill|set_?value|val|input|enter_?text|typeText|press_?keys)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "passw"),
+    (r"(?i)passw(?:or)?d[^\n\x01]{0,40}?\.(?:send_?keys|type|fill|set_?value|val|input|enter_?text|typeText|press_?keys|set_?text)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "passw"),
     (r"(?i)basic_?auth(?:entication|orization)?[ \t]*\(?[ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*(?:Some\()?[\"']([^\"'\n\x01]{4,})[\"']()()", "basic"),
     (r"[\"']([^\"'\n\x01]{5,})[\"']\.(?:toCharArray|getBytes)\(()()", "tochararray getbytes"),
     (r"(?i)\b(?:password|secret|key)[ \t]+[05789][ \t]+([^\s\"'\x01]{6,})()()", "password%7 secret%5 secret%9 secret%8 key%7 password%0 password%5 password%8"),
@@ -384,6 +385,9 @@ _SHORT_FLAGS = (
     (r"(?i)[\"']user(?:name)?[\"'][ \t]*:[ \t]*[\"'][^\"'\n\x01]{1,64}[\"'][ \t]*,[ \t]*[\"']key[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9+/=_-]{16,})[\"']()()", "\"key\" 'key'"),
     (r"(?i)\blogin[ \t]+(?:--relogin[ \t]+)?([0-9a-f]{32,})(?:[^\w-]|$)()()", "login"),
     (r"(?i)\b(?:echo|printf)[ \t]+(?:-[ne]+[ \t]+)?(?:[\"']%s(?:\\n)?[\"'][ \t]+)?[\"']([^\s\"'|\\\x01]{4,})[^\n|\x01]{0,60}\|[ \t]*(?:sudo[ \t]+(?:-S|passwd|chpasswd)|passwd|chpasswd|kinit|cryptsetup|su\b)()()", "echo printf"),
+    (r"(?i)[ \t](?:-[uUD]|--?user(?:name)?|/u|/user|/ru)(?:[ \t]+|[=:])[^\s\x01-][^\s\x01]*[ \t][^\n|\x01]*?(?:-[pPw]|/p|/rp)[ \t:]+[\"']?([^\s\"'\x01/-][^\s\"'\x01]{4,})()()", "%-p%%-w% %-p %-w /rp% /p%"),
+    (r"(?i)passw(?:or)?d[\"']?[ \t]*,?[ \t]*with:?[ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "with%\" with%' with:"),
+    (r"(?i)\bwpa_passphrase[ \t]+(?:\"[^\"\n\x01]+\"|[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{8,63})()()", "wpa_passphrase"),
     (r"(?i)\bsudo[ \t]+-S[^\n<\x01]*<<<[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "sudo%-s"),
     (r"(?i)\b(?:unrar|rar|arj|twine|httpie|https?)[ \t][^\n|\x01]*?-(?:a[ \t]+[^\s:\x01]+:|hp|p)[ \t]?[\"']?([^\s\"'\x01/-][^\s\"'\x01]{3,})()()", "unrar rar%x twine http%-a https%-a"),
     (r"(?i)\b(?:cargo|gh|glab|snyk|fly|flyctl|railway|netlify|heroku|doctl|wandb|huggingface-cli|vercel|terraform|pulumi|codecov|vault)\b[^\n|\x01]*?(?:\blogin|\bauth|[ \t]-t|--?token|<<<)[ \t]+[\"']?([A-Za-z0-9][A-Za-z0-9_.+/=-]{15,})()()", "cargo%login gh%auth glab%auth snyk%auth fly%auth doctl wandb%login huggingface-cli codecov terraform%login pulumi%login vault%login"),
@@ -451,6 +455,15 @@ def commands(scan: Scan) -> Iterator[Span]:
                 continue
             if words.startswith("-u") and rx(rb"\d+|[\w.-]+/.*|latest|\d+(?:\.\d+)+.*|\d+-[a-z]+").fullmatch(word):
                 continue  # docker run -u 1000:1000, image:tag
+            if words.startswith("%-p%%") and not (
+                has_digit(word) and has_alpha(word) and not rx(rb"[\w.-]*[:/=].*|v?[0-9.]+[a-z]{0,4}").fullmatch(word)
+            ):
+                continue  # a port, a volume, a version
+            if words.startswith("identified") and found.start(3) >= 0:
+                if not has_digit(word) or not data[found.start() : start].lower().rstrip().endswith(b"by"):
+                    continue  # `identified by the`, `identified as v2`
+            if words.startswith("enable") and not has_digit(word) and not has_symbol(word):
+                continue  # `enable secret rotation`
             if words.startswith("send") and b"assw" not in low[max(0, start - 90) : end + 40]:
                 continue
             if words.startswith(("jwt", "tochar")) and (

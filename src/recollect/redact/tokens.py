@@ -225,7 +225,7 @@ _DASHES = Lazy(rb"[-_]")
 _KEYISH = Lazy(rb"(?:^|_)(?:key|token|secret|sk|pat|live|test|prod|api|auth|access|pw|tok)(?:_|$)")
 _HASHY = Lazy(
     rb"^(?:sha|sha1|sha256|sha512|md5|commit|rev|hash|build|img|image|chunk|css|js|cid|etag|run|req|id|uuid|trace|span|session_id|msg|call|toolu|chatcmpl|resp|evt|cus|sub|pi|ch|in|"
-    rb"price|prod|acct|txn|file|asst|thread|step|vs|cm|gen|batch|org|proj|user|pk|pub|pk_live|pk_test|phc|rs|fc|ws|obj|node|ref|log|snap|ami|vol|vpc|subnet|sg|eni|rtb|igw|i|arn|cache|nonce|version)$"
+    rb"price|prod|acct|txn|file|asst|thread|step|vs|cm|gen|batch|org|proj|user|pk|pub|pk_live|pk_test|phc|rs|fc|ws|obj|node|ref|log|snap|ami|vol|vpc|subnet|sg|eni|rtb|igw|i|arn|cache|nonce|version|dpl|sha384)$"
 )
 
 

@@ -84,7 +84,7 @@ _SAYS_ID = Lazy(
 )
 
 # A client, a bot or a wallet made with nothing but a key.
-_MADE_WITH = r"(?i)\b\w*(?:client|wallet|bot|api|sdk)\w*(?:\.(?:run|login|init|initialize|start|connect|configure|setup|authenticate))?\([ \t]*[\"']((?:0x)?[A-Za-z0-9_.:+/-]{30,100})[\"']"
+_MADE_WITH = r"(?i)\b\w*(?:client|wallet|bot|api|sdk|auth|handler|analytics|tracker|gateway|experiment|twilio|bugsnag|appcenter|parse|account)\w*(?:\.(?:run|login|init|initialize|start|connect|configure|setup|authenticate|load))?\([ \t]*(?:(?:[\w.]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*)?[\"']((?:0x)?[A-Za-z0-9_.:+/-]{30,100})[\"']"
 # A string literal, or a variable of the environment, that is nothing but noise of both cases.
 _LITERAL = r"[\"'`]([A-Za-z0-9_-]{32,128})[\"'`]"
 _VARIABLE = r"(?m)^[ \t]*(?:export[ \t]+)?[A-Z][A-Z0-9_]*=([A-Za-z0-9_-]{32,128})[ \t]*\r?$"
@@ -126,10 +126,14 @@ def _is_generated(value: bytes) -> bool:
     )
 
 
+_MAKERS = (b"client", b"wallet", b"bot", b"api", b"sdk", b"auth", b"handler", b"analytics", b"tracker", b"gateway", b"experiment", b"twilio",
+           b"bugsnag", b"appcenter", b"parse", b"account")  # fmt: skip
+
+
 def made_with(scan: Scan) -> Iterator[Span]:
     """`Client("...")`, `bot.run("...")`, `Wallet("0x...")`."""
     data, low = scan.data, scan.low
-    if scan.longest < 36 or not scan.has(b"client", b"wallet", b"bot", b"api", b"sdk"):
+    if scan.longest < 36 or not scan.has(*_MAKERS):
         return
     for whole, (start, end) in scan.spans(_MADE_WITH):
         word = data[start:end]
