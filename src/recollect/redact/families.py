@@ -206,7 +206,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("jwt", "JSON Web Token, also without its signature or cut off", "eyJ", r"(eyJ[A-Za-z0-9_-]{10,}\.(?:\.[A-Za-z0-9_-]{10,}\.)?[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)*)", 30),
     _f("crypt-hash", "Password hash: bcrypt, sha-crypt, apr1, yescrypt, argon2, PBKDF2, scrypt", "$2 $1$ $5$ $6$ $y$ $7$ $8$ $9$ $S$ $P$ $H$ $apr1$ $argon2 $pbkdf2 pbkdf2_sha pbkdf2:sha scrypt: sha1$ sha256$ $scrypt {SSHA {SHA}", r"(\$2[abxy]\$[0-9]{2}\$[./A-Za-z0-9]{50,53}|\$(?:1|5|6|y|7|8|9|apr1|gy)\$[./A-Za-z0-9$=,]{0,40}\$[./A-Za-z0-9]{20,90}|\$S\$[./A-Za-z0-9]{52}|\$[PH]\$[./A-Za-z0-9]{31}|(?:pbkdf2:sha(?:1|256|512)(?::[0-9]+)?|scrypt:[0-9]+:[0-9]+:[0-9]+|\bsha(?:1|256|512))\$[A-Za-z0-9]{3,32}\$[0-9a-f]{40,128}|\$(?:argon2(?:id|i|d)|scrypt|pbkdf2[a-z0-9-]*)\$[A-Za-z0-9$=,./+-]{30,}|pbkdf2_sha(?:1|256|512)\$[0-9]+\$[A-Za-z0-9]+\$[A-Za-z0-9+/=]{20,}|\{SS?HA(?:256|512)?\}[A-Za-z0-9+/=]{24,})"),
     _f("vendor-key", "A key of an unknown vendor: a prefix that says so, and a UUID", "api- API- key- KEY- sk- SK- token- TOKEN- secret- SECRET- pat- PAT-", rf"\b([A-Za-z0-9]{{0,10}}(?:api|API|key|KEY|sk|SK|token|TOKEN|secret|SECRET|pat|PAT)-{UUID})\b", 38),
-    _f("vendor-noise", "A key of an unknown vendor: a short prefix and noise with dashes", "_", rf"\b([a-z][a-z0-9]{{1,9}}_{W}{{32,120}})", 36),
+    _f("vendor-noise", "A key of an unknown vendor: a short prefix and noise with dashes", "_", rf"\b([a-z][a-z0-9]{{1,9}}_{W}{{32,}})", 36),
     _f("vendor-token", "A token of an unknown vendor: a short prefix, perhaps live or test, and noise", "_ -", r"(?:^|[^A-Za-z0-9_/.+-])((?:[a-z]{2,10}[_-]){1,3}(?:v[0-9]_)?[A-Za-z0-9]{20,100}=?)(?:[^A-Za-z0-9_/.+-]|\.?$|\.\s|$)", 24),
 )  # fmt: skip
 

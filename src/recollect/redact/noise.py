@@ -28,7 +28,12 @@ _CARD = r"(?:^|[^\w.+/%=-]|[a-z]=)((?:[0-9][ -]?){12,18}[0-9])(?:[^\w/%-]|$)"
 def cards(scan: Scan) -> Iterator[Span]:
     """Payment card numbers with a valid check digit."""
     data = scan.data
-    for _, (start, end) in scan.everywhere(_CARD):
+    for ((start, end),) in scan.everywhere(_CARD, groups=False):
+        # The number is what is matched without the characters around it, none of which is a digit.
+        while not 48 <= data[start] <= 57:
+            start += 1
+        if not 48 <= data[end - 1] <= 57:
+            end -= 1
         if is_card(data[start:end]) and data[end : end + 2] not in (
             b".0",
             b".1",

@@ -169,10 +169,15 @@ class Scan:
         return False
 
     def spans(
-        self, source: str, lines: Iterable[tuple[int, int]] | None = None, reach: Reach | None = None
+        self,
+        source: str,
+        lines: Iterable[tuple[int, int]] | None = None,
+        reach: Reach | None = None,
+        *,
+        groups: bool = True,
     ) -> Iterator[list[tuple[int, int]]]:
         """The matches of a pattern that stays within a line; of the lines, if they are known in which it can match."""
-        return self._in_lines(source, pattern(source), lines, reach)
+        return self._in_lines(source, pattern(source) if groups else outline(source), lines, reach)
 
     def find(self, source: str, lines: Iterable[tuple[int, int]] | None = None) -> Iterator[Match]:
         """The same."""
@@ -283,12 +288,12 @@ class Scan:
                 while n < size and before[n][1] <= stop:
                     n += 1
 
-    def everywhere(self, source: str) -> Iterator[list[tuple[int, int]]]:
+    def everywhere(self, source: str, *, groups: bool = True) -> Iterator[list[tuple[int, int]]]:
         """All matches of a pattern, as if for the first time; unless there were none and are none now."""
         before, now = self._before.get(source), self._matched.setdefault(source, [])
         if before is not None and not before and not self.may_wake():
             return iter(())
-        return pattern(source).spans(self.data, noted=now)
+        return (pattern(source) if groups else outline(source)).spans(self.data, noted=now)
 
     def matches(self, source: str) -> bool:
         """Whether a pattern may match anywhere."""

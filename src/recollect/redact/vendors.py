@@ -84,10 +84,10 @@ _SAYS_ID = Lazy(
 )
 
 # A client, a bot or a wallet made with nothing but a key.
-_MADE_WITH = r"(?i)\b\w*(?:client|wallet|bot|api|sdk|auth|handler|analytics|tracker|gateway|experiment|twilio|bugsnag|appcenter|parse|account)\w*(?:\.(?:run|login|init|initialize|start|connect|configure|setup|authenticate|load))?\([ \t]*(?:(?:[\w.]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*)?[\"']((?:0x)?[A-Za-z0-9_.:+/-]{30,100})[\"']"
+_MADE_WITH = r"(?i)\b\w*(?:client|wallet|bot|api|sdk|auth|handler|analytics|tracker|gateway|experiment|twilio|bugsnag|appcenter|parse|account)\w*(?:\.(?:run|login|init|initialize|start|connect|configure|setup|authenticate|load))?\([ \t]*(?:(?:[\w.]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*)?[\"']((?:0x)?[A-Za-z0-9_.:+/-]{30,})[\"']"
 # A string literal, or a variable of the environment, that is nothing but noise of both cases.
-_LITERAL = r"[\"'`]([A-Za-z0-9_-]{32,128})[\"'`]"
-_VARIABLE = r"(?m)^[ \t]*(?:export[ \t]+)?[A-Z][A-Z0-9_]*=([A-Za-z0-9_-]{32,128})[ \t]*\r?$"
+_LITERAL = r"[\"'`]([A-Za-z0-9_-]{32,})[\"'`]"
+_VARIABLE = r"(?m)^[ \t]*(?:export[ \t]+)?[A-Z][A-Z0-9_]*=([A-Za-z0-9_-]{32,})[ \t]*\r?$"
 
 
 def literals(scan: Scan) -> Iterator[Span]:
@@ -111,6 +111,8 @@ _PUBLIC = Lazy(
 
 
 def _is_generated(value: bytes) -> bool:
+    if len(value) > 128:
+        return False  # a blob. (Counted here: re2 would need a state for each.)
     body = max(_PARTS.split(value), key=len)
     return (
         len(body) >= 20
@@ -137,7 +139,7 @@ def made_with(scan: Scan) -> Iterator[Span]:
         return
     for whole, (start, end) in scan.spans(_MADE_WITH):
         word = data[start:end]
-        if start in scan.taken or is_uuid(word) or is_path(word) or not is_random(word, 30):
+        if start in scan.taken or len(word) > 100 or is_uuid(word) or is_path(word) or not is_random(word, 30):
             continue
         is_key = is_hex(word) and len(word) in (32, 40, 48, 64, 66)
         if is_key if b"wallet" in low[whole[0] : start] else is_key or classes(word) >= 3:
