@@ -329,7 +329,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             run_end = max(run_end, dull.end())
             continue
         if separator in b":=":
-            ahead = data[at : at + 200]
+            ahead = data[at : at + 200].partition(b"\n")[0]  # neither goes on in the next line
             if b'"' in ahead or b"'" in ahead:
                 if _WRAPS.match(ahead) and (wrapped := _WRAPPED.match(ahead)):
                     start, end = max(wrapped.span(1), wrapped.span(2))

@@ -26,7 +26,9 @@ class Family:
     doc: str
     triggers: tuple[str, ...]
     pattern: str
-    least: int = 16  # the length of the longest word without white space that the text must have
+    least: int = (
+        16  # the length of the longest word without white space that the text must have: 16, 20, 24, 30 or more
+    )
 
 
 def _f(name: str, doc: str, triggers: str, pattern: str, least: int = 16) -> Family:
@@ -172,7 +174,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("snyk-token", "Snyk token", "snyk_", r"\b(snyk_(?:uat|sat)\.[A-Za-z0-9._-]{30,})"),
     _f("sonar-token", "SonarQube token", "squ_ sqp_ sqa_", rf"\b(sq[upa]_{X}{{40}})\b"),
     _f("vault-token", "HashiCorp Vault token", "hvs. hvb. hvr.", rf"\b(hv[sbr]\.{W}{{20,}})"),
-    _f("vault-legacy-token", "HashiCorp Vault token, older", "s.", rf"\b(s\.{A}{{24}})\b", 26),
+    _f("vault-legacy-token", "HashiCorp Vault token, older", "s.", rf"\b(s\.{A}{{24}})\b", 24),
     _f("vault-token", "HashiCorp Vault unseal key", "Unseal", r"(?i)unseal key(?: [0-9]+)?: +([A-Za-z0-9+/]{43,44}=?)"),
     _f("terraform-token", "Terraform Cloud token", ".atlasv1.", rf"({A}{{14}}\.atlasv1\.{W}{{50,}})"),
     _f("pulumi-token", "Pulumi token", "pul-", rf"\b(pul-{X}{{40}})\b"),
@@ -184,7 +186,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("ngrok-authtoken", "ngrok authtoken", "_", rf"\b([12]{A}{{26}}_{A}{{20,22}})\b", 47),
     _f("databricks-token", "Databricks token", "dapi dose dkea", rf"\b(d(?:api|ose|kea){X}{{32}}(?:-[0-9])?)\b"),
     _f("confluent-key", "Confluent Cloud secret", "cflt", rf"\b(cflt{B}{{50,}})"),
-    _f("kubeadm-token", "Token to join a Kubernetes cluster", "kubeadm", r"kubeadm[^\n\x01]*?--token[ =][\"']?([a-z0-9]{6}\.[a-z0-9]{16})\b", 23),
+    _f("kubeadm-token", "Token to join a Kubernetes cluster", "kubeadm", r"kubeadm[^\n\x01]*?--token[ =][\"']?([a-z0-9]{6}\.[a-z0-9]{16})\b", 20),
     _f("openshift-token", "OpenShift token", "sha256~", rf"(sha256~{W}{{40,}})"),
     _f("age-key", "age secret key", "AGE-SECRET-KEY- age-secret-key-", r"((?:AGE-SECRET-KEY-|age-secret-key-)[A-Za-z0-9-]{40,})"),
     _f("wireguard-key", "WireGuard private or preshared key", "PrivateKey PresharedKey", rf"(?:PrivateKey|PresharedKey)[ \t]*=[ \t]*({B}{{43}}=)"),
@@ -192,7 +194,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("mapbox-token", "Mapbox secret token", "sk.eyJ tk.eyJ pk.eyJ", r"\b([spt]k\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,})"),
     _f("service-token", "Further services: ClickHouse Cloud, CockroachDB, Defined Networking, HackerOne, Intra 42, Logfire, PASETO, Portainer, Rootly, StackHawk, Zuplo",
        "4b1d CCDB1_ dnkey- h1_ s-s4t2ud- s-s4t2af- pylf_v v1.local. v2.local. v3.local. v4.local. v1.public. v2.public. v3.public. v4.public. ptr_ rootly_ hawk. zpka_",
-       rf"\b(4b1d{A}{{38}}|CCDB1_{A}{{20,24}}_{A}{{36,44}}|dnkey-{W}{{20,32}}-{W}{{40,60}}|h1_{A}{{36,}}|s-s4t2(?:ud|af)-{X}{{60,}}|pylf_v[0-9]_(?:[a-z]{{2,8}}_)?{A}{{40,}}|v[1234]\.(?:local|public)\.{W}{{60,}}|ptr_[A-Za-z0-9+/]{{40,}}|rootly_{X}{{60,}}|hawk\.{W}{{20}}\.{W}{{20}}|zpka_{X}{{32}}_{X}{{8}})\b", 28),
+       rf"\b(4b1d{A}{{38}}|CCDB1_{A}{{20,24}}_{A}{{36,44}}|dnkey-{W}{{20,32}}-{W}{{40,60}}|h1_{A}{{36,}}|s-s4t2(?:ud|af)-{X}{{60,}}|pylf_v[0-9]_(?:[a-z]{{2,8}}_)?{A}{{40,}}|v[1234]\.(?:local|public)\.{W}{{60,}}|ptr_[A-Za-z0-9+/]{{40,}}|rootly_{X}{{60,}}|hawk\.{W}{{20}}\.{W}{{20}}|zpka_{X}{{32}}_{X}{{8}})\b", 24),
     # Social
     _f("facebook-token", "Facebook or Instagram token", "EAA IGQV IGAA", rf"\b(EAA{A}{{60,}}|IGQV{W}{{60,}}|IGAA{A}{{60,}})"),
     _f("facebook-token", "Facebook app token", "|", rf"\b([0-9]{{15,16}}\|{W}{{27}})\b", 43),
