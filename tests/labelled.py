@@ -1,6 +1,6 @@
 """The labelled set: secrets in realistic surroundings, and what only looks like one.
 
-There are four groups, each written after the patterns had been mended against the one before it; what was caught of a group
+There are five groups, each written after the patterns had been mended against the one before it; what was caught of a group
 *before* that is in docs/how-to/redaction.md.
 
 No line of the files holds a live-looking token, or the push protection of code hosts would refuse them: `*_secrets.jsonl`
@@ -26,7 +26,7 @@ from recollect.redact import family_names, redact
 from recollect.redact.families import catalogue
 
 FOLDER = Path(__file__).parent / "redaction"
-GROUPS = ("first", "second", "third", "fourth")
+GROUPS = ("first", "second", "third", "fourth", "fifth")
 _B62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 ALPHABETS = {
     "alnum": string.ascii_letters + string.digits,
@@ -219,7 +219,13 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "how-to" / "redaction.md"
 IN_GROUPS = {group: list(secrets(group)) for group in GROUPS}
 CLEAN_IN_GROUPS = {group: list(clean(group)) for group in GROUPS}
 # Of each group when it had just been written: secrets caught, of how many; wrongly redacted, of how many.
-BEFORE = {"first": "97.1 %, 1.8 %", "second": "84.8 %, 1.6 %", "third": "83.2 %, 1.3 %", "fourth": "87.9 %, 0.0 %"}
+BEFORE = {
+    "first": "97.1 %, 1.8 %",
+    "second": "84.8 %, 1.6 %",
+    "third": "83.2 %, 1.3 %",
+    "fourth": "87.9 %, 0.0 %",
+    "fifth": "75.7 %, 0.7 %",
+}
 
 
 def leaks(secret: str, text: str) -> bool:

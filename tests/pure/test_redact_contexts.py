@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.redact import assign, engine, names, redact
+from recollect.redact import assign, engine, names, redact, screen
 
 HEX32, HEX40 = "8cf71e1351acda4a8bf86075e24e8b5c", "a83300a526fb2cf45bb76bdc740b0e84c067f820"
 MIXED = "v4FUFUt86QumYr4w03O47MwbpDoeAH4G9u0w5DyY"
@@ -77,3 +77,44 @@ def test_the_pattern_of_names_takes_in_every_name_that_promises_a_secret() -> No
                 assert found is not None, name
                 assert found[0][0] == 0, name
     assert promising > 5_000
+
+
+@pytest.mark.parametrize("word", [word for word, _ in screen._FOREIGN if len(word) > 1])
+def test_a_word_of_another_script_keeps_the_places(word: str) -> None:
+    """Each is searched for under a stand-in; one that is longer or shorter would move what is cut out."""
+    text = f"{word}: Falcon!5054 ok"
+    assert len(screen.to_bytes(text)) == len(text)
+    assert all(text[found.start : found.end] == "Falcon!5054" for found in redact(text).findings)
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("DATADOG=c7016a14e5e448c232cfb61d7f6576a9", "c7016a14e5e448c232cfb61d7f6576a9"),
+        ('Airbrake.configure("d9fec3b1f7b63cc3cd6512d1bc524444")', "d9fec3b1f7b63cc3cd6512d1bc524444"),
+        ("# giphy\nOEnahPSOMt3HviLNqNcDuHLU7h6mSdnq", "OEnahPSOMt3HviLNqNcDuHLU7h6mSdnq"),
+        ("VAR_9 = 'Bn9xXjooMre0SZxFvY9qcSo5yL9LeT6W'", "Bn9xXjooMre0SZxFvY9qcSo5yL9LeT6W"),
+        ("TOKEN ::= 'yhgx34znvjrumczrugin'", "yhgx34znvjrumczrugin"),
+        ("<fooToken>\n    500e254a3e5fd8385ae0535f97af271e\n</fooToken>", "500e254a3e5fd8385ae0535f97af271e"),
+        ('let password: &str = "Px6qHeXMRk7G";', "Px6qHeXMRk7G"),
+        ('expect "Password:"\nsend "sunshine18\\r"', "sunshine18"),
+        ("psexec \\\\10.0.0.4 -u kim -p LaIOTsC9 cmd", "LaIOTsC9"),
+    ],
+)
+def test_what_the_public_rule_sets_know_is_caught(text: str, secret: str) -> None:
+    assert secret not in redact(text).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "datadog trace_id=7d8ddcc54f6ae4ec span_id=10d7cfc44180aa12",
+        "sentry release 8de7ba7b083fa9118cc52a80a973ceba8f6b1cda",
+        "const uid = 'Bn9xXjooMre0SZxFvY9qcSo5yL9L'",
+        "address: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU'",
+        "docker run -u 1000 -p 8080:80 nginx",
+        "enable secret rotation every 90 days",
+    ],
+)
+def test_an_id_beside_the_name_of_a_service_is_left(text: str) -> None:
+    assert redact(text).findings == ()

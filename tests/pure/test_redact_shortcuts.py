@@ -159,3 +159,11 @@ def test_a_family_that_is_searched_for_in_lines_has_its_literal_in_every_match()
 def test_a_shape_is_known_by_itself(token: str) -> None:
     """Found only where another literal of its family happened to stand in the same text, it was no find."""
     assert token not in redact(f"see {token} there")
+
+
+def test_the_longest_run_of_a_long_text_is_known_as_well_as_that_of_a_short_one() -> None:
+    """Below thirty only steps are known; a family that asks for something between two of them was missed in a long text."""
+    token = "s." + "Zx8Kq2Lm5Nv7Bc4Rt9YwQe3H"
+    for words in (1, 4000):
+        assert token not in redact("word " * words + token).text
+    assert all(family.least in (16, 20, 24) or family.least >= 30 for family in FAMILIES)

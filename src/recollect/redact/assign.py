@@ -18,6 +18,7 @@ from .scan import (
     Scan,
     Span,
     family_of,
+    is_label,
     is_predicate,
 )
 from .values import (
@@ -56,15 +57,15 @@ def _names() -> str:
 _ASSIGN = (
     r"(?i)"
     + _names()
-    + r"(?:[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:=|===?|!==?|\?=|\+=|=|::|:|<-|->|\|)"  # name = value
-    r"|[\"']?[\s,]{1,40}(?:type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
-    r"|[\"'\\]{0,3}[ \t]*[,(][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value")
+    + r"(?:[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:{1,3}=|===?|!==?|\?{1,2}=|\+=|\.=|\|\|=|=|::|:|<-|->|\||As[ \t]+\w{1,20}[ \t]*=)"  # name = value
+    r"|[\"']?[\s,]{1,40}(?:type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:\w{1,16}:)?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
+    r"|[\"'\\]{0,3}[ \t]*[,({][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value"), name{"value"}
     r"|[ \t]{1,20}[\"']"  # #define NAME "value"
     r"|[\"']?>"  # <name>value</name>
     r"|[\"'][ \t]*\{[^{}\x01]*?(?:default|value)[ \t]*=)"  # variable "name" { default = "..." }
 )
 _OPENS = (b'"', b"'", b"`", b"*", b"<", b"&", b"\\", b"!", b"|", b">")
-_OPENED_CALL = Lazy(rb"[,(][ \t]*+(?:[rbfulRBFUL@$]{1,2}(?=[\"']))?[\"'`*<&\\!|>]\Z")
+_OPENED_CALL = Lazy(rb"[,({][ \t]*+(?:[rbfulRBFUL@$]{1,2}(?=[\"']))?[\"'`*<&\\!|>]\Z")
 _STEM = Lazy(rb"[\w.\xc0-\xff-]+(?:[ ][\w.\xc0-\xff-]+)?")
 # A literal that is handed on at once, or stands in for a variable that is not set.
 _WRAPPED = Lazy(
@@ -79,6 +80,7 @@ _WRAPS = Lazy(
 # A call or a subscript is code, whatever its arguments.
 _CALLED = Lazy(rb"[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+[(\[]")
 _CALLED_WITH_TEXT = Lazy(rb"[ \t]*+[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+[(\[](?=[\"'])")
+_HANDS_OVER = (b"--set", b"--build-arg", b"--from-literal=", b"-D")
 _REFERS = (b"${", b"{{", b"$(")
 _COMPARES = (b"==", b"!=")
 _ENDS = (b"", b" ", b"\n", b"\r", b"\t")
@@ -87,8 +89,11 @@ _LETTERS = Lazy(rb"[ \t]?[A-Za-z_.]++(?=\s)(?<=[A-Za-z])")
 _DULL = Lazy(rb"[ \t]?(?:[A-Za-z_.]++(?:[,;)\]}]+(?=\s)|(?=[ \t])|\(\))|[A-Za-z_][\w.]*+\([A-Za-z_][\w.]*+[,)])")
 _NUMBERED = Lazy(rb"[ \t]*[\w.]*\d[\w.]*=")
 _LOWER_WORD = Lazy(rb"[a-z]+")
+_TWO_WORDS = Lazy(rb"[a-z]{3,}_[a-z]{3,}")
 _LOWER_NAME = Lazy(rb"[a-z][a-z0-9]{7,}")
-_ANNOTATION = Lazy(rb"[ \t]*+(?:[A-Za-z_][\w.]*+(?:\[[\w., |]*\])?(?:[ \t]*\|[ \t]*\w+)?)\??[ \t]*=(?!=)")
+_ANNOTATION = Lazy(
+    rb"[ \t]*+(?:[&*?]*+(?:'\w++[ \t]++)?(?:(?:mut|const)[ \t]++)?[A-Za-z_][\w.]*+(?:\[[\w., |]*\])?(?:[ \t]*\|[ \t]*\w+)?)\??[ \t]*=(?!=)"
+)
 _BARE = Lazy(rb"[^\s\"'`\x01]+")
 _NEXT_LINE = Lazy(rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)")
 # Each way begins with a letter of its own, so that a search leaps from one to the next.
@@ -103,7 +108,9 @@ _CUT = Lazy(
         ]
     )
 )
-_OPENING = Lazy(rb"[ \t]*(?:[rbfuRBFUL@$]{1,2}(?=[\"']))?(\"\"\"|'''|\\\\\"|\\\"|\\'|\"|'|`|&quot;|\*\*|<code>)?")
+_OPENING = Lazy(
+    rb"[ \t]*(?:[rbfuRBFUL@$]{1,2}(?=[\"'])|<<(?=\"))?(\"\"\"|'''|\\\\\"|\\\"|\\'|\"|'|`|&quot;|\*\*|<code>)?"
+)
 _YAML_TAG = Lazy(rb"[ \t]*(?:!!?\w+[ \t]+|[|>][-+]?[ \t]*\n[ \t]+)")
 
 
@@ -253,6 +260,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         if separator in _OPENS and (opened := _OPENED_CALL.search(head)):
             at = name_start + opened.start() + 1  # what opens the value is part of the match
             separator = data[at - 1 : at]
+            if separator == b"{":
+                separator = b"="
         if (
             separator == b"="
             and head[-2:] in _COMPARES
@@ -320,7 +329,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             run_end = max(run_end, dull.end())
             continue
         if separator in b":=":
-            ahead = data[at : at + 200]
+            ahead = data[at : at + 200].partition(b"\n")[0]  # neither goes on in the next line
             if b'"' in ahead or b"'" in ahead:
                 if _WRAPS.match(ahead) and (wrapped := _WRAPPED.match(ahead)):
                     start, end = max(wrapped.span(1), wrapped.span(2))
@@ -335,7 +344,11 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                     continue
         value = value_at(data, at)
         if value is None or value[1] <= value[0]:
-            if separator == b":" or separator == b"=":
+            if (
+                separator == b":"
+                or separator == b"="
+                or (separator == b">" and data[name_start - 1 : name_start] == b"<")
+            ):
                 after = _NEXT_LINE.match(data, at, at + 600)
                 if after and scan.judge(kind, after.group(1), quoted=False, strict=True):
                     yield Span(after.start(1), after.end(1), family_of(kind), 2)
@@ -386,8 +399,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         lead = data[max(line_start, name_start - 40) : name_start].strip(b" \t").rpartition(BARRIER)[2]
         env = separator == b"=" and data[at : at + 1] not in b" \t" and (
             lead in (b"", b"export", b"set", b"$env:", b"ENV", b"ARG", b"-e", b"- ", b"-", b"+", b"Environment=", b'"', b"$", b"> export", b"$ export", b"setx", b"declare -x", b"env", b"+export")
-            or lead.endswith((b"-e", b"export", b"--build-arg", b"--set", b"ENV", b"env"))
-        ) and name.upper() == name  # fmt: skip
+            or lead.endswith((b"-e", b"export", b"ENV", b"env", *_HANDS_OVER))
+        ) and (name.upper() == name or lead.endswith(_HANDS_OVER))  # fmt: skip
         yaml = (
             not env
             and separator in b":="
@@ -407,7 +420,23 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                     full = full[:-1]
                 if len(full) > len(word):
                     word, end = full, start + len(full)
+        if (
+            not quoted
+            and kind == "password"
+            and separator == b"="
+            and (around := data[name_start - 1 : name_start]) in _QUOTES
+            and data[end : end + 1] == around
+        ):
+            quoted = True  # "password=tiger"
         lower_word = _LOWER_WORD.fullmatch(word) is not None
+        if not lower_word and not quoted and kind == "password" and data[end : end + 1] in (b"", b"\n", b"\r"):
+            # `password=open_sesame` on a line of its own
+            lower_word = yaml = (
+                lead.strip(b"-+ >#/*") == b""
+                and (at == start if separator == b"=" else separator == b":")
+                and _TWO_WORDS.fullmatch(word) is not None
+                and not is_label(word)
+            )
         if yaml and kind == "password" and lower_word and not quoted:
             if not is_placeholder(word) and word not in LABELS and word not in PREDICATES and not is_predicate(word):
                 yield Span(start, end, "password", 2)

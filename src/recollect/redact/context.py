@@ -17,6 +17,7 @@ from .syntax import (
     urls,
 )
 from .tokens import tokens
+from .vendors import beside_vendors, literals, made_with
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     Look = Callable[[Scan], Iterator[Span]]
 
-__all__ = ["LOOKS", "cards", "files", "private_keys", "tokens", "urls"]
+__all__ = ["LOOKS", "beside_vendors", "cards", "files", "literals", "made_with", "private_keys", "tokens", "urls"]
 
 LOOKS: tuple[Look, ...] = (
     connection_strings, assignments, headers, cookies, commands, sentences, linked, memorables, phrases, near, collections, tables,

@@ -26,7 +26,9 @@ class Family:
     doc: str
     triggers: tuple[str, ...]
     pattern: str
-    least: int = 16  # the length of the longest word without white space that the text must have
+    least: int = (
+        16  # the length of the longest word without white space that the text must have: 16, 20, 24, 30 or more
+    )
 
 
 def _f(name: str, doc: str, triggers: str, pattern: str, least: int = 16) -> Family:
@@ -35,15 +37,17 @@ def _f(name: str, doc: str, triggers: str, pattern: str, least: int = 16) -> Fam
 
 FAMILIES: tuple[Family, ...] = (
     # Clouds
-    _f("aws-key-id", "AWS access key id", "AKIA ASIA ABIA ACCA AROA AIDA", r"\b((?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16})\b"),
+    _f("aws-key-id", "AWS access key id", "AKIA ASIA ABIA ACCA", r"\b((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16})\b"),
     _f("aws-key-id", "AWS access key id, older", "A3T", r"\b(A3T[A-Z0-9][A-Z0-9]{16})\b"),
-    _f("aws-bedrock-key", "Amazon Bedrock API key", "ABSKQ bedrock-api-key-", rf"\b(ABSKQ{B}{{100,}}={{0,2}}|bedrock-api-key-{B}{{40,}}={{0,2}})"),
+    _f("aws-bedrock-key", "Amazon Bedrock API key", "ABSK bedrock-api-key-", rf"\b(ABSK{B}{{100,}}={{0,2}}|bedrock-api-key-{B}{{40,}}={{0,2}})"),
+    _f("aws-mws-key", "Amazon Marketplace key", "amzn.mws.", rf"\b(amzn\.mws\.{UUID})"),
     _f("gcp-api-key", "Google API key (also Firebase, Gemini, Maps)", "AIza", rf"\b(AIza{W}{{30,}})"),
     _f("gcp-api-key", "Google API key, new form", "AQ.Ab", rf"\b(AQ\.Ab{W}{{30,}})"),
     _f("google-oauth", "Google OAuth access token", "ya29.", r"\b(ya29\.[A-Za-z0-9_.-]{20,})"),
     _f("google-oauth", "Google OAuth client secret", "GOCSPX-", rf"(GOCSPX-{W}{{20,}})"),
     _f("google-oauth", "Google OAuth authorization code", "4/0A", rf"\b(4/0A{W}{{30,}})"),
     _f("google-oauth", "Google OAuth refresh token", "1//0", rf"\b(1//0{W}{{30,}})"),
+    _f("google-recaptcha-key", "reCAPTCHA key", "6L", rf"\b(6L{W}{{37}}{A})\b", 40),
     _f("azure-client-secret", "Microsoft Entra (Azure AD) client secret", "Q~", r"(?:^|[^A-Za-z0-9_~.-])([A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{30,36})", 36),
     _f("azure-key", "Azure storage or Cosmos DB account key", "==", rf"(?:^|[^A-Za-z0-9+/])({B}{{86}}==)", 88),
     _f("azure-key", "Azure key with its signature", "JQQJ99 ACDb AzFu AzSe AzCa +ASt +ARm +AIo +AEh +ACR APIM", rf"\b({A}{{52}}JQQJ99{A}{{26}}|[A-Za-z0-9/+]{{30,82}}(?:APIM|ACDb|\+(?:ABa|AMC|ASt|AEh|ARm|ACR|AIo)|AzFu|AzSe|AzCa)[A-Za-z0-9/+]{{5,10}}={{0,2}})"),
@@ -57,10 +61,12 @@ FAMILIES: tuple[Family, ...] = (
     _f("digitalocean-token", "DigitalOcean Spaces key", "DO00 DO801", r"\b(DO(?:00|801)[A-Z0-9]{14,18})\b"),
     _f("heroku-key", "Heroku API key", "HRKU-", r"(HRKU-[A-Za-z0-9_-]{30,})"),
     _f("fly-token", "Fly.io token", "fo1_ fm1a_ fm1r_ fm2_ FlyV1", r"((?:fo1|fm1[ar]|fm2)_[A-Za-z0-9+/=_,-]{30,})"),
-    _f("vercel-token", "Vercel token", "vercel_ vcp_ vci_ vca_ vcr_ vck_", rf"\b((?:vercel_|vc[piark]_){A}{{22,}})"),
+    _f("vercel-token", "Vercel token", "vercel_ vcp_ vci_ vca_ vcr_ vck_", rf"\b((?:vercel_(?:blob_rw_{A}{{10,}}_)?|vc[piark]_){A}{{22,}})"),
     _f("netlify-token", "Netlify token", "nfp_ nfc_ nfo_ nfb_ nfu_", rf"\b(nf[pcobu]_{A}{{30,}})"),
     _f("cloudflare-token", "Cloudflare origin CA key", "v1.0-", rf"\b(v1\.0-{H}{{24}}-{H}{{100,}})"),
     _f("cloudflare-token", "Cloudflare token, new form", "cfut_ cfat_ cfk_", rf"\b(cf(?:ut|at|k)_{W}{{30,}})"),
+    _f("aiven-password", "Aiven password or token", "AVNS_ aivenv1", rf"\b(AVNS_{W}{{15,}}|aivenv1{W}{{40,}})"),
+    _f("akamai-token", "Akamai EdgeGrid token", "akab-", rf"\b(akab-{W}{{16,}}-{W}{{16,}})"),
     _f("supabase-token", "Supabase key", "sbp_ sb_secret_", rf"\b(sbp_(?:v0_|oauth_)?{X}{{36,}}|sb_secret_{W}{{20,}})"),
     _f("planetscale-token", "PlanetScale token or password", "pscale_", r"(pscale_(?:tkn|pw|oauth|api|app)_[A-Za-z0-9_=.-]{20,})"),
     _f("neon-token", "Neon key or password", "napi_ npg_", rf"\b(napi_{A}{{40,}}|npg_{A}{{10,}})"),
@@ -82,6 +88,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("npm-token", "npm basic credentials in .npmrc", ":_auth :_password _auth=", r"(?:^|[:\s])_(?:auth|password)[ \t]*=[ \t]*[\"']?([A-Za-z0-9+/=]{8,})"),
     _f("pypi-token", "PyPI upload token", "pypi-", rf"(pypi-(?:AgE|{W}{{60}}){W}{{16,}})"),
     _f("rubygems-token", "RubyGems key", "rubygems_", rf"(rubygems_{X}{{40,}})"),
+    _f("hexpm-key", "Hex (Erlang) key", "hexpm_", rf"\b(hexpm_{X}{{32,}})"),
     _f("crates-token", "Cargo (Rust) registry token", "cio cargo_", rf"\b(cio{A}{{32}})\b"),
     _f("nuget-key", "NuGet API key", "oy2", r"\b(oy2[a-z0-9]{43})\b"),
     _f("dockerhub-token", "Docker Hub token", "dckr_", rf"(dckr_(?:pat|oat)_{W}{{20,}})"),
@@ -111,7 +118,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("slack-webhook", "Slack webhook", "hooks.slack.com hooks.slack-gov.com", r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([A-Za-z0-9+/_-]{20,})"),
     _f("discord-webhook", "Discord webhook", "/api/webhooks/", rf"discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/([0-9]{{15,22}}/{W}{{40,}})"),
     _f("discord-token", "Discord bot or user token", ".", rf"(?:^|[^A-Za-z0-9_.-])([MNO]{W}{{22,27}}\.{W}{{6}}\.{W}{{27,40}}|mfa\.{W}{{60,}})", 58),
-    _f("teams-webhook", "Microsoft Teams webhook", "webhook.office.com/webhookb2/ logic.azure.com", rf"webhook\.office\.com/webhookb2/({UUID}@{UUID}/IncomingWebhook/{X}{{32}}/{UUID}(?:/{W}+)?)"),
+    _f("teams-webhook", "Microsoft Teams webhook", "webhook.office.com/webhookb2/ outlook.office.com/webhook/ outlook.office365.com/webhook/", rf"(?:webhook\.office\.com/webhookb2|outlook\.office\.com/webhook|outlook\.office365\.com/webhook)/({UUID}@{UUID}/IncomingWebhook/{X}{{32}}/{UUID}(?:/{W}+)?)"),
     _f("google-chat-webhook", "Google Chat webhook", "chat.googleapis.com", r"chat\.googleapis\.com/v1/spaces/[A-Za-z0-9_-]+/messages\?(key=[A-Za-z0-9_-]+&token=[A-Za-z0-9_%=-]+)"),
     _f("webhook", "Webhooks of Zapier, IFTTT, Make, Mattermost, Rocket.Chat, Feishu and others", "hooks.zapier.com maker.ifttt.com hook.eu hook.us hook.integromat /hooks/ open.feishu.cn oapi.dingtalk.com qyapi.weixin webhook.site", r"(?:hooks\.zapier\.com/hooks/catch/|maker\.ifttt\.com/trigger/[^/\s\x01]+/with/key/|hook\.(?:eu|us)[0-9]\.make\.com/|hook\.integromat\.com/|/hooks/|open\.feishu\.cn/open-apis/bot/v2/hook/|oapi\.dingtalk\.com/robot/send\?access_token=|qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=)([A-Za-z0-9_/-]{14,})"),
     _f("telegram-token", "Telegram bot token", ":A", r"(?:^|[^A-Za-z0-9])(?:bot)?([0-9]{7,12}:A[A-Za-z0-9_-]{32,36})\b", 40),
@@ -154,7 +161,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("contentful-token", "Contentful management token", "CFPAT-", rf"(CFPAT-{W}{{36,}})"),
     _f("typeform-token", "Typeform token", "tfp_", r"\b(tfp_[A-Za-z0-9_.=-]{30,})"),
     _f("hubspot-token", "HubSpot token", "pat-na pat-eu", rf"\b(pat-(?:na|eu)[0-9]-{UUID})\b"),
-    _f("intercom-token", "Intercom token", "dG9r", r"\b(dG9rO[A-Za-z0-9+/=]{50,})"),
+    _f("intercom-token", "Intercom token", "dG9r", r"\b(dG9r[A-Za-z0-9+/=]{50,})"),
     _f("zendesk-okta-token", "Okta token", "SSWS", r"(?:SSWS[ \t]+)(00[A-Za-z0-9_-]{38,42})"),
     _f("postman-key", "Postman key", "PMAK- PMAT-", rf"\b(PMAK-{X}{{24}}-{X}{{34}}|PMAT-{A}{{26}})"),
     _f("launchdarkly-key", "LaunchDarkly SDK, API or mobile key", "sdk- mob- rel- api-", rf"\b((?:sdk|api|mob|rel)-{UUID})\b", 40),
@@ -167,6 +174,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("snyk-token", "Snyk token", "snyk_", r"\b(snyk_(?:uat|sat)\.[A-Za-z0-9._-]{30,})"),
     _f("sonar-token", "SonarQube token", "squ_ sqp_ sqa_", rf"\b(sq[upa]_{X}{{40}})\b"),
     _f("vault-token", "HashiCorp Vault token", "hvs. hvb. hvr.", rf"\b(hv[sbr]\.{W}{{20,}})"),
+    _f("vault-legacy-token", "HashiCorp Vault token, older", "s.", rf"\b(s\.{A}{{24}})\b", 24),
     _f("vault-token", "HashiCorp Vault unseal key", "Unseal", r"(?i)unseal key(?: [0-9]+)?: +([A-Za-z0-9+/]{43,44}=?)"),
     _f("terraform-token", "Terraform Cloud token", ".atlasv1.", rf"({A}{{14}}\.atlasv1\.{W}{{50,}})"),
     _f("pulumi-token", "Pulumi token", "pul-", rf"\b(pul-{X}{{40}})\b"),
@@ -174,24 +182,33 @@ FAMILIES: tuple[Family, ...] = (
     _f("1password-key", "1Password secret key or service token", "A3- ops_eyJ", rf"\b(A3-[A-Z0-9]{{6}}-(?:[A-Z0-9]{{11}}|[A-Z0-9]{{6}}-[A-Z0-9]{{5}})-[A-Z0-9]{{5}}-[A-Z0-9]{{5}}-[A-Z0-9]{{5}}|ops_eyJ{B}{{100,}}={{0,3}})"),
     _f("bitwarden-infisical-token", "Infisical, Akeyless or Bitwarden token", "st.", rf"\b(st\.{X}{{24}}\.{X}{{32}}\.{X}{{32}}|st\.{UUID}\.{X}{{32,}}\.{X}{{32,}})", 60),
     _f("tailscale-key", "Tailscale key", "tskey-", rf"(tskey-[a-z]+-{A}{{8,}}(?:-{A}{{16,}})?)"),
-    _f("ngrok-token", "ngrok token", "cr_ ak_", rf"\b((?:cr|ak)_{A}{{27,32}}|2{A}{{26}}_{A}{{20,22}})\b", 30),
+    _f("ngrok-token", "ngrok token", "cr_ ak_", rf"\b((?:cr|ak)_{A}{{27,32}})\b", 30),
+    _f("ngrok-authtoken", "ngrok authtoken", "_", rf"\b([12]{A}{{26}}_{A}{{20,22}})\b", 47),
     _f("databricks-token", "Databricks token", "dapi dose dkea", rf"\b(d(?:api|ose|kea){X}{{32}}(?:-[0-9])?)\b"),
     _f("confluent-key", "Confluent Cloud secret", "cflt", rf"\b(cflt{B}{{50,}})"),
+    _f("kubeadm-token", "Token to join a Kubernetes cluster", "kubeadm", r"kubeadm[^\n\x01]*?--token[ =][\"']?([a-z0-9]{6}\.[a-z0-9]{16})\b", 20),
     _f("openshift-token", "OpenShift token", "sha256~", rf"(sha256~{W}{{40,}})"),
     _f("age-key", "age secret key", "AGE-SECRET-KEY- age-secret-key-", r"((?:AGE-SECRET-KEY-|age-secret-key-)[A-Za-z0-9-]{40,})"),
     _f("wireguard-key", "WireGuard private or preshared key", "PrivateKey PresharedKey", rf"(?:PrivateKey|PresharedKey)[ \t]*=[ \t]*({B}{{43}}=)"),
-    _f("easypost-harness-token", "Harness, Authress or Spacelift token", "pat. sat. sc_ ext_", rf"\b([ps]at\.{W}{{22}}\.{X}{{24}}\.{A}{{20}})\b"),
+    _f("easypost-harness-token", "Harness, Authress or Spacelift token", "pat. sat. .acc_ .acc-", rf"\b([ps]at\.{W}{{22}}\.{A}{{24}}\.{A}{{20}}|[a-z]{{2,10}}_{A}{{5,30}}\.{A}{{4,6}}\.acc[_-][A-Za-z0-9-]{{10,32}}\.[A-Za-z0-9+/_=-]{{30,}})\b"),
     _f("mapbox-token", "Mapbox secret token", "sk.eyJ tk.eyJ pk.eyJ", r"\b([spt]k\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,})"),
+    _f("service-token", "Further services: ClickHouse Cloud, CockroachDB, Defined Networking, HackerOne, Intra 42, Logfire, PASETO, Portainer, Rootly, StackHawk, Zuplo",
+       "4b1d CCDB1_ dnkey- h1_ s-s4t2ud- s-s4t2af- pylf_v v1.local. v2.local. v3.local. v4.local. v1.public. v2.public. v3.public. v4.public. ptr_ rootly_ hawk. zpka_",
+       rf"\b(4b1d{A}{{38}}|CCDB1_{A}{{20,24}}_{A}{{36,44}}|dnkey-{W}{{20,32}}-{W}{{40,60}}|h1_{A}{{36,}}|s-s4t2(?:ud|af)-{X}{{60,}}|pylf_v[0-9]_(?:[a-z]{{2,8}}_)?{A}{{40,}}|v[1234]\.(?:local|public)\.{W}{{60,}}|ptr_[A-Za-z0-9+/]{{40,}}|rootly_{X}{{60,}}|hawk\.{W}{{20}}\.{W}{{20}}|zpka_{X}{{32}}_{X}{{8}})\b", 24),
     # Social
     _f("facebook-token", "Facebook or Instagram token", "EAA IGQV IGAA", rf"\b(EAA{A}{{60,}}|IGQV{W}{{60,}}|IGAA{A}{{60,}})"),
     _f("facebook-token", "Facebook app token", "|", rf"\b([0-9]{{15,16}}\|{W}{{27}})\b", 43),
     _f("twitter-token", "Twitter / X app bearer or access token", "AAAAAAAAAAAAAAAAAAAAA", r"\b(A{20,24}[A-Za-z0-9%]{70,})"),
     _f("linkedin-secret", "LinkedIn secret", "WPL_AP", r"\b(WPL_AP[01]\.[A-Za-z0-9.=]{16,})"),
     _f("dropbox-token", "Dropbox token", "sl.", rf"\b(sl\.(?:u\.)?{W}{{100,}})"),
-    _f("spotify-token", "Spotify token", "BQ", rf"\b(BQ[A-D]{W}{{120,}})"),
+    _f("spotify-token", "Spotify token", "BQ", rf"\b(BQ{W}{{120,}})", 122),
+    _f("vk-token", "VK token", "vk1.a.", rf"\b(vk1\.a\.{W}{{80,}})"),
+    _f("wallet-key", "Extended private key of a wallet", "xprv yprv zprv tprv", rf"\b([xyzt]prv{A}{{90,}})\b", 90),
     # Anything signed, hashed, or made of a prefix and noise
-    _f("jwt", "JSON Web Token, also without its signature or cut off", "eyJ", r"(eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)*)", 30),
-    _f("crypt-hash", "Password hash: bcrypt, sha-crypt, apr1, yescrypt, argon2, PBKDF2, scrypt", "$2 $1$ $5$ $6$ $y$ $7$ $apr1$ $argon2 $pbkdf2 pbkdf2_sha $scrypt {SSHA {SHA}", r"(\$2[abxy]\$[0-9]{2}\$[./A-Za-z0-9]{50,53}|\$(?:1|5|6|y|7|apr1|gy)\$[./A-Za-z0-9$=,]{0,40}\$[./A-Za-z0-9]{20,90}|\$(?:argon2(?:id|i|d)|scrypt|pbkdf2[a-z0-9-]*)\$[A-Za-z0-9$=,./+-]{30,}|pbkdf2_sha(?:1|256|512)\$[0-9]+\$[A-Za-z0-9]+\$[A-Za-z0-9+/=]{20,}|\{SS?HA(?:256|512)?\}[A-Za-z0-9+/=]{24,})"),
+    _f("jwt", "JSON Web Token, also without its signature or cut off", "eyJ", r"(eyJ[A-Za-z0-9_-]{10,}\.(?:\.[A-Za-z0-9_-]{10,}\.)?[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)*)", 30),
+    _f("crypt-hash", "Password hash: bcrypt, sha-crypt, apr1, yescrypt, argon2, PBKDF2, scrypt", "$2 $1$ $5$ $6$ $y$ $7$ $8$ $9$ $S$ $P$ $H$ $apr1$ $argon2 $pbkdf2 pbkdf2_sha pbkdf2:sha scrypt: sha1$ sha256$ $scrypt {SSHA {SHA}", r"(\$2[abxy]\$[0-9]{2}\$[./A-Za-z0-9]{50,53}|\$(?:1|5|6|y|7|8|9|apr1|gy)\$[./A-Za-z0-9$=,]{0,40}\$[./A-Za-z0-9]{20,90}|\$S\$[./A-Za-z0-9]{52}|\$[PH]\$[./A-Za-z0-9]{31}|(?:pbkdf2:sha(?:1|256|512)(?::[0-9]+)?|scrypt:[0-9]+:[0-9]+:[0-9]+|\bsha(?:1|256|512))\$[A-Za-z0-9]{3,32}\$[0-9a-f]{40,128}|\$(?:argon2(?:id|i|d)|scrypt|pbkdf2[a-z0-9-]*)\$[A-Za-z0-9$=,./+-]{30,}|pbkdf2_sha(?:1|256|512)\$[0-9]+\$[A-Za-z0-9]+\$[A-Za-z0-9+/=]{20,}|\{SS?HA(?:256|512)?\}[A-Za-z0-9+/=]{24,})"),
+    _f("vendor-key", "A key of an unknown vendor: a prefix that says so, and a UUID", "api- API- key- KEY- sk- SK- token- TOKEN- secret- SECRET- pat- PAT-", rf"\b([A-Za-z0-9]{{0,10}}(?:api|API|key|KEY|sk|SK|token|TOKEN|secret|SECRET|pat|PAT)-{UUID})\b", 38),
+    _f("vendor-noise", "A key of an unknown vendor: a short prefix and noise with dashes", "_", rf"\b([a-z][a-z0-9]{{1,9}}_{W}{{32,}})", 36),
     _f("vendor-token", "A token of an unknown vendor: a short prefix, perhaps live or test, and noise", "_ -", r"(?:^|[^A-Za-z0-9_/.+-])((?:[a-z]{2,10}[_-]){1,3}(?:v[0-9]_)?[A-Za-z0-9]{20,100}=?)(?:[^A-Za-z0-9_/.+-]|\.?$|\.\s|$)", 24),
 )  # fmt: skip
 
@@ -207,6 +224,11 @@ GENERIC = frozenset(
         "resend-key",
         "vault-token",
         "ngrok-token",
+        "ngrok-authtoken",
+        "vault-legacy-token",
+        "google-recaptcha-key",
+        "spotify-token",
+        "vendor-noise",
     }
 )
 

@@ -22,6 +22,7 @@ _WORDS = Lazy(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z\xdf-\xff]+|\d+")
 _PASSWORD = frozenset(
     b"""password passwords passwd passwort passw pwd pwds psw pswd pword passcode passphrase pw pass passwrd kennwort contrase\xf1a
     contrasena senha wachtwoord l\xf6senord losenord heslo parola motdepasse passord adgangskode salasana haslo sifre parool
+    geslo lozinka zaporka pasahitza contrasenya laluan kodeord sandi bindpw
     userpass dbpass rootpw userpw dbpw adminpass adminpw mypass passwordfor parole jelszo jelsz\xf3 keypass storepass keystorepass psk""".split()
 )
 _SECRET = frozenset(
@@ -125,7 +126,9 @@ def kind_of(name: bytes) -> Kind | None:
     if last == b"id" and len(words) > 1 and words[-2] in (b"session", b"secret"):
         return "key"
     # "api key for prod", "password of the admin": judge what stands before the preposition.
-    if last in _TAKES_BACK and not (last in (b"auth", b"storage") or words[-2:] == [b"pass", b"text"]):
+    if last in _TAKES_BACK and not (
+        last in (b"auth", b"storage") or words[-2:] in ([b"pass", b"text"], [b"password", b"confirmation"])
+    ):
         if last in (b"value", b"string") or (last == b"text" and b"pass" in words):
             pass
         else:

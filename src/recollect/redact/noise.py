@@ -28,7 +28,12 @@ _CARD = r"(?:^|[^\w.+/%=-]|[a-z]=)((?:[0-9][ -]?){12,18}[0-9])(?:[^\w/%-]|$)"
 def cards(scan: Scan) -> Iterator[Span]:
     """Payment card numbers with a valid check digit."""
     data = scan.data
-    for _, (start, end) in scan.everywhere(_CARD):
+    for ((start, end),) in scan.everywhere(_CARD, groups=False):
+        # The number is what is matched without the characters around it, none of which is a digit.
+        while not 48 <= data[start] <= 57:
+            start += 1
+        if not 48 <= data[end - 1] <= 57:
+            end -= 1
         if is_card(data[start:end]) and data[end : end + 2] not in (
             b".0",
             b".1",
@@ -50,6 +55,21 @@ _NEAR_WORD = Lazy(
 )
 _NOT_NEAR = r"public|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation|pk_(?:live|test)_|publishable"
 IDENTIFIES = Lazy(rb"(?:id|arn|name|uuid)[\"'\s:=]*$")
+
+
+# Said right before it, digits of a hash are a key as well.
+_KEY_OF_HEX = Lazy(
+    rb"(?:(?:api|private|secret|access|auth|encryption|signing|master|ecdsa|this|my|your|our)[ _-]?key|secret|token|\bpk|privatekeytoaccount)[\"'`:=( \t]{1,6}$"
+)
+_NAMES_A_HASH = r"hash|tx|transaction|block|topic|root|cache|csrf|next|page|cancel"
+
+
+def _is_hex_key(value: bytes) -> bool:
+    return (
+        len(value.removeprefix(b"0x")) in (32, 48, 64, 128)
+        and is_hex(value)
+        and is_random(value.removeprefix(b"0x"), 32)
+    )
 
 
 def near(scan: Scan) -> Iterator[Span]:
@@ -109,6 +129,10 @@ def near(scan: Scan) -> Iterator[Span]:
             b"|",
             b"\n",
         ):
+            continue
+        if _KEY_OF_HEX.search(left) is not None and scan.recall("hex", value, _is_hex_key):
+            if not pattern(_NOT_NEAR).has(line_around(low, start)) and not pattern(_NAMES_A_HASH).has(left):
+                yield Span(start, start + size, "api-key", 3)
             continue
         if scan.recall("near", value, _is_lonely_noise) and not pattern(_NOT_NEAR).has(line_around(low, start)):
             yield Span(start, start + size, "api-key", 3)

@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 _SECRET_NOUN = (
     r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|pin(?:[ -]?(?:code|number))?|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord(?:et)?|"
-    r"parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
+    r"parola d'ordine|parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|geslo|lozinka|zaporka|pasahitza|contrasenya|kodeord(?:et)?|api[ -]?schl\xfcssel|cl\xe9 api|cl\xe9 d'api|(?:clave|chave|chiave)(?: de| da)? api|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
     r"(?:2fa|mfa|otp|recovery|backup|verification|security|access|login|one-time|time|door|gate|alarm|unlock|auth(?:entication)?|confirmation|sms|entry|lock|safe)[ -]codes?|cvv2?|cvc|otp|"
     r"(?:seed|recovery|mnemonic|secret) (?:phrase|words)|mnemonic|logins?"
 )
 _PROSE = (
     rf"(?i)\b({_SECRET_NOUN})\b[\"'`*]{{0,2}}"
     r"([ \t]+(?:\(?(?:for|of|to|on|in|at|from|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|is|ist|was|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?)\b|\?{1,20})[^\n:=\x01]{0,60}?)?"
-    r"(?:[ \t]+(?:is|was|are|ist|lautet|war|es|est|\xe9|\xe8|era|je|jest|hai|er|\xe4r|este|adalah|to|be|now|becomes|changed to|set to|=|reads|would be|equals|aka|-|--)|[ \t]*(?:[:=]|->|=>|-[ \t]))"
+    r"(?:[ \t]+(?:is|was|are|ist|lautet|war|es|est|\xe9|\xe8|era|je|jest|hai|er|\xe4r|este|l\xe0|adalah|to|be|now|on|becomes|changed to|set to|=|reads|would be|equals|aka|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t]))"
     r"((?:[ \t]+(?:now|currently|still|set to|temporarily|going to be|literally|just|this|simply|always|gonna be|actually|the following|called|currently set to|:|=))*)[ \t]*:?[ \t]*(?:\r?\n[ \t]*){0,3}"
     r"(\"[^\"\n\x01]{3,}\"|'[^'\n\x01]{3,}'|`[^`\n\x01]{3,}`|\*\*[^*\n\x01]{3,}\*\*|[^\s\x01]{3,})"
 )
@@ -72,6 +72,12 @@ _PAIR = (
 )
 
 
+_PASSWORD_NOUNS = tuple(
+    b"""pass pwd pw kennwort contrase mot mdp senha clave wacht l\xf6s los parola heslo sala cred login adgang geslo lozink zapork pasahitz kodeord
+    kata jelsz""".split()
+)
+
+
 def _noun_kind(noun: bytes) -> Kind:
     low = noun.lower()
     if low.startswith((b"pin", b"cvv", b"cvc", b"otp")) or (b"code" in low and b"passcode" not in low):
@@ -80,29 +86,7 @@ def _noun_kind(noun: bytes) -> Kind:
         return "phrase"
     if low.startswith((b"wifi", b"wi-fi", b"wlan", b"network")):
         return "password"
-    if low.startswith(
-        (
-            b"pass",
-            b"pwd",
-            b"pw",
-            b"kennwort",
-            b"contrase",
-            b"clave",
-            b"mot",
-            b"mdp",
-            b"senha",
-            b"wacht",
-            b"l\xf6s",
-            b"los",
-            b"parola",
-            b"heslo",
-            b"sala",
-            b"cred",
-            b"login",
-        )
-    ):
-        return "password"
-    return "secret"
+    return "password" if low.startswith(_PASSWORD_NOUNS) else "secret"
 
 
 def _unquote(data: bytes, start: int, end: int) -> tuple[int, int, bool]:
@@ -377,6 +361,13 @@ def sentences(scan: Scan) -> Iterator[Span]:
                 if len(word) != 3 or noun.startswith((b"cvv", b"cvc", b"security")):
                     yield Span(start, end, "pin", 3)
         elif (
+            noun.startswith(_SAID_BEFORE)
+            and rx(rb"[A-Za-z]{4,}[0-9]{2,6}").fullmatch(word) is not None
+            and data[end : end + 1] in (b"", b"\n", b"\r")
+            and scan.recall("strong", word, _is_strong)
+        ):
+            yield Span(start, end, "password", 3)  # the last word of its line: a setting
+        elif (
             len(word) >= 7
             and scan.recall("strong", word, _is_strong)
             and (has_symbol(word) or not is_wordy(word))
@@ -434,7 +425,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
 
 _LINKED = (
     r"(?i)\b(?:pass(?:word|wd|phrase|code|wort|key)?|pwd|pw|secret|token|api[ -]?key|credentials?|creds|kennwort|contrase\xf1a|mot de passe|senha|wachtwoord|heslo|l\xf6senord(?:et)?|passwd)\b"
-    r"[^\n\x01]{0,60}?(?:\b(?:it's|its|it is|is|was|use|used|using|try|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)|[(:?]|->|=>|\?{2,20})"
+    r"[^\n\x01]{0,60}?(?:\b(?:it's|its|it is|is|was|use|used|using|try|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)\b|[(:?]|->|=>|\?{2,20})"
     r"[ \t]*(?:[\"'`(*]{0,2})([^\s\"'`()\x01]{6,64})"
 )
 
@@ -474,13 +465,17 @@ _PASSWORD_WORD = (
     r"pass(?:word|wd|wort|w\b|phrase)?\b|\bpwd?\b|\bcreds?\b|credential|log ?in\b|kennwort|contrase|mot de passe|senha"
 )
 _MAIL_PAIR = r"[A-Za-z0-9_.+-]+@[A-Za-z0-9.-]+\.[a-z]{2,10}[\"'`*]{0,2}(?:[ \t]*[/|,;][ \t]*|[ \t]*:[ \t]*|[ \t]+(?:and|with|-)[ \t]+)[\"'`*]{0,2}([^\s\"'`\x01]{6,64})"
-_ALONE = r"(?im)^[ \t>*-]*(?:password|passwd|passwort|pass|pwd|token|secret|api[ _-]?key|key)[ \t]*\r?\n[ \t>]*([^\s\x01]{8,128})[ \t]*\r?$"
+_ALONE = r"(?im)^[ \t>*-]*(?:[\w.-]*(?:password|passwd|passwort)|pass|pwd|token|secret|api[ _-]?key|key)[ \t]*\r?\n[ \t>]*([^\s\x01]{8,128})[ \t]*\r?$"
 _APP_QUOTED = r"[\"'`]([a-z]{4}(?:[ ][a-z]{4}){3})[\"'`]"
 _ACCOUNT = r"(?i)(?:^|[\s\"'`(,;])(?:root|admin|administrator|sa|postgres|ubuntu|ec2-user|pi|guest|demo|sysadmin|superuser)[\"'`*]{0,2}[ \t]*[/:][ \t]*[\"'`*]{0,2}([^\s\"'`\x01]{6,64})"
-_SPACED = r"(?im)^[ \t]*(?:(?:set|setenv|setx|env|arg|export)[ \t]+(?:-[a-z]+[ \t]+)?)?([\w.-]*(?:password|passwd|pass|secret|passphrase|token|key))[ \t]+([^\s\"'=:|\x01]{8,})[ \t]*\r?$"
+_SPACED = r"(?im)^[ \t]*(?:(?:set|setenv|setx|env|arg|export)[ \t]+(?:-[a-z]+[ \t]+)?)?([\w.-]*(?:password|passwd|pass|pwd|pw|psk|secret|passphrase|token|key))(?:[ \t]+|[ \t]?[,;][ \t]?)([^\s\"'=:|,;\x01]{8,})[ \t]*[,;]?\r?$"
 _APP_PASSWORD = (
     r"(?i)app(?:lication)?[ -]?(?:specific[ -])?passw(?:or)?d[^\n\x01]{0,30}?[:= \"'`]([a-z]{4}(?:[ -][a-z]{4}){3})\b"
 )
+
+
+_SAID_BEFORE = (b"password ", b"passwd ", b"pwd ", b"pw ", b"password\t")
+_SETS = Lazy(rb"(?:root|bind|db|admin|olc-?root|ldap-?bind|wpa-?)(?:pw|pwd|passwd|password|psk|passphrase)")
 
 
 # An authenticator's secret, as it is shown to be typed.
@@ -509,12 +504,19 @@ def memorables(scan: Scan) -> Iterator[Span]:
             if start in scan.taken or b"@" in value[1:]:
                 continue
             if (
-                (classes(value) >= 3 or pattern(_PASSWORD_WORD).has(line_around(low, start)))
+                (
+                    classes(value) >= 3
+                    or rx(rb"[A-Za-z]{4,}[0-9]{3,}").fullmatch(value) is not None
+                    or pattern(_PASSWORD_WORD).has(line_around(low, start))
+                )
                 and scan.recall("strong", value, _is_strong)
                 and b"/" not in value
                 and b"=" not in value
                 and (
                     not is_wordy(value)
+                    or (
+                        data[start - 1 : start] == b":" and len(value) >= 10 and value.isalnum() and classes(value) >= 3
+                    )
                     or value[-2:].isdigit()
                     or (classes(value) >= 3 and b":" not in value and _names_a_login(low, start))
                 )
@@ -535,13 +537,22 @@ def memorables(scan: Scan) -> Iterator[Span]:
         for _, value_span in scan.spans(_ACCOUNT):
             start, end, _ = _unquote(data, *value_span)
             value = data[start:end]
-            if (has_symbol(value) or classes(value.translate(None, b"-_.")) >= 3) and scan.recall(
-                "linked", value, _is_chosen
+            told = value[-2:].isdigit() and _names_a_login(low, start)
+            if (told or has_symbol(value) or classes(value.translate(None, b"-_.")) >= 3) and scan.recall(
+                "strong" if told else "linked", value, _is_strong if told else _is_chosen
             ):
                 yield Span(start, end, "password", 3)
     for _, (a, b), (start, end) in scan.spans(_SPACED):
         kind = kind_of(data[a:b])
-        if kind is not None and scan.judge(kind, data[start:end], quoted=False, strict=True):
+        if data[end : end + 1] == b";" and data[b:start].isspace():
+            continue  # a statement
+        # `ENV DB_PASS tiger42` and `bindpw tiger42` are settings; elsewhere words that follow each other are a sentence.
+        sets = kind == "password" and (
+            data[a:b].isupper()
+            or _SETS.fullmatch(data[a:b].lower()) is not None
+            or rx(rb"[A-Za-z]{4,}[0-9]{2,}").fullmatch(data[start:end]) is not None
+        )
+        if kind is not None and scan.judge(kind, data[start:end], quoted=sets, strict=not sets):
             yield Span(start, end, family_of(kind), 3)
     if b"\n" in data:
         for _, value_span in scan.everywhere(_ALONE):

@@ -8,6 +8,9 @@ from itertools import islice
 from .engine import BARRIER, Match, either, has_counts, loose, outline, pattern, rx, without_counts
 from .values import (
     classes,
+    count_digits,
+    count_lower,
+    count_upper,
     has_digit,
     has_entropy,
     has_symbol,
@@ -166,10 +169,15 @@ class Scan:
         return False
 
     def spans(
-        self, source: str, lines: Iterable[tuple[int, int]] | None = None, reach: Reach | None = None
+        self,
+        source: str,
+        lines: Iterable[tuple[int, int]] | None = None,
+        reach: Reach | None = None,
+        *,
+        groups: bool = True,
     ) -> Iterator[list[tuple[int, int]]]:
         """The matches of a pattern that stays within a line; of the lines, if they are known in which it can match."""
-        return self._in_lines(source, pattern(source), lines, reach)
+        return self._in_lines(source, pattern(source) if groups else outline(source), lines, reach)
 
     def find(self, source: str, lines: Iterable[tuple[int, int]] | None = None) -> Iterator[Match]:
         """The same."""
@@ -280,12 +288,12 @@ class Scan:
                 while n < size and before[n][1] <= stop:
                     n += 1
 
-    def everywhere(self, source: str) -> Iterator[list[tuple[int, int]]]:
+    def everywhere(self, source: str, *, groups: bool = True) -> Iterator[list[tuple[int, int]]]:
         """All matches of a pattern, as if for the first time; unless there were none and are none now."""
         before, now = self._before.get(source), self._matched.setdefault(source, [])
         if before is not None and not before and not self.may_wake():
             return iter(())
-        return pattern(source).spans(self.data, noted=now)
+        return (pattern(source) if groups else outline(source)).spans(self.data, noted=now)
 
     def matches(self, source: str) -> bool:
         """Whether a pattern may match anywhere."""
@@ -341,14 +349,12 @@ _RUNS = [(least, rf"[^\t-\r ]{{{least}}}") for least in (16, 20, 24, 30)]
 
 
 def _longest(data: bytes) -> int:
-    """The length of the longest run without white space, as far as anybody asks: 0 below 16, and in a long text 16, 20 or 24 below 30."""
+    """The length of the longest run without white space, as far as anybody asks: 0 below 16, and 16, 20 or 24 below 30."""
     longest = 0
     for least, source in _RUNS:
         if not outline(source).has(data):
             return longest
         longest = least
-        if len(data) <= 8_192:  # a run at a time takes longer, where there are dozens
-            return max(map(len, data.split()))
     return max([end - start for ((start, end),) in outline(r"[^\t-\r ]{30,}").spans(data)], default=longest)
 
 
@@ -411,10 +417,22 @@ def line_around(data: bytes, at: int) -> bytes:
 
 
 def is_path(value: bytes) -> bool:
-    return (
-        value.startswith((b"/", b"./", b"~/", b"../"))
-        or rx(rb"[\w-]+(?:/[\w.-]+)+|[\w-]+\.(?:json|txt|pem|key|ya?ml|env|sh|py|zip|gz|sql|conf|cfg)").fullmatch(value)
+    return value.startswith((b"/", b"./", b"~/", b"../")) or (
+        rx(rb"[\w-]+(?:/[\w.-]+)+|[\w-]+\.(?:json|txt|pem|key|ya?ml|env|sh|py|zip|gz|sql|conf|cfg)").fullmatch(value)
         is not None
+        and not _is_blob(value)
+    )
+
+
+def _is_blob(value: bytes) -> bool:
+    """Base64 with slashes in it, which reads like a path: `IYgdGDUiF3Djo9lSW/r2vtEd`."""
+    return (
+        len(value) >= 16
+        and value.replace(b"/", b"").isalnum()
+        and count_upper(value) >= 3
+        and count_lower(value) >= 3
+        and count_digits(value) >= 2
+        and not any(len(part) >= 3 and (part.isalpha() or is_wordy(part)) for part in value.split(b"/"))
     )
 
 
@@ -537,6 +555,19 @@ LABELS = frozenset(
 )
 
 
+_SPEAKS_OF_FORMS = frozenset(
+    b"""pass password passwords passwd passwort pwd passphrase passcode user username name names mail email login signin signup auth authentication
+    authorization form field fields input inputs key keys token tokens secret secrets credential credentials cred creds error errors invalid valid
+    required reset change changed new old confirm confirmation current hash hashed type types string text value values config configuration
+    settings env environment default not too must short long weak strong missing failed failure match mismatch empty wrong incorrect get set is
+    has have the and for from with without store storage file path url uri host service server client api app admin account data database table
+    column model class method func function var param params arg args option options prompt ask input read write check verify validate show hide
+    toggle label title hint placeholder button icon message msg code length min max regex pattern policy grant flow scope access refresh bearer
+    basic digest random generate generated encrypted encoded decoded plain raw base json yaml xml html form post put header headers cookie session
+    page view list item only none null true false test mock fake dummy sample example my your our""".split()
+)
+
+
 def is_label(value: bytes) -> bool:
     low = value.lower()
     if low in LABELS:
@@ -547,6 +578,12 @@ def is_label(value: bytes) -> bool:
         and not rx(rb"[A-Z].*[A-Z].*[A-Z]").search(value)
     ):
         return value[:1].isupper() or low.rstrip(b":?!.*") in LABELS
+    if rx(rb"[a-z]{3,}_[a-z]{3,}").fullmatch(value) and _SPEAKS_OF_FORMS.isdisjoint(value.split(b"_")):
+        return False  # `open_sesame`
+    if rx(rb"[A-Z]?[a-z]{2,}[A-Z][a-z]{2,}").fullmatch(value) and _SPEAKS_OF_FORMS.isdisjoint(
+        part.lower() for part in rx(rb"[A-Z]?[a-z]+").findall(value)
+    ):
+        return False  # `OpenSesame`
     return (
         rx(
             rb"[a-z]+(?:[A-Z][a-z]+)+|[A-Z][a-z]+(?:[A-Z][a-z]+)*|[a-z]+(?:[._:|/][a-z]+)+[:?]?|[a-z]+(?:_[a-z]+)+|required\|.*|[A-Z][A-Z_]+"

@@ -37,9 +37,12 @@ _FOREIGN = (
     ("Пароль от", "passwd of"), ("пароль для", "passwd for"), ("Пароль для", "passwd for"), ("пароль к", "passwd :"),
     ("пароль", "passwd"), ("Пароль", "passwd"), ("пароля", "passwd"), ("密码", "pw"), ("密碼", "pw"),
     ("口令", "pw"), ("パスワード", "passw"), ("비밀번호는", "pass:"), ("비밀번호가", "pass:"), ("비밀번호", "pass"), ("hasło", "passw"), ("Hasło", "passw"),
-    ("şifre", "passw"), ("Şifre", "passw"), ("токен", "token"), ("секрет", "secret"), ("令牌", "tk"),
+    ("şifrem", "passwd"), ("Şifrem", "passwd"), ("şifre", "passw"), ("Şifre", "passw"), ("токен", "token"), ("секрет", "secret"), ("令牌", "tk"),
     ("：", ":"), ("＝", "="), ("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"), ("是", ":"), ("«", '"'), ("»", '"'),
-    ("„", '"'), ("\u2028", "\n"), ("\u00a0", " "),
+    ("„", '"'), ("비번", "pw"), ("암호", "pw"), ("패스워드", "pass"), ("parolă", "passwd"), ("Parolă", "passwd"),
+    ("парола", "passwd"), ("Парола", "passwd"), ("пароли", "passwd"), ("mật khẩu", "password"), ("Mật khẩu", "password"), ("รหัสผ่าน", "password"),
+    ("पासवर्ड", "passwrd"), ("סיסמה", "passw"), ("סיסמא", "passw"), ("κωδικός", "passwrd"), ("Κωδικός", "passwrd"), ("كلمة المرور", "my password"),
+    ("كلمة السر", "the passw"), ("slaptažodis", "my password"), ("API密钥", "token"), ("APIキー", "token"), ("API 密钥", " token"), ("—", "-"), ("–", "-"), ("密鑰", "tk"), ("密钥", "tk"), ("秘钥", "tk"), ("토큰", "tk"), ("トークン", " tok"), ("\u2028", "\n"), ("\u00a0", " "),
 )  # fmt: skip
 
 
@@ -77,6 +80,17 @@ ANNOUNCING = (
     "senord",
     "parola",
     "heslo",
+    "geslo",
+    "jelsz",
+    "lozink",
+    "pasahitz",
+    "sandi",
+    "schl",
+    "bcrypt",
+    "vpn",
+    "tok ",
+    "tok=",
+    "tok:",
     "phrase",
     "mnemonic",
     "seed",
@@ -148,7 +162,8 @@ def is_announced(low: str) -> bool:
         or "cred" in low or "bearer" in low or "pin:" in low or "cvv" in low or "cvc" in low or "otp" in low
         or "cookie" in low or "login" in low or "contrase" in low or "kennwort" in low or "senha" in low
         or "clave" in low or "mdp" in low or "wachtwoord" in low or "senord" in low or "parola" in low
-        or "heslo" in low or "phrase" in low or "mnemonic" in low or "seed" in low or "code" in low
+        or "heslo" in low or "geslo" in low or "jelsz" in low or "lozink" in low or "pasahitz" in low or "sandi" in low
+        or "schl" in low or "bcrypt" in low or "vpn" in low or "tok " in low or "tok=" in low or "tok:" in low or "phrase" in low or "mnemonic" in low or "seed" in low or "code" in low
         or "sess" in low or "sid=" in low or "jwt" in low or "identified" in low or "machine" in low
         or "zugang" in low or "anmelde" in low or "signature" in low or "psk" in low or "tk" in low
         or "salt" in low or "dsn" in low or "adgangskode" in low or "salasana" in low

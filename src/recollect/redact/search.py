@@ -258,7 +258,7 @@ def _looks(scan: Scan, announced: bool, digits: int, policy: Policy) -> Iterator
     looks: list[Look] = []
     if scan.longest >= 16:
         looks.append(context.tokens)
-    if b"PRIVATE KEY" in data or b"PuTTY-User" in data:
+    if b"PRIVATE KEY" in data or b"PuTTY-User" in data or b"LS0tLS1CRUdJTi" in data:
         looks.append(context.private_keys)
     if digits >= 14:
         looks.append(context.cards)
@@ -267,6 +267,8 @@ def _looks(scan: Scan, announced: bool, digits: int, policy: Policy) -> Iterator
     looks.append(context.files)
     if announced:
         looks += context.LOOKS
+    if scan.longest >= 16:
+        looks += (context.made_with, context.beside_vendors, context.literals)
     # Those whose patterns matched nowhere in the first round: as a rule they match nowhere in the next.
     idle: set[Look] = scan.kept.setdefault("idle", set())
     may_wake, is_first = scan.may_wake(), scan.windows is None

@@ -22,6 +22,7 @@ REACH = 2000  # how far a list, a table or a statement is followed
 _MANY = (
     r"(?i)[\w.-]*(?:passwords|passwds|secrets|credentials|creds|api_?-?keys|access_?-?keys|private_?-?keys|tokens|auth_?keys|backup_?-?codes|recovery_?-?codes|"
     r"scratch_?-?codes|pins)[\"'`]?[ \t]*(?:[:=]|=>|:=)[ \t]*(?:\[\]\w+|new[ ][\w<>\[\], ]+|\w+\()?[ \t]*(?:[{\[(]|\r?\n[ \t]*-[ \t])"
+    r"|[\w.-]*(?:password|passwd|secret|token|api_?-?key)[\"'`]?[ \t]*(?:=>|:=|[:=])[ \t]*\["
 )
 _ITEM = Lazy(
     rb"\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})'|`([^`\n\x01]{4,})`|(?:^|\n)[ \t]*-[ \t]+([^\s\"'{}\[\]:\x01]{8,})[ \t]*(?=\n|$)"
@@ -38,6 +39,8 @@ def collections(scan: Scan) -> Iterator[Span]:
             continue
         name = rx(rb"[\w.-]+").match(data, start)
         kind = kind_of(name.group()) if name else None
+        if kind is None and name and name.group().lower() == b"tokens" and data[at - 1 : at] == b"[":
+            kind = "secret"  # mostly words of a text; noise is none
         if kind is None:
             continue
         close = _CLOSE.get(data[at - 1 : at])

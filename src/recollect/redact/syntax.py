@@ -6,6 +6,7 @@ is looked at from a place is bounded.
 
 from __future__ import annotations
 
+from base64 import b64decode
 from functools import cache
 
 from .assign import value_at
@@ -17,6 +18,7 @@ from .values import (
     decodes_to_pair,
     has_alpha,
     has_digit,
+    has_symbol,
     is_code,
     is_hex,
     is_password,
@@ -40,9 +42,18 @@ _PEM_LINE = Lazy(rb"[A-Za-z0-9+/]{16,}")
 _PPK_END = Lazy(rb"Private-MAC: [0-9a-f]+")
 
 
+_ENCODED_PEM = r"\bLS0tLS1CRUdJTi[A-Za-z0-9+/_-]{30,}={0,2}"
+
+
 def private_keys(scan: Scan) -> Iterator[Span]:
-    """PEM, OpenSSH, PGP and PuTTY private keys; indented, quoted, escaped, or cut off before their end."""
+    """PEM, OpenSSH, PGP and PuTTY private keys; indented, quoted, escaped, encoded once more, or cut off before their end."""
     data = scan.data
+    if b"LS0tLS1CRUdJTi" in data:
+        for ((first, last),) in scan.everywhere(_ENCODED_PEM):
+            # Of `_-` for `/+` it is enough to know that they are no padding: the words that are looked for have neither.
+            head = data[first : first + min(64, last - first & ~3)].translate(bytes.maketrans(b"-_", b"+/"))
+            if b"PRIVATE KEY" in b64decode(head):
+                yield Span(first, last, "private-key", 0)
     done = 0
     for (start, body), _ in scan.everywhere(_PEM):
         if start < done:
@@ -193,7 +204,7 @@ def _is_url_password(value: bytes, user: bytes) -> bool:
 
 _CONNECTION = (
     r"(?i)(?:^|[;\s\"',?&(])(?:password|pwd|accountkey|sharedaccesskey|sharedsecretvalue|sharedaccesssignature|user password|passwd|access ?key|"
-    r"primarykey|secondarykey|authkey|clientsecret|client secret|sastoken|pass|secretkey)[ \t]?=[ \t]?(\"[^\"\n\x01]{4,}\"|'[^'\n\x01]{4,}'|[^;\"'\s\x01]{3,})"
+    r"primarykey|secondarykey|authkey|clientsecret|client secret|sastoken|pass|secretkey|secret)[ \t]?=[ \t]?(\"[^\"\n\x01]{4,}\"|'[^'\n\x01]{4,}'|[^;\"'\s\x01]{3,})"
 )
 
 
@@ -342,11 +353,11 @@ _SHORT_FLAGS = (
     (r"(?i)\bsshpass[ \t]+-p[ \t]*(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01]+))", "sshpass"),
     (r"(?i)\b(?:mysql|mysqldump|mysqladmin|mariadb|mycli)\b[^\n|\x01]*?[ \t]-p(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "mysql mariadb mycli"),
     (r"(?i)\b(?:docker|podman|helm|az|oc|npm|nerdctl|crane|skopeo|ldapsearch|ldapadd|mongo|mongosh|mongodump|redis-cli|sqlcmd|bcp|psql|smbclient|rdesktop|xfreerdp|"
-     r"ansible-vault|wget|nmcli|mosquitto_pub|mosquitto_sub|zip|7z|unzip|expect|lftp|ftp|sqlplus|keytool|snowsql|clickhouse-client|influx|cqlsh|impacket-\w+|evil-winrm|crackmapexec)\b"
+     r"ansible-vault|security|osql|isql|cypher-shell|keepassxc-cli|altool|certutil|signtool|buildah|wget|nmcli|mosquitto_pub|mosquitto_sub|zip|7z|unzip|expect|lftp|ftp|sqlplus|keytool|snowsql|clickhouse-client|influx|cqlsh|impacket-\w+|evil-winrm|crackmapexec)\b"
      r"[^\n|\x01]*?[ \t](?:-p|-w|-a|-P|/p:|-pass)[ \t]?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "%-p %-w %-a /p:"),
     (r"(?i)[ \t](?:-u|--user|--auth|--proxy-user|-U|--userpwd|--login)[ \t=]*[\"']?[^\s:%\"'\x01/]{1,80}[:%]([^\s\"'\x01]{3,})()()", "-u --user --auth --proxy-user --login"),
     (r"(?i)\b(?:openssl)\b[^\n\x01]*?(?:pass:)([^\s\"'\x01]{3,})()()", "pass:"),
-    (r"(?i)\bidentified[ \t]+(?:with[ \t]+[\w.'\"]+[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)')()", "identified"),
+    (r"(?i)\bidentified[ \t]+(?:with[ \t]+[\w.'\"]+[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'`;,()\x01]{4,}))", "identified"),
     (r"(?i)\bpassword[ \t]+(?:=[ \t]*)?E?'([^'\n\x01]{3,})'()()", "password"),
     (r"(?i)\b(?:login|user(?:name)?|machine[ \t]+[^\s\x01]+)[ \t\r\n]+[^\s\x01]+[ \t\r\n]+pass(?:word|wd)?[ \t]+([^\s\"'\x01]{3,})()()", "login user machine"),
     (r"(?i)\b(?:requirepass|masterauth)[ \t]+\"?([^\s\"\x01]{3,})()()", "requirepass masterauth"),
@@ -358,11 +369,11 @@ _SHORT_FLAGS = (
     (r"(?i)\b(?:rabbitmqctl|rabbitmqadmin)\b[^\n\x01]*?(?:add_user|change_password)[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "rabbitmq"),
     (r"(?i)\bsnmp-server[ \t]+community[ \t]+([^\s\"'\x01]{4,})()()", "snmp-server"),
     (r"(?i)\b(?:sqlplus|expdp|impdp|sqlldr|rman)[ \t]+(?:-\w+[ \t]+)*[\"']?[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "sqlplus expdp impdp sqlldr"),
-    (r"(?i)\b(?:hmac\.new\(|AES\.new\(|Fernet\(|create(?:Hmac|Cipheriv|Decipheriv)\([^,\n\x01]{1,40},|SecretKeySpec\(|Mac::new_from_slice\()[ \t]*[rbu]?[\"']([^\"'\n\x01]{8,})[\"']()()", "hmac aes fernet cipher"),
+    (r"(?i)\b(?:hmac\.new\(|AES\.new\(|Fernet\(|create(?:Hmac|Cipheriv|Decipheriv)\([^,\n\x01]{1,40},|SecretKeySpec\(|Mac::new_from_slice\(|\bkey[ \t]*=[ \t]*(?:bytes\.fromhex|bytearray\.fromhex|(?:binascii\.)?unhexlify)\()[ \t]*[rbu]?[\"']([^\"'\n\x01]{8,})[\"']()()", "hmac aes fernet cipher fromhex unhexlify"),
     (r"(?i)\bssh-keygen\b[^\n\x01]*?[ \t]-N[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "keygen"),
     (r"(?i)\boracle:(?:thin|oci):[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "thin: oci:"),
     (r"(?i)\bjwt\w*\.(?:encode|sign|decode|verify)\w*\([^\n\x01]{1,100}?,[ \t]*b?[\"']([^\"'\n\x01]{6,})[\"'][ \t]*[,)]()()", "jwt"),
-    (r"(?i)passw(?:or)?d[^\n\x01]{0,40}?\.(?:send_?keys|type|fill|set_?value|val|input|enter_?text|typeText|press_?keys)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "passw"),
+    (r"(?i)passw(?:or)?d[^\n\x01]{0,40}?\.(?:send_?keys|type|fill|set_?value|val|input|enter_?text|typeText|press_?keys|set_?text)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "passw"),
     (r"(?i)basic_?auth(?:entication|orization)?[ \t]*\(?[ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*(?:Some\()?[\"']([^\"'\n\x01]{4,})[\"']()()", "basic"),
     (r"[\"']([^\"'\n\x01]{5,})[\"']\.(?:toCharArray|getBytes)\(()()", "tochararray getbytes"),
     (r"(?i)\b(?:password|secret|key)[ \t]+[05789][ \t]+([^\s\"'\x01]{6,})()()", "password%7 secret%5 secret%9 secret%8 key%7 password%0 password%5 password%8"),
@@ -373,15 +384,31 @@ _SHORT_FLAGS = (
     (r"(?i)(?:github|gitlab|bitbucket)-(?:oauth|token)[\"'][ \t]*:[ \t]*\{[ \t]*[\"'][\w.-]+[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9_-]{20,})[\"']()()", "-oauth hub-token lab-token bucket-token"),
     (r"(?i)[\"']user(?:name)?[\"'][ \t]*:[ \t]*[\"'][^\"'\n\x01]{1,64}[\"'][ \t]*,[ \t]*[\"']key[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9+/=_-]{16,})[\"']()()", "\"key\" 'key'"),
     (r"(?i)\blogin[ \t]+(?:--relogin[ \t]+)?([0-9a-f]{32,})(?:[^\w-]|$)()()", "login"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-[ne]+[ \t]+)?(?:[\"']%s(?:\\n)?[\"'][ \t]+)?[\"']([^\s\"'|\\\x01]{4,})[^\n|\x01]{0,60}\|[ \t]*(?:sudo[ \t]+(?:-S|passwd|chpasswd)|passwd|chpasswd|kinit|cryptsetup|su\b)()()", "echo printf"),
+    (r"(?i)[ \t](?:-[uUD]|--?user(?:name)?|/u|/user|/ru)(?:[ \t]+|[=:])[^\s\x01-][^\s\x01]*[ \t][^\n|\x01]*?(?:-[pPw]|/p|/rp)[ \t:]+[\"']?([^\s\"'\x01/-][^\s\"'\x01]{4,})()()", "%-p%%-w% %-p %-w /rp% /p%"),
+    (r"(?i)passw(?:or)?d[\"']?[ \t]*,?[ \t]*with:?[ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "with%\" with%' with:"),
+    (r"(?i)\bwpa_passphrase[ \t]+(?:\"[^\"\n\x01]+\"|[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{8,63})()()", "wpa_passphrase"),
+    (r"(?i)\bsudo[ \t]+-S[^\n<\x01]*<<<[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "sudo%-s"),
+    (r"(?i)\b(?:unrar|rar|arj|twine|httpie|https?)[ \t][^\n|\x01]*?-(?:a[ \t]+[^\s:\x01]+:|hp|p)[ \t]?[\"']?([^\s\"'\x01/-][^\s\"'\x01]{3,})()()", "unrar rar%x twine http%-a https%-a"),
+    (r"(?i)\b(?:cargo|gh|glab|snyk|fly|flyctl|railway|netlify|heroku|doctl|wandb|huggingface-cli|vercel|terraform|pulumi|codecov|vault)\b[^\n|\x01]*?(?:\blogin|\bauth|[ \t]-t|--?token|<<<)[ \t]+[\"']?([A-Za-z0-9][A-Za-z0-9_.+/=-]{15,})()()", "cargo%login gh%auth glab%auth snyk%auth fly%auth doctl wandb%login huggingface-cli codecov terraform%login pulumi%login vault%login"),
+    (r"(?i)[\w.$-]{1,64}:([^\s\"'@:/\x01]{3,64})@(?:tcp|unix|udp)\(()()", "@tcp( @unix( @udp("),
+    (r"(?i)\bsp_(?:addlogin|password|addlinkedsrvlogin)\b[^\n\x01]*?,[ \t]*N?'([^'\n\x01]{4,})'()()", "sp_addlogin sp_password sp_addlinkedsrvlogin"),
+    (r"(?i)\b(?:bcrypt\.\w+|hashpw|make_password|check_password(?:_hash)?|verify_password|hash_password|generate_password_hash|password_hash|password_verify)\([^\"'\n\x01]{0,30}b?[\"']([^\"'\n\x01]{5,})[\"']()()", "bcrypt. hashpw make_password check_password verify_password hash_password password_hash password_verify"),
+    (r"(?i)[\"']([^\"'\s\x01]{5,})[\"'][^\"'\n\x01]{0,12}?(?://|#|/\*|--)[ \t]*(?:\w+[ \t]+){0,3}(?:password|passwd|pwd|passphrase)(?:[ \t.]|\r?$)()()", "//%pass #%pass /*%pass --%pass"),
+    (r"(?i)\b(?:psexec|plink|pscp|psftp)(?:64)?(?:\.exe)?\b[^\n|\x01]*?[ \t]-(?:pw|p)[ \t]+(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01%$-][^\s\"'\x01]*))", "psexec plink pscp psftp"),
+    (r"(?i)\bsend(?:_user)?[ \t]+(?:--[ \t]+)?[\"']([^\"'\n\x01$]{5,})\\[rn][\"']()()", "send%\" send%' send%--"),
+    (r"(?i)[\"']([^\"'\n\x01]{5,})[\"']\.equals(?:IgnoreCase)?\([ \t]*(?:\w*\.)*\w*(?:passw(?:or)?d|pwd|pass)\b()()", ".equals"),
+    (r"(?i)\bhttp_basic(?:_authenticate_with)?\b[^\n\x01]{0,40}?[\"'][^\"'\n\x01]+[\"'][ \t]*,[^\n\x01\"']{0,20}[\"']([^\"'\n\x01]{4,})[\"']()()", "http_basic"),
+    (r"(?i)\benable[ \t]+(?:secret|password)[ \t]+(?:level[ \t]+[0-9]+[ \t]+)?(?:[05789][ \t]+)?([^\s\"'\x01]{5,})()()", "enable%secret enable%password"),
+    (r"(?i)\bnickserv\b[^\n\x01]{0,20}?identify[ \t]+(?:[\w-]+[ \t]+)?([^\s\"'\x01]{5,})()()", "nickserv"),
+    (r"(?i)[ \t]/(?:password|passwd|pwd|pass|rp)[: ][\"']?([^\s\"'\x01*%$/]{4,})()()", "/password /passwd /pwd /pass /rp"),
     (r"(?i)\bnet[ \t]+(?:user|use)[ \t]+(?:[a-z]:[ \t]+)?[^\s\x01]+[ \t]+(?:/user:[^\s\x01]+[ \t]+)?([^\s/\"'\x01]{4,64})()()", "net%use"),
 )  # fmt: skip
 
 
 # Asked only where one of their words stands, though they would match without it.
-_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign")  # fmt: skip
+_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign directoryentry")  # fmt: skip
 _CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect")  # fmt: skip
-# A client, or a wallet, made with nothing but a key.
-_MADE_WITH = r"(?i)\b\w*(?:client|wallet)\w*\([ \t]*[\"']((?:0x)?[A-Za-z0-9_-]{32,100})[\"']"
 
 
 def commands(scan: Scan) -> Iterator[Span]:
@@ -407,17 +434,6 @@ def commands(scan: Scan) -> Iterator[Span]:
                 strict=kind != "password",
             ):
                 yield Span(start, end, family_of(kind), 2)
-    if scan.longest >= 40 and scan.has(b"client(", b"wallet"):
-        for whole, (start, end) in scan.spans(_MADE_WITH):
-            word = data[start:end]
-            is_wallet = b"wallet" in low[whole[0] : start]
-            if (
-                start not in scan.taken
-                and is_random(word, 32)
-                and not is_uuid(word)
-                and (is_hex(word) if is_wallet else classes(word) >= 3)
-            ):
-                yield Span(start, end, "api-key", 2)
     asked: list[_Asked] | None = scan.kept.get("flags")
     asked = _asked(low) if asked is None else [row for row in asked if any(map(low.__contains__, _gate(row[1])))]
     scan.kept["flags"] = asked
@@ -437,8 +453,19 @@ def commands(scan: Scan) -> Iterator[Span]:
             word = data[start:end].rstrip(b";,)|")
             if words.startswith("login") and rx(rb"\s(?:and|or|with|the|your)\s").search(data, *found.span()):
                 continue
-            if words.startswith("-u") and rx(rb"\d+|[\w.-]+/.*|latest|\d[\d.]*.*").fullmatch(word):
+            if words.startswith("-u") and rx(rb"\d+|[\w.-]+/.*|latest|\d+(?:\.\d+)+.*|\d+-[a-z]+").fullmatch(word):
                 continue  # docker run -u 1000:1000, image:tag
+            if words.startswith("%-p%%") and not (
+                has_digit(word) and has_alpha(word) and not rx(rb"[\w.-]*[:/=].*|v?[0-9.]+[a-z]{0,4}").fullmatch(word)
+            ):
+                continue  # a port, a volume, a version
+            if words.startswith("identified") and found.start(3) >= 0:
+                if not has_digit(word) or not data[found.start() : start].lower().rstrip().endswith(b"by"):
+                    continue  # `identified by the`, `identified as v2`
+            if words.startswith("enable") and not has_digit(word) and not has_symbol(word):
+                continue  # `enable secret rotation`
+            if words.startswith("send") and b"assw" not in low[max(0, start - 90) : end + 40]:
+                continue
             if words.startswith(("jwt", "tochar")) and (
                 rx(rb"[HREP]S\d{3}|[\w-]+").fullmatch(word) and not has_digit(word[3:])
             ):

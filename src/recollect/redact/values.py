@@ -42,7 +42,7 @@ def _is_filling(low: bytes) -> bool:
 
 # A reference to a value kept elsewhere: a variable, a template, a vault.
 _REFERENCE = (
-    r"\$\{|\$\(|^\$[A-Za-z_]\w*(?:$|[/.:\[])|^\$[0-9@*#]$|\{\{|\}\}|\{[A-Za-z_][\w.]*\}|%[A-Za-z_]\w*%$|%\(|%[sdvqr]$|^@[\w.]+@$|#\{|<%|^!|^&[a-z]+$|^\*[a-z_]+$"
+    r"\$\{|\$\(|^\$[A-Za-z_]\w*(?:$|[/.:\[])|^\$[0-9@*#]$|\{\{|\}\}|\{[A-Za-z_][\w.]*\}|%[A-Za-z_]\w*%$|%\(|%[sdvqr]$|^@[\w.]+@$|#\{|<%|^!(?:[01]\b|!?[A-Za-z_/]+(?:$|[ \t]))|^&[a-z]+$|^\*[a-z_]+$"
     r"|^(?:vault|op|arn|ssm|sm|secretsmanager|gcp-sm|file|env|ref\+?\w*|awssm|keyring|projects)[:/]"
     r"|^ENC\[|^<|^\[|^\{|^/[\w.-]+/|^\./|^~/|^[A-Za-z]:\\|^https?://[^\s:@/]+(?:[/?#]|$)|^https?://[^\s@]*$"
 )
@@ -63,6 +63,7 @@ _TYPE = Lazy(
 _CAMEL = Lazy(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _PARTS = Lazy(rb"[-_.:/]")
 _GROUPS = Lazy(rb"[ -]")
+_TURNS = Lazy(rb"[0-9](?=[A-Za-z])")
 _CONSONANTS = Lazy(rb"[bcdfghjklmnpqrstvwxz]{5,}", 2)
 _UUID = Lazy(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _HEX = Lazy(rb"(?:0x)?[0-9a-fA-F]+")
@@ -200,8 +201,28 @@ def is_code(value: bytes) -> bool:
             or _TYPE.match(value) is not None
         )
     if len(value.translate(None, _CODING)) < len(value):
-        return pattern(_CODE).has(value) or _TYPE.match(value) is not None
+        return (pattern(_CODE).has(value) and not _is_dotted_noise(value)) or _TYPE.match(value) is not None
     return (value[:4].isupper() and _CONSTANT.fullmatch(value) is not None) or _TYPE.match(value) is not None
+
+
+# `river.tundra27`; `hashlib.sha256`, `np.float32` end in a number too.
+_CHOSEN_DOTTED = Lazy(
+    rb"[a-z]{3,}\.(?!sha|md|aes|base|utf|u?int|float|complex|crc|blake|latin|iso|cp|bytes|rs|hs|es|ps)[a-z]{3,}[0-9]{2,4}"
+)
+
+
+def _is_dotted_noise(value: bytes) -> bool:
+    """`s.4Kf...`, `mPq7.x9...`, `river.tundra27`: written like an attribute, but nobody names one so."""
+    if _CHOSEN_DOTTED.fullmatch(value):
+        return True
+    body = max(value.split(b"."), key=len)
+    return (
+        len(body) >= 16
+        and value.replace(b".", b"").isalnum()
+        and count_digits(body) >= 2
+        and (len(_TURNS.findall(body)) >= 2)
+        and has_entropy(body, 3.0)
+    )
 
 
 def is_wordy(value: bytes) -> bool:
@@ -209,6 +230,8 @@ def is_wordy(value: bytes) -> bool:
     digits = count_digits(value)
     if digits > 4 or digits > 0.34 * len(value):
         return False
+    if digits >= 2 and value.isalnum() and len(_TURNS.findall(value)) >= 2:
+        return False  # letters go on after digits, and again: `x3k9f` is no word, `sha256sum` is one
     words = _CAMEL.findall(value)
     letters = sum(map(len, words))
     if not words or letters < 0.7 * len(value):
@@ -217,7 +240,7 @@ def is_wordy(value: bytes) -> bool:
     for word in words:
         size = len(word)
         if size <= 2:
-            if len(words) <= 4:
+            if len(words) <= 4 and not digits:
                 good += size
         elif (
             0.19 * size <= size - len(word.translate(None, b"aeiouyAEIOUY")) <= 0.72 * size
@@ -241,6 +264,8 @@ def is_noise(value: bytes, least: int = 16) -> bool:
         return size >= max(16, least) and has_digit(value) and has_entropy(value, 2.6)
     if is_uuid(value):
         return True
+    if size >= 24 and b"-" in value and is_hex(value.replace(b"-", b"")):
+        return has_digit(value) and has_entropy(value, 2.6)
     if is_wordy(value):
         return False
     if not has_entropy(value, 2.75 if size < 16 else 3.0 if size < 20 else 3.2 if size < 32 else 3.5):
