@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("psycopg")
 
-from recollect.db.postgres import translate
+from recollect.db.postgres import _numbered, _together, _written, translate
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,29 @@ def test_translation(sql: str, translated: str, names: tuple[str, ...]) -> None:
 def test_the_rest_of_a_statement_is_untouched() -> None:
     sql = "select count(*) filter (where x ->> 'k' = :v) from t /* no params */"
     assert translate(sql)[0] == sql.replace(":v", "%(v)s")
+
+
+@pytest.mark.parametrize(
+    ("sql", "numbered", "names"),
+    [
+        ("select :b, :a, :b", b"select $1, $2, $1", ("b", "a")),
+        ("select a % 2, '%s', :a::text", b"select a % 2, '%s', $1::text", ("a",)),
+    ],
+)
+def test_as_the_server_takes_it(sql: str, numbered: bytes, names: tuple[str, ...]) -> None:
+    assert _numbered(sql) == (numbered, names)
+
+
+def test_statements_go_together_when_each_only_writes_to_a_table() -> None:
+    one, two = "insert into a (x, y) values (%s, '%%s')", "update b set x = %s where y = %s"
+    assert (
+        _together((one, two)) == b"with w0 as (insert into a (x, y) values ($1, '%s')) update b set x = $2 where y = $3"
+    )
+    assert (_written(one), _written(two)) == ("a", "b")
+    for other in (
+        "insert into a select 1",
+        "update a set x = (select 1)",
+        "insert into a (x) values (1) returning x",
+        "delete from a",
+    ):
+        assert _written(other) is None, other

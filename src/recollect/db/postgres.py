@@ -19,6 +19,7 @@ import time
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import psycopg
@@ -92,6 +93,43 @@ def _block(sql: str, rows: int) -> str:
     return head + values + ", ".join([re.sub(r"%\(\w+\)s", "%s", one)] * rows) + conflict + rest
 
 
+_PLACE = re.compile(r"%(?:%|s|\((\w+)\)s)")
+
+
+@cache
+def _numbered(sql: str) -> tuple[bytes, tuple[str, ...]]:
+    """A statement as the server itself takes it, with `$1` for the first of the names: psycopg's own way there is a third of what
+    a statement costs a client."""
+    statement, names = translate(sql)
+    places = {name: f"${n}" for n, name in enumerate(names, 1)}
+    return _PLACE.sub(lambda m: places[m[1]] if m[1] else "%", statement).encode(), names
+
+
+@cache
+def _in_order(sql: str) -> tuple[str, tuple[str, ...]]:
+    """A statement with its parameters in the order in which they stand, and their names."""
+    statement = translate(sql)[0]
+    return re.sub(r"%\(\w+\)s", "%s", statement), tuple(re.findall(r"%\((\w+)\)s", statement))
+
+
+@cache
+def _written(sql: str) -> str | None:
+    """The table that a statement writes to, if it does nothing else; None if it may look at what others of its transaction
+    wrote."""
+    found = re.match(r"(?:insert into|update) (\w+) ", sql)
+    return None if found is None or "select" in sql or "returning" in sql else found.group(1)
+
+
+@cache
+def _together(statements: tuple[str, ...]) -> bytes:
+    """Statements that write to a table each, as one, as the server itself takes it."""
+    *first, last = statements
+    begin = ", ".join(f"w{n} as ({sql})" for n, sql in enumerate(first))
+    number = count(1)
+    whole = f"with {begin} {last}" if first else last
+    return _PLACE.sub(lambda m: "%" if m[0] == "%%" else f"${next(number)}", whole).encode()
+
+
 def _lexeme(term: str) -> str:
     """A term as far as a tsvector takes it: 2,046 bytes."""
     return term[:500]
@@ -112,37 +150,75 @@ class PostgresTx:
         self._pipeline = pipeline
         """What is sent goes on its way with the next statement whose answer is read: half of what a small write costs is
         waiting for answers that say nothing."""
+        self._waiting: dict[str, tuple[str, Sequence[Any]]] = {}
+        """Table -> what is to be written to it, until something is asked or another statement goes to the same table: then
+        they go as one. What a statement costs a client is mostly the same, whatever it does."""
+        self.was_answered = False
+        """Whether the server has answered anything in this transaction."""
+
+    def flush(self) -> None:
+        """Send what waits."""
+        if self._waiting:
+            waiting = list(self._waiting.values())
+            self._waiting.clear()
+            statement = _together(tuple(sql for sql, _ in waiting))
+            self._ask(statement, [value for _, values in waiting for value in values])
+
+    def _wait(self, sql: str, values: Sequence[Any]) -> None:
+        table = _written(sql)
+        if table is None:
+            self.flush()
+            self._ask(_together((sql,)), values)
+            return
+        if table in self._waiting or len(self._waiting) >= FEW:
+            self.flush()
+        self._waiting[table] = (sql, values)
 
     def _execute(self, sql: str, params: dict[str, Any]) -> psycopg.Cursor[Row]:
+        self.flush()
         params["user"] = self.user
-        return self._connection.execute(translate(sql)[0].encode(), params)
+        statement, names = _numbered(sql)
+        return self._ask(statement, [params[name] for name in names])
+
+    def _ask(self, statement: bytes, values: Sequence[Any]) -> psycopg.Cursor[Row]:
+        return psycopg.RawCursor(self._connection).execute(statement, values)
 
     def all(self, sql: str, /, **params: Any) -> list[Row]:
-        return self._execute(sql, params).fetchall()
+        found = self._execute(sql, params).fetchall()
+        self.was_answered = True
+        return found
 
     def one(self, sql: str, /, **params: Any) -> Row | None:
-        return self._execute(sql, params).fetchone()
+        found = self._execute(sql, params).fetchone()
+        self.was_answered = True
+        return found
 
     def run(self, sql: str, /, **params: Any) -> int:
         cursor = self._execute(sql, params)
         if self._pipeline is not None:
             self._pipeline.sync()  # only then it is known how many
+        self.was_answered = True
         return cursor.rowcount
 
     def send(self, sql: str, /, **params: Any) -> None:
-        self._execute(sql, params)
+        params["user"] = self.user
+        statement, names = _in_order(sql)
+        self._wait(statement, [params[name] for name in names])
 
     def later(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
         return self._execute(sql, params).fetchall
 
     def queue(self, kind: str, key: str, delay_ms: int, /) -> None:
         now = ids.now()
-        self._execute(QUEUE, {"kind": kind, "key": key, "at": now + delay_ms, "now": now})
+        self.send(QUEUE, kind=kind, key=key, at=now + delay_ms, now=now)
 
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
-        if 1 < len(rows) <= FEW and not same and (block := _block(sql, len(rows))):
-            self._connection.execute(block.encode(), [value for row in rows for value in row])
+        if not rows:
             return
+        if len(rows) <= FEW and (block := _block(sql, len(rows))):
+            self._wait(block, [value for row in rows for value in (*same, *row)])
+            return
+        self.flush()
         statement, names = translate(sql)
         params = [dict(zip(names, (*same, *row), strict=True)) for row in rows]
         if len(params) == 1 or (self._pipeline is not None and len(params) <= FEW):
@@ -315,23 +391,29 @@ class Postgres:
 
     def _once(self, user: str, fn: Callable[[Tx], T], begin: str, create: bool) -> T:
         with self._pool.connection() as connection:
+            no, mark = self._users.get(user, 0), _Mark("", "", connection.info.backend_pid)
+            if create:
+                # One row for each connection, in the statement that is sent anyway.
+                owner = self._owners.setdefault(connection, f"commit {secrets.token_hex(8)}")
+                mark = _Mark(owner, f"{secrets.token_hex(8)} {ids.now()}", mark.backend)
+            tx: PostgresTx | None = None
             try:
-                no, mark = self._enter(connection, user, begin, create)
-            except (psycopg.OperationalError, psycopg.InterfaceError) as e:
-                if connection.broken:
-                    raise _Stale from e  # nothing was asked of it yet: a fresh connection may try
-                raise
-            try:
-                if create and PIPELINES:
-                    # It ends, and every error in it is known, before the commit is sent.
-                    with connection.pipeline() as pipeline:
-                        result = fn(PostgresTx(connection, no, pipeline))
-                else:
-                    result = fn(PostgresTx(connection, no))
-            except BaseException:
+                # The beginning goes on its way with the first question. It ends, and every error in it is known, before the
+                # commit is sent.
+                with connection.pipeline() if PIPELINES else contextlib.nullcontext() as pipeline:
+                    self._begin(connection, user, no, begin, mark)
+                    if not no:
+                        no = self._learn_number(connection, user, create)
+                    tx = PostgresTx(connection, no, pipeline)
+                    result = fn(tx)
+                    tx.flush()
+            except BaseException as e:
                 if not connection.broken:
                     with contextlib.suppress(psycopg.Error):
                         connection.execute(b"rollback")
+                elif isinstance(e, (psycopg.OperationalError, psycopg.InterfaceError)):
+                    if tx is None or not tx.was_answered:
+                        raise _Stale from e  # nothing was heard from it yet: a fresh connection may try
                 raise
             try:
                 connection.execute(b"commit")
@@ -346,38 +428,32 @@ class Postgres:
             self._users[user] = no
         return result
 
-    def _enter(self, connection: Connection, user: str, begin: str, create: bool) -> tuple[int, _Mark]:
-        """Begin, and say whose transaction this is, in one message: it is a quarter of what a small read costs. (Values are
-        put in by psycopg's own quoting, since a message of two statements takes no parameters.) Returns the user's number
-        and, when writing, the mark it will leave."""
-        no = self._users.get(user, 0)
-        mark = _Mark("", "", connection.info.backend_pid)
+    def _begin(self, connection: Connection, user: str, no: int, begin: str, mark: _Mark) -> None:
+        """Begin, and say whose transaction this is; when writing, leave the mark."""
         whose = "select set_config('recollect.user_id', %s, true), set_config('recollect.user_no', %s, true)"
-        first = psycopg.ClientCursor(connection)
-        if create:
-            # One row for each connection, in the statement that is sent anyway.
-            owner = self._owners.setdefault(connection, f"commit {secrets.token_hex(8)}")
-            mark = _Mark(owner, f"{secrets.token_hex(8)} {ids.now()}", connection.info.backend_pid)
-            first.execute(
-                f"{begin}; with mark as (insert into meta (name, value) values (%s, %s)"
+        connection.execute(begin.encode())
+        if mark.owner:
+            connection.execute(
+                "with mark as (insert into meta (name, value) values (%s, %s)"
                 f" on conflict (name) do update set value = excluded.value) {whose}",
                 (mark.owner, mark.token, user, str(no)),
             )
         else:
-            first.execute(f"{begin}; {whose}", (user, str(no)))
-        if not no:
+            connection.execute(whose, (user, str(no)))
+
+    def _learn_number(self, connection: Connection, user: str, create: bool) -> int:
+        found = connection.execute("select no from users where id = %s", (user,)).fetchone()
+        found = found or self._erased_no(connection, user, create)
+        if found is None and create:
+            connection.execute(
+                "insert into users (id, created_at) values (%s, %s) on conflict (id) do nothing", (user, ids.now())
+            )
             found = connection.execute("select no from users where id = %s", (user,)).fetchone()
-            found = found or self._erased_no(connection, user, create)
-            if found is None and create:
-                connection.execute(
-                    "insert into users (id, created_at) values (%s, %s) on conflict (id) do nothing", (user, ids.now())
-                )
-                found = connection.execute("select no from users where id = %s", (user,)).fetchone()
-                if found is None:
-                    raise StorageError(f"{self.location}: the user could not be added.")
-            no = int(found[0]) if found else 0
-            connection.execute("select set_config('recollect.user_no', %s, true)", (str(no),))
-        return no, mark
+            if found is None:
+                raise StorageError(f"{self.location}: the user could not be added.")
+        no = int(found[0]) if found else 0
+        connection.execute("select set_config('recollect.user_no', %s, true)", (str(no),))
+        return no
 
     def _erased_no(self, connection: Connection, user: str, create: bool) -> Row | None:
         """The number of someone who was erased: what is left of them is receipts, and what must not come back. When they
