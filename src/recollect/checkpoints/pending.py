@@ -8,7 +8,7 @@ from . import pieces, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ..conversations import Found
     from ..db import Row, Tx
@@ -65,17 +65,25 @@ def put(
 
 def since(tx: Tx, no: int, namespace: str, ids: Sequence[str]) -> dict[str, list[Row]]:
     """(task, channel, type, data) of what was written since each checkpoint, in the order of the tasks."""
-    found: dict[str, list[Row]] = {id: [] for id in ids}
+    return asking(tx, no, namespace, ids)()
+
+
+def asking(tx: Tx, no: int, namespace: str, ids: Sequence[str]) -> Callable[[], dict[str, list[Row]]]:
+    """`since`, whose answer is read further on."""
     marks = record.marks("i", ids)
-    rows = tx.all(
+    rows = tx.later(
         "select namespace, checkpoint_id, task_id, idx, task_path, channel, type, data, checksum from checkpoint_writes"
         " where user_no = :user and conversation_no = :c and namespace = :ns"
         f" and checkpoint_id in ({', '.join(':' + m for m in marks)})",
         c=no, ns=namespace, **marks,
     )  # fmt: skip
-    rows.sort(key=lambda row: (row[4], row[2], row[3]))
-    for row in rows:
-        if record.crc(row[:8]) != row[8]:
-            raise Damaged(f"A write of checkpoint {row[1]!r} is not what was written. {pieces.DAMAGED}")
-        found[row[1]].append((row[2], row[5], row[6], row[7]))
-    return found
+
+    def read() -> dict[str, list[Row]]:
+        found: dict[str, list[Row]] = {id: [] for id in ids}
+        for row in sorted(rows(), key=lambda row: (row[4], row[2], row[3])):
+            if record.crc(row[:8]) != row[8]:
+                raise Damaged(f"A write of checkpoint {row[1]!r} is not what was written. {pieces.DAMAGED}")
+            found[row[1]].append((row[2], row[5], row[6], row[7]))
+        return found
+
+    return read

@@ -205,11 +205,16 @@ def flat(have: Have, key: bytes) -> list[bytes]:
 
 
 def secret(tx: Tx, no: int) -> Stored | None:
-    row = tx.one(
+    return asking_secret(tx, no)()
+
+
+def asking_secret(tx: Tx, no: int) -> Callable[[], Stored | None]:
+    """`secret`, whose answer is read further on."""
+    rows = tx.later(
         "select type, data from checkpoint_pieces where user_no = :user and conversation_no = :c and key = :key",
         c=no, key=b"",
     )  # fmt: skip
-    return None if row is None else (row[0], row[1])
+    return lambda: next(((type, data) for type, data in rows()), None)
 
 
 def same_secret(tx: Tx, no: int, mine: Stored, known_as: int) -> None:

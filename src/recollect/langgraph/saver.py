@@ -214,6 +214,7 @@ class Saver(Threads):
         shared = self._shared
         shared.keep(shared.secrets, (store.user, place.thread), secret._replace(no=found.no))
         shared.keep(shared.recent, place.key(checkpoint["id"]), recent)
+        shared.keep(shared.newest, place.key(None), checkpoint["id"])
         if not encrypts(self.serde):  # what is sealed anew is not what was stored
             have = shared.have(store.user, found.no)
             for value in made.values.values():
