@@ -49,10 +49,12 @@ def put(
     # Tasks write side by side; only who may have to make the secret of the hash does so alone.
     looked = conversations.looking(tx, conversation, tx.for_adding if known_as else tx.for_update)
     any = erased.asking(tx, erased.CHECKPOINT)
+    values = [w.value for w in writes]
+    add = pieces.adding(tx, known_as, values, frozenset()) if known_as else None
     found = record.enter(tx, conversation, looked)
     erased.refuse_checkpoint(tx, conversation, checkpoint, any=any)
     pieces.same_secret(tx, found.no, mine, known_as)
-    pieces.add(tx, found.no, [w.value for w in writes], frozenset())
+    (add if add is not None and found.no == known_as else pieces.adding(tx, found.no, values, frozenset()))()
     again = bool(writes) and all(w.idx < 0 for w in writes)
     rows = []
     for w in writes:

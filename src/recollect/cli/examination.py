@@ -49,7 +49,7 @@ class Snapshot:
         with file.translated(self.location):
             self._connection = _connect(path, key)
 
-    def read(self, user: str, fn: "Callable[[Tx], T]", /) -> T:
+    def read(self, user: str, fn: "Callable[[Tx], T]", /, *, brief: bool = False) -> T:
         from ..db.transaction import SQLiteTx
 
         with file.translated(self.location):

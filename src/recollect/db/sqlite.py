@@ -58,7 +58,7 @@ class SQLite:
                 self._engine = Engine(self.path, self._timeout, self.key)
             return self._engine
 
-    def read(self, user: str, fn: Callable[[Tx], T], /) -> T:
+    def read(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False) -> T:
         with translated(self.location):
             return self._current().read(user, fn)
 
