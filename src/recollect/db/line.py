@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PIPELINES = psycopg.Pipeline.is_supported()  # by libpq 14 and later
 MOST_AT_ONCE = 256
 """Statements that wait for an answer to be needed: what waits is in memory, and the server could be at work."""
-PREPARED_FROM = 3
+PREPARED_FROM = 2
 """How often a statement is said before the server is to remember it. Most are said again and again."""
 MOST_PREPARED = 200
 _WELL = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK, pq.ExecStatus.EMPTY_QUERY)
@@ -111,31 +111,30 @@ class Line:
         if values:
             adapt = self._adapt
             dumped = adapt.dump_sequence(values, [PyFormat.AUTO] * len(values))
-            said = _Said((statement, adapt.types or ()), dumped, adapt.formats, answer)
-            self._remember(said)
+            self._waiting.append(_Said((statement, adapt.types or ()), dumped, adapt.formats, answer))
         else:
-            said = _Said((statement, ()), None, None, answer)
-        self._waiting.append(said)
+            self._waiting.append(_Said((statement, ()), None, None, answer))
         return answer
 
-    def _remember(self, said: _Said) -> None:
-        """Statements that are said often go by a name."""
-        statements = self._prepared.statements
-        known = statements.get(said.key)
-        if known is None:
-            statements[said.key] = [1, b""]
-            if len(statements) > MOST_PREPARED:
-                _, (_, name) = statements.popitem(last=False)
-                if name:
-                    self._waiting.append(_Said((b"deallocate " + name, ()), None, None, Answer(self)))
-            return
-        statements.move_to_end(said.key)
-        known[0] += 1
-        if not known[1] and known[0] >= PREPARED_FROM:
-            self._prepared.named += 1
-            known[1] = b"recollect_%d" % self._prepared.named
-            said.prepare = True
-        said.name = known[1]
+    def _named(self, waiting: Sequence[_Said]) -> list[_Said]:
+        """Statements that are said often go by a name. Only when they are sent: what waits may be given up."""
+        statements, found = self._prepared.statements, []
+        for said in waiting:
+            if said.values is not None:
+                known = statements.setdefault(said.key, [0, b""])
+                statements.move_to_end(said.key)
+                known[0] += 1
+                if not known[1] and known[0] >= PREPARED_FROM:
+                    self._prepared.named += 1
+                    known[1] = b"recollect_%d" % self._prepared.named
+                    said.prepare = True
+                said.name = known[1]
+                if len(statements) > MOST_PREPARED:
+                    _, (_, name) = statements.popitem(last=False)
+                    if name:
+                        found.append(_Said((b"deallocate " + name, ()), None, None, Answer(self)))
+            found.append(said)
+        return found
 
     def exchange(self) -> None:
         """Say what waits, and hear all answers. The first error in them is raised."""
@@ -144,7 +143,7 @@ class Line:
         if self._ends_with is not None:
             self._waiting.append(_Said((self._ends_with, ()), None, None, Answer(self)))
             self.has_ended = True
-        said, self._waiting = self._waiting, []
+        said, self._waiting = self._named(self._waiting), []
         try:
             self._connection.wait(self._talk(said) if PIPELINES else self._talk_by_turns(said))
         except BaseException:

@@ -169,8 +169,7 @@ class Reader(Values):
         loaded, secret = self._read(place, place.checkpoint)
         if loaded is None:
             return None
-        if place.key(loaded.id) not in self._shared.recent:
-            self._remember(place, loaded, secret)
+        self._remember(place, loaded, secret)
         if place.checkpoint is None and place.branch is None:
             self._shared.keep(self._shared.newest, place.key(None), loaded.id)
         return self._tuple(place, loaded, secret, config if place.checkpoint is not None else None)
