@@ -63,7 +63,7 @@ def test_what_was_given_up_before_it_was_sent_is_not_taken_for_prepared(store: r
         tx.send(ADD, name="a", value="x")
         raise LookupError
 
-    for _ in range(line.PREPARED_FROM + 2):
+    for _ in range(3):
         with pytest.raises(LookupError):
             store._db.write("alex", gives_up)
     for name in "abc":
@@ -93,8 +93,7 @@ def test_a_statement_that_takes_too_long_is_given_up(store: recollect.Store) -> 
 def test_many_statements_are_remembered_and_forgotten_again(store: recollect.Store) -> None:
     def write(tx: Any) -> None:
         for n in range(line.MOST_PREPARED + 50):
-            for _ in range(line.PREPARED_FROM):
-                tx.send(f"insert into meta (name, value) values (:name, '{n}') on conflict do nothing", name=f"n{n}")
+            tx.send(f"insert into meta (name, value) values (:name, '{n}') on conflict do nothing", name=f"n{n}")
 
     for _ in range(2):
         store._db.write("alex", write)

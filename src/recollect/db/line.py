@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 PIPELINES = psycopg.Pipeline.is_supported()  # by libpq 14 and later
 MOST_AT_ONCE = 256
 """Statements that wait for an answer to be needed: what waits is in memory, and the server could be at work."""
-PREPARED_FROM = 2
-"""How often a statement is said before the server is to remember it. Most are said again and again."""
 MOST_PREPARED = 200
+"""Statements that the server remembers for a connection. Most are said again and again."""
 _WELL = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK, pq.ExecStatus.EMPTY_QUERY)
 
 
@@ -65,8 +64,8 @@ class Prepared:
     """What the server remembers for one connection."""
 
     def __init__(self) -> None:
-        self.statements: OrderedDict[tuple[bytes, tuple[int, ...]], list[Any]] = OrderedDict()
-        """Statement and types of its values -> how often it was said, and its name."""
+        self.statements: OrderedDict[tuple[bytes, tuple[int, ...]], bytes] = OrderedDict()
+        """Statement and types of its values -> its name."""
         self.named = 0
 
 
@@ -117,22 +116,20 @@ class Line:
         return answer
 
     def _named(self, waiting: Sequence[_Said]) -> list[_Said]:
-        """Statements that are said often go by a name. Only when they are sent: what waits may be given up."""
+        """Statements go by a name. They get it when they are sent: what waits may be given up."""
         statements, found = self._prepared.statements, []
         for said in waiting:
             if said.values is not None:
-                known = statements.setdefault(said.key, [0, b""])
-                statements.move_to_end(said.key)
-                known[0] += 1
-                if not known[1] and known[0] >= PREPARED_FROM:
+                if said.key in statements:
+                    statements.move_to_end(said.key)
+                else:
                     self._prepared.named += 1
-                    known[1] = b"recollect_%d" % self._prepared.named
+                    statements[said.key] = b"recollect_%d" % self._prepared.named
                     said.prepare = True
-                said.name = known[1]
+                said.name = statements[said.key]
                 if len(statements) > MOST_PREPARED:
-                    _, (_, name) = statements.popitem(last=False)
-                    if name:
-                        found.append(_Said((b"deallocate " + name, ()), None, None, Answer(self)))
+                    _, name = statements.popitem(last=False)
+                    found.append(_Said((b"deallocate " + name, ()), None, None, Answer(self)))
             found.append(said)
         return found
 

@@ -60,10 +60,9 @@ ASK_SECONDS = 10.0  # how long to look for the outcome of a commit whose answer 
 
 _TICKS = "select nextval('event_ids') from users, generate_series(1, :n) where no = :user"
 _WHOSE = b"select set_config('recollect.user_id', $1, true), set_config('recollect.user_no', $2, true)"
-_MARK = (
-    b"with mark as (insert into meta (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value)"
-    b" select set_config('recollect.user_id', $3, true), set_config('recollect.user_no', $4, true)"
-)
+_MARK = b"with mark as (insert into meta (name, value) values ($3, $4) on conflict (name) do update set value = excluded.value) "
+_PLANNED_ONCE = b", set_config('plan_cache_mode', 'force_generic_plan', true)"
+"""Else a server plans a statement five times anew, on each connection, before it keeps a plan: twice what it takes to run it."""
 _PLACE = re.compile(r"\$(\d+)")
 # A literal, a cast, a comment - or a parameter, the only one with a group.
 _PARAMETER = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|::\w+|--[^\n]*|:([a-z_][a-z0-9_]*)""", re.IGNORECASE)
@@ -179,9 +178,10 @@ class PostgresTx:
     def index_words(self, table: str, entries: Sequence[Row], /) -> None:
         if entries:
             self.many(
-                f"insert into {table} (user_no, id, terms, scope) values (:user_no, :id, array_to_tsvector(:terms), :scope)",
+                f"insert into {table} (user_no, id, terms, scope) values (:user_no, :id,"
+                " array_to_tsvector(string_to_array(:terms, ' ')), string_to_array(:scope, ' '))",
                 [
-                    (self.user, id, sorted({_lexeme(t) for t in terms.split()}), scope.split())
+                    (self.user, id, " ".join({_lexeme(t) for t in terms.split()}), " ".join(scope.split()))
                     for id, terms, scope in entries
                 ],
             )
@@ -305,20 +305,21 @@ class Postgres:
 
     # -- transactions
 
-    def read(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False) -> T:
+    def read(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False, keyed: bool = False) -> T:
+        begin = b"begin isolation level repeatable read read only"
         with self._translated():
-            return self._transaction(
-                user, fn, b"begin isolation level repeatable read read only", create=False, brief=brief
-            )
+            return self._transaction(user, fn, begin, create=False, brief=brief, keyed=keyed)
 
-    def write(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False) -> T:
+    def write(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False, keyed: bool = False) -> T:
         with self._translated():
-            return self._transaction(user, fn, b"begin", create=True)
+            return self._transaction(user, fn, b"begin", create=True, keyed=keyed)
 
-    def _transaction(self, user: str, fn: Callable[[Tx], T], begin: bytes, *, create: bool, brief: bool = False) -> T:
+    def _transaction(
+        self, user: str, fn: Callable[[Tx], T], begin: bytes, *, create: bool, brief: bool = False, keyed: bool = False
+    ) -> T:
         for attempt in range(TRIES):
             try:
-                return self._once(user, fn, begin, create, brief)
+                return self._once(user, fn, begin, create, brief, keyed)
             except More:  # not so brief after all
                 brief = False
             except Retry:
@@ -331,7 +332,7 @@ class Postgres:
                 self._pool.check()  # the server was restarted: throw the dead connections away
         raise Unavailable(f"{self.location} keeps dropping connections. Nothing was written; try again.")
 
-    def _once(self, user: str, fn: Callable[[Tx], T], begin: bytes, create: bool, brief: bool) -> T:
+    def _once(self, user: str, fn: Callable[[Tx], T], begin: bytes, create: bool, brief: bool, keyed: bool) -> T:
         with self._pool.connection() as connection:
             session = self._sessions.get(connection)
             if session is None:
@@ -343,10 +344,11 @@ class Postgres:
             try:
                 # The beginning goes on its way with the first question, and the commit with what was written last.
                 line.say(begin)
+                whose = _WHOSE + _PLANNED_ONCE if keyed else _WHOSE
                 if create:
-                    line.say(_MARK, (mark.owner, mark.token, user, str(no)))
+                    line.say(_MARK + whose, (user, str(no), mark.owner, mark.token))
                 else:
-                    line.say(_WHOSE, (user, str(no)))
+                    line.say(whose, (user, str(no)))
                 if not no:
                     no = self._learn_number(line, user, create)
                 result = fn(PostgresTx(line, no))

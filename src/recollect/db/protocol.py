@@ -128,13 +128,15 @@ class Database(Protocol):
     location: str
     """Where it is, as a person would say it; never holds a password."""
 
-    def read(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False) -> T:
+    def read(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False, keyed: bool = False) -> T:
         """`brief`: all is asked at once, as far as one can tell. Then a server hears the end of it with the question; if more
-        is asked, it begins anew."""
+        is asked, it begins anew. `keyed`: it asks for nothing but rows by their keys, so that a server may plan each statement
+        once and for all."""
         ...
 
-    def write(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False) -> T:
-        """`brief`: it takes microseconds, so that whoever was written before may hear of it when this is written too."""
+    def write(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False, keyed: bool = False) -> T:
+        """`brief`: it takes microseconds, so that whoever was written before may hear of it when this is written too. `keyed`:
+        as in `read`."""
         ...
 
     def users(self, *, erased: bool = False) -> list[str]:

@@ -102,7 +102,7 @@ class Reader(Values):
                 return loaded, None
             return loaded, pieces.secret(tx, loaded.no)
 
-        loaded, sealed = place.store._read(read, brief=likely is not None)
+        loaded, sealed = place.store._read(read, brief=likely is not None, keyed=True)
         if loaded is None:
             return None, b""
         if known is not None and known.no == loaded.no:

@@ -199,7 +199,7 @@ class Saver(Threads):
         for attempt in range(TRIES):
             made, recent = self._draft(place, checkpoint, metadata, stored_metadata, new_versions, previous, secret)
             try:
-                found = store._write(lambda tx, made=made: placing.put(tx, made, append))  # type: ignore[misc]
+                found = store._write(lambda tx, made=made: placing.put(tx, made, append), keyed=True)  # type: ignore[misc]
                 break
             except AlreadyExists:
                 if attempt == TRIES - 1:  # on Postgres, another write may be making the conversation at this moment
@@ -408,7 +408,8 @@ class Saver(Threads):
                         packed,
                         secret.sealed,
                         secret.no,
-                    )
+                    ),
+                    keyed=True,
                 )
                 break
             except AlreadyExists:
