@@ -71,6 +71,17 @@ def test_what_was_given_up_before_it_was_sent_is_not_taken_for_prepared(store: r
     assert there(store, "a", "b", "c") == ["a", "b", "c"]
 
 
+def test_what_psycopg_asks_by_itself_does_not_make_the_server_forget(store: recollect.Store) -> None:
+    add(store, "a")
+    for _ in range(10):
+        store._db.settled()
+    with pytest.raises(AlreadyExists):
+        add(store, "b", "a")
+    store._db.settled()
+    add(store, "b")
+    assert there(store, "a", "b") == ["a", "b"]
+
+
 def test_a_value_that_no_server_takes_is_refused_before_it_is_sent(store: recollect.Store) -> None:
     with pytest.raises(StorageError):
         add(store, "a", "b\0")

@@ -275,6 +275,7 @@ class Postgres:
             url,
             kwargs={
                 "autocommit": True,  # BEGIN and COMMIT are ours: what COMMIT answers decides everything
+                "prepare_threshold": None,  # with its own, psycopg makes the server forget all others after a rollback
                 "options": f"{given.get('options') or ''} {options}".strip(),
                 "connect_timeout": max(2, round(self._wait)),
                 "application_name": given.get("application_name") or "recollect",
