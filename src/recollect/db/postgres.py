@@ -271,20 +271,22 @@ class Postgres:
             given = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.ProgrammingError as e:
             raise InvalidInput(f"{self.location} is not a Postgres address: {e}") from None
-        self._make: Callable[[], ConnectionPool[Connection]] = lambda: ConnectionPool(
-            url,
-            kwargs={
-                "autocommit": True,  # BEGIN and COMMIT are ours: what COMMIT answers decides everything
-                "prepare_threshold": None,  # with its own, psycopg makes the server forget all others after a rollback
-                "options": f"{given.get('options') or ''} {options}".strip(),
-                "connect_timeout": max(2, round(self._wait)),
-                "application_name": given.get("application_name") or "recollect",
-            },
-            min_size=min(settings.pool_min, settings.pool_max),
-            max_size=settings.pool_max,
-            timeout=self._wait,
-            reconnect_timeout=self._wait,
-            open=True,
+        self._make: Callable[[], ConnectionPool[Connection]] = (
+            lambda: ConnectionPool(
+                url,
+                kwargs={
+                    "autocommit": True,  # BEGIN and COMMIT are ours: what COMMIT answers decides everything
+                    "prepare_threshold": None,  # with its own, psycopg makes the server forget all others after a rollback
+                    "options": f"{given.get('options') or ''} {options}".strip(),
+                    "connect_timeout": max(2, round(self._wait)),
+                    "application_name": given.get("application_name") or "recollect",
+                },
+                min_size=min(settings.pool_min, settings.pool_max),
+                max_size=settings.pool_max,
+                timeout=self._wait,
+                reconnect_timeout=self._wait,
+                open=True,
+            )
         )
         # What goes wrong is raised to the caller, typed; the pool's own warnings would land on a user's terminal.
         logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
