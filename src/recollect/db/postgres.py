@@ -172,8 +172,8 @@ class PostgresTx:
     def known(self, table: str, key: Any, ask: Callable[[], Any], /) -> Any:
         return ask()
 
-    def some(self, ids: Sequence[int], /) -> list[int]:
-        return list(ids)
+    def some(self, ids: Sequence[int], /) -> str:
+        return f"{{{','.join(map(str, ids))}}}"  # psycopg would look at each of them, in Python
 
     def index_words(self, table: str, entries: Sequence[Row], /) -> None:
         if entries:
