@@ -13,6 +13,8 @@ Filters are judged here, in Python, on the value itself: no key or value of a fi
 
 from __future__ import annotations
 
+from itertools import chain
+from itertools import count as numbers
 from zlib import crc32
 
 from . import checks, ids
@@ -172,7 +174,7 @@ class Judge:
         for _, condition in self._wanted:
             _check_operators(condition)
         self.needles = [needle for key, condition in (filter or {}).items() for needle in _needle(key, condition)]
-        """Texts that stand in every value that passes. To look for them is cheap; to read JSON is not."""
+        """Texts of which one at least stands in every value that passes. To look for them is cheap; to read JSON is not."""
 
     @property
     def is_open(self) -> bool:
@@ -186,19 +188,23 @@ class Judge:
 
     def where(self, tx: Tx) -> str:
         """What a statement can tell beforehand: parameters, one for each needle, and nothing of the caller's in it."""
-        has = "strpos" if tx.for_update else "instr"
-        return "".join(f" and {has}(i.value, :needle{i}) > 0" for i in range(len(self.needles)))
+        has, number = "strpos" if tx.for_update else "instr", numbers()
+        return "".join(
+            " and (" + " or ".join(f"{has}(i.value, :needle{next(number)}) > 0" for _ in either) + ")"
+            for either in self.needles
+        )
 
     @property
     def params(self) -> dict[str, str]:
-        return {f"needle{i}": needle for i, needle in enumerate(self.needles)}
+        return {f"needle{i}": needle for i, needle in enumerate(chain.from_iterable(self.needles))}
 
 
-def _needle(key: str, condition: Any) -> list[str]:
+def _needle(key: str, condition: Any) -> list[tuple[str, ...]]:
     """What a value that passes certainly has in its JSON, as `dump` writes it: `"color": "red"`. Nothing where equal values
     can be written in two ways."""
     import json
 
+    ends: tuple[str, ...] = ()
     if _is_operators(condition):
         return _needle(key, condition["$eq"]) if "$eq" in condition else []
     if isinstance(condition, str):
@@ -207,14 +213,19 @@ def _needle(key: str, condition: Any) -> list[str]:
         written = json.dumps(condition)
     elif isinstance(condition, bool):
         written = json.dumps(condition)
-    elif isinstance(condition, (int, float)) and abs(condition) < 1e15:  # 7 is 7.0, which begins like it
+    elif isinstance(condition, (int, float)) and abs(condition) < 1e15:  # 7 is 7.0
         written = str(int(condition)) if condition == int(condition) else repr(float(condition))
         written = "" if written in ("0", "-0") else written  # -0.0
+        # 70 begins like it too. How it ends is only looked at where it begins so.
+        ends = (",", "}", ".0") if written and condition == int(condition) else ends
     else:
         return []
     if "." in key:
-        return [written] if isinstance(condition, str) else []
-    return [f"{json.dumps(key)}: {written}"] if key.isascii() and key.isprintable() else []
+        return [(written,)] if isinstance(condition, str) else []
+    begin = f"{json.dumps(key)}: {written}"
+    if not key.isascii() or not key.isprintable():
+        return []
+    return [(begin,), tuple(begin + end for end in ends)] if ends else [(begin,)]
 
 
 def _field(key: Any) -> Callable[[dict[str, Any]], Any]:

@@ -83,3 +83,63 @@ def test_a_message_that_was_changed_is_stored_as_it_is_now(saver: Saver, which: 
 def test_the_order_of_a_dict_is_part_of_it() -> None:
     one, other = AIMessage("", additional_kwargs={"a": 1, "b": 2}), AIMessage("", additional_kwargs={"b": 2, "a": 1})
     assert one == other and not messages.is_twin(one, other) and messages.is_twin(one, messages.twin(one))
+
+
+SIMPLE: list[Any] = [
+    HumanMessage("look at the sea " * 4, id="1"),
+    AIMessage("there is a fish " * 4, id="2", name="heron"),
+    SystemMessage("be kind and brief " * 4, id="3"),
+]
+
+
+def test_what_was_written_a_moment_ago_is_read_as_another_reads_it(saver: Saver) -> None:
+    put(saver, [m.model_copy() for m in SIMPLE], "1")
+    mine = read(saver)
+    with Saver(saver.store) as other:  # which remembers nothing
+        theirs = read(other)
+    for one, another in zip(mine, theirs, strict=True):
+        assert type(one) is type(another) and one == another and one.model_fields_set == another.model_fields_set
+        assert list(one.__dict__.items()) == list(another.__dict__.items())
+        assert saver.serde.dumps_typed(one) == saver.serde.dumps_typed(another)
+    mine[0].content = "changed"
+    assert read(saver) == SIMPLE
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        HumanMessage("no id"),
+        HumanMessage([{"type": "text", "text": "blocks"}], id="1"),
+        AIMessage("calls", id="1", tool_calls=[CALL]),
+        AIMessage("more", id="1", additional_kwargs={"n": 1}),
+        ToolMessage("fish", id="1", tool_call_id="c1"),
+        HumanMessage.model_construct(content="odd", id="1", name=5),
+        HumanMessage.model_construct(content="odd", id="1", type="ai"),
+        AIMessage.model_construct(content="odd", id="1", usage_metadata={}),
+        {"content": "no message", "id": "1"},
+    ],
+)
+def test_only_what_is_plain_to_see_is_taken_for_what_would_be_read(message: Any) -> None:
+    assert messages.as_read(message) is None
+
+
+def test_an_id_that_a_message_gets_while_it_is_written_is_not_mixed_up(
+    saver: Saver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A graph gives ids to messages while what was written of them is stored in the background."""
+    message, dump = AIMessage("first " * 20, id="old"), saver.serde.dumps_typed
+    config = put(saver, ["begun " * 20], "1")
+
+    def overtaken(value: Any) -> Any:
+        found = dump(value)
+        message.id = "new"
+        return found
+
+    monkeypatch.setattr(saver.serde, "dumps_typed", overtaken)
+    saver.put_writes(config, [("value", [message])], "task")
+    monkeypatch.undo()
+    after = put(saver, [message], "2", config)
+    for reader in (saver, Saver(saver.store)):
+        assert [m.id for m in read(reader, after)] == ["new"]
+        written = reader.get_tuple(config)
+        assert written is not None and [m.id for m in (written.pending_writes or [])[0][2]] == ["old"]

@@ -233,6 +233,26 @@ def test_filters(memory: MemoryStore, filter: dict[str, Any], found: set[str]) -
     assert set(keys(memory.search(("f",), filter=filter, query="anything"))) == found
 
 
+def test_numbers_that_begin_alike_are_told_apart(memory: MemoryStore) -> None:
+    said: dict[str, Any] = {
+        "7": 7,
+        "7.0": 7.0,
+        "70": 70,
+        "7.05": 7.05,
+        "-7": -7,
+        "'7'": "7",
+        "[7]": [7],
+        "{7}": {"n": 7},
+    }
+    for key, n in said.items():
+        memory.put(("f",), f"last {key}", {"a": 7, "n": n})
+        memory.put(("f",), f"first {key}", {"n": n, "a": 7})
+    for wanted, found in ((7, {"7", "7.0"}), (7.0, {"7", "7.0"}), (70, {"70"}), (7.05, {"7.05"}), (-7, {"-7"})):
+        shown = {f"{where} {key}" for where in ("first", "last") for key in found}
+        assert set(keys(memory.search(("f",), filter={"n": wanted}, limit=100))) == shown
+        assert set(keys(memory.search(("f",), filter={"n": {"$eq": wanted}}, limit=100))) == shown
+
+
 @pytest.mark.parametrize(
     "filter",
     [{"x') or 1=1 --": 1}, {'"': 1}, {"": 1}, {"x": {"$regex": "."}}, {"x": {"y": {"$where": 1}}}, {"nul\0": 1}],

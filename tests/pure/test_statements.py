@@ -471,9 +471,9 @@ def inner(monkeypatch: pytest.MonkeyPatch) -> list[Statement]:
     from recollect.db.postgres import PostgresTx
 
     found: list[Statement] = []
-    real, real_many = PostgresTx._execute, PostgresTx.many
+    real, real_many = PostgresTx._say, PostgresTx.many
 
-    def execute(self: Any, sql: str, params: dict[str, Any]) -> Any:
+    def say(self: Any, sql: str, params: dict[str, Any]) -> Any:
         found.append(Statement(sql, {**params, "user": self.user}, ("", 0)))
         return real(self, sql, params)
 
@@ -484,7 +484,7 @@ def inner(monkeypatch: pytest.MonkeyPatch) -> list[Statement]:
         )
         real_many(self, sql, rows, same=same)
 
-    monkeypatch.setattr(PostgresTx, "_execute", execute)
+    monkeypatch.setattr(PostgresTx, "_say", say)
     monkeypatch.setattr(PostgresTx, "many", many)
     return found
 
@@ -592,7 +592,11 @@ def test_postgres_explains_every_statement(
     admin = postgres_server.admin_url(urlsplit(url).path.lstrip("/"))
     with psycopg.connect(admin, autocommit=True, options="-c search_path=recollect") as connection:
         for sql, params, _ in distinct([*seen, *inner]):
-            assert connection.execute(b"explain " + translate(sql)[0].encode(), params).fetchall()
+            statement, names = translate(sql)
+            explained = psycopg.RawCursor(connection).execute(
+                b"explain " + statement.encode(), [params[name] for name in names]
+            )
+            assert explained.fetchall()
 
 
 def test_the_words_are_found_by_their_index(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from . import pieces, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ..conversations import Found
     from ..db import Row, Tx
@@ -49,10 +49,12 @@ def put(
     # Tasks write side by side; only who may have to make the secret of the hash does so alone.
     looked = conversations.looking(tx, conversation, tx.for_adding if known_as else tx.for_update)
     any = erased.asking(tx, erased.CHECKPOINT)
+    values = [w.value for w in writes]
+    add = pieces.adding(tx, known_as, values, frozenset()) if known_as else None
     found = record.enter(tx, conversation, looked)
     erased.refuse_checkpoint(tx, conversation, checkpoint, any=any)
     pieces.same_secret(tx, found.no, mine, known_as)
-    pieces.add(tx, found.no, [w.value for w in writes], frozenset())
+    (add if add is not None and found.no == known_as else pieces.adding(tx, found.no, values, frozenset()))()
     again = bool(writes) and all(w.idx < 0 for w in writes)
     rows = []
     for w in writes:
@@ -65,17 +67,25 @@ def put(
 
 def since(tx: Tx, no: int, namespace: str, ids: Sequence[str]) -> dict[str, list[Row]]:
     """(task, channel, type, data) of what was written since each checkpoint, in the order of the tasks."""
-    found: dict[str, list[Row]] = {id: [] for id in ids}
+    return asking(tx, no, namespace, ids)()
+
+
+def asking(tx: Tx, no: int, namespace: str, ids: Sequence[str]) -> Callable[[], dict[str, list[Row]]]:
+    """`since`, whose answer is read further on."""
     marks = record.marks("i", ids)
-    rows = tx.all(
+    rows = tx.later(
         "select namespace, checkpoint_id, task_id, idx, task_path, channel, type, data, checksum from checkpoint_writes"
         " where user_no = :user and conversation_no = :c and namespace = :ns"
         f" and checkpoint_id in ({', '.join(':' + m for m in marks)})",
         c=no, ns=namespace, **marks,
     )  # fmt: skip
-    rows.sort(key=lambda row: (row[4], row[2], row[3]))
-    for row in rows:
-        if record.crc(row[:8]) != row[8]:
-            raise Damaged(f"A write of checkpoint {row[1]!r} is not what was written. {pieces.DAMAGED}")
-        found[row[1]].append((row[2], row[5], row[6], row[7]))
-    return found
+
+    def read() -> dict[str, list[Row]]:
+        found: dict[str, list[Row]] = {id: [] for id in ids}
+        for row in sorted(rows(), key=lambda row: (row[4], row[2], row[3])):
+            if record.crc(row[:8]) != row[8]:
+                raise Damaged(f"A write of checkpoint {row[1]!r} is not what was written. {pieces.DAMAGED}")
+            found[row[1]].append((row[2], row[5], row[6], row[7]))
+        return found
+
+    return read

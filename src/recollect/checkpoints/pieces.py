@@ -205,11 +205,16 @@ def flat(have: Have, key: bytes) -> list[bytes]:
 
 
 def secret(tx: Tx, no: int) -> Stored | None:
-    row = tx.one(
+    return asking_secret(tx, no)()
+
+
+def asking_secret(tx: Tx, no: int) -> Callable[[], Stored | None]:
+    """`secret`, whose answer is read further on."""
+    rows = tx.later(
         "select type, data from checkpoint_pieces where user_no = :user and conversation_no = :c and key = :key",
         c=no, key=b"",
     )  # fmt: skip
-    return None if row is None else (row[0], row[1])
+    return lambda: next(((type, data) for type, data in rows()), None)
 
 
 def same_secret(tx: Tx, no: int, mine: Stored, known_as: int) -> None:
@@ -231,8 +236,8 @@ class Unexpected(Exception):
         self.secret = secret
 
 
-def add(tx: Tx, no: int, values: Iterable[Value], known: frozenset[bytes]) -> None:
-    """Store what is not there. What is `known` is, and so is everything below it; the rest is asked for."""
+def adding(tx: Tx, no: int, values: Iterable[Value], known: frozenset[bytes]) -> Callable[[], None]:
+    """Ask now what of these is there, and store the rest when called. What is `known` is there, and so is everything below it."""
     left: dict[bytes, Stored | Callable[[], Stored]] = {}
     for value in values:
         if value.key is None:
@@ -245,43 +250,49 @@ def add(tx: Tx, no: int, values: Iterable[Value], known: frozenset[bytes]) -> No
             if key in value.pieces:
                 left[key] = value.pieces[key]
             stack += [inner for inner in value.inside.get(key, ()) if inner in value.pieces]
-    if len(left) > 3:
-        for key in there_are(tx, no, list(left)):
-            left.pop(key, None)
-    if left:
+    there = _asking(tx, no, "key", list(left)) if len(left) > 3 else []
+
+    def add() -> None:
+        for rows in there:
+            for row in rows():
+                left.pop(bytes(row[0]), None)
         # In the order of their keys: two who add the same at once wait for each other in one direction only.
-        rows = [
+        new = [
             (key, stored if isinstance(stored, tuple) else stored()) for key, stored in sorted(left.items(), key=_first)
         ]
-        tx.many(PIECE, [(tx.user, no, key, type, data) for key, (type, data) in rows])
+        if new:
+            tx.many(PIECE, [(tx.user, no, key, type, data) for key, (type, data) in new])
+
+    return add
 
 
 def _first(pair: tuple[bytes, Any]) -> bytes:
     return pair[0]
 
 
-def there_are(tx: Tx, no: int, keys: Sequence[bytes]) -> Iterator[bytes]:
-    """Which of these keys are there."""
-    return (bytes(row[0]) for row in _with_keys(tx, no, "key", keys))
-
-
 def by_keys(tx: Tx, no: int, keys: Sequence[bytes]) -> Iterator[Row]:
     """The pieces with these keys, as far as they are there."""
-    return ((bytes(key), type, data) for key, type, data in _with_keys(tx, no, "key, type, data", keys))
+    for rows in _asking(tx, no, "key, type, data", keys):
+        for key, type, data in rows():
+            yield bytes(key), type, data
 
 
-def _with_keys(tx: Tx, no: int, columns: str, keys: Sequence[bytes]) -> Iterator[Row]:
+def _asking(tx: Tx, no: int, columns: str, keys: Sequence[bytes]) -> list[Callable[[], list[Row]]]:
+    found = []
     start = 0
     while start < len(keys):
         size = next((n for n in AT_ONCE if n >= len(keys) - start), AT_ONCE[-1])
         some = keys[start : start + size]
         start += size
         marks = {f"k{i}": some[min(i, len(some) - 1)] for i in range(size)}
-        yield from tx.all(
-            f"select {columns} from checkpoint_pieces where user_no = :user and conversation_no = :c"
-            f" and key in ({', '.join(':' + m for m in marks)})",
-            c=no, **marks,
+        found.append(
+            tx.later(
+                f"select {columns} from checkpoint_pieces where user_no = :user and conversation_no = :c"
+                f" and key in ({', '.join(':' + m for m in marks)})",
+                c=no, **marks,
+            )
         )  # fmt: skip
+    return found
 
 
 def collect(tx: Tx, no: int, wanted: Iterable[bytes], have: Have) -> None:

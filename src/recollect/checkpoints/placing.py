@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .draft import Draft, Item
 
 PRUNE_DELAY_MS = 60_000
+FEW = 8
+"""So many messages are mostly all new. Of more, most may have been said before."""
 
 
 def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[log.Draft], str], list[int]]) -> Found:
@@ -42,7 +44,7 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[log.Draft], str], li
             raise pieces.Unexpected(found.no, d.secret)
         values[channel] = was["values"][channel]
     values |= {channel: value.plain() for channel, value in d.values.items()}
-    pieces.add(tx, found.no, d.values.values(), d.shared)
+    about.add()
     said = _say(tx, found, branch, d.items, about, append) if d.items else None
     if said:
         seq = said
@@ -76,6 +78,9 @@ class _Asked:
             " where user_no = :user and conversation_no = :c and namespace = :ns and checkpoint_id in (:id, :parent)",
             c=no, ns=d.namespace, id=d.id, parent=d.parent or d.id,
         )  # fmt: skip
+        self.add = pieces.adding(tx, no, d.values.values(), d.shared)
+        if len(d.items) <= FEW:
+            tx.expect(sum([1 + (i.draft[4] is not None) for i in d.items]))
         names = sorted({i.id for i in d.items} | {i.also for i in d.items if i.also})
         self.messages: list[Callable[[], list[Row]]] = []
         for start in range(0, len(names), pieces.AT_ONCE[-1]):

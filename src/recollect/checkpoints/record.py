@@ -61,9 +61,12 @@ def enter(
     return found
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def pack(state: Mapping[str, Any]) -> bytes:
     """Compressed where that is worth its time: a turn of a chat would spend a twentieth of its own on half a kilobyte."""
-    packed = json.dumps(state, ensure_ascii=False, separators=(",", ":")).encode()
+    packed = _encode(state).encode()
     return packed if len(packed) < SMALL_STATE else compress(packed, 1)
 
 

@@ -49,27 +49,53 @@ class Loaded:
         return keys
 
 
+_WITH_ITS_CONVERSATION = (
+    "select c.no, c.id, c.last_seq, c.active_branch, c.title, c.workspace, "
+    + ", ".join(f"k.{name}" for name in record.COLUMNS.split(", "))
+    + " from conversations c join checkpoints k on k.user_no = c.user_no and k.conversation_no = c.no"
+    " where c.user_no = :user and c.id = :id and c.deleted_at is null and k.namespace = :ns and "
+)
+
+
 def get(
     tx: Tx, conversation: str, namespace: str, id: str | None, branch: str | Branch | None, have: Have,
+    likely: tuple[int, str] | None,
 ) -> Loaded | None:  # fmt: skip
-    found = record.there(tx, conversation)
-    if found is None:
-        return None
+    """A checkpoint by its id, or the newest of a branch. `likely` is the number of the conversation and the id of the
+    checkpoint that it will be, as far as somebody knows: then all is asked at once."""
     if id is not None:
-        row = record.find(tx, found.no, namespace, id)
+        rows = tx.later(_WITH_ITS_CONVERSATION + "k.checkpoint_id = :k", id=conversation, ns=namespace, k=id)
     else:
-        row = lineage.newest(
-            tx, found.no, namespace, branches.lineage(tx, found.no, branches.number(tx, found, branch))
-        )
-    if row is None:
+        rows = tx.later(
+            _WITH_ITS_CONVERSATION + "k.branch_no = c.active_branch order by k.checkpoint_id desc limit 1",
+            id=conversation, ns=namespace,
+        )  # fmt: skip
+    written = None if likely is None else pending.asking(tx, likely[0], namespace, [likely[1]])
+    joined = next(iter(rows()), None) if branch is None or id is not None else None
+    if joined is not None:
+        found, row = conversations.Found(*joined[:6]), joined[6:]
+    elif id is not None:
         return None
+    else:
+        there = record.there(tx, conversation)
+        newest = None if there is None else _newest(tx, there, namespace, branch)
+        if there is None or newest is None:
+            return None
+        found, row = there, newest
     if id is None and not namespace and row[3] != branches.number(tx, found, branch):
         writes: list[Row] = []  # forked in the log: what was written since belongs to the branch that went on from here
+    elif written is not None and likely == (found.no, row[1]):
+        writes = written()[row[1]]
     else:
         writes = pending.since(tx, found.no, namespace, [row[1]])[row[1]]
     loaded = Loaded(found, row, writes, have)
     pieces.collect(tx, found.no, loaded.wanted(), have)
     return loaded
+
+
+def _newest(tx: Tx, found: Found, namespace: str, branch: str | Branch | None) -> Row | None:
+    own = branches.lineage(tx, found.no, branches.number(tx, found, branch))
+    return lineage.newest(tx, found.no, namespace, own)
 
 
 def find(
@@ -115,29 +141,36 @@ def find(
     return [(row[0], row[1], row[2]) for row in rows]
 
 
-def load(tx: Tx, places: Sequence[tuple[int, str, str]], have: dict[int, Have]) -> list[Loaded]:
-    """Several checkpoints, their shared values read once. What was deleted meanwhile is left out."""
+def load(
+    tx: Tx, places: Sequence[tuple[int, str, str]], have: dict[int, Have]
+) -> tuple[list[Loaded], dict[int, Stored | None]]:
+    """Several checkpoints, their shared values read once, and the secrets of their conversations. What was deleted meanwhile
+    is left out."""
     found: dict[tuple[int, str, str], Loaded] = {}
+    secrets = {no: pieces.asking_secret(tx, no) for no in dict.fromkeys(place[0] for place in places)}
+    asked = []
     for no, namespace in dict.fromkeys(place[:2] for place in places):
-        owner = tx.one("select id, last_seq, active_branch from conversations where user_no = :user and no = :c", c=no)
-        if owner is None:
-            continue
+        owner = tx.later(
+            "select id, last_seq, active_branch from conversations where user_no = :user and no = :c", c=no
+        )
         ids = [place[2] for place in places if place[:2] == (no, namespace)]
         marks = record.marks("i", ids)
-        rows = tx.all(
+        rows = tx.later(
             f"select {record.COLUMNS} from checkpoints where user_no = :user and conversation_no = :c and namespace = :ns"
             f" and checkpoint_id in ({', '.join(':' + m for m in marks)})",
             c=no, ns=namespace, **marks,
         )  # fmt: skip
-        writes = pending.since(tx, no, namespace, ids)
-        for row in rows:
-            place = (no, namespace, row[1])
-            found[place] = Loaded(conversations.Found(no, *owner), row, writes[row[1]], have.setdefault(no, {}))
+        asked.append((no, namespace, owner, rows, pending.asking(tx, no, namespace, ids)))
+    for no, namespace, owner, rows, written in asked:
+        for who in owner():
+            writes = written()
+            for row in rows():
+                place = (no, namespace, row[1])
+                found[place] = Loaded(conversations.Found(no, *who), row, writes[row[1]], have.setdefault(no, {}))
     for no in {place[0] for place in found}:
-        pieces.collect(
-            tx, no, [key for loaded in found.values() if loaded.no == no for key in loaded.wanted()], have[no]
-        )
-    return [found[place] for place in places if place in found]
+        keys = [key for loaded in found.values() if loaded.no == no for key in loaded.wanted()]
+        pieces.collect(tx, no, keys, have[no])
+    return [found[place] for place in places if place in found], {no: secret() for no, secret in secrets.items()}
 
 
 def ancestors(

@@ -185,7 +185,7 @@ def rewrite(
     state = record.unpack(row)
     state["values"] |= {channel: value.plain() for channel, value in values.items()}
     state["metadata"] = metadata
-    pieces.add(tx, loaded.no, [*values.values(), *(w.value for w in writes.values())], frozenset())
+    pieces.adding(tx, loaded.no, [*values.values(), *(w.value for w in writes.values())], frozenset())()
     packed = record.pack(state)
     tx.run(
         "update checkpoints set state = :state, checksum = :crc where user_no = :user and conversation_no = :c"

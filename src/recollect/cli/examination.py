@@ -49,7 +49,7 @@ class Snapshot:
         with file.translated(self.location):
             self._connection = _connect(path, key)
 
-    def read(self, user: str, fn: "Callable[[Tx], T]", /) -> T:
+    def read(self, user: str, fn: "Callable[[Tx], T]", /, *, brief: bool = False, keyed: bool = False) -> T:
         from ..db.transaction import SQLiteTx
 
         with file.translated(self.location):
@@ -61,7 +61,7 @@ class Snapshot:
             finally:
                 connection.execute("rollback")
 
-    def write(self, user: str, fn: "Callable[[Tx], T]", /, *, brief: bool = False) -> T:
+    def write(self, user: str, fn: "Callable[[Tx], T]", /, *, brief: bool = False, keyed: bool = False) -> T:
         raise AssertionError("a snapshot is only read")
 
     def settled(self) -> int:

@@ -19,10 +19,12 @@ import time
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import psycopg
 from psycopg import errors as pg
+from psycopg import pq
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from .. import ids
@@ -41,10 +43,12 @@ from ..errors import (
     Unavailable,
 )
 from . import QUEUE, Retry, migrate
+from .line import Line, More, Prepared
 
 if TYPE_CHECKING:
     from ..model import Progress
     from . import Row, Tx
+    from .line import Answer
 
     Connection = psycopg.Connection[Row]
 
@@ -52,44 +56,55 @@ T = TypeVar("T")
 MIGRATION_LOCK = 0x52434C54
 TRIES = 8
 FEW = 8
-PIPELINES = psycopg.Pipeline.is_supported()  # by libpq 14 and later
 ASK_SECONDS = 10.0  # how long to look for the outcome of a commit whose answer was lost
 
+_TICKS = "select nextval('event_ids') from users, generate_series(1, :n) where no = :user"
+_WHOSE = b"select set_config('recollect.user_id', $1, true), set_config('recollect.user_no', $2, true)"
+_MARK = b"with mark as (insert into meta (name, value) values ($3, $4) on conflict (name) do update set value = excluded.value) "
+_PLANNED_ONCE = b", set_config('plan_cache_mode', 'force_generic_plan', true)"
+"""Else a server plans a statement five times anew, on each connection, before it keeps a plan: twice what it takes to run it."""
+_PLACE = re.compile(r"\$(\d+)")
 # A literal, a cast, a comment - or a parameter, the only one with a group.
 _PARAMETER = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|::\w+|--[^\n]*|:([a-z_][a-z0-9_]*)""", re.IGNORECASE)
 
 
 @cache
 def translate(sql: str) -> tuple[str, tuple[str, ...]]:
-    """`:name` as psycopg's `%(name)s`, with the names in order of first appearance. Literals and casts are skipped."""
-    names: dict[str, None] = {}
+    """A statement as the server itself takes it, with `$1` for the first of its names, and the names in that order. Literals and
+    casts are skipped."""
+    names: dict[str, int] = {}
 
     def parameter(m: re.Match[str]) -> str:
         name = m.group(1)
-        if name is None:
-            return m.group(0).replace("%", "%%")
-        names[name] = None
-        return f"%({name})s"
+        return m.group(0) if name is None else f"${names.setdefault(name, len(names) + 1)}"
 
-    parts: list[str] = []
-    end = 0
-    for m in _PARAMETER.finditer(sql):
-        parts += (sql[end : m.start()].replace("%", "%%"), parameter(m))
-        end = m.end()
-    parts.append(sql[end:].replace("%", "%%"))
-    return "".join(parts), tuple(names)
+    return _PARAMETER.sub(parameter, sql), tuple(names)
 
 
 @cache
-def _block(sql: str, rows: int) -> str:
+def _numbered(sql: str) -> tuple[bytes, tuple[str, ...]]:
+    statement, names = translate(sql)
+    return statement.encode(), names
+
+
+@cache
+def _block(sql: str, rows: int) -> bytes:
     """An insert for several rows at once, its values in order. Empty where it cannot be had that way: the same name twice, or a
     row that may meet another of the same statement, which Postgres does not update."""
-    head, values, one = translate(sql)[0].partition(" values ")
+    statement, names = translate(sql)
+    head, values, one = statement.partition(" values ")
     one, conflict, rest = one.partition(" on conflict ")
-    names = re.findall(r"%\((\w+)\)s", one)
-    if not sql.startswith("insert") or not one.endswith(")") or "do update" in rest or len(names) != len(set(names)):
-        return ""
-    return head + values + ", ".join([re.sub(r"%\(\w+\)s", "%s", one)] * rows) + conflict + rest
+    places = [int(n) for n in _PLACE.findall(one)]
+    if (
+        not sql.startswith("insert")
+        or not one.endswith(")")
+        or "do update" in rest
+        or places != list(range(1, len(names) + 1))
+    ):
+        return b""
+    number = count(1)
+    each = _PLACE.sub(lambda _: f"${next(number)}", ", ".join([one] * rows))
+    return (head + values + each + conflict + rest).encode()
 
 
 def _lexeme(term: str) -> str:
@@ -106,51 +121,43 @@ class PostgresTx:
     by_id = ""
     among = " = any(cast(:ids as bigint[]))"
 
-    def __init__(self, connection: Connection, user: int, pipeline: psycopg.Pipeline | None = None) -> None:
+    def __init__(self, line: Line, user: int) -> None:
         self.user = user
-        self._connection = connection
-        self._pipeline = pipeline
-        """What is sent goes on its way with the next statement whose answer is read: half of what a small write costs is
-        waiting for answers that say nothing."""
+        self._line = line
+        self._expected: list[Answer] = []
 
-    def _execute(self, sql: str, params: dict[str, Any]) -> psycopg.Cursor[Row]:
+    def _say(self, sql: str, params: dict[str, Any]) -> Answer:
         params["user"] = self.user
-        return self._connection.execute(translate(sql)[0].encode(), params)
+        statement, names = _numbered(sql)
+        return self._line.say(statement, [params[name] for name in names])
 
     def all(self, sql: str, /, **params: Any) -> list[Row]:
-        return self._execute(sql, params).fetchall()
+        return self._say(sql, params).rows()
 
     def one(self, sql: str, /, **params: Any) -> Row | None:
-        return self._execute(sql, params).fetchone()
+        found = self._say(sql, params).rows()
+        return found[0] if found else None
 
     def run(self, sql: str, /, **params: Any) -> int:
-        cursor = self._execute(sql, params)
-        if self._pipeline is not None:
-            self._pipeline.sync()  # only then it is known how many
-        return cursor.rowcount
+        return self._say(sql, params).count()
 
     def send(self, sql: str, /, **params: Any) -> None:
-        self._execute(sql, params)
+        self._say(sql, params)
 
     def later(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
-        return self._execute(sql, params).fetchall
+        return self._say(sql, params).rows
 
     def queue(self, kind: str, key: str, delay_ms: int, /) -> None:
         now = ids.now()
-        self._execute(QUEUE, {"kind": kind, "key": key, "at": now + delay_ms, "now": now})
+        self.send(QUEUE, kind=kind, key=key, at=now + delay_ms, now=now)
 
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
-        if 1 < len(rows) <= FEW and not same and (block := _block(sql, len(rows))):
-            self._connection.execute(block.encode(), [value for row in rows for value in row])
+        if 1 < len(rows) <= FEW and (block := _block(sql, len(rows))):
+            self._line.say(block, [value for row in rows for value in (*same, *row)])
             return
-        statement, names = translate(sql)
-        params = [dict(zip(names, (*same, *row), strict=True)) for row in rows]
-        if len(params) == 1 or (self._pipeline is not None and len(params) <= FEW):
-            for one in params:  # to begin another pipeline inside costs two more round trips
-                self._connection.execute(statement.encode(), one)
-            return
-        with self._connection.cursor() as cursor:
-            cursor.executemany(statement.encode(), params)
+        statement, _ = _numbered(sql)
+        for row in rows:
+            self._line.say(statement, (*same, *row))
 
     def put_off(self, sql: str, rows: Sequence[Row], /) -> None:
         self.many(sql, rows)
@@ -165,15 +172,16 @@ class PostgresTx:
     def known(self, table: str, key: Any, ask: Callable[[], Any], /) -> Any:
         return ask()
 
-    def some(self, ids: Sequence[int], /) -> list[int]:
-        return list(ids)
+    def some(self, ids: Sequence[int], /) -> str:
+        return f"{{{','.join(map(str, ids))}}}"  # psycopg would look at each of them, in Python
 
     def index_words(self, table: str, entries: Sequence[Row], /) -> None:
         if entries:
             self.many(
-                f"insert into {table} (user_no, id, terms, scope) values (:user_no, :id, array_to_tsvector(:terms), :scope)",
+                f"insert into {table} (user_no, id, terms, scope) values (:user_no, :id,"
+                " array_to_tsvector(string_to_array(:terms, ' ')), string_to_array(:scope, ' '))",
                 [
-                    (self.user, id, sorted({_lexeme(t) for t in terms.split()}), scope.split())
+                    (self.user, id, " ".join({_lexeme(t) for t in terms.split()}), " ".join(scope.split()))
                     for id, terms, scope in entries
                 ],
             )
@@ -228,14 +236,20 @@ class PostgresTx:
         self.run("update users set id = :id where no = :user", id=id)
         self.run("select set_config('recollect.admin', '', true)")
 
+    def expect(self, n: int, /) -> None:
+        if n:
+            self._expected.append(self._say(_TICKS, {"n": n}))
+
     def ticks(self, n: int) -> list[int]:
         # A sequence instead of the users row: it takes no lock, so that one person's conversations do not wait for
         # each other. Another session's draws fall in between, and a rollback leaves some out; only a conversation's own
         # counter is free of gaps.
-        rows = self.all("select nextval('event_ids') from users, generate_series(1, :n) where no = :user", n=n)
+        rows = self._expected.pop().rows() if self._expected else []
+        if len(rows) < n:
+            rows = self.all(_TICKS, n=n)
         if not rows:
             raise Retry
-        return sorted(int(row[0]) for row in rows)
+        return sorted(int(row[0]) for row in rows)[:n]
 
 
 class Postgres:
@@ -246,7 +260,7 @@ class Postgres:
     def __init__(self, url: str, settings: Settings) -> None:
         self.location = _without_password(url)
         self._users: dict[str, int] = {}
-        self._owners: weakref.WeakKeyDictionary[Connection, str] = weakref.WeakKeyDictionary()
+        self._sessions: weakref.WeakKeyDictionary[Connection, _Session] = weakref.WeakKeyDictionary()
         self._settling = threading.Lock()
         self._settled = 0
         self._drawn: list[tuple[int, int]] = []
@@ -257,19 +271,22 @@ class Postgres:
             given = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.ProgrammingError as e:
             raise InvalidInput(f"{self.location} is not a Postgres address: {e}") from None
-        self._make: Callable[[], ConnectionPool[Connection]] = lambda: ConnectionPool(
-            url,
-            kwargs={
-                "autocommit": True,  # BEGIN and COMMIT are ours: what COMMIT answers decides everything
-                "options": f"{given.get('options') or ''} {options}".strip(),
-                "connect_timeout": max(2, round(self._wait)),
-                "application_name": given.get("application_name") or "recollect",
-            },
-            min_size=min(settings.pool_min, settings.pool_max),
-            max_size=settings.pool_max,
-            timeout=self._wait,
-            reconnect_timeout=self._wait,
-            open=True,
+        self._make: Callable[[], ConnectionPool[Connection]] = (
+            lambda: ConnectionPool(
+                url,
+                kwargs={
+                    "autocommit": True,  # BEGIN and COMMIT are ours: what COMMIT answers decides everything
+                    "prepare_threshold": None,  # with its own, psycopg makes the server forget all others after a rollback
+                    "options": f"{given.get('options') or ''} {options}".strip(),
+                    "connect_timeout": max(2, round(self._wait)),
+                    "application_name": given.get("application_name") or "recollect",
+                },
+                min_size=min(settings.pool_min, settings.pool_max),
+                max_size=settings.pool_max,
+                timeout=self._wait,
+                reconnect_timeout=self._wait,
+                open=True,
+            )
         )
         # What goes wrong is raised to the caller, typed; the pool's own warnings would land on a user's terminal.
         logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
@@ -291,18 +308,23 @@ class Postgres:
 
     # -- transactions
 
-    def read(self, user: str, fn: Callable[[Tx], T], /) -> T:
+    def read(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False, keyed: bool = False) -> T:
+        begin = b"begin isolation level repeatable read read only"
         with self._translated():
-            return self._transaction(user, fn, "begin isolation level repeatable read read only", create=False)
+            return self._transaction(user, fn, begin, create=False, brief=brief, keyed=keyed)
 
-    def write(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False) -> T:
+    def write(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False, keyed: bool = False) -> T:
         with self._translated():
-            return self._transaction(user, fn, "begin", create=True)
+            return self._transaction(user, fn, b"begin", create=True, keyed=keyed)
 
-    def _transaction(self, user: str, fn: Callable[[Tx], T], begin: str, *, create: bool) -> T:
+    def _transaction(
+        self, user: str, fn: Callable[[Tx], T], begin: bytes, *, create: bool, brief: bool = False, keyed: bool = False
+    ) -> T:
         for attempt in range(TRIES):
             try:
-                return self._once(user, fn, begin, create)
+                return self._once(user, fn, begin, create, brief, keyed)
+            except More:  # not so brief after all
+                brief = False
             except Retry:
                 self._users.pop(user, None)
             except (pg.SerializationFailure, pg.DeadlockDetected):
@@ -313,82 +335,72 @@ class Postgres:
                 self._pool.check()  # the server was restarted: throw the dead connections away
         raise Unavailable(f"{self.location} keeps dropping connections. Nothing was written; try again.")
 
-    def _once(self, user: str, fn: Callable[[Tx], T], begin: str, create: bool) -> T:
+    def _once(self, user: str, fn: Callable[[Tx], T], begin: bytes, create: bool, brief: bool, keyed: bool) -> T:
         with self._pool.connection() as connection:
+            session = self._sessions.get(connection)
+            if session is None:
+                session = self._sessions[connection] = _Session()
+            no = self._users.get(user, 0)
+            line = Line(connection, session.prepared, ends_with=b"commit" if brief and no else None)
+            mark = _Mark(session.name, f"{secrets.token_hex(8)} {ids.now()}", connection.info.backend_pid)
+            is_ending = False
             try:
-                no, mark = self._enter(connection, user, begin, create)
-            except (psycopg.OperationalError, psycopg.InterfaceError) as e:
-                if connection.broken:
-                    raise _Stale from e  # nothing was asked of it yet: a fresh connection may try
-                raise
-            try:
-                if create and PIPELINES:
-                    # It ends, and every error in it is known, before the commit is sent.
-                    with connection.pipeline() as pipeline:
-                        result = fn(PostgresTx(connection, no, pipeline))
+                # The beginning goes on its way with the first question, and the commit with what was written last.
+                line.say(begin)
+                whose = _WHOSE + _PLANNED_ONCE if keyed else _WHOSE
+                if create:
+                    line.say(_MARK + whose, (user, str(no), mark.owner, mark.token))
                 else:
-                    result = fn(PostgresTx(connection, no))
-            except BaseException:
-                if not connection.broken:
-                    with contextlib.suppress(psycopg.Error):
-                        connection.execute(b"rollback")
-                raise
-            try:
-                connection.execute(b"commit")
-            except (psycopg.OperationalError, psycopg.InterfaceError) as e:
-                if not create:
-                    return result
-                if not connection.broken:
+                    line.say(whose, (user, str(no)))
+                if not no:
+                    no = self._learn_number(line, user, create)
+                result = fn(PostgresTx(line, no))
+                is_ending = True
+                if not line.has_ended:
+                    line.say(b"commit")
+                    line.exchange()
+            except BaseException as e:
+                if not line.is_lost:
+                    if connection.pgconn.transaction_status != pq.TransactionStatus.IDLE:
+                        with contextlib.suppress(psycopg.Error):
+                            connection.execute(b"rollback")
                     raise
-                if not self._was_committed(mark, e):
+                if not isinstance(e, (psycopg.OperationalError, psycopg.InterfaceError)):
+                    raise
+                if not is_ending:
+                    if line.was_answered:
+                        raise
+                    raise _Stale from e  # nothing was heard from it yet: a fresh connection may try
+                if create and not self._was_committed(mark, e):
                     raise _Stale from e
         if create:
             self._users[user] = no
         return result
 
-    def _enter(self, connection: Connection, user: str, begin: str, create: bool) -> tuple[int, _Mark]:
-        """Begin, and say whose transaction this is, in one message: it is a quarter of what a small read costs. (Values are
-        put in by psycopg's own quoting, since a message of two statements takes no parameters.) Returns the user's number
-        and, when writing, the mark it will leave."""
-        no = self._users.get(user, 0)
-        mark = _Mark("", "", connection.info.backend_pid)
-        whose = "select set_config('recollect.user_id', %s, true), set_config('recollect.user_no', %s, true)"
-        first = psycopg.ClientCursor(connection)
-        if create:
-            # One row for each connection, in the statement that is sent anyway.
-            owner = self._owners.setdefault(connection, f"commit {secrets.token_hex(8)}")
-            mark = _Mark(owner, f"{secrets.token_hex(8)} {ids.now()}", connection.info.backend_pid)
-            first.execute(
-                f"{begin}; with mark as (insert into meta (name, value) values (%s, %s)"
-                f" on conflict (name) do update set value = excluded.value) {whose}",
-                (mark.owner, mark.token, user, str(no)),
+    def _learn_number(self, line: Line, user: str, create: bool) -> int:
+        found = line.say(b"select no from users where id = $1", (user,)).rows()
+        found = found or self._erased_no(line, user, create)
+        if not found and create:
+            line.say(
+                b"insert into users (id, created_at) values ($1, $2) on conflict (id) do nothing", (user, ids.now())
             )
-        else:
-            first.execute(f"{begin}; {whose}", (user, str(no)))
-        if not no:
-            found = connection.execute("select no from users where id = %s", (user,)).fetchone()
-            found = found or self._erased_no(connection, user, create)
-            if found is None and create:
-                connection.execute(
-                    "insert into users (id, created_at) values (%s, %s) on conflict (id) do nothing", (user, ids.now())
-                )
-                found = connection.execute("select no from users where id = %s", (user,)).fetchone()
-                if found is None:
-                    raise StorageError(f"{self.location}: the user could not be added.")
-            no = int(found[0]) if found else 0
-            connection.execute("select set_config('recollect.user_no', %s, true)", (str(no),))
-        return no, mark
+            found = line.say(b"select no from users where id = $1", (user,)).rows()
+            if not found:
+                raise StorageError(f"{self.location}: the user could not be added.")
+        no = int(found[0][0]) if found else 0
+        line.say(b"select set_config('recollect.user_no', $1, true)", (str(no),))
+        return no
 
-    def _erased_no(self, connection: Connection, user: str, create: bool) -> Row | None:
+    def _erased_no(self, line: Line, user: str, create: bool) -> list[Row]:
         """The number of someone who was erased: what is left of them is receipts, and what must not come back. When they
         write again, they have their name back."""
-        key = connection.execute("select value from meta where name = 'erasure key'").fetchone()
-        name = ids.ERASED + ids.keyed(str(key[0]) if key else "", "user", user)
-        connection.execute("select set_config('recollect.admin', 'on', true)")
-        found = connection.execute("select no from users where id = %s", (name,)).fetchone()
-        if found is not None and create:
-            connection.execute("update users set id = %s where no = %s", (user, found[0]))
-        connection.execute("select set_config('recollect.admin', '', true)")
+        key = line.say(b"select value from meta where name = 'erasure key'").rows()
+        name = ids.ERASED + ids.keyed(str(key[0][0]) if key else "", "user", user)
+        line.say(b"select set_config('recollect.admin', 'on', true)")
+        found = line.say(b"select no from users where id = $1", (name,)).rows()
+        if found and create:
+            line.say(b"update users set id = $1 where no = $2", (user, found[0][0]))
+        line.say(b"select set_config('recollect.admin', '', true)")
         return found
 
     def _was_committed(self, mark: _Mark, cause: BaseException) -> bool:
@@ -447,7 +459,7 @@ class Postgres:
 
     def settled(self) -> int:
         """Ids come from a sequence, so that a lower one may be committed after a higher one. Every writer has its
-        transaction's number before it draws an id (`_enter` leaves a mark). So an id that was drawn when we looked belongs
+        transaction's number before it draws an id (`_once` leaves a mark). So an id that was drawn when we looked belongs
         to a transaction below the next number that the server would give after that, and once the oldest transaction under
         way has passed this number, they have all ended. (A snapshot's xmax would not do: it follows the newest transaction
         that has ended, and others beyond it may be under way. `age` knows the next number without taking one.) A long
@@ -567,8 +579,17 @@ class _Mark(NamedTuple):
     backend: int
 
 
+class _Session:
+    """What is kept of a connection while it lasts: the name of the one row in which its commits leave their marks, and what the
+    server has prepared for it."""
+
+    def __init__(self) -> None:
+        self.name = f"commit {secrets.token_hex(8)}"
+        self.prepared = Prepared()
+
+
 class _Stale(Exception):
-    """The connection was dead before anything was asked of it, or the commit is known not to have happened."""
+    """The connection was dead before anything was heard from it, or the commit is known not to have happened."""
 
 
 def _version(connection: Connection) -> int:

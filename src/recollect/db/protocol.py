@@ -112,6 +112,10 @@ class Tx(Protocol):
         """This user goes by another name from now on: a hash, when everything of theirs was erased."""
         ...
 
+    def expect(self, n: int, /) -> None:
+        """So many `ticks` will be drawn, as far as one can tell: a server hands them out with its next answer."""
+        ...
+
     def ticks(self, n: int) -> Sequence[int]:
         """Draw n ascending numbers from the counter that orders events and activity."""
         ...
@@ -124,9 +128,15 @@ class Database(Protocol):
     location: str
     """Where it is, as a person would say it; never holds a password."""
 
-    def read(self, user: str, fn: Callable[[Tx], T], /) -> T: ...
-    def write(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False) -> T:
-        """`brief`: it takes microseconds, so that whoever was written before may hear of it when this is written too."""
+    def read(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False, keyed: bool = False) -> T:
+        """`brief`: all is asked at once, as far as one can tell. Then a server hears the end of it with the question; if more
+        is asked, it begins anew. `keyed`: it asks for nothing but rows by their keys, so that a server may plan each statement
+        once and for all."""
+        ...
+
+    def write(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False, keyed: bool = False) -> T:
+        """`brief`: it takes microseconds, so that whoever was written before may hear of it when this is written too. `keyed`:
+        as in `read`."""
         ...
 
     def users(self, *, erased: bool = False) -> list[str]:

@@ -58,11 +58,11 @@ class SQLite:
                 self._engine = Engine(self.path, self._timeout, self.key)
             return self._engine
 
-    def read(self, user: str, fn: Callable[[Tx], T], /) -> T:
+    def read(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False, keyed: bool = False) -> T:
         with translated(self.location):
             return self._current().read(user, fn)
 
-    def write(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False) -> T:
+    def write(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False, keyed: bool = False) -> T:
         with translated(self.location):
             return self._current().write(user, fn, brief)
 

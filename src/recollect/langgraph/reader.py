@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from ..db import Tx
 
 START = "__start__"
+Page = tuple[Sequence[Loaded], Mapping[int, Stored | None]]
+"""Checkpoints, and the secrets of their conversations."""
 
 
 class Reader(Values):
@@ -90,16 +92,17 @@ class Reader(Values):
 
     def _read(self, place: Place, checkpoint: str | None) -> tuple[Loaded | None, bytes]:
         known = self._shared.secrets.get((place.store.user, place.thread))
-
         have = self._shared.have(place.store.user, known.no) if known is not None else {}
+        newest = checkpoint or self._shared.newest.get(place.key(None))
+        likely = None if known is None or not known.no or newest is None else (known.no, newest)
 
         def read(tx: Tx) -> tuple[Loaded | None, Stored | None]:
-            loaded = stored.get(tx, place.thread, place.namespace, checkpoint, place.branch, have)
+            loaded = stored.get(tx, place.thread, place.namespace, checkpoint, place.branch, have, likely)
             if loaded is None or (known is not None and known.no == loaded.no):
                 return loaded, None
             return loaded, pieces.secret(tx, loaded.no)
 
-        loaded, sealed = place.store._read(read)
+        loaded, sealed = place.store._read(read, brief=likely is not None, keyed=True)
         if loaded is None:
             return None, b""
         if known is not None and known.no == loaded.no:
@@ -167,6 +170,8 @@ class Reader(Values):
         if loaded is None:
             return None
         self._remember(place, loaded, secret)
+        if place.checkpoint is None and place.branch is None:
+            self._shared.keep(self._shared.newest, place.key(None), loaded.id)
         return self._tuple(place, loaded, secret, config if place.checkpoint is not None else None)
 
     def list(
@@ -203,30 +208,31 @@ class Reader(Values):
         only_step = step if type(step) is int and -(1 << 62) < step < 1 << 62 else None
         if any("\0" in str(name) for name in (namespace, checkpoint, last)):
             return  # no database keeps that: nothing is called so
-        places = store._read(
-            lambda tx: stored.find(
+        have: dict[int, pieces.Have] = {}
+
+        def first(tx: Tx) -> tuple[Sequence[tuple[int, str, str]], Page]:
+            places = stored.find(
                 tx, thread, None if namespace is None else str(namespace), None if not checkpoint else str(checkpoint),
                 None if not last else str(last), only_source, only_step, None if wanted else limit,
-            )
-        )  # fmt: skip
-        have: dict[int, pieces.Have] = {}
+            )  # fmt: skip
+            return places, stored.load(tx, places[: stored.PAGE], have)
+
+        places, page = store._read(first)
         for start in range(0, len(places), stored.PAGE):
-            for tuple_ in self._page(store, given, places[start : start + stored.PAGE], have, wanted):
+            if start:
+                some = places[start : start + stored.PAGE]
+                page = store._read(lambda tx, some=some: stored.load(tx, some, have))  # type: ignore[misc]
+            for tuple_ in self._on_page(store, given, page, wanted):
                 yield tuple_
                 if limit is not None:
                     limit -= 1
                     if not limit:
                         return
 
-    def _page(
-        self, store: Store, given: Mapping[str, Any], places: Sequence[tuple[int, str, str]],
-        have: dict[int, pieces.Have], wanted: Mapping[str, Any],
+    def _on_page(
+        self, store: Store, given: Mapping[str, Any], page: Page, wanted: Mapping[str, Any]
     ) -> Iterator[CheckpointTuple]:  # fmt: skip
-        def read(tx: Tx) -> tuple[Sequence[Loaded], dict[int, Stored | None]]:
-            found = stored.load(tx, places, have)
-            return found, {no: pieces.secret(tx, no) for no in {loaded.no for loaded in found}}
-
-        loaded, sealed = store._read(read)
+        loaded, sealed = page
         secrets = {no: self._unseal(s)[1] for no, s in sealed.items() if s is not None}
         for one in loaded:
             if one.no not in secrets:

@@ -75,17 +75,25 @@ class Remembered:
         self.handles: OrderedDict[str, Store] = OrderedDict()
         self.names: OrderedDict[str, bool] = OrderedDict()
         self.recent: OrderedDict[tuple[str, str, str, str], Recent] = OrderedDict()
+        self.newest: OrderedDict[tuple[str, str, str, str], str] = OrderedDict()
+        """The id of the checkpoint that was written or read last, of a thread and namespace."""
         self.secrets: OrderedDict[tuple[str, str], Secret] = OrderedDict()
         self.pieces: OrderedDict[tuple[str, int], Have] = OrderedDict()
         """What was read a moment ago: a piece never changes, its key is its content."""
         self.sound: dict[bytes, tuple[bytes, BaseMessage | None]] = {}
         """Elements whose content was found to be what their key says: the same bytes need no second look, and a message made
         of them is only to be copied."""
-        self.ids: dict[tuple[bytes, str], bytes] = {}
-        """(secret, id of a message) -> its key, of those in `sound`."""
+        self.said: dict[bytes, dict[str, tuple[bytes, bytes, BaseMessage]]] = {}
+        """Secret -> id of a message -> its key, its bytes and itself, of those in `sound`."""
         self.room = ROOM
         self.passed: dict[bytes, None] = {}
         """Keys of elements that went through the gate as they are."""
+
+    def learn(self, secret: bytes, key: bytes, data: bytes, model: BaseMessage) -> None:
+        """Keep a message that is stored as these bytes, to be copied the next time."""
+        self.sound[key] = (data, model)
+        if model.id:
+            self.said.setdefault(secret, {})[model.id] = (key, data, model)
 
     def keep(self, where: OrderedDict[Any, Any], key: Any, value: Any) -> None:
         with self.lock:
@@ -125,7 +133,7 @@ class Remembered:
             self.pieces.move_to_end((user, no))
             if len(self.sound) > self.room:
                 self.sound.clear()
-                self.ids.clear()
+                self.said.clear()
             while len(self.pieces) > 1 and sum(map(len, self.pieces.values())) > self.room:
                 self.pieces.popitem(last=False)
             if len(found) > self.room:
@@ -137,5 +145,6 @@ class Remembered:
             known = self.secrets.pop((user, thread), None)
             if known is not None:
                 self.pieces.pop((user, known.no), None)
-            for key in [key for key in self.recent if key[:2] == (user, thread)]:
-                del self.recent[key]
+            for where in (self.recent, self.newest):
+                for key in [key for key in where if key[:2] == (user, thread)]:
+                    del where[key]

@@ -201,7 +201,7 @@ class Saver(Threads):
         for attempt in range(TRIES):
             made, recent = self._draft(place, checkpoint, metadata, stored_metadata, new_versions, previous, secret)
             try:
-                found = store._write(lambda tx, made=made: placing.put(tx, made, append))  # type: ignore[misc]
+                found = store._write(lambda tx, made=made: placing.put(tx, made, append), keyed=True)  # type: ignore[misc]
                 break
             except AlreadyExists:
                 if attempt == TRIES - 1:  # on Postgres, another write may be making the conversation at this moment
@@ -216,6 +216,7 @@ class Saver(Threads):
         shared = self._shared
         shared.keep(shared.secrets, (store.user, place.thread), secret._replace(no=found.no))
         shared.keep(shared.recent, place.key(checkpoint["id"]), recent)
+        shared.keep(shared.newest, place.key(None), checkpoint["id"])
         if not encrypts(self.serde):  # what is sealed anew is not what was stored
             have = shared.have(store.user, found.no)
             for value in made.values.values():
@@ -413,7 +414,8 @@ class Saver(Threads):
                         packed,
                         secret.sealed,
                         secret.no,
-                    )
+                    ),
+                    keyed=True,
                 )
                 break
             except AlreadyExists:

@@ -217,8 +217,8 @@ class MemoryStore(BaseStore):
         """Items that expired before this are not seen."""
         return now if self.ttl_config is None or self.ttl_config.get("omit_expired") else 0
 
-    def _read(self, fn: Callable[[Tx], Any]) -> Any:
-        return self._store._db.read(self._store.user, fn)
+    def _read(self, fn: Callable[[Tx], Any], **how: bool) -> Any:
+        return self._store._db.read(self._store.user, fn, **how)
 
     def _write(self, fn: Callable[[Tx], Any]) -> Any:
         return self._store._db.write(self._store.user, fn)
@@ -230,7 +230,10 @@ class MemoryStore(BaseStore):
 
     def _get(self, ops: Mapping[int, GetOp], seen: int, read: list[int]) -> list[tuple[int, Item | None]]:
         wanted = [(i, items.path(op.namespace), self._key(op.key)) for i, op in ops.items()]
-        rows = self._read(lambda tx: [(i, items.get(tx, path, key, seen)) for i, path, key in wanted])
+        rows = self._read(
+            lambda tx: [(i, items.get(tx, path, key, seen)) for i, path, key in wanted],
+            brief=len(wanted) == 1, keyed=True,
+        )  # fmt: skip
         found: list[tuple[int, Item | None]] = []
         for i, row in rows:
             if row is None:

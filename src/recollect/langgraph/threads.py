@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .. import jobs
-from ..checkpoints import pieces, stored, upkeep
+from ..checkpoints import stored, upkeep
 from ..checkpoints.pending import Write
 from ..errors import InvalidInput, NotFound
 from ..model import SecretPlace
@@ -89,11 +89,8 @@ class Threads(Reader):
         places = store._read(lambda tx: stored.find(tx, None, None, None, None, None, None, None))
         found: dict[tuple[str, int], dict[str, None]] = {}
         for place in places if mode != "none" else ():
-            loaded, sealed = store._read(
-                lambda tx, place=place: (  # type: ignore[misc]
-                    stored.load(tx, [place], {}), pieces.secret(tx, place[0])
-                )
-            )  # fmt: skip
+            loaded, secrets = store._read(lambda tx, place=place: stored.load(tx, [place], {}))  # type: ignore[misc]
+            sealed = secrets[place[0]]
             if not loaded or sealed is None:
                 continue
             one, secret = loaded[0], self._unseal(sealed)[1]

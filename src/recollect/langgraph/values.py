@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
@@ -108,14 +109,17 @@ class Values(BaseCheckpointSaver[str]):
         keys, found = [], []
         passed, mode = self._shared.passed, self._store.settings.redact_state
         digest, dump, is_twin, common = pieces.digest, self._dump, messages.is_twin, messages.COMMON
-        sound, ids = self._shared.sound, self._shared.ids if self._is_stock else {}
+        stock, shared = self._is_stock, self._shared
+        said = shared.said.get(secret, {}) if stock else {}
         for value in values:
-            # What was read a moment ago, and is what it was, is neither serialised nor hashed once more.
-            known = ids.get((secret, value.id)) if ids and type(value) in common and value.id else None
-            data, model = sound.get(known, _NOTHING) if known is not None else _NOTHING
-            if known is not None and data is not None and model is not None and is_twin(value, model):
-                plain, key = ("msgpack", data), known
+            # What was written or read a moment ago, and is what it was, is neither serialised nor hashed once more.
+            known = said.get(value.id) if said and type(value) in common else None
+            model: BaseMessage | None = None
+            if known is not None and is_twin(value, known[2]):
+                key, plain = known[0], ("msgpack", known[1])
             else:
+                model = messages.as_read(value) if stock else None
+                value = model or value
                 plain = dump(value, channel)
                 key = digest(secret, *plain)
             if gate is not None and key not in passed:
@@ -123,9 +127,12 @@ class Values(BaseCheckpointSaver[str]):
                 if safe is not value:
                     plain = dump(safe, channel)
                     key = digest(secret, *plain)
+                    model = None
                 if len(passed) >= PASSED:
                     passed.clear()
                 passed[key] = None
+            if model is not None and len(plain[1]) <= KEPT and plain[0] == "msgpack":
+                shared.learn(secret, key, plain[1], model)
             keys.append(key)
             found.append(plain)
         return keys, found
@@ -234,9 +241,7 @@ class Values(BaseCheckpointSaver[str]):
                 continue
             n, key, data = one
             if key is not None and stock and len(data) <= KEPT and messages.is_plain(found[start]):
-                shared.sound[key] = (data, messages.twin(found[start]))
-                if found[start].id:
-                    shared.ids[secret, found[start].id] = key
+                shared.learn(secret, key, data, messages.twin(found[start]))
             merged += found[start : start + n]
             start += n
         return merged

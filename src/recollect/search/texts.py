@@ -107,7 +107,9 @@ class Texts:
     ) -> list[Found]:  # fmt: skip
         judge = items.Judge(filter)
         if not query or not query.strip():
-            return db.read(user, lambda tx: _unranked(tx, scope, judge, limit, offset, now))
+            # Mostly on one page, unless what passes can be told only here.
+            brief = bool(judge.needles) or (judge.is_open and not offset)
+            return db.read(user, lambda tx: _unranked(tx, scope, judge, limit, offset, now), brief=brief)
         semantic = self._semantic()
         vector = semantic.question(query) if semantic is not None else None
 

@@ -44,12 +44,11 @@ class Handle:
         self._shared: dict[str, Any] = {}
         """What all handles of this store share: the semantic search, loaded when it is first needed."""
 
-    def _read(self, fn: Callable[[Tx], T]) -> T:
-        return self._do(self._db.read, fn) if self._telemetry.traces else self._run(self._db.read, fn)
+    def _read(self, fn: Callable[[Tx], T], **how: bool) -> T:
+        return self._do(self._db.read, fn, **how) if self._telemetry.traces else self._run(self._db.read, fn, **how)
 
-    def _write(self, fn: Callable[[Tx], T], *, brief: bool = False) -> T:
-        way = self._db.write
-        return self._do(way, fn, brief=brief) if self._telemetry.traces else self._run(way, fn, brief=brief)
+    def _write(self, fn: Callable[[Tx], T], **how: bool) -> T:
+        return self._do(self._db.write, fn, **how) if self._telemetry.traces else self._run(self._db.write, fn, **how)
 
     def _run(self, way: Callable[..., Any], fn: Callable[[Tx], T], **how: bool) -> T:
         try:

@@ -1,0 +1,155 @@
+"""What is said to a server goes as one message with its commit: whatever goes wrong in the middle of it, the error is the typed
+one, nothing of it is there, and the same connection is fit for the next."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.db import line
+from recollect.errors import AlreadyExists, StorageError, StoreBusy
+
+ADD = "insert into meta (name, value) values (:name, :value)"
+
+
+@pytest.fixture(params=["at once", "by turns"])
+def store(
+    request: pytest.FixtureRequest, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[recollect.Store]:
+    if request.param == "by turns":  # as with a libpq before 14
+        monkeypatch.setattr(line, "PIPELINES", False)
+    with recollect.open(postgres_url, user="alex", background=False, pool_max=1, statement_timeout_ms=2_000) as store:
+        store.create("c")
+        yield store
+
+
+def add(store: recollect.Store, *names: str) -> None:
+    def write(tx: Any) -> None:
+        for name in names:
+            tx.send(ADD, name=name, value="x")
+
+    store._db.write("alex", write)
+
+
+def there(store: recollect.Store, *names: str) -> list[str]:
+    asked = "select name from meta where name = any(:names) order by name"
+    return [row[0] for row in store._db.read("alex", lambda tx: tx.all(asked, names=list(names)))]
+
+
+def backend(store: recollect.Store) -> int:
+    return int(store._db.read("alex", lambda tx: tx.all("select pg_backend_pid()"))[0][0])
+
+
+def test_a_statement_that_fails_takes_all_with_it(store: recollect.Store) -> None:
+    add(store, "a")
+    before = backend(store)
+    for _ in range(8):  # until all of them are prepared, and beyond
+        with pytest.raises(AlreadyExists):
+            add(store, "b", "a", "c")
+        assert there(store, "a", "b", "c") == ["a"]
+    add(store, "b", "c")
+    assert there(store, "a", "b", "c") == ["a", "b", "c"]
+    assert backend(store) == before, "the connection was good"
+
+
+def test_what_was_given_up_before_it_was_sent_is_not_taken_for_prepared(store: recollect.Store) -> None:
+    def gives_up(tx: Any) -> None:
+        tx.send(ADD, name="a", value="x")
+        raise LookupError
+
+    for _ in range(3):
+        with pytest.raises(LookupError):
+            store._db.write("alex", gives_up)
+    for name in "abc":
+        add(store, name)
+    assert there(store, "a", "b", "c") == ["a", "b", "c"]
+
+
+def test_what_psycopg_asks_by_itself_does_not_make_the_server_forget(store: recollect.Store) -> None:
+    add(store, "a")
+    for _ in range(10):
+        store._db.settled()
+    with pytest.raises(AlreadyExists):
+        add(store, "b", "a")
+    store._db.settled()
+    add(store, "b")
+    assert there(store, "a", "b") == ["a", "b"]
+
+
+def test_a_value_that_no_server_takes_is_refused_before_it_is_sent(store: recollect.Store) -> None:
+    with pytest.raises(StorageError):
+        add(store, "a", "b\0")
+    assert there(store, "a") == []
+    assert store.append("c", role="user", text="works on").seq == 1
+
+
+def test_a_statement_that_takes_too_long_is_given_up(store: recollect.Store) -> None:
+    def slow(tx: Any) -> None:
+        tx.send(ADD, name="a", value="x")
+        tx.send("select pg_sleep(:seconds)", seconds=20)
+
+    before = backend(store)
+    with pytest.raises(StoreBusy, match="statement_timeout_ms"):
+        store._db.write("alex", slow)
+    assert there(store, "a") == []
+    assert backend(store) == before
+
+
+def test_many_statements_are_remembered_and_forgotten_again(store: recollect.Store) -> None:
+    def write(tx: Any) -> None:
+        for n in range(line.MOST_PREPARED + 50):
+            tx.send(f"insert into meta (name, value) values (:name, '{n}') on conflict do nothing", name=f"n{n}")
+
+    for _ in range(2):
+        store._db.write("alex", write)
+    (count,) = store._db.read("alex", lambda tx: tx.one("select count(*) from pg_prepared_statements"))
+    assert 0 < count <= line.MOST_PREPARED
+    assert len(there(store, *(f"n{n}" for n in range(300)))) == line.MOST_PREPARED + 50
+
+
+def test_answers_may_be_read_in_any_order_and_later(store: recollect.Store) -> None:
+    def ask(tx: Any) -> Any:
+        found = [tx.later("select cast(:n as bigint)", n=n) for n in range(5)]
+        assert [found[n]() for n in (4, 0, 4)] == [[(4,)], [(0,)], [(4,)]]
+        return found
+
+    assert [rows() for rows in store._db.read("alex", ask)] == [[(n,)] for n in range(5)]
+
+
+def test_who_is_not_as_brief_as_they_thought_still_sees_one_moment(postgres_url: str) -> None:
+    with (
+        recollect.open(postgres_url, user="alex", background=False) as store,
+        recollect.open(postgres_url, user="alex", background=False) as other,
+    ):
+        store.create("c")
+        runs = []
+
+        def ask(tx: Any) -> tuple[int, int]:
+            runs.append(1)
+            (first,) = tx.one("select count(*) from events where user_no = :user")
+            other.append("c", role="user", text="meanwhile")
+            (second,) = tx.one("select count(*) from events where user_no = :user")
+            return first, second
+
+        first, second = store._db.read("alex", ask, brief=True)
+        assert first == second
+        assert len(runs) == 2
+        assert store._db.read("alex", lambda tx: tx.one("select 1"), brief=True) == (1,)
+
+
+def test_an_interrupted_wait_leaves_no_answer_to_the_next(store: recollect.Store) -> None:
+    began = time.monotonic()
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        store._db.write("alex", lambda tx: (tx.send(ADD, name="a", value="x"), tx.all("select pg_sleep(1.8)")))
+    timer.join()
+    assert time.monotonic() - began < 1.5
+    assert there(store, "a") == []
+    assert store.append("c", role="user", text="works on").seq == 1
