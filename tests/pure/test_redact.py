@@ -304,7 +304,8 @@ def test_time_grows_with_the_length_and_not_faster(piece: str) -> None:
         return best
 
     cost(10_000)
-    assert cost(200_000) <= 3 * cost(100_000) + 0.01
+    # What grows faster does so every time; a busy machine now and then.
+    assert any(cost(200_000) <= 3 * cost(100_000) + 0.01 for _ in range(4))
 
 
 def test_ten_megabytes_pass() -> None:

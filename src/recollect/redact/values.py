@@ -193,6 +193,10 @@ def is_reference(value: bytes) -> bool:
     return len(value.translate(None, _REFERRING)) < len(value) and pattern(_REFERENCE).has(value)
 
 
+# `user:42:profile`: a name in a cache. With one colon it would be somebody's name and password.
+_STORED_UNDER = Lazy(rb"[a-z][a-z_-]*(?::[a-z][a-z_-]*)*:v?[0-9]+(?::(?:[a-z][a-z_-]*|v?[0-9]+))+")
+
+
 def is_code(value: bytes) -> bool:
     if value.isalnum():
         return (
@@ -200,6 +204,8 @@ def is_code(value: bytes) -> bool:
             or (len(value) >= 4 and value.isalpha() and value.isupper())
             or _TYPE.match(value) is not None
         )
+    if value.count(b":") >= 2 and _STORED_UNDER.fullmatch(value) is not None:
+        return True
     if len(value.translate(None, _CODING)) < len(value):
         return (pattern(_CODE).has(value) and not _is_dotted_noise(value)) or _TYPE.match(value) is not None
     return (value[:4].isupper() and _CONSTANT.fullmatch(value) is not None) or _TYPE.match(value) is not None

@@ -165,6 +165,8 @@ def beside_vendors(scan: Scan) -> Iterator[Span]:
             continue
         if not named and _SAYS_ID.search(head) is not None:
             continue
+        if not named and is_uuid(value) and head.rstrip(b" \t\"'`([")[-1:] in (b":", b","):
+            continue  # what is told of a service: of what happened there, mostly
         # Where nothing but white space stands between the two, an id is as likely as a key.
         loosely = head.rstrip(b" \t\r\n\"'`([")[-1:] not in (b"=", b":", b",", b"(", b">") and b"(" not in head
         if loosely and not named and b"\n" not in head:
