@@ -254,7 +254,7 @@ def test_the_functions_that_read_the_words_repeat_the_policy(walled: Any, table:
 
 
 def test_a_search_whose_where_is_gone_still_shows_ones_own_only(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     """Every condition on the user taken out of every statement of a search: the policies remain."""
     import re
@@ -278,7 +278,13 @@ def test_a_search_whose_where_is_gone_still_shows_ones_own_only(
             seen.extend([sql] if without != sql else [])
             return real(without)
 
+        def forget_statements() -> None:
+            postgres._numbered.cache_clear()
+            postgres._block.cache_clear()
+
         monkeypatch.setattr(postgres, "translate", forgetful)
+        forget_statements()
+        request.addfinalizer(forget_statements)  # nobody else is to be asked without a condition
         for mine, mark, other in ((store, "markax", "markbx"), (kim, "markbx", "markax")):
             for answer in (
                 mine.search("heron", limit=100),
