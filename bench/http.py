@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from . import Figure, Run, benchmark, least, most
 from .corpus import Corpus, build
-from .measure import p50, p95, percentile
+from .measure import p50, p95, percentile, stolen
 
 CLIENTS = 8
 RATE = 505  # a second, when the pace is given: just over the bar
@@ -178,9 +178,10 @@ def sidecar(run: Run) -> Iterator[Figure]:
         yield Figure("sidecar, as fast as it can: append p99", percentile(load.appends, 0.99), None, "ms")
         yield Figure("sidecar, as fast as it can: search p95", p95(load.searches), None, "ms")
         load = Load(there, rate=RATE, search_every=0.2)
-        before, own = there.cpu(), time.process_time()
+        before, own, others = there.cpu(), time.process_time(), stolen()
         took = load.run(seconds)
-        busy = f"the sidecar took {(there.cpu() - before) / took:.2f} of a core, the clients {(time.process_time() - own) / took:.2f}"
+        away = (stolen() - others) / took / (os.cpu_count() or 1)
+        busy = f"the machine was away for {away:.1%} of it; the sidecar took {(there.cpu() - before) / took:.2f} of a core, the clients {(time.process_time() - own) / took:.2f}"
         note = f"at {len(load.appends) / took:.0f}/s, counted from when each was due; p50 {p50(load.appends):.1f} ms; {busy}"
         yield Figure("sidecar, at a pace: append p99", percentile(load.appends, 0.99), None, "ms", most(50), note)
         note = f"{len(load.searches)} searches, p50 {p50(load.searches):.1f} ms"
