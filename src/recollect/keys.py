@@ -161,7 +161,9 @@ def save_keyring(key: Key, path: str) -> None:
     try:
         import keyring
     except ImportError:
-        raise SettingsError("The keyring needs the package `keyring`: pip install 'recollect[keyring]'") from None
+        raise SettingsError(
+            "The keyring needs the package `keyring`: pip install '.[keyring]' in Recollect's own folder"
+        ) from None
     failed = ""
     try:
         keyring.set_password(SERVICE, os.path.realpath(path), key.reveal())

@@ -414,7 +414,9 @@ def of(settings: Settings, where: str | None, *, named: bool) -> Telemetry:
         from importlib.util import find_spec
 
         if find_spec("opentelemetry") is None:
-            raise Refused("The setting `opentelemetry` needs the extra `otel`: pip install 'recollect[otel]'")
+            raise Refused(
+                "The setting `opentelemetry` needs the extra `otel`: pip install '.[otel]' in Recollect's own folder"
+            )
     return Telemetry(
         None if where is None else os.path.join(config.data_dir(settings), "telemetry"),
         on=settings.telemetry == "on" or (settings.telemetry == "auto" and not named),

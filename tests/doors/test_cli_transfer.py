@@ -134,7 +134,7 @@ def test_to_recognise_a_file_takes_no_framework(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code, str(tmp_path / "graph.db")]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.splitlines()[0] == "langgraph"
-    assert "pip install 'recollect[langgraph]'" in done.stdout
+    assert "pip install '.[langgraph]'" in done.stdout
 
 
 def test_a_file_is_brought_in_by_the_format_that_knows_it(run: Run, trip: str, tmp_path: Path) -> None:

@@ -190,6 +190,14 @@ def test_a_backup_can_be_looked_at(run: Run, chat: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="rights of another kind")
+def test_nothing_is_advised_on_a_file_that_is_no_store(run: Run, tmp_path: Path) -> None:
+    somebodys = tmp_path / "passwd"
+    somebodys.write_text("kim:x:1000:1000::/home/kim:/bin/sh\n" * 9)
+    somebodys.chmod(0o644)
+    done = run("doctor", str(somebodys))
+    assert "not a SQLite database" in flat(done.out) and "chmod" not in done.out + done.err
+
+
 def test_others_may_read_it(run: Run, chat: Path) -> None:
     chat.chmod(0o644)
     answer = run("doctor")

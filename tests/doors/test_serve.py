@@ -65,6 +65,16 @@ def test_only_this_machine_is_served(run: Run) -> None:
         assert refused.code == 6 and "--port" in refused.err
 
 
+def test_beside_the_application_a_taken_port_is_no_riddle(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        monkeypatch.setattr("recollect.server.run.PORT", port)
+        refused = run("serve", "--beside")
+    assert refused.code == 6 and "The application goes on" in refused.err and str(port) in refused.err
+
+
 def test_a_unix_socket_is_its_owners_alone(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "s.sock"
     with process("--uds", str(path)) as sidecar:

@@ -34,7 +34,7 @@ def application(
     try:
         import streamlit  # noqa: F401
     except ModuleNotFoundError as e:
-        raise Refused("The application needs the extra `ui`: pip install 'recollect[ui]'") from e
+        raise Refused("The application needs the extra `ui`: pip install '.[ui]' in Recollect's own folder") from e
     from ..ui import launch
 
     port = launch.free_port(port)

@@ -215,7 +215,8 @@ def look_at_file(report: Report, path: Path, key: "Key | None" = None) -> bool:
         report.say("file", "bad", f"cannot be read: {e.strerror}", "Check that you own the file and its folder.")
         return False
     report.say("file", "ok", output.size(status.st_size))
-    _rights(report, path, status)
+    if header.startswith((file.MAGIC, file.ENCRYPTED)):  # else it may not be ours to advise on
+        _rights(report, path, status)
     good = _locked(report, path, key) if header.startswith(file.ENCRYPTED) else _header(report, path, header)
     _library(report)
     _place(report, path, status.st_size)

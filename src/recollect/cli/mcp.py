@@ -34,7 +34,7 @@ def mcp(
     try:
         from .. import mcp as door
     except ModuleNotFoundError as e:
-        raise Refused("This needs the extra `mcp`: pip install 'recollect[mcp]'") from e
+        raise Refused("This needs the extra `mcp`: pip install '.[mcp]' in Recollect's own folder") from e
     server = door.server(s.store, workspace=workspace, read_only=read_only)
     if not http:
         with contextlib.suppress(KeyboardInterrupt):

@@ -182,7 +182,7 @@ def words(error: BaseException) -> str:
     options."""
     text = clean(" ".join(str(error).split()))
     if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] in ("psycopg", "psycopg_pool"):
-        return "Postgres needs a driver that is not installed here: pip install 'recollect[postgres]'"
+        return "Postgres needs a driver that is not installed here: pip install '.[postgres]' in Recollect's own folder"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or 'The system'}: {error.strerror}."
     if not isinstance(error, errors.RecollectError):

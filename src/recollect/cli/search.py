@@ -286,7 +286,10 @@ def nothing(s: Session, question: str, verb: str, *, narrowed: bool) -> None:
         from ..search.embed import is_installed
 
         if not is_installed():
-            output.line("Only words were compared: pip install 'recollect[semantic]' adds meaning.", style="dim")
+            output.line(
+                "Only words were compared: pip install '.[semantic]' in Recollect's own folder adds meaning.",
+                style="dim",
+            )
     if verb == "recall":
         tries.append((s.command("search", said), "look in the conversations as well"))
     else:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, Refused
 from ..model import Change
 from . import output
 from .session import Session, command
@@ -37,11 +37,19 @@ def serve(
         from ..server import listen, place, run
     except ImportError as e:
         raise InvalidInput(
-            f"The sidecar needs the extra `server`: pip install 'recollect[server]' ({e.name})."
+            f"The sidecar needs the extra `server`: pip install '.[server]' in Recollect's own folder ({e.name})."
         ) from None
     if uds is not None and port is not None:
         raise InvalidInput("Say --port or --uds, not both.")
-    listening = listen.listen(host, run.PORT if port is None else port, None if uds is None else str(uds))
+    try:
+        listening = listen.listen(host, run.PORT if port is None else port, None if uds is None else str(uds))
+    except Refused:
+        if not beside:
+            raise
+        raise Refused(
+            f"The application goes on, but other programs do not reach it: port {run.PORT} is taken, perhaps by another of "
+            "these. For one on a free port: recollect serve --port 0"
+        ) from None
     try:
         # Not before the place is ours: a sidecar that runs there already goes on with the token that it has.
         token = place.make_token(s.settings, renew=new_token)

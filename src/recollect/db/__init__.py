@@ -38,7 +38,9 @@ def connect(where: str | None, settings: Settings, key: Key | None = None) -> Da
         try:
             from .postgres import Postgres
         except ImportError as e:
-            raise Refused("Postgres needs the extra `postgres`: pip install 'recollect[postgres]'") from e
+            raise Refused(
+                "Postgres needs the extra `postgres`: pip install '.[postgres]' in Recollect's own folder"
+            ) from e
         return Postgres(where, settings)
     from .sqlite import SQLite
 

@@ -98,8 +98,12 @@ def __getattr__(name: str) -> Any:
         module = import_module(f".{_WHERE[name]}", __name__)
     except ModuleNotFoundError as e:
         if (e.name or "").split(".")[0] in ("langgraph", "langchain_core"):
-            raise Refused("LangGraph needs the extra `langgraph`: pip install 'recollect[langgraph]'") from e
+            raise Refused(
+                "LangGraph needs the extra `langgraph`: pip install '.[langgraph]' in Recollect's own folder"
+            ) from e
         if (e.name or "").split(".")[0] == "langchain":
-            raise Refused("LangChain's agents need the extra `agent`: pip install 'recollect[agent]'") from e
+            raise Refused(
+                "LangChain's agents need the extra `agent`: pip install '.[agent]' in Recollect's own folder"
+            ) from e
         raise
     return getattr(module, name)

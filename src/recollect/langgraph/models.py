@@ -61,7 +61,7 @@ def chat_model(
         made: BaseChatModel = init_chat_model(name, **kwargs)
     except ImportError as e:
         raise Refused(
-            f"A model by name needs the extra `agent` (pip install 'recollect[agent]') and its provider's package: {e}"
+            f"A model by name needs the extra `agent` (pip install '.[agent]' in Recollect's own folder) and its provider's package: {e}"
         ) from e
     except Exception as e:  # each provider has errors of its own: an unknown name, a key that is missing
         raise InvalidInput(

@@ -516,7 +516,9 @@ def _semantic(store: Store, model: Embeddings, given: Mapping[str, Any]) -> Any:
     try:
         from ..search.vectors import Semantic
     except ImportError as e:
-        raise SettingsError("index={'embed': ...} needs numpy: pip install 'recollect[semantic]'") from e
+        raise SettingsError(
+            "index={'embed': ...} needs numpy: pip install '.[semantic]' in Recollect's own folder"
+        ) from e
     embed = given["embed"]
     called = embed if asyncio.iscoroutinefunction(embed) else getattr(embed, "__call__", None)  # noqa: B004
     name = getattr(embed, "__qualname__", None) if not isinstance(embed, Embeddings) else None

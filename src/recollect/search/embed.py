@@ -182,7 +182,7 @@ class WordLlama:
 
         spec = find_spec("wordllama")
         if spec is None or not spec.submodule_search_locations:
-            raise EmbeddingFailed("wordllama is not installed: pip install 'recollect[semantic]'.")
+            raise EmbeddingFailed("wordllama is not installed: pip install '.[semantic]' in Recollect's own folder.")
         folder = Path(spec.submodule_search_locations[0])
         try:
             self._vectors = _weights(folder / "weights" / "l2_supercat_256.safetensors", self.dimension)
