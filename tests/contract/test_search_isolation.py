@@ -294,4 +294,4 @@ def test_a_search_whose_where_is_gone_still_shows_ones_own_only(
             ):
                 assert mark in repr(answer)
                 assert other not in repr(answer)
-        assert len(seen) > 20, "the test would prove nothing"
+        assert len(set(seen)) > 10, "the test would prove nothing"

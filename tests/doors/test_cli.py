@@ -741,7 +741,7 @@ def test_a_driver_that_is_missing(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     for command in (["conversations"], ["migrate", "--check"]):
         answer = run("-d", "postgresql://localhost/x", *command)
         assert answer.code != 0
-        assert "recollect[postgres]" in answer.err
+        assert "'.[postgres]'" in answer.err
 
 
 def test_interrupted(run: Run, trip: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,8 @@ def test_five_hundred_turns_take_less_than_ten_megabytes(tmp_path: Path) -> None
 
 def test_a_turn_takes_the_same_at_the_end_as_at_the_beginning(tmp_path: Path) -> None:
     at_20, at_120, at_220, at_320 = talk(tmp_path / "chat.db", [20, 120, 220, 320])
-    assert at_320 - at_220 < 1.15 * (at_120 - at_20)
+    # What grows with the length would take half as much again each time; what a hundred turns take varies with the load.
+    assert at_320 - at_220 < 1.15 * max(at_120 - at_20, at_220 - at_120)
 
 
 def test_a_list_trimmed_at_its_front_still_shares_the_rest(tmp_path: Path) -> None:
