@@ -584,7 +584,7 @@ def test_migrate_says_where_the_backup_is(run: Run, own_store: Path, monkeypatch
     for args in (["migrate"], ["migrate", "--check"], ["conversations"]):
         newer = run(*args)
         assert newer.code == 6
-        assert "pip install -U recollect" in flat(newer.err)
+        assert "git pull && pip install ." in flat(newer.err)
 
 
 def test_settings(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,7 +86,7 @@ def test_a_bad_line_and_other_files(run: Run, trip: str, tmp_path: Path) -> None
     file.write_text(lines[0].replace('"version":1', '"version":9'), "utf-8")
     newer = run("import", str(file), "-d", other)
     assert newer.code == 6
-    assert "pip install -U recollect" in newer.err
+    assert "git pull && pip install ." in newer.err
     (tmp_path / "text").write_text("hello")
     assert "of no known format" in flat(run("import", str(tmp_path / "text"), "-d", other).err)
     assert run("import", str(tmp_path / "nothing"), "-d", other).code == 3

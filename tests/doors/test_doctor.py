@@ -176,7 +176,7 @@ def test_a_newer_store(run: Run, chat: Path) -> None:
     chat.write_bytes(content)
     answer = run("doctor")
     assert answer.code == 6
-    assert "pip install -U recollect" in flat(answer.out)
+    assert "git pull && pip install ." in flat(answer.out)
     assert "--salvage" not in answer.out, "nothing is lost"
 
 

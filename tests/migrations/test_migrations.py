@@ -439,7 +439,7 @@ def test_a_newer_schema_is_refused_untouched(tmp_path: Path) -> None:
     connection.close()
     said = refused(path, NewerSchema)
     assert f"schema {migrate.LATEST + 1}" in said
-    assert "pip install -U recollect" in said
+    assert "git pull && pip install ." in said
 
 
 def test_a_newer_schema_that_is_still_in_the_log_is_refused(tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ class Plan:
         if isinstance(version, int) and not isinstance(version, bool) and version > VERSION:
             raise NewerSchema(
                 f"The file has version {version} of the format; this Recollect knows {VERSION}. Nothing was written. "
-                "Upgrade: pip install -U recollect"
+                "Upgrade: git pull && pip install ."
             )
         return parse(text, number)
 

@@ -61,7 +61,7 @@ def advise(report: Report, s: Session, path: Path) -> None:
         what = f"go back to the newest sound backup ({output.count(found[1], 'event')}, {output.age(found[0].made_at)})"
         report.next.append((s.command("restore", str(found[0].path)), what))
     if report.newer:
-        report.next[:] = [("pip install -U recollect", "get the version that wrote it")]
+        report.next[:] = [("git pull && pip install .", "get the version that wrote it")]
     elif path.exists() and path.stat().st_size:
         out = salvage_to(path)
         what = "save every readable row into a new store; the file stays as it is"

@@ -210,7 +210,7 @@ def migrate(
     if before > LATEST:
         raise NewerSchema(
             f"{s.location} has schema {before}; this Recollect knows {LATEST}. It was left untouched. "
-            "Upgrade: pip install -U recollect"
+            "Upgrade: git pull && pip install ."
         )
     needed = before < LATEST
     backups: set[Path] = set()

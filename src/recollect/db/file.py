@@ -147,7 +147,7 @@ def _refuse_newer(version: int, path: str) -> None:
     if version > migrate.LATEST:
         raise NewerSchema(
             f"{path} has schema {version}; this Recollect knows {migrate.LATEST}. It was left untouched. "
-            "Upgrade: pip install -U recollect"
+            "Upgrade: git pull && pip install ."
         )
 
 

@@ -528,7 +528,7 @@ class Postgres:
             if version > migrate.LATEST:
                 raise NewerSchema(
                     f"{self.location} has schema {version}; this Recollect knows {migrate.LATEST}. Nothing was touched. "
-                    "Upgrade: pip install -U recollect"
+                    "Upgrade: git pull && pip install ."
                 )
 
     @contextlib.contextmanager
