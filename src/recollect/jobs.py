@@ -36,6 +36,7 @@ POLL_SECONDS = 5.0
 RUSH, RUSH_SECONDS = 16, 0.1
 """So many appends in so short a time, and callers are in a hurry: 160 a second, more than anybody types."""
 PAUSE_SECONDS = 0.025
+"""How long it sleeps before it looks again whether callers are still in a hurry."""
 PATIENCE_SECONDS = 10.0
 REST = 9
 """As long as callers stay in a hurry beyond that, it rests so many times as long as it works."""
@@ -248,9 +249,10 @@ class Worker:
     """The thread of this process that does jobs. It starts when the first one is queued here, and looks every few
     seconds for what other processes left behind.
 
-    Callers go first: while appends come fast, or somebody searches, it waits for them to pause, since to embed and to extract
-    take as much of Python as the appends do. It waits for ten seconds at most, so that what is found stays close behind what was said, and
-    then takes a tenth of the time until they pause: in long turns of its own it doubled what an append took meanwhile."""
+    Callers go first: while appends come fast, or somebody searches, it waits for them to pause, since to embed and to
+    extract take as much of Python as they do. It waits for ten seconds at most, so that what is found stays close behind
+    what was said, and then takes a tenth of the time until they pause: in long turns of its own it doubled what an append
+    took meanwhile."""
 
     def __init__(
         self, db: Database, handlers: Mapping[str, Handler], gate: Gate, chore: Callable[[], None] | None = None

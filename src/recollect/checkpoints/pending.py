@@ -54,7 +54,9 @@ def put(
     found = record.enter(tx, conversation, looked)
     erased.refuse_checkpoint(tx, conversation, checkpoint, any=any)
     pieces.same_secret(tx, found.no, mine, known_as)
-    (add if add is not None and found.no == known_as else pieces.adding(tx, found.no, values, frozenset()))()
+    if add is None or found.no != known_as:
+        add = pieces.adding(tx, found.no, values, frozenset())
+    add()
     again = bool(writes) and all(w.idx < 0 for w in writes)
     rows = []
     for w in writes:

@@ -63,15 +63,16 @@ def get(
 ) -> Loaded | None:  # fmt: skip
     """A checkpoint by its id, or the newest of a branch. `likely` is the number of the conversation and the id of the
     checkpoint that it will be, as far as somebody knows: then all is asked at once."""
+    rows = None
     if id is not None:
         rows = tx.later(_WITH_ITS_CONVERSATION + "k.checkpoint_id = :k", id=conversation, ns=namespace, k=id)
-    else:
+    elif branch is None:
         rows = tx.later(
             _WITH_ITS_CONVERSATION + "k.branch_no = c.active_branch order by k.checkpoint_id desc limit 1",
             id=conversation, ns=namespace,
         )  # fmt: skip
     written = None if likely is None else pending.asking(tx, likely[0], namespace, [likely[1]])
-    joined = next(iter(rows()), None) if branch is None or id is not None else None
+    joined = None if rows is None else next(iter(rows()), None)
     if joined is not None:
         found, row = conversations.Found(*joined[:6]), joined[6:]
     elif id is not None:

@@ -206,9 +206,8 @@ class Engine:
             reader = self._local.reader = self._new_reader()
             with reader.lock:  # a fork in between would copy SQLite's own locks as they are taken
                 reader.connection.pragma("query_only", True)
-                reader.connection.pragma(
-                    "cache_size", READ_CACHE_KB
-                )  # a search reads some hundred rows from everywhere
+                # A search reads some hundred rows from everywhere.
+                reader.connection.pragma("cache_size", READ_CACHE_KB)
         return reader
 
     def _new_reader(self) -> Reader:

@@ -160,7 +160,9 @@ def is_installed() -> bool:
     return any(getattr(f, "find_spec", lambda *a: None)("wordllama", None) is not None for f in sys.meta_path)
 
 
-KNOWN_WORDS, LONGEST_WORD, LEARN = 10_000, 24, 4
+KNOWN_WORDS, LONGEST_WORD = 10_000, 24
+LEARN = 4
+"""So many new words are learned from a text that is mostly new: to learn them all would cost more than to read it whole."""
 
 
 class WordLlama:
