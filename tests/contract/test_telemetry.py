@@ -463,5 +463,5 @@ def test_there_are_no_spans_unless_they_are_asked_for(open_store: Open, spans: A
 
 def test_without_the_package_the_setting_says_what_to_install(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(errors.Refused, match=r"recollect\[otel\]"):
+    with pytest.raises(errors.Refused, match=r"\.\[otel\]"):
         recollect.open(url, user="alex", opentelemetry=True)
