@@ -158,6 +158,9 @@ class Store(UpkeepVerbs, BranchVerbs, SearchVerbs, MemoryVerbs, LogVerbs, Conver
     def _embed_job(self, user: str, key: str) -> None:
         semantic = self._semantic()
         if semantic is not None:
+            from .search import statistics
+
+            statistics.refresh(self._db, user, self._worker.give_way)
             semantic.catch_up(self._db, user, self._worker.give_way)
 
     def _index_job(self, user: str, key: str) -> None:

@@ -591,6 +591,30 @@ def test_common_words_cost_and_decide_nothing(words: recollect.Store) -> None:
     assert words.search("what is the thing that the aardvark will do?")[0].text == "the aardvark did it"
 
 
+def test_terms_are_counted_in_the_background_before_a_search_must(open_store: Open, raw: Raw) -> None:
+    """To count takes 50 ms, which whoever searched in a growing log had to wait for at every third that it grew."""
+    store = open_store(background=False, semantic=True)
+    c = store.create()
+
+    def counted_at() -> list[int]:
+        return [row[0] for row in raw("select events from statistics")]
+
+    def say_more(n: int) -> None:
+        store.append_many(c, [{"role": "user", "text": f"a heron and {i}"} for i in range(n)])
+
+    say_more(600)
+    store.settle()
+    assert counted_at() == [600], "before anybody has searched"
+    say_more(300)
+    assert store.search("heron")
+    assert counted_at() == [600], "good enough for a search"
+    store.settle()
+    assert counted_at() == [900]
+    say_more(1_000)
+    assert store.search("heron")
+    assert counted_at() == [1_900], "more than twice as many: it is of no use any more"
+
+
 def test_statistics_are_ones_own(words: recollect.Store, raw: Raw) -> None:
     """What others talk about does not show in how one's own words are weighed."""
     alone(words, "heron and quokka")

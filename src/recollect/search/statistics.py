@@ -11,36 +11,81 @@ from .tokens import term_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..db import Database, Tx
+    from collections.abc import Callable
+
+    from ..db import Database, Row, Tx
 
 SAMPLE = 2_000
-STALE = 0.75  # counted anew when the log has grown by a third
+FEW = 500  # are counted in a moment, by every process for itself
+STALE = 0.75  # counted anew in the background when the log has grown by a third,
+USELESS = 0.5  # and by whoever searches when it has doubled: it takes 50 ms
+PART = 100  # texts of the sample that are counted in one go
 _cache: WeakKeyDictionary[Database, dict[str, tuple[int, dict[str, int]]]] = WeakKeyDictionary()
 _counts: WeakKeyDictionary[Database, dict[str, tuple[int, int]]] = WeakKeyDictionary()
 """(the newest activity, how many events there were then), by user: most searches are not the first since the last append."""
 
 
 def load(db: Database, user: str) -> tuple[int, dict[str, int]]:
-    """(number of events, term -> in how many of them), counted anew when it is out of date."""
-    cache = _cache.setdefault(db, {})
-    counted = _counts.setdefault(db, {})
-    _, count = counted[user] = db.read(user, lambda tx: _count(tx, *counted.get(user, (-1, 0))))
-    known = cache.get(user)
-    if known is None or known[0] < count * STALE or known[0] > count / STALE + 50:
-        known = db.read(user, _stored)
-        if known is None or known[0] < count * STALE or known[0] > count / STALE + 50:
-            counts = db.read(user, lambda tx: _sampled(tx, count))
-            known = (count, counts)
-            if count > 500:
-                import json
+    """(number of events, term -> in how many of them), counted anew when it is of no use any more."""
+    count = _newest_count(db, user)
+    known = _good(db, user, count, USELESS if count > FEW else STALE)
+    return count, _counted(db, user, count, lambda: None) if known is None else known
 
-                stored = json.dumps(counts, ensure_ascii=False)
-                db.write(user, lambda tx: _store(tx, count, stored))
-        if len(cache) > 256:
-            cache.clear()
-            counted.clear()
-        cache[user] = known
-    return count, known[1]
+
+def refresh(db: Database, user: str, between: Callable[[], None]) -> None:
+    """Count anew if it is out of date, a few texts at a time and `between` before each: then no search has to."""
+    count = _newest_count(db, user)
+    if count > FEW and _good(db, user, count, STALE) is None:
+        _counted(db, user, count, between)
+
+
+def _newest_count(db: Database, user: str) -> int:
+    counted = _counts.setdefault(db, {})
+    if len(counted) > 256:
+        counted.clear()
+    _, count = counted[user] = db.read(user, lambda tx: _count(tx, *counted.get(user, (-1, 0))))
+    return count
+
+
+def _good(db: Database, user: str, count: int, share: float) -> dict[str, int] | None:
+    """What was counted before, by this process or another, when there were so many events, not too many more or fewer."""
+    cache = _cache.setdefault(db, {})
+    known = cache.get(user)
+    if known is None or not _is_good(known[0], count, share):
+        known = db.read(user, _stored)
+        if known is None or not _is_good(known[0], count, share):
+            return None
+        _keep(cache, user, known)
+    return known[1]
+
+
+def _is_good(known: int, count: int, share: float) -> bool:
+    return count * share <= known <= count / share + 50
+
+
+def _counted(db: Database, user: str, count: int, between: Callable[[], None]) -> dict[str, int]:
+    rows = db.read(user, _sample)
+    counts: dict[str, int] = {}
+    for at in range(0, len(rows), PART):
+        between()
+        for text, when in rows[at : at + PART]:
+            for term in (*term_set(text), said(when)):
+                counts[term] = counts.get(term, 0) + 1
+    scale = max(1.0, count / max(1, len(rows)))
+    counts = {term: round(n * scale) for term, n in counts.items() if n > 1 or scale == 1.0}
+    if count > FEW:
+        import json
+
+        stored = json.dumps(counts, ensure_ascii=False)
+        db.write(user, lambda tx: _store(tx, count, stored))
+    _keep(_cache.setdefault(db, {}), user, (count, counts))
+    return counts
+
+
+def _keep(cache: dict[str, tuple[int, dict[str, int]]], user: str, known: tuple[int, dict[str, int]]) -> None:
+    if len(cache) > 256:
+        cache.clear()
+    cache[user] = known
 
 
 def _count(tx: Tx, at: int, count: int) -> tuple[int, int]:
@@ -61,15 +106,9 @@ def _store(tx: Tx, count: int, stored: str) -> None:
     tx.run("insert into statistics (user_no, events, counts) values (:user, :n, :counts)", n=count, counts=stored)
 
 
-def _sampled(tx: Tx, count: int) -> dict[str, int]:
-    rows = tx.all(
+def _sample(tx: Tx) -> list[Row]:
+    return tx.all(
         f"select substr(text, 1, 2000), created_at from events{tx.by_id} where user_no = :user and id > :low and id <= :high"
         " order by id desc limit :n",
         low=tx.low_id(), high=tx.high_id(), n=SAMPLE,
     )  # fmt: skip
-    counts: dict[str, int] = {}
-    for text, at in rows:
-        for term in (*term_set(text), said(at)):
-            counts[term] = counts.get(term, 0) + 1
-    scale = max(1.0, count / max(1, len(rows)))
-    return {term: round(n * scale) for term, n in counts.items() if n > 1 or scale == 1.0}
