@@ -25,6 +25,9 @@ __all__ = ["CLOSING", "NOTHING", "OPENING", "build", "estimate", "is_ours"]
 LONGEST = 600  # characters of one quotation
 NAME = 60  # and of a speaker's name
 LEAST = 0.45  # of the best hit's score: what is below is filler (on LoCoMo, leaving it out costs nothing)
+ENOUGH = 0.3
+"""What shares no word with the question and scores less is no evidence: whatever is asked, something is nearest in meaning,
+and "ok thanks" brought up where somebody lives. On LoCoMo one of 900 pieces of evidence is like that."""
 NOTHING = Context("", (), 0)
 _MONTHS = "January February March April May June July August September October November December".split()
 
@@ -64,6 +67,8 @@ def build(
     for hit in hits:
         if hit.score < LEAST * best.setdefault(hit.type, hit.score):
             continue
+        if hit.score < ENOUGH and hit.kind != "preference" and not _shares_words(hit):  # those hold whatever is asked
+            continue
         if (hit.sensitive and not sensitive) or is_ours(hit.text) or not hit.text.strip():
             continue
         new_sitting = False
@@ -100,6 +105,10 @@ def build(
         for group in _excerpts(chosen)
     ]  # fmt: skip
     return Context(text, tuple(items), count(text))
+
+
+def _shares_words(hit: Hit) -> bool:
+    return bool(hit.parts.get("words") or hit.parts.get("neighbours"))
 
 
 def _same(a: set[str], b: set[str]) -> bool:

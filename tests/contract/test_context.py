@@ -73,6 +73,26 @@ def test_nothing_to_say(words: recollect.Store) -> None:
     assert words.context("zebra") == recollect.Context("", (), 0)
 
 
+def test_what_has_nothing_to_do_with_the_question_stays_out(open_store: Open) -> None:
+    """Something is always nearest in meaning. A search shows it, last; into a prompt it does not go."""
+    store = open_store(background=False, semantic=True)
+    said(
+        store,
+        "My dog Rex is afraid of thunder.",
+        "I live in Lisbon and work as a nurse.",
+        "We painted the kitchen blue.",
+    )
+    store.remember("Prefers short answers", kind="preference")
+    store.settle()
+    for prompt in ("ok thanks", "zebra", "What is the capital of Mongolia?"):
+        assert {h.type for h in store.search(prompt)} == {"event", "memory"}
+        assert [i.hit.text for i in store.context(prompt).items] in ([], ["Prefers short answers"])
+    assert "Prefers short answers" in store.context("fix the failing test in parser.py").text, (
+        "it holds for whatever is asked"
+    )
+    assert "Rex" in store.context("which pet do I have?").text, "by meaning alone"
+
+
 def test_quotations_of_one_sitting_stand_together_in_order(words: recollect.Store) -> None:
     said(words, "first the heron", "second the heron", "third the heron", id="c")
     inside = lines(words.context("heron").text)
