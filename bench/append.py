@@ -116,37 +116,48 @@ def threads(run: Run) -> Iterator[Figure]:
     each = run.rounds(1500, 500)
     by_hand = raw.Log(run.folder / "raw.db", said)
     rates: list[float] = []
+    bare_rates: list[float] = []
     raw_rates: list[float] = []
     later: list[float] = []
-    with recollect.open(run.folder / "ours.db") as store:
-        own = [store.create().id for _ in range(8)]
 
+    def rate(store: recollect.Store, own: list[str]) -> float:
         def append(c: str) -> None:
             for _ in range(each):
                 store.append(c, role="user", text=said)
 
+        workers = [threading.Thread(target=append, args=(c,)) for c in own]
+        start = time.perf_counter()
+        for w in workers:
+            w.start()
+        for w in workers:
+            w.join()
+        return 8 * each / (time.perf_counter() - start)
+
+    with (
+        recollect.open(run.folder / "ours.db") as store,
+        recollect.open(run.folder / "alone.db", redact=False, semantic=False, memory_extract=False) as plain,
+    ):
+        own = [store.create().id for _ in range(8)]
+        bare = [plain.create().id for _ in range(8)]
         for _ in range(run.rounds(7, 3)):
-            workers = [threading.Thread(target=append, args=(c,)) for c in own]
-            start = time.perf_counter()
-            for w in workers:
-                w.start()
-            for w in workers:
-                w.join()
-            rates.append(8 * each / (time.perf_counter() - start))
+            rates.append(rate(store, own))
             # What waited for the rush to be over is done before the next, and counted: nothing is left out, only put off.
             start = time.perf_counter()
             store.settle()
             while {"running", "to_embed"} & store.stats().jobs.keys():
                 time.sleep(0.01)
             later.append(8 * each / (8 * each / rates[-1] + time.perf_counter() - start))
+            bare_rates.append(unindexed(lambda: rate(plain, bare))())
             start = time.perf_counter()
             for _ in range(each):
                 by_hand.append()
             raw_rates.append(each / (time.perf_counter() - start))
     by_hand.close()
+    about = f"a burst of {8 * each:,}; reference: one thread by hand; fdatasync p50 {run.fsync_ms:.3f} ms"
+    yield Figure("8 threads, events/s", p50(rates), p50(raw_rates), "/s", least(5000), f"as shipped; {about}")
     yield Figure(
-        "8 threads, events/s", p50(rates), p50(raw_rates), "/s", least(5000),
-        f"a burst of {8 * each:,}; reference: one thread by hand; fdatasync p50 {run.fsync_ms:.3f} ms",
+        "8 threads, the log alone, events/s", p50(bare_rates), p50(raw_rates), "/s", least(5000),
+        "neither redacted nor indexed",
     )  # fmt: skip
     yield Figure(
         "8 threads, until all is embedded and learned", p50(later), None, "/s", None, "the same burst, and settle()"
