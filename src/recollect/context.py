@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 
     from .model import Hit
 
-__all__ = ["CLOSING", "NOTHING", "OPENING", "build", "estimate", "is_ours"]
+__all__ = ["CLOSING", "NOTHING", "OPENING", "build", "estimate", "is_about", "is_ours"]
 
 LONGEST = 600  # characters of one quotation
 NAME = 60  # and of a speaker's name
 LEAST = 0.45  # of the best hit's score: what is below is filler (on LoCoMo, leaving it out costs nothing)
-ENOUGH = 0.3
-"""What shares no word with the question and scores less is no evidence: whatever is asked, something is nearest in meaning,
-and "ok thanks" brought up where somebody lives. On LoCoMo one of 900 pieces of evidence is like that."""
+ENOUGH, ENOUGH_AROUND = 0.3, 0.15  # see `is_about`
 NOTHING = Context("", (), 0)
 _MONTHS = "January February March April May June July August September October November December".split()
 
@@ -67,7 +65,7 @@ def build(
     for hit in hits:
         if hit.score < LEAST * best.setdefault(hit.type, hit.score):
             continue
-        if hit.score < ENOUGH and hit.kind != "preference" and not _shares_words(hit):  # those hold whatever is asked
+        if not is_about(hit) and hit.kind != "preference":  # those hold whatever is asked
             continue
         if (hit.sensitive and not sensitive) or is_ours(hit.text) or not hit.text.strip():
             continue
@@ -107,8 +105,12 @@ def build(
     return Context(text, tuple(items), count(text))
 
 
-def _shares_words(hit: Hit) -> bool:
-    return bool(hit.parts.get("words") or hit.parts.get("neighbours"))
+def is_about(hit: Hit) -> bool:
+    """Whether it is about the question, and not merely the least far away: whatever is asked, something is nearest in
+    meaning, and "ok thanks" brought up where somebody lives. It shares words, or what stands around it does, or its score
+    is enough: on LoCoMo that of one in 900 pieces of evidence is not."""
+    parts = hit.parts
+    return hit.score >= ENOUGH or parts.get("words", 0) > 0 or parts.get("neighbours", 0) >= ENOUGH_AROUND
 
 
 def _same(a: set[str], b: set[str]) -> bool:

@@ -146,6 +146,14 @@ def test_nothing_found_says_what_to_try(run: Run, talks: Path, monkeypatch: pyte
     assert "recollect search zeppelin" in run("recall", "zeppelin").out
 
 
+def test_what_is_merely_nearest_is_not_passed_off_as_an_answer(run: Run, talks: Path) -> None:
+    answer = run("search", "quantum chromodynamics")
+    assert answer.out.startswith("Nothing is about it. The nearest in meaning:\n")
+    assert "3. " in answer.out and "4. " not in answer.out
+    assert len(run("search", "quantum chromodynamics", "--json").json) > 3
+    assert "Nothing is about it" not in run("search", "boat").out
+
+
 def test_looking_for_something_creates_nothing(run: Run, own_store: Path) -> None:
     for words in (["search", "x"], ["recall", "x"], ["context", "x"], ["reindex"]):
         assert run(*words).code == 0, words

@@ -60,6 +60,9 @@ def test_a_part_and_what_is_there_already(run: Run, trip: str, tmp_path: Path) -
     assert run("export", str(file), "--force", "-c", "nobody").code == 3
     assert run("export", "-f", "xml").code == 2
     assert list(tmp_path.glob(".*part")) == []
+    nowhere = run("export", str(tmp_path / "nowhere" / "a.jsonl"))
+    assert nowhere.code == 2
+    assert flat(nowhere.err).endswith("nowhere. Nothing was exported.")
 
 
 def test_conflicts_are_listed_and_told_by_the_exit_code(run: Run, trip: str, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from console import Run
+from console import Run, flat
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -48,6 +48,7 @@ def event(name: str, **payload: Any) -> dict[str, Any]:
 
 
 def test_install_says_what_it_does_and_asks(run: Run, project: Path, own_store: Path) -> None:
+    assert "the agent that is known is claude-code" in flat(run("hooks", "install", "another").err)
     refused = run("hooks", "install", "claude-code")
     assert refused.code == 2 and not (project / ".claude").exists()
     for word in ("your prompts", "90 days", str(own_store), "nothing leaves this machine"):

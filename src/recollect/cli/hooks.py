@@ -61,7 +61,9 @@ def _run(s: Session, action: str, names: list[str], project: bool, user: bool, d
         return
     if action == "status" and not names:
         names = [claude_code.NAME]
-    if names != [claude_code.NAME]:
+    if names and names != [claude_code.NAME]:
+        raise InvalidInput(f"hooks {action} {' '.join(names)}: the agent that is known is {claude_code.NAME}.")
+    if not names:
         raise InvalidInput(f"hooks {action}: say for which agent, as in `recollect hooks {action} {claude_code.NAME}`.")
     if action == "status":
         _status(s)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..context import is_about
 from ..errors import InvalidInput, NotFound
 from ..model import KINDS, MEMORY_KINDS, Hit
 from ..search.tokens import terms
@@ -26,6 +27,7 @@ PANEL = "Search and memories"
 STDIN = "-"
 BAR_CELLS = 8
 TITLE_LEAST, TITLE_MOST = 16, 48
+NEAREST = 3
 _CHUNK = re.compile(r"\S+")
 _JOINED = re.compile(r"\w+(?:[./:\\@+#-]\w+)+")
 _RUN = re.compile(r"\w+(?:['\u2019]\w+)*")
@@ -166,9 +168,14 @@ def _reference(hit: Hit) -> str:
 
 
 def show_hits(s: Session, question: str, hits: Sequence[Hit], *, explain: bool) -> None:
+    """What is about the question; the rest is counted, and where there is nothing else, the nearest of it shown as that."""
     from rich.padding import Padding
 
     asked = set(terms(question))
+    found, hits = hits, [hit for hit in hits if is_about(hit)]
+    if not hits:
+        output.line("Nothing is about it. The nearest in meaning:", style="dim")
+        hits = found[:NEAREST]
     titles = _titles(s, hits)
     indent = len(str(len(hits))) + 2
     for i, hit in enumerate(hits, 1):
@@ -178,6 +185,8 @@ def show_hits(s: Session, question: str, hits: Sequence[Hit], *, explain: bool) 
         if explain:
             body.append(_parts(hit))
         output.show(_head(i, indent, hit, titles), *(Padding(b, (0, 0, 0, indent), expand=False) for b in body), "")
+    if len(hits) < len(found):
+        output.hint(f"{len(found) - len(hits):,} more are only near in meaning; --json lists them.")
     events = [hit for hit in hits if hit.type == "event" and hit.conversation_id is not None]
     if events:
         seq = max(0, (events[0].seq or 1) - 3)

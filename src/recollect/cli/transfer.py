@@ -69,6 +69,8 @@ def _key(s: Session) -> "Key":
 
 def _export(s: Session, path: Path, bar: "Progress | None", key: "Key | None", **what: Any) -> Mapping[str, int]:
     """To a file beside it, which takes its name when it is whole. Nobody else may read it: it holds everything."""
+    if not path.parent.is_dir():
+        raise InvalidInput(f"There is no folder {path.parent}. Nothing was exported.")
     if key is not None:
         from .. import sealed
 

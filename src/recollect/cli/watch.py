@@ -24,7 +24,9 @@ def watch(
     """Keep importing what is written, before it is deleted: Claude Code keeps its transcripts for thirty days. Ctrl-C ends it."""
     place = transfer.usual_place(format) if path is None else path.expanduser()
     if not s.json:
-        output.line(f"Watching {place} for {format}; Ctrl-C ends it.")
+        output.line(
+            f"Looking once into {place} for {format}." if once else f"Watching {place} for {format}; Ctrl-C ends it."
+        )
     while True:
         if place.exists():
             found = transfer.bring(s.store, format, place, again=False)

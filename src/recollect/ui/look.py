@@ -13,8 +13,6 @@ from datetime import datetime
 
 import streamlit as st
 
-from ..model import Hit
-
 THEME: dict[str, str | bool] = {
     "theme.baseRadius": "0.6rem",
     "theme.showSidebarBorder": True,
@@ -224,17 +222,6 @@ _COMMON = frozenset(
     "the and for are was were has have had did does you your his her its our their what which who whom when where why how"
     " that this these those with from about into over all any can could would should will shall may might not but".split()
 )
-
-
-def fitting(hits: Sequence[Hit]) -> list[Hit]:
-    """Of what was found, what answers, and is not merely the least far away: it shares words, or enough of the meaning
-    (what has nothing to do with a question reaches 0.09 in general, and a third of the best in a store of three lines)."""
-    best = max((h.parts.get("meaning", 0.0) for h in hits), default=0.0)
-    least = max(0.15, best / 2)
-    return [
-        h for h in hits
-        if h.parts.get("words", 0) > 0 or h.parts.get("meaning", 0) >= least or h.parts.get("neighbours", 0) >= 0.15
-    ]  # fmt: skip
 
 
 def marked(text: str, words: Sequence[str]) -> str:

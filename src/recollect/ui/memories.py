@@ -8,6 +8,7 @@ from functools import partial
 
 import streamlit as st
 
+from ..context import is_about
 from ..errors import RecollectError
 from ..model import MEMORY_KINDS, MEMORY_STATES, Memory
 from ..store import Store
@@ -123,7 +124,7 @@ def _filtered() -> list[Memory]:
     elif order == "most used":
         found.sort(key=lambda m: -m.uses)
     if question.strip():
-        ranks = {h.id: n for n, h in enumerate(look.fitting(store.search(question, types="memories", limit=100)))}
+        ranks = {h.id: n for n, h in enumerate(filter(is_about, store.search(question, types="memories", limit=100)))}
         words = question.casefold().split()
         found = [m for m in found if m.id in ranks or all(w in m.content.casefold() for w in words)]
         found.sort(key=lambda m: ranks.get(m.id, len(ranks)))

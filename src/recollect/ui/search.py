@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from ..context import is_about
 from ..model import KINDS, Conversation, Hit
 from . import look, state, transcript
 
@@ -35,7 +36,7 @@ def page() -> None:
         return
     types = "events" if {"tool", "kinds"} & set(scope) else TYPES[kind or BOTH]  # a memory has no tool
     hits = state.store().search(question, types=types, limit=MOST, explain=True, **scope)
-    hits = look.fitting(hits)
+    hits = [h for h in hits if is_about(h)]
     if not hits:
         look.empty("search_off", "Nothing was found", "Try other words, or fewer filters.")
         return

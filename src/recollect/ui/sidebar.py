@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from ..context import is_about
 from ..model import Conversation
 from . import look, state
 from .state import guarded
@@ -88,7 +89,7 @@ def _results(question: str, listed: list[Conversation], stays: bool) -> None:
     found = {c.id: c for c in listed if all(w in (c.title or "").casefold() for w in words)}
     known = {c.id: c for c in listed}
     focus: dict[str, tuple[int | None, str | None]] = {}
-    for hit in look.fitting(state.store().search(question, types="events", limit=60)):
+    for hit in filter(is_about, state.store().search(question, types="events", limit=60)):
         id = hit.conversation_id
         if id is None or id in focus or len(found) >= FOUND:
             continue
