@@ -36,7 +36,7 @@ def serve(
     try:
         from ..server import listen, place, run
     except ImportError as e:
-        raise InvalidInput(
+        raise Refused(
             f"The sidecar needs the extra `server`: pip install '.[server]' in Recollect's own folder ({e.name})."
         ) from None
     if uds is not None and port is not None:

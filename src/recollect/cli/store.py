@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
@@ -134,7 +135,7 @@ def stats(
 
 
 def _totals(s: Session, found: Stats, start: int | None) -> None:
-    jobs = ", ".join(f"{n:,} {state}" for state, n in found.jobs.items()) or "none waiting"
+    jobs = _jobs(found.jobs) or "none waiting"
     output.show(output.facts([
         ("store", s.location),
         ("user", found.user),
@@ -295,6 +296,10 @@ def _value(value: Any) -> str:
 # -- jobs and users
 
 
+def _jobs(found: Mapping[str, int]) -> str:
+    return ", ".join(f"{n:,} {'texts to embed' if state == 'to_embed' else state}" for state, n in found.items())
+
+
 @command("settle", panel=PANEL)
 def settle(s: Session) -> None:
     """Finish queued background work now."""
@@ -305,7 +310,7 @@ def settle(s: Session) -> None:
         return
     output.line(f"Finished {output.count(done, 'job')}." if done else "Nothing was waiting.")
     if left.jobs:
-        output.line("Left: " + ", ".join(f"{n:,} {state}" for state, n in left.jobs.items()))
+        output.line(f"Left: {_jobs(left.jobs)}")
     for e in left.job_errors:
         output.line(f"  {output.one_line(e)}", style="red")
 
