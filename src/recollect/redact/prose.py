@@ -480,7 +480,7 @@ _SETS = Lazy(rb"(?:root|bind|db|admin|olc-?root|ldap-?bind|wpa-?)(?:pw|pwd|passw
 
 # An authenticator's secret, as it is shown to be typed.
 _GROUPED = r"(?i)(?:2fa|otp|mfa|authenticator|factor)[^\n\x01]{0,30}?(?:secret|key|seed|code)[^\n\x01]{0,20}?[:= \"'`(]((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})\b"
-_LISTED = "|".join([f"(?:{source})" for source in (_ACCOUNT, _SPACED, _ALONE, _APP_QUOTED)])  # all four in one pass
+_LISTED = (_ACCOUNT, _SPACED, _ALONE, _APP_QUOTED, _APP_PASSWORD, _GROUPED, _QUOTED_MEMORABLE)
 
 
 def memorables(scan: Scan) -> Iterator[Span]:
@@ -493,10 +493,6 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 continue
             if scan.recall("memorable", value, _is_memorable) and pattern(_PASSWORD_WORD).has(line_around(low, start)):
                 yield Span(start, start + len(value), "password", 3)
-        for found in scan.find(_QUOTED_MEMORABLE):
-            start, end = found.span(1)
-            if pattern(_PASSWORD_WORD).has(line_around(low, start)):
-                yield Span(start, end, "password", 3)
     if b"@" in data:
         for found in scan.find(_MAIL_PAIR):
             start, end, _ = _unquote(data, *found.span(1))
@@ -523,18 +519,20 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 and b"@" not in value[1:]
             ):
                 yield Span(start, end, "password", 3)
-    if scan.has(b"passw") and b"app" in low:
-        for found in scan.find(_APP_PASSWORD):
-            if not is_placeholder(found.group(1)) and not is_wordy(found.group(1).replace(b" ", b"")):
-                yield Span(*found.span(1), "password", 2)
-    if scan.has(b"2fa", b"otp", b"mfa", b"authenticator", b"factor"):
-        for _, (start, end) in scan.spans(_GROUPED):
-            if has_digit(data[start:end]) and not is_monotone(data[start:end].replace(b" ", b"")):
-                yield Span(start, end, "api-key", 2)
-    if not scan.matches(_LISTED):
+    lines = scan.lines_with(*_LISTED)
+    if not lines:
         return
+    for _, (start, end) in scan.spans(_QUOTED_MEMORABLE, lines):
+        if pattern(_PASSWORD_WORD).has(line_around(low, start)):
+            yield Span(start, end, "password", 3)
+    for _, (start, end) in scan.spans(_APP_PASSWORD, lines):
+        if not is_placeholder(data[start:end]) and not is_wordy(data[start:end].replace(b" ", b"")):
+            yield Span(start, end, "password", 2)
+    for _, (start, end) in scan.spans(_GROUPED, lines):
+        if has_digit(data[start:end]) and not is_monotone(data[start:end].replace(b" ", b"")):
+            yield Span(start, end, "api-key", 2)
     if scan.has(b"sa", b"root", b"admin", b"ubuntu"):
-        for _, value_span in scan.spans(_ACCOUNT):
+        for _, value_span in scan.spans(_ACCOUNT, lines):
             start, end, _ = _unquote(data, *value_span)
             value = data[start:end]
             told = value[-2:].isdigit() and _names_a_login(low, start)
@@ -542,7 +540,7 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 "strong" if told else "linked", value, _is_strong if told else _is_chosen
             ):
                 yield Span(start, end, "password", 3)
-    for _, (a, b), (start, end) in scan.spans(_SPACED):
+    for _, (a, b), (start, end) in scan.spans(_SPACED, lines):
         kind = kind_of(data[a:b])
         if data[end : end + 1] == b";" and data[b:start].isspace():
             continue  # a statement
@@ -564,7 +562,7 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 and not is_wordy(value)
             ):
                 yield Span(start, end, "password", 3)
-    for _, (start, end) in scan.spans(_APP_QUOTED):
+    for _, (start, end) in scan.spans(_APP_QUOTED, lines):
         if not is_placeholder(data[start:end]) and rx(rb"passw|login|smtp|imap|mail").search(line_around(low, start)):
             yield Span(start, end, "password", 2)
 
@@ -600,7 +598,7 @@ _COMMON = frozenset(
 def phrases(scan: Scan) -> Iterator[Span]:
     """Twelve to twenty-four words named as a wallet's seed or recovery phrase."""
     data = scan.data
-    if not scan.has(b"seed", b"mnemonic", b"phrase", b"words"):
+    if not scan.has(b"seed", b"mnemonic", b"phrase", b"words") or not scan.lines_with(_PHRASE):
         return
     for _, (start, end) in scan.everywhere(_PHRASE):
         while (lead := rx(rb"[a-z]+[ \t]").match(data, start, end)) and lead.group().strip() in _COMMON:

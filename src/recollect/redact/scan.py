@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from itertools import islice
 
-from .engine import BARRIER, Match, either, has_counts, loose, outline, pattern, rx, without_counts
+from .engine import BARRIER, Match, either, has_counts, loose, outline, pattern, rx, together
 from .values import (
     classes,
     count_digits,
@@ -63,6 +62,15 @@ _WORD = frozenset(bytes((c,)) for c in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm
 _BEGINS = _WORD | frozenset((b"~", b".", b"+", b"/", b"-", b"="))  # what a token may begin with
 
 
+# Sixteen characters of which keys are made, or more, and a digit among them, by the place of the first: so re2 needs few states.
+_LETTER, _EITHER = "[A-Za-z_+/=.:~-]", "[A-Za-z0-9_+/=.:~-]"
+_NOISE = (
+    "(?:^|[^A-Za-z0-9_+/=.:~-])(?:"
+    + "|".join([f"{_LETTER}{{{first}}}[0-9]{_EITHER}{{{15 - first}}}" for first in range(16)])
+    + f"|{_LETTER}{{16,}}[0-9])"
+)
+
+
 class Scan:
     """The text of one round, in lower case too, and the judgements already made in this call (dropped with it).
 
@@ -104,7 +112,7 @@ class Scan:
             set()
         )  # those of a vendor's shape, beside which no other rule's finding at the same place stands
         self.windows: list[tuple[int, int]] | None = None  # None: the whole text
-        self.kept: dict[str, Any] = {}  # what a rule found out about the text and the next round may use
+        self.kept: dict[object, Any] = {}  # what a rule found out about the text and the next round may use
         self.is_whole = True  # no rule ended early, so that the next round may use windows
         self._before: dict[str, list[tuple[int, int]]] = {}
         self._matched: dict[str, list[tuple[int, int]]] = {}
@@ -118,6 +126,11 @@ class Scan:
         windows = _windows(data, changed) if self.is_whole else None
         if windows is None:
             return Scan(data, self.memo)
+        if self.windows is None:
+            matched = list(self._matched.values())
+            self.kept["idle"] = {
+                rule for rule, since, until in self.kept.get("asked", ()) if not any(matched[since:until])
+            }
         new = Scan.__new__(Scan)
         new.data = data
         new.low = data.lower()
@@ -138,13 +151,18 @@ class Scan:
         new._zones = _zones(data, new._changed)
         return new
 
-    def sees(self) -> int:
-        """How many patterns have been searched for so far; for `is_idle`."""
-        return len(self._matched)
+    def asks(self, rule: Callable[[Scan], Iterator[Span]]) -> list[Span]:
+        """What a rule finds. In the first round it is noted which patterns it searches for."""
+        if self.windows is not None:
+            return list(rule(self))
+        since = len(self._matched)
+        found = list(rule(self))
+        self.kept.setdefault("asked", []).append((rule, since, len(self._matched)))
+        return found
 
-    def is_idle(self, since: int) -> bool:
-        """Whether none of the patterns that were searched for since then has matched."""
-        return not any(islice(self._matched.values(), since, None))
+    def is_idle(self, rule: Callable[[Scan], Iterator[Span]]) -> bool:
+        """Whether none of a rule's patterns matched in the first round: as a rule they match nowhere in the next."""
+        return rule in self.kept.get("idle", ()) and not self._dirty
 
     def may_wake(self) -> bool:
         """Whether a pattern that matched nowhere may match now."""
@@ -184,9 +202,11 @@ class Scan:
         for spans in self._in_lines(source, pattern(source), lines):
             yield Match(self.data, spans)
 
-    def outlines(self, source: str) -> Iterator[list[tuple[int, int]]]:
+    def outlines(
+        self, source: str, lines: Iterable[tuple[int, int]] | None = None
+    ) -> Iterator[list[tuple[int, int]]]:
         """As `spans`, without the groups."""
-        return self._in_lines(source, loose(source) if has_counts(source) else outline(source))
+        return self._in_lines(source, loose(source) if has_counts(source) else outline(source), lines)
 
     def _in_lines(
         self,
@@ -295,29 +315,31 @@ class Scan:
             return iter(())
         return (pattern(source) if groups else outline(source)).spans(self.data, noted=now)
 
-    def matches(self, source: str) -> bool:
-        """Whether a pattern may match anywhere."""
-        known = self.kept.get(source)
-        if known is None or known or self.windows is None or self._dirty:
-            known = self.kept[source] = outline(without_counts(source)).has(self.data)
-        return bool(known)
-
-    def lines_with(self, source: str) -> list[tuple[int, int]]:
-        """The lines in which a pattern may match, each with the end of the one before it; if there are many, the whole text."""
-        known: list[tuple[int, int]] | None = self.kept.get(source)
+    def lines_with(self, *sources: str) -> list[tuple[int, int]]:
+        """The lines in which any of these patterns may match, each with the end of the one before it; if there are many, the whole
+        text. One pass for all of them, so that patterns which hardly ever match cost next to nothing."""
+        known: list[tuple[int, int]] | None = self.kept.get(sources)
         if known is None or (self._dirty and not known):
             data, size = self.data, len(self.data)
-            compiled = outline(without_counts(source))
-            known, at = [], 0
-            while at < size and (found := compiled.first(data, at, size)) is not None:
+            compiled = together(sources)
+            known, at, hits = [], 0, 0
+            while 0 <= at < size and (found := compiled.first(data, at, size)) is not None:
                 start, end = found[0]
-                at = data.find(b"\n", end) + 1 or size
-                known.append((max(0, data.rfind(b"\n", 0, start)), at))
-                if len(known) > _MANY_LINES:
+                at = data.find(b"\n", end)
+                line = (max(0, data.rfind(b"\n", 0, start)), at + 1 or size)
+                if known and line[0] < known[-1][1]:
+                    line = (known.pop()[0], line[1])
+                known.append(line)
+                hits += 1
+                if hits > _MANY_LINES:
                     known = [(0, size)]
                     break
-            self.kept[source] = known
+            self.kept[sources] = known
         return known
+
+    def lines_with_noise(self) -> list[tuple[int, int]]:
+        """The lines in which a key may stand that has nothing but its looks: most texts have no run with a digit that is as long."""
+        return self.lines_with(_NOISE)
 
     def _reaches(self, reach: Reach, span: tuple[int, int]) -> bool:
         """Whether a rule that looks at a match sees a change."""
@@ -345,17 +367,9 @@ class Scan:
         return known
 
 
-_RUNS = [(least, rf"[^\t-\r ]{{{least}}}") for least in (16, 20, 24, 30)]
-
-
 def _longest(data: bytes) -> int:
-    """The length of the longest run without white space, as far as anybody asks: 0 below 16, and 16, 20 or 24 below 30."""
-    longest = 0
-    for least, source in _RUNS:
-        if not outline(source).has(data):
-            return longest
-        longest = least
-    return max([end - start for ((start, end),) in outline(r"[^\t-\r ]{30,}").spans(data)], default=longest)
+    """The length of the longest run without white space; 0 if none has 16 characters, which is all that anybody asks then."""
+    return max(map(len, data.split())) if outline(r"[^\t-\r ]{16}").has(data) else 0
 
 
 def _windows(data: bytes, changed: list[Span]) -> list[tuple[int, int]] | None:

@@ -269,16 +269,9 @@ def _looks(scan: Scan, announced: bool, digits: int, policy: Policy) -> Iterator
         looks += context.LOOKS
     if scan.longest >= 16:
         looks += (context.made_with, context.beside_vendors, context.literals)
-    # Those whose patterns matched nowhere in the first round: as a rule they match nowhere in the next.
-    idle: set[Look] = scan.kept.setdefault("idle", set())
-    may_wake, is_first = scan.may_wake(), scan.windows is None
     for look in looks:
-        if look in idle and not may_wake:
-            continue
-        before = scan.sees()
-        yield list(look(scan))
-        if is_first and scan.is_idle(before):
-            idle.add(look)
+        if not scan.is_idle(look):
+            yield scan.asks(look)
 
 
 def _extra(data: bytes, name: str, source: str) -> Iterator[Span]:
