@@ -205,7 +205,7 @@ def _plain_until(data: bytes, at: int) -> tuple[int, bool]:
     last = data[end - 1 : end] if end > at else b""
     if last.isspace():
         last = data[at:end].rstrip()[-1:]
-    return end, last not in _OPEN and last != b":" and _LONG_RUN.search(data, at, end) is None
+    return end, last not in _OPEN and last != b":" and (end - at < 20 or _LONG_RUN.search(data, at, end) is None)
 
 
 # A quote of one sort may stand in it, of another not: it might be in a value.

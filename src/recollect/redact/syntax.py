@@ -253,10 +253,8 @@ _SCHEME_WORDS = (b"bearer", b"basic", b"digest", b"token ", b"apikey", b"api-key
 def headers(scan: Scan) -> Iterator[Span]:
     """Authorization in its schemes, wherever it is written."""
     data = scan.data
-    lines = scan.lines_with(_AUTH, _AUTH_HEADER, _DIGEST)
-    if not lines:
-        return
-    if scan.has(*_SCHEME_WORDS):
+    lines = scan.lines_with(_AUTH, _DIGEST)
+    if lines and scan.has(*_SCHEME_WORDS):
         for found in scan.find(_AUTH, lines):
             scheme, value = found.group(1).lower(), found.group(2)
             start = found.start(2)
@@ -295,7 +293,7 @@ def headers(scan: Scan) -> Iterator[Span]:
                 if not is_hex(value) or (scheme == b"token" and len(value) >= 32):
                     yield Span(start, start + len(value), "authorization", 2)
     if scan.has(b"authorization", b"x-auth"):
-        for found in scan.find(_AUTH_HEADER, lines):
+        for found in scan.find(_AUTH_HEADER):
             value = found.group(1).rstrip(b".,:;")
             start = found.start(1)
             if data[found.start() - 1 : found.start()].isalpha():
@@ -306,7 +304,7 @@ def headers(scan: Scan) -> Iterator[Span]:
                 b":" in value and is_password(value.rpartition(b":")[2], quoted=False) and not is_wordy(value)
             ):
                 yield Span(start, start + len(value), "authorization", 1)
-    if scan.has(b"digest", b"oauth_", b"signature="):
+    if lines and scan.has(b"digest", b"oauth_", b"signature="):
         for found in scan.find(_DIGEST, lines):
             if is_random(found.group(1), 16) or b"%" in found.group(1):
                 line = line_around(data, found.start(1)).lower()
@@ -436,7 +434,10 @@ def commands(scan: Scan) -> Iterator[Span]:
             ):
                 yield Span(start, end, family_of(kind), 2)
     asked: list[_Asked] | None = scan.kept.get("flags")
-    asked = _asked(low) if asked is None else [row for row in asked if any(map(low.__contains__, _gate(row[1])))]
+    if asked is None:
+        asked = _asked(low)
+    else:  # the word may have been blanked; in a match that it is part of, nobody has to ask
+        asked = [row for row in asked if row[2] is not None or any(map(low.__contains__, _gate(row[1])))]
     scan.kept["flags"] = asked
     if seldom := scan.lines_with(*_SELDOM):
         if everyday := scan.lines_with(*_EVERYDAY):

@@ -44,7 +44,7 @@ def _is_short(trigger: str, family: Family) -> bool:
     return len(trigger) < 5 and (len(trigger) < 3 or family.least >= 30)
 
 
-_EVERYDAY = frozenset((b"==", b".", b"pat", b"/", b"st.", b"|", b"_", b"-"))
+_EVERYDAY = frozenset((b"==", b".", b"pat", b"/", b"s.", b"st.", b"|", b"_", b"-"))
 
 
 @cache
@@ -109,16 +109,28 @@ def _called(scan: Scan) -> list[tuple[Family, list[tuple[int, int]] | None]]:
                 others = [literal for literal in others if not numbers.issuperset(wanted[literal])]
             break
     everyday, rare, any_rare = _short()
+    noisy = scan.lines_with_noise()
     for literal, number in everyday + rare if any_rare.has(data) else everyday:
-        if FAMILIES[number].least <= longest and number not in numbers and literal in data:
+        family = FAMILIES[number]
+        if (
+            family.least <= longest
+            and (noisy or family.name not in _WITH_DIGITS)
+            and number not in numbers
+            and literal in data
+        ):
             numbers.add(number)
             places.pop(number, None)
     rows: list[tuple[Family, list[tuple[int, int]] | None]] = []
+    lines: list[tuple[int, int]] | None
     for number in sorted(numbers):
         family = FAMILIES[number]
-        if family.least <= longest and (family.name not in _WITH_DIGITS or scan.lines_with_noise()):
-            here = number in places and family.name not in CALLED_FROM_AFAR
-            rows.append((family, _lines(data, places[number]) if here else None))
+        if family.least <= longest:
+            if family.name in _WITH_DIGITS:
+                lines = noisy
+            else:
+                here = number in places and family.name not in CALLED_FROM_AFAR
+                lines = _lines(data, places[number]) if here else None
+            rows.append((family, lines))
     return rows
 
 
