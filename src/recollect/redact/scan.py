@@ -53,6 +53,7 @@ else:  # typing takes as long to import as all of this package
 if TYPE_CHECKING:
     Memo = dict[tuple[object, ...], bool]
     Reach = Callable[[bytes, int, int], tuple[int, int]]
+    Rule = Callable[["Scan"], Iterator[Span]]
 
 
 _FEW = 4
@@ -89,6 +90,7 @@ class Scan:
         "_changed",
         "_dirty",
         "_matched",
+        "_reach",
         "_starts",
         "_zones",
         "data",
@@ -116,6 +118,7 @@ class Scan:
         self.is_whole = True  # no rule ended early, so that the next round may use windows
         self._before: dict[str, list[tuple[int, int]]] = {}
         self._matched: dict[str, list[tuple[int, int]]] = {}
+        self._reach: dict[str, Reach | None] = {}  # of those that were searched for; None: it is not known
         self._changed: list[tuple[int, int]] = []
         self._starts: list[int] = []
         self._dirty: list[int] = []  # which of the changes
@@ -126,11 +129,6 @@ class Scan:
         windows = _windows(data, changed) if self.is_whole else None
         if windows is None:
             return Scan(data, self.memo)
-        if self.windows is None:
-            matched = list(self._matched.values())
-            self.kept["idle"] = {
-                rule for rule, since, until in self.kept.get("asked", ()) if not any(matched[since:until])
-            }
         new = Scan.__new__(Scan)
         new.data = data
         new.low = data.lower()
@@ -140,7 +138,7 @@ class Scan:
         new.windows = windows
         new.kept = self.kept
         new.is_whole = True
-        new._before, new._matched = self._matched, {}
+        new._before, new._matched, new._reach = self._matched, {}, self._reach
         new._changed = [(start, end) for start, end, _, _ in changed] if windows else []
         new._starts = [start for start, _ in new._changed]
         new._dirty = [
@@ -151,18 +149,29 @@ class Scan:
         new._zones = _zones(data, new._changed)
         return new
 
-    def asks(self, rule: Callable[[Scan], Iterator[Span]]) -> list[Span]:
-        """What a rule finds. In the first round it is noted which patterns it searches for."""
-        if self.windows is not None:
+    def asks(self, rule: Rule) -> list[Span]:
+        """What a rule finds. In the first round it is noted which patterns it searches for; after that a rule is idle if none of
+        them can have a new match and no match of theirs reaches a change."""
+        asked: dict[Rule, list[str]] = self.kept.setdefault("asked", {})
+        if self.windows is None:
+            since = len(self._matched)
+            found = list(rule(self))
+            asked[rule] = list(self._matched)[since:]
+            return found
+        sources = asked.get(rule)
+        if sources is None or self._dirty or any(map(self._is_stirred, sources)):
             return list(rule(self))
-        since = len(self._matched)
-        found = list(rule(self))
-        self.kept.setdefault("asked", []).append((rule, since, len(self._matched)))
-        return found
+        for source in sources:
+            self._matched[source] = self._before.get(source, [])
+        return []
 
-    def is_idle(self, rule: Callable[[Scan], Iterator[Span]]) -> bool:
-        """Whether none of a rule's patterns matched in the first round: as a rule they match nowhere in the next."""
-        return rule in self.kept.get("idle", ()) and not self._dirty
+    def _is_stirred(self, source: str) -> bool:
+        """Whether a pattern's matches of the round before may be others now, or judged otherwise."""
+        before = self._before.get(source)
+        if not before:
+            return False
+        reach = self._reach[source]
+        return reach is None or any(self._reaches(reach, span) for span in before)
 
     def may_wake(self) -> bool:
         """Whether a pattern that matched nowhere may match now."""
@@ -216,6 +225,7 @@ class Scan:
         reach: Reach | None = None,
     ) -> Iterator[list[tuple[int, int]]]:
         before, now = self._before.get(source), self._matched.setdefault(source, [])
+        self._reach[source] = reach or _around
         if self.windows is None:
             if lines is None:
                 return compiled.spans(self.data, noted=now)
@@ -237,6 +247,7 @@ class Scan:
     ) -> Iterator[list[tuple[int, int]]]:
         """The matches of a pattern that may go from line to line."""
         before, now = self._before.get(source), self._matched.setdefault(source, [])
+        self._reach[source] = reach or _around
         if self.windows is None or before is None or start:
             return compiled.spans(self.data, start, noted=now)
         return self._mended(compiled, before, now, reach or _around, within=False)
@@ -311,6 +322,7 @@ class Scan:
     def everywhere(self, source: str, *, groups: bool = True) -> Iterator[list[tuple[int, int]]]:
         """All matches of a pattern, as if for the first time; unless there were none and are none now."""
         before, now = self._before.get(source), self._matched.setdefault(source, [])
+        self._reach[source] = None
         if before is not None and not before and not self.may_wake():
             return iter(())
         return (pattern(source) if groups else outline(source)).spans(self.data, noted=now)

@@ -269,9 +269,7 @@ def _looks(scan: Scan, announced: bool, digits: int, policy: Policy) -> Iterator
         looks += context.LOOKS
     if scan.longest >= 16:
         looks += (context.made_with, context.beside_vendors, context.literals)
-    for look in looks:
-        if not scan.is_idle(look):
-            yield scan.asks(look)
+    yield from map(scan.asks, looks)
 
 
 def _extra(data: bytes, name: str, source: str) -> Iterator[Span]:
