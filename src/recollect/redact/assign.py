@@ -64,7 +64,7 @@ _ASSIGN = (
     r"|[\"']?>"  # <name>value</name>
     r"|[\"'][ \t]*\{[^{}\x01]*?(?:default|value)[ \t]*=)"  # variable "name" { default = "..." }
 )
-_OPENS = (b'"', b"'", b"`", b"*", b"<", b"&", b"\\", b"!", b"|", b">")
+_OPENS = frozenset((b'"', b"'", b"`", b"*", b"<", b"&", b"\\", b"!", b"|", b">"))
 _OPENED_CALL = Lazy(rb"[,({][ \t]*+(?:[rbfulRBFUL@$]{1,2}(?=[\"']))?[\"'`*<&\\!|>]\Z")
 _STEM = Lazy(rb"[\w.\xc0-\xff-]+(?:[ ][\w.\xc0-\xff-]+)?")
 # A literal that is handed on at once, or stands in for a variable that is not set.
@@ -114,7 +114,9 @@ _OPENING = Lazy(
 _YAML_TAG = Lazy(rb"[ \t]*(?:!!?\w+[ \t]+|[|>][-+]?[ \t]*\n[ \t]+)")
 
 
+_CLOSING = b",;.)]}>\\:?"
 _QUOTES = (b'"', b"'")
+_TRIPLE_QUOTES = (b'"""', b"'''")
 
 
 def value_at(data: bytes, at: int) -> tuple[int, int, bool] | None:
@@ -129,14 +131,20 @@ def value_at(data: bytes, at: int) -> tuple[int, int, bool] | None:
         bare = _BARE.match(data, at, at + LONGEST)  # the usual case, in a third of the time
         assert bare is not None
         return at, _trim(data, at, bare.end()), False
-    tag = _YAML_TAG.match(data, at)
-    if tag:
-        at = tag.end()
-    opening = _OPENING.match(data, at)
-    if opening is None:
-        return None
-    start = opening.end()
-    quote = opening.group(1)
+    if first in _QUOTES:
+        quote = data[at : at + 3]
+        if quote not in _TRIPLE_QUOTES:
+            quote = first
+        start = at + len(quote)
+    else:
+        tag = _YAML_TAG.match(data, at)
+        if tag:
+            at = tag.end()
+        opening = _OPENING.match(data, at)
+        if opening is None:
+            return None
+        start = opening.end()
+        quote = opening.group(1)
     if quote:
         closing = b"</code>" if quote == b"<code>" else quote
         end = data.find(closing, start, start + LONGEST)
@@ -163,13 +171,15 @@ def _trim(data: bytes, start: int, end: int) -> int:
     value = data[start:end]
     if value.isalnum():
         return end
+    if value[:-1].isalnum():
+        return end - (value[-1] in _CLOSING)
     if len(value.translate(None, b",;&|<\\)]}*")) < end - start:
         cut = _CUT.search(data, start, end)
         if cut and cut.start() > start:
             end = cut.start()
     while (
         end > start
-        and data[end - 1] in b",;.)]}>\\:?"
+        and data[end - 1] in _CLOSING
         and not (data[end - 1] in b".?" and has_symbol(data[start : end - 1]))
     ):
         end -= 1

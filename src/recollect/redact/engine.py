@@ -224,7 +224,7 @@ class Loose:
                     continue
                 first, last = spans[0]
             if noted is not None:
-                noted.append((first, last))
+                noted.append(spans[0])
             yield spans
             start = last + (first == last)
 

@@ -166,17 +166,21 @@ def _blanked(data: bytes, spans: list[Span]) -> bytes:
 
 def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
     """Hundreds of secrets are a dump: those that stand close together go as one, with what is between them."""
-    merged = spans[:1]
+    merged: list[Span] = []
+    has_blanks = BARRIER in data
+    first, last, family, rank = spans[0]
     for span in spans[1:]:
-        last = merged[-1]
+        start, end, its_family, its_rank = span
         if (
-            span.start - last.end <= 64
-            and BARRIER not in data[last.end : span.start]
-            and policy.disabled.isdisjoint((span.family, last.family))
+            start - last <= 64
+            and not (has_blanks and BARRIER in data[last:start])
+            and policy.disabled.isdisjoint((family, its_family))
         ):
-            merged[-1] = Span(last.start, span.end, last.family, last.rank)
+            last = end
         else:
-            merged.append(span)
+            merged.append(Span(first, last, family, rank))
+            first, last, family, rank = span
+    merged.append(Span(first, last, family, rank))
     return merged
 
 
@@ -201,10 +205,11 @@ def _floods(data: bytes, policy: Policy) -> list[Span]:
             at = low.find(word, at + len(word))
     places.sort()
     floods: list[Span] = []
+    has_blanks = BARRIER in low
     first = last = places[0]
     count = 1
     for place in [*places[1:], len(low) + 1000]:
-        if place - last <= 20 and BARRIER not in low[last:place]:
+        if place - last <= 20 and not (has_blanks and BARRIER in low[last:place]):
             count += 1
         else:
             if count >= 400:

@@ -314,6 +314,7 @@ def headers(scan: Scan) -> Iterator[Span]:
 
 _COOKIE = r"(?i)\b(?:set-)?cookies?[\"'\\]{0,2}[ \t]*[:=][ \t]*[\"'\\]{0,2}([^\n\x01]{4,})|(?:curl|wget|http)[^\n\x01]*?(?:-b|--cookie)[ =][\"']([^\n\"'\x01]{4,})"
 _COOKIE_PAIR = Lazy(rb"([A-Za-z0-9_.$!%*~|`-]{1,64})(?:=(\"?)|[\"'][ \t]*:[ \t]*[\"'])([^;,\s\"'\x01\\]{6,})")
+_LONG_VALUE = Lazy(rb"[^;,\s\"'\x01\\]{20}")
 _COOKIE_ATTRIBUTES = frozenset(
     b"path domain expires max-age samesite version priority lang locale theme tz timezone _ga _gid currency country consent".split()
 )
@@ -324,9 +325,12 @@ def cookies(scan: Scan) -> Iterator[Span]:
     data = scan.data
     if not scan.has(b"cookie", b" -b "):
         return
-    for found in scan.find(_COOKIE):
-        group = 1 if found.start(1) >= 0 else 2
-        start, end = found.span(group)
+    for ((first, last),) in scan.outlines(_COOKIE):
+        if not has_digit(data[first:last]) and _LONG_VALUE.search(data, first, last) is None:
+            continue  # no value in it could be a session's
+        found = pattern(_COOKIE).at(data, first)
+        assert found is not None
+        start, end = found.span(1 if found.start(1) >= 0 else 2)
         if data.find(b"=", start, end) < 0 and data.find(b":", start, end) < 0:
             continue
         for pair in _COOKIE_PAIR.finditer(data, start, end):
