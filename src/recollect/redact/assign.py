@@ -178,9 +178,7 @@ def _trim(data: bytes, start: int, end: int) -> int:
         if cut and cut.start() > start:
             end = cut.start()
     while (
-        end > start
-        and data[end - 1] in _CLOSING
-        and not (data[end - 1] in b".?" and has_symbol(data[start : end - 1]))
+        end > start and data[end - 1] in _CLOSING and not (data[end - 1] in b".?" and has_symbol(data[start : end - 1]))
     ):
         end -= 1
     return end
@@ -324,7 +322,11 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         elif data.startswith(b"** ", at):
             at += 2
         annotated = _ANNOTATION.match(data, at, at + 80) if annotates else None
-        if annotated and b"\n" not in data[at : annotated.end()] and _NUMBERED.match(data, at, at + 80) is None:
+        if (
+            annotated
+            and b"\n" not in (note := annotated.group())
+            and not (has_digit(note) and _NUMBERED.match(data, at, at + 80))
+        ):
             at = annotated.end()
         if (
             annotates

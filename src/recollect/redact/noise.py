@@ -34,7 +34,7 @@ def cards(scan: Scan) -> Iterator[Span]:
             start += 1
         if not 48 <= data[end - 1] <= 57:
             end -= 1
-        if is_card(data[start:end]) and data[end : end + 2] not in (
+        if scan.recall("card", data[start:end], is_card) and data[end : end + 2] not in (
             b".0",
             b".1",
             b".2",

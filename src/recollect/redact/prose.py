@@ -139,8 +139,13 @@ _QUOTES = b"\"'`*"
 _RUN = 300
 
 
-def _worth(source: str, scan: Scan, is_dull: Callable[[bytes, int, int], bool]) -> Iterator[Match]:
-    """The matches of a pattern that are not dismissed."""
+def _worth(
+    source: str,
+    scan: Scan,
+    is_dull: Callable[[bytes, int, int], bool],
+    lines: list[tuple[int, int]] | None = None,
+) -> Iterator[Match]:
+    """The matches of a pattern that are not dismissed; of the lines, if they are known in which it can match."""
     data = scan.data
     if b"\x0b" in data:  # white space to us, not to re2
         for spans in scan.everywhere(source):
@@ -148,7 +153,7 @@ def _worth(source: str, scan: Scan, is_dull: Callable[[bytes, int, int], bool]) 
         return
     counted = loose(source) if has_counts(source) else None
     for ((start, end),) in (
-        scan.across(source, loose(source), reach=_reach) if source is _PROSE else scan.outlines(source)
+        scan.across(source, loose(source), reach=_reach) if source is _PROSE else scan.outlines(source, lines)
     ):
         if not is_dull(data, start, end):
             found = counted.at(data, start, end) if counted else pattern(source).at(data, start)
@@ -386,7 +391,8 @@ def sentences(scan: Scan) -> Iterator[Span]:
                     else "api-key",
                     3,
                 )
-    for found in _worth(_REVERSED, scan, _begins_dull):
+    lines = scan.lines_with(_REVERSED, _PAIR)
+    for found in _worth(_REVERSED, scan, _begins_dull, lines):
         start, end, quoted = _unquote(data, *found.span(1))
         word = data[start:end]
         if start in taken:
@@ -398,7 +404,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
             and (has_symbol(word) or not is_wordy(word))
         ):
             yield Span(start, end, "password", 3)
-    for found in _worth(_PAIR, scan, _ends_dull):
+    for found in _worth(_PAIR, scan, _ends_dull, lines):
         start, end, _ = _unquote(data, *found.span(2))
         word = data[start:end]
         if start in taken:
@@ -494,8 +500,8 @@ def memorables(scan: Scan) -> Iterator[Span]:
             if scan.recall("memorable", value, _is_memorable) and pattern(_PASSWORD_WORD).has(line_around(low, start)):
                 yield Span(start, start + len(value), "password", 3)
     if b"@" in data:
-        for found in scan.find(_MAIL_PAIR):
-            start, end, _ = _unquote(data, *found.span(1))
+        for _, value_span in scan.spans(_MAIL_PAIR):
+            start, end, _ = _unquote(data, *value_span)
             value = data[start:end]
             if start in scan.taken or b"@" in value[1:]:
                 continue

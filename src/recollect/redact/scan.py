@@ -211,9 +211,7 @@ class Scan:
         for spans in self._in_lines(source, pattern(source), lines):
             yield Match(self.data, spans)
 
-    def outlines(
-        self, source: str, lines: Iterable[tuple[int, int]] | None = None
-    ) -> Iterator[list[tuple[int, int]]]:
+    def outlines(self, source: str, lines: Iterable[tuple[int, int]] | None = None) -> Iterator[list[tuple[int, int]]]:
         """As `spans`, without the groups."""
         return self._in_lines(source, loose(source) if has_counts(source) else outline(source), lines)
 

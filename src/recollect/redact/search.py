@@ -170,7 +170,7 @@ def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
     has_blanks = BARRIER in data
     first, last, family, rank = spans[0]
     for span in spans[1:]:
-        start, end, its_family, its_rank = span
+        start, end, its_family, _ = span
         if (
             start - last <= 64
             and not (has_blanks and BARRIER in data[last:start])

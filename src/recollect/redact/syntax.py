@@ -151,11 +151,9 @@ def urls(scan: Scan) -> Iterator[Span]:
             if is_random(found.group(1), 20):
                 yield Span(*found.span(1), "url-password", 1)
     if b"=" in data and (b"?" in data or b"&" in data):
-        for found in scan.find(_QUERY):
-            value = found.group(1)
-            start, end = found.span(1)
-            trimmed = value.rstrip(b".,;:)]}\\|")
-            name = data[found.start() + 1 : start - 1]
+        for (first, _), (start, end) in scan.spans(_QUERY):
+            trimmed = data[start:end].rstrip(b".,;:)]}\\|")
+            name = data[first + 1 : start - 1]
             if (
                 b"%" in trimmed
                 and not is_placeholder(trimmed)
