@@ -78,7 +78,7 @@ def near(scan: Scan) -> Iterator[Span]:
     if scan.longest < 20:
         return
     beside_key_id = b"AKIA" in data or b"ASIA" in data
-    for ((start, end),) in scan.spans(_LONG, scan.lines_with_noise(), groups=False):
+    for ((start, end),) in scan.spans(_LONG, scan.lines_with_runs(), groups=False):
         if end - start > 1024 or not has_digit(data[start:end]):
             continue
         # Past markers and lines nothing is near.

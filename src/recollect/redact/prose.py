@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .engine import Lazy, Match, has_counts, loose, pattern, rx
+from .engine import Lazy, Match, has_counts, loose, outline, pattern, rx
 from .names import kind_of
 from .noise import IDENTIFIES
 from .scan import (
@@ -493,8 +493,12 @@ def memorables(scan: Scan) -> Iterator[Span]:
     """`Falcon!5054` on a line that speaks of a password or a login; `kim@acme.io / Falcon!5054` on any."""
     data, low = scan.data, scan.low
     if pattern(_PASSWORD_WORD).has(low):
-        for _, (start, end) in scan.across(_MEMORABLE, pattern(_MEMORABLE)):
-            value = data[start:end].rstrip(b".-_")
+        for ((first, last),) in scan.across(_MEMORABLE, outline(_MEMORABLE)):
+            if not has_digit(data[first:last]):
+                continue
+            found = pattern(_MEMORABLE).at(data, first)
+            assert found is not None
+            start, value = found.start(1), found.group(1).rstrip(b".-_")
             if start in scan.taken or not 7 <= len(value) <= 40 or not has_digit(value):
                 continue
             if scan.recall("memorable", value, _is_memorable) and pattern(_PASSWORD_WORD).has(line_around(low, start)):

@@ -63,13 +63,13 @@ _WORD = frozenset(bytes((c,)) for c in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm
 _BEGINS = _WORD | frozenset((b"~", b".", b"+", b"/", b"-", b"="))  # what a token may begin with
 
 
-# Sixteen characters of which keys are made, or more, and a digit among them, by the place of the first: so re2 needs few states.
-_LETTER, _EITHER = "[A-Za-z_+/=.:~-]", "[A-Za-z0-9_+/=.:~-]"
-_NOISE = (
-    "(?:^|[^A-Za-z0-9_+/=.:~-])(?:"
-    + "|".join([f"{_LETTER}{{{first}}}[0-9]{_EITHER}{{{15 - first}}}" for first in range(16)])
-    + f"|{_LETTER}{{16,}}[0-9])"
-)
+def _runs(letters: str) -> str:
+    """Sixteen characters of which keys are made, or more, and a digit among them, by the place of the first: so re2 needs few states."""
+    some = [f"[{letters}]{{{first}}}[0-9][A-Za-z0-9_+/=.:~-]{{{15 - first}}}" for first in range(16)]
+    return f"(?:^|[^0-9{letters}])(?:{'|'.join(some)}|[{letters}]{{16,}}[0-9])"
+
+
+_RUN, _NOISE = _runs("A-Za-z_+/=.:~-"), _runs("A-Za-z_+/.:~-")  # the second without a name before it: `name=value`
 
 
 class Scan:
@@ -129,6 +129,8 @@ class Scan:
         windows = _windows(data, changed) if self.is_whole else None
         if windows is None:
             return Scan(data, self.memo)
+        if self.windows is None:
+            self.kept["sources"] = list(self._matched)
         new = Scan.__new__(Scan)
         new.data = data
         new.low = data.lower()
@@ -152,14 +154,16 @@ class Scan:
     def asks(self, rule: Rule) -> list[Span]:
         """What a rule finds. In the first round it is noted which patterns it searches for; after that a rule is idle if none of
         them can have a new match and no match of theirs reaches a change."""
-        asked: dict[Rule, list[str]] = self.kept.setdefault("asked", {})
+        asked: dict[Rule, tuple[int, int]] = self.kept.setdefault("asked", {})
         if self.windows is None:
             since = len(self._matched)
             found = list(rule(self))
-            asked[rule] = list(self._matched)[since:]
+            asked[rule] = since, len(self._matched)
             return found
-        sources = asked.get(rule)
-        if sources is None or self._dirty or any(map(self._is_stirred, sources)):
+        if self._dirty or rule not in asked:
+            return list(rule(self))
+        sources = self.kept["sources"][slice(*asked[rule])]
+        if any(map(self._is_stirred, sources)):
             return list(rule(self))
         for source in sources:
             self._matched[source] = self._before.get(source, [])
@@ -347,9 +351,13 @@ class Scan:
             self.kept[sources] = known
         return known
 
+    def lines_with_runs(self) -> list[tuple[int, int]]:
+        """The lines with a run of sixteen characters of which keys are made, and a digit among them: most texts have none."""
+        return self.lines_with(_RUN)
+
     def lines_with_noise(self) -> list[tuple[int, int]]:
-        """The lines in which a key may stand that has nothing but its looks: most texts have no run with a digit that is as long."""
-        return self.lines_with(_NOISE)
+        """Those in which the run may be a key by its looks alone: no name and equals sign are part of it."""
+        return self.lines_with(_NOISE) if self.lines_with_runs() else []
 
     def _reaches(self, reach: Reach, span: tuple[int, int]) -> bool:
         """Whether a rule that looks at a match sees a change."""
@@ -378,8 +386,13 @@ class Scan:
 
 
 def _longest(data: bytes) -> int:
-    """The length of the longest run without white space; 0 if none has 16 characters, which is all that anybody asks then."""
-    return max(map(len, data.split())) if outline(r"[^\t-\r ]{16}").has(data) else 0
+    """The length of the longest run without white space, as far as anybody asks: 0 below 16, and 16, 20 or 24 below 30."""
+    if not outline(r"[^\t-\r ]{16}").has(data):
+        return 0
+    longest = max([end - start for ((start, end),) in outline(r"[^\t-\r ]{30,}").spans(data)], default=0)
+    if longest or outline(r"[^\t-\r ]{24}").has(data):
+        return longest or 24
+    return 20 if outline(r"[^\t-\r ]{20}").has(data) else 16
 
 
 def _windows(data: bytes, changed: list[Span]) -> list[tuple[int, int]] | None:
