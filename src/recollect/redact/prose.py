@@ -223,9 +223,8 @@ def _is_filler(word: bytes) -> bool:
 
 
 def sentences(scan: Scan) -> Iterator[Span]:
-    """`my password is ...`, `set the token to ...`, `log in with kim / ...`, in a few languages."""
-    data = scan.data
-    taken = scan.taken
+    """`my password is ...`, `set the token to ...`, in a few languages."""
+    data, taken = scan.data, scan.taken
     for found in _worth(_PROSE, scan, _ends_in_a_word):
         start, end, quoted = _unquote(data, *found.span(4))
         word = data[start:end]
@@ -320,6 +319,11 @@ def sentences(scan: Scan) -> Iterator[Span]:
                 yield Span(start, end, "api-key", 2)
         elif quoted and len(word) >= 8 and _is_strong(word) and tail:
             yield Span(start, end, "api-key", 3)
+
+
+def nouns(scan: Scan) -> Iterator[Span]:
+    """`password ...` and `pin ...`, with nothing between the two."""
+    data, taken = scan.data, scan.taken
     for found in _worth(_PROSE_BARE, scan, _ends_dull):
         start, end, quoted = _unquote(data, *found.span(1))
         word = data[start:end]
@@ -391,9 +395,14 @@ def sentences(scan: Scan) -> Iterator[Span]:
                     else "api-key",
                     3,
                 )
+
+
+def pairs(scan: Scan) -> Iterator[Span]:
+    """`... is my password`, `log in with kim / ...`."""
+    data, taken = scan.data, scan.taken
     lines = scan.lines_with(_REVERSED, _PAIR)
     for found in _worth(_REVERSED, scan, _begins_dull, lines):
-        start, end, quoted = _unquote(data, *found.span(1))
+        start, end, _ = _unquote(data, *found.span(1))
         word = data[start:end]
         if start in taken:
             continue
@@ -490,7 +499,7 @@ _LISTED = (_ACCOUNT, _SPACED, _ALONE, _APP_QUOTED, _APP_PASSWORD, _GROUPED, _QUO
 
 
 def memorables(scan: Scan) -> Iterator[Span]:
-    """`Falcon!5054` on a line that speaks of a password or a login; `kim@acme.io / Falcon!5054` on any."""
+    """`Falcon!5054` on a line that speaks of a password or a login."""
     data, low = scan.data, scan.low
     if pattern(_PASSWORD_WORD).has(low):
         for ((first, last),) in scan.across(_MEMORABLE, outline(_MEMORABLE)):
@@ -503,6 +512,11 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 continue
             if scan.recall("memorable", value, _is_memorable) and pattern(_PASSWORD_WORD).has(line_around(low, start)):
                 yield Span(start, start + len(value), "password", 3)
+
+
+def mail_pairs(scan: Scan) -> Iterator[Span]:
+    """`kim@acme.io / Falcon!5054`."""
+    data, low = scan.data, scan.low
     if b"@" in data:
         for _, value_span in scan.spans(_MAIL_PAIR):
             start, end, _ = _unquote(data, *value_span)
@@ -529,6 +543,11 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 and b"@" not in value[1:]
             ):
                 yield Span(start, end, "password", 3)
+
+
+def listed(scan: Scan) -> Iterator[Span]:
+    """`root / ...`, `bindpw ...`, `password` above it, and what applications and authenticators show in groups."""
+    data, low = scan.data, scan.low
     lines = scan.lines_with(*_LISTED)
     if not lines:
         return

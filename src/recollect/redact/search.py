@@ -260,21 +260,22 @@ def _looks(scan: Scan, announced: bool, digits: int, policy: Policy) -> Iterator
     data = scan.data
     for name, source in policy.extra.items():
         yield list(_extra(data, name, source))
-    looks: list[Look] = []
+    looks: list[tuple[Look, ...]] = []
     if scan.longest >= 16:
-        looks.append(context.tokens)
+        looks.append((context.tokens,))
     if b"PRIVATE KEY" in data or b"PuTTY-User" in data or b"LS0tLS1CRUdJTi" in data:
-        looks.append(context.private_keys)
+        looks.append((context.private_keys,))
     if digits >= 14:
-        looks.append(context.cards)
+        looks.append((context.cards,))
     if b"://" in data or b"=" in data:
-        looks.append(context.urls)
-    looks.append(context.files)
+        looks.append((context.urls,))
+    looks.append((context.files,))
     if announced:
         looks += context.LOOKS
     if scan.longest >= 16:
-        looks += (context.made_with, context.beside_vendors, context.literals)
-    yield from map(scan.asks, looks)
+        looks += ((context.made_with,), (context.beside_vendors,), (context.literals,))
+    for row in looks:
+        yield [span for look in row for span in scan.asks(look)]
 
 
 def _extra(data: bytes, name: str, source: str) -> Iterator[Span]:

@@ -412,9 +412,9 @@ _CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysql
 _CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect")  # fmt: skip
 
 
-def commands(scan: Scan) -> Iterator[Span]:
-    """What is passed on a command line: `--token X`, `mysql -pX`, `curl -u user:X`, and its relatives in SQL and .netrc."""
-    data, low = scan.data, scan.low
+def flags(scan: Scan) -> Iterator[Span]:
+    """What is passed on a command line under its name: `--token X`."""
+    data = scan.data
     if b" -" in data or b"\n-" in data or b"'-" in data or b'"-' in data or data.startswith(b"-"):
         for found in scan.find(_FLAG):
             name = found.group(1)
@@ -435,6 +435,11 @@ def commands(scan: Scan) -> Iterator[Span]:
                 strict=kind != "password",
             ):
                 yield Span(start, end, family_of(kind), 2)
+
+
+def commands(scan: Scan) -> Iterator[Span]:
+    """What is passed on a command line without a name: `mysql -pX`, `curl -u user:X`, and its relatives in SQL and .netrc."""
+    data, low = scan.data, scan.low
     asked: list[_Asked] | None = scan.kept.get("flags")
     if asked is None:
         asked = _asked(low)
