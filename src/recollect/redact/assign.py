@@ -195,10 +195,18 @@ def _is_chosen(word: bytes) -> bool:
 
 
 @lru_cache(maxsize=2048)
-def _promise(head: bytes) -> tuple[bytes, Kind | None]:
-    """The name that a match begins with, and what it promises."""
+def _promise(head: bytes) -> tuple[bytes, Kind | None, bytes, int]:
+    """The name that a match begins with, what it promises, what separates it from its value, and how far that goes."""
     stem = _STEM.match(head)
-    return (b"", None) if stem is None else (stem.group(), kind_of(stem.group()))
+    if stem is None:
+        return b"", None, b"", 0
+    name, separator, size = stem.group(), head[-1:], len(head)
+    if separator in _OPENS and (opened := _OPENED_CALL.search(head)):
+        size = opened.start() + 1  # what opens the value is part of the match
+        separator = head[size - 1 : size]
+        if separator == b"{":
+            separator = b"="
+    return name, kind_of(name), separator, size
 
 
 def _plain_until(data: bytes, at: int) -> tuple[int, bool]:
@@ -261,15 +269,10 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 scan.is_whole = False
                 return run_end
         head = data[name_start:at]
-        name, kind = _promise(head) if at - name_start <= 80 else _promise.__wrapped__(head)
+        name, kind, separator, size = _promise(head) if at - name_start <= 80 else _promise.__wrapped__(head)
         if kind is None:
             continue
-        separator = head[-1:]
-        if separator in _OPENS and (opened := _OPENED_CALL.search(head)):
-            at = name_start + opened.start() + 1  # what opens the value is part of the match
-            separator = data[at - 1 : at]
-            if separator == b"{":
-                separator = b"="
+        at = name_start + size
         if (
             separator == b"="
             and head[-2:] in _COMPARES
