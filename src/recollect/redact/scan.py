@@ -86,11 +86,13 @@ class Scan:
     """
 
     __slots__ = (
+        "_asked",
         "_before",
         "_changed",
         "_dirty",
         "_matched",
         "_reach",
+        "_sources",
         "_starts",
         "_zones",
         "data",
@@ -119,6 +121,8 @@ class Scan:
         self._before: dict[str, list[tuple[int, int]]] = {}
         self._matched: dict[str, list[tuple[int, int]]] = {}
         self._reach: dict[str, Reach | None] = {}  # of those that were searched for; None: it is not known
+        self._asked: list[tuple[Rule, int, int]] = []  # which of them are a rule's: from, to
+        self._sources: dict[Rule, set[str]] = {}  # those of each rule in the rounds before
         self._changed: list[tuple[int, int]] = []
         self._starts: list[int] = []
         self._dirty: list[int] = []  # which of the changes
@@ -129,8 +133,6 @@ class Scan:
         windows = _windows(data, changed) if self.is_whole else None
         if windows is None:
             return Scan(data, self.memo)
-        if self.windows is None:
-            self.kept["sources"] = list(self._matched)
         new = Scan.__new__(Scan)
         new.data = data
         new.low = data.lower()
@@ -141,6 +143,10 @@ class Scan:
         new.kept = self.kept
         new.is_whole = True
         new._before, new._matched, new._reach = self._matched, {}, self._reach
+        sources = list(self._matched)
+        new._asked, new._sources = [], self._sources
+        for rule, since, until in self._asked:
+            new._sources.setdefault(rule, set()).update(sources[since:until])
         new._changed = [(start, end) for start, end, _, _ in changed] if windows else []
         new._starts = [start for start, _ in new._changed]
         new._dirty = [
@@ -152,22 +158,17 @@ class Scan:
         return new
 
     def asks(self, rule: Rule) -> list[Span]:
-        """What a rule finds. In the first round it is noted which patterns it searches for; after that a rule is idle if none of
-        them can have a new match and no match of theirs reaches a change."""
-        asked: dict[Rule, tuple[int, int]] = self.kept.setdefault("asked", {})
-        if self.windows is None:
-            since = len(self._matched)
-            found = list(rule(self))
-            asked[rule] = since, len(self._matched)
-            return found
-        if self._dirty or rule not in asked:
-            return list(rule(self))
-        sources = self.kept["sources"][slice(*asked[rule])]
-        if any(map(self._is_stirred, sources)):
-            return list(rule(self))
-        for source in sources:
-            self._matched[source] = self._before.get(source, [])
-        return []
+        """What a rule finds. After the first round it is idle if none of its patterns can have a new match and no match of theirs
+        reaches a change."""
+        known = self._sources.get(rule)
+        if known is not None and not self._dirty and not any(map(self._is_stirred, known)):
+            for source in known:
+                self._matched[source] = self._before.get(source, [])
+            return []
+        since = len(self._matched)
+        found = list(rule(self))
+        self._asked.append((rule, since, len(self._matched)))
+        return found
 
     def _is_stirred(self, source: str) -> bool:
         """Whether a pattern's matches of the round before may be others now, or judged otherwise."""
@@ -183,20 +184,12 @@ class Scan:
 
     def has(self, *words: bytes) -> bool:
         """Whether one of these words stands in the text in lower case. What a round did not have, the next has not either."""
-        return self._has(words, self.low)
-
-    def has_exactly(self, *words: bytes) -> bool:
-        """The same in the text as it is written."""
-        return self._has(words, self.data)
-
-    def _has(self, words: tuple[bytes, ...], text: bytes) -> bool:
-        absent: set[tuple[bool, tuple[bytes, ...]]] = self.kept.setdefault("absent", set())
-        key = (text is self.low, words)
-        if key in absent:
+        absent: set[tuple[bytes, ...]] = self.kept.setdefault("absent", set())
+        if words in absent:
             return False
-        if either(words).has(text) if len(words) > 3 else any(word in text for word in words):
+        if either(words).has(self.low) if len(words) > 3 else any(word in self.low for word in words):
             return True
-        absent.add(key)
+        absent.add(words)
         return False
 
     def spans(

@@ -109,7 +109,7 @@ def _called(scan: Scan) -> list[tuple[Family, list[tuple[int, int]] | None]]:
                 others = [literal for literal in others if not numbers.issuperset(wanted[literal])]
             break
     everyday, rare, any_rare = _short()
-    noisy = scan.lines_with_noise()
+    noisy = bool(scan.lines_with_noise())
     for literal, number in everyday + rare if any_rare.has(data) else everyday:
         family = FAMILIES[number]
         if (
@@ -121,16 +121,11 @@ def _called(scan: Scan) -> list[tuple[Family, list[tuple[int, int]] | None]]:
             numbers.add(number)
             places.pop(number, None)
     rows: list[tuple[Family, list[tuple[int, int]] | None]] = []
-    lines: list[tuple[int, int]] | None
     for number in sorted(numbers):
         family = FAMILIES[number]
         if family.least <= longest:
-            if family.name in _WITH_DIGITS:
-                lines = noisy
-            else:
-                here = number in places and family.name not in CALLED_FROM_AFAR
-                lines = _lines(data, places[number]) if here else None
-            rows.append((family, lines))
+            here = number in places and family.name not in CALLED_FROM_AFAR
+            rows.append((family, _lines(data, places[number]) if here else None))
     return rows
 
 
