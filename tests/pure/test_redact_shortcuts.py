@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import labelled
-from recollect.redact import assign, engine, prose, redact, values
+from recollect.redact import assign, engine, prose, redact, scan, values
 from recollect.redact.families import CALLED_FROM_AFAR, FAMILIES
 from recollect.redact.screen import to_bytes
 
@@ -73,6 +73,24 @@ def test_what_is_dismissed_at_a_glance_would_not_have_been_found(text: str) -> N
         patch.setattr(assign, "_plain_until", lambda data, at: (len(data), False))
         patch.setattr(assign, "_OPENED", frozenset())
         patch.setattr(prose, "_holds_nothing", lambda *_: False)
+        assert redact(text) == quick
+
+
+@settings(max_examples=400, deadline=None)
+@given(MIXED)
+def test_lines_in_which_nothing_may_match_hold_nothing(text: str) -> None:
+    quick = redact(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan.Scan, "lines_with", lambda self, *_: [(0, len(self.data))])
+        assert redact(text) == quick
+
+
+@settings(max_examples=400, deadline=None)
+@given(MIXED)
+def test_a_rule_that_is_not_asked_again_would_find_nothing(text: str) -> None:
+    quick = redact(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan.Scan, "_is_stirred", lambda *_: True)
         assert redact(text) == quick
 
 

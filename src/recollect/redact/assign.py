@@ -64,7 +64,7 @@ _ASSIGN = (
     r"|[\"']?>"  # <name>value</name>
     r"|[\"'][ \t]*\{[^{}\x01]*?(?:default|value)[ \t]*=)"  # variable "name" { default = "..." }
 )
-_OPENS = (b'"', b"'", b"`", b"*", b"<", b"&", b"\\", b"!", b"|", b">")
+_OPENS = frozenset((b'"', b"'", b"`", b"*", b"<", b"&", b"\\", b"!", b"|", b">"))
 _OPENED_CALL = Lazy(rb"[,({][ \t]*+(?:[rbfulRBFUL@$]{1,2}(?=[\"']))?[\"'`*<&\\!|>]\Z")
 _STEM = Lazy(rb"[\w.\xc0-\xff-]+(?:[ ][\w.\xc0-\xff-]+)?")
 # A literal that is handed on at once, or stands in for a variable that is not set.
@@ -114,7 +114,9 @@ _OPENING = Lazy(
 _YAML_TAG = Lazy(rb"[ \t]*(?:!!?\w+[ \t]+|[|>][-+]?[ \t]*\n[ \t]+)")
 
 
+_CLOSING = b",;.)]}>\\:?"
 _QUOTES = (b'"', b"'")
+_TRIPLE_QUOTES = (b'"""', b"'''")
 
 
 def value_at(data: bytes, at: int) -> tuple[int, int, bool] | None:
@@ -129,14 +131,20 @@ def value_at(data: bytes, at: int) -> tuple[int, int, bool] | None:
         bare = _BARE.match(data, at, at + LONGEST)  # the usual case, in a third of the time
         assert bare is not None
         return at, _trim(data, at, bare.end()), False
-    tag = _YAML_TAG.match(data, at)
-    if tag:
-        at = tag.end()
-    opening = _OPENING.match(data, at)
-    if opening is None:
-        return None
-    start = opening.end()
-    quote = opening.group(1)
+    if first in _QUOTES:
+        quote = data[at : at + 3]
+        if quote not in _TRIPLE_QUOTES:
+            quote = first
+        start = at + len(quote)
+    else:
+        tag = _YAML_TAG.match(data, at)
+        if tag:
+            at = tag.end()
+        opening = _OPENING.match(data, at)
+        if opening is None:
+            return None
+        start = opening.end()
+        quote = opening.group(1)
     if quote:
         closing = b"</code>" if quote == b"<code>" else quote
         end = data.find(closing, start, start + LONGEST)
@@ -163,14 +171,14 @@ def _trim(data: bytes, start: int, end: int) -> int:
     value = data[start:end]
     if value.isalnum():
         return end
+    if value[:-1].isalnum():
+        return end - (value[-1] in _CLOSING)
     if len(value.translate(None, b",;&|<\\)]}*")) < end - start:
         cut = _CUT.search(data, start, end)
         if cut and cut.start() > start:
             end = cut.start()
     while (
-        end > start
-        and data[end - 1] in b",;.)]}>\\:?"
-        and not (data[end - 1] in b".?" and has_symbol(data[start : end - 1]))
+        end > start and data[end - 1] in _CLOSING and not (data[end - 1] in b".?" and has_symbol(data[start : end - 1]))
     ):
         end -= 1
     return end
@@ -187,10 +195,18 @@ def _is_chosen(word: bytes) -> bool:
 
 
 @lru_cache(maxsize=2048)
-def _promise(head: bytes) -> tuple[bytes, Kind | None]:
-    """The name that a match begins with, and what it promises."""
+def _promise(head: bytes) -> tuple[bytes, Kind | None, bytes, int]:
+    """The name that a match begins with, what it promises, what separates it from its value, and how far that goes."""
     stem = _STEM.match(head)
-    return (b"", None) if stem is None else (stem.group(), kind_of(stem.group()))
+    if stem is None:
+        return b"", None, b"", 0
+    name, separator, size = stem.group(), head[-1:], len(head)
+    if separator in _OPENS and (opened := _OPENED_CALL.search(head)):
+        size = opened.start() + 1  # what opens the value is part of the match
+        separator = head[size - 1 : size]
+        if separator == b"{":
+            separator = b"="
+    return name, kind_of(name), separator, size
 
 
 def _plain_until(data: bytes, at: int) -> tuple[int, bool]:
@@ -205,7 +221,7 @@ def _plain_until(data: bytes, at: int) -> tuple[int, bool]:
     last = data[end - 1 : end] if end > at else b""
     if last.isspace():
         last = data[at:end].rstrip()[-1:]
-    return end, last not in _OPEN and last != b":" and _LONG_RUN.search(data, at, end) is None
+    return end, last not in _OPEN and last != b":" and (end - at < 20 or _LONG_RUN.search(data, at, end) is None)
 
 
 # A quote of one sort may stand in it, of another not: it might be in a value.
@@ -253,15 +269,10 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 scan.is_whole = False
                 return run_end
         head = data[name_start:at]
-        name, kind = _promise(head) if at - name_start <= 80 else _promise.__wrapped__(head)
+        name, kind, separator, size = _promise(head) if at - name_start <= 80 else _promise.__wrapped__(head)
         if kind is None:
             continue
-        separator = head[-1:]
-        if separator in _OPENS and (opened := _OPENED_CALL.search(head)):
-            at = name_start + opened.start() + 1  # what opens the value is part of the match
-            separator = data[at - 1 : at]
-            if separator == b"{":
-                separator = b"="
+        at = name_start + size
         if (
             separator == b"="
             and head[-2:] in _COMPARES
@@ -314,7 +325,11 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         elif data.startswith(b"** ", at):
             at += 2
         annotated = _ANNOTATION.match(data, at, at + 80) if annotates else None
-        if annotated and b"\n" not in data[at : annotated.end()] and _NUMBERED.match(data, at, at + 80) is None:
+        if (
+            annotated
+            and b"\n" not in (note := annotated.group())
+            and not (has_digit(note) and _NUMBERED.match(data, at, at + 80))
+        ):
             at = annotated.end()
         if (
             annotates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .assign import assignments
 from .noise import cards, near
-from .prose import linked, memorables, phrases, sentences
+from .prose import linked, listed, mail_pairs, memorables, nouns, pairs, phrases, sentences
 from .scan import Scan, Span
 from .structures import collections, elements, inserts, tables
 from .syntax import (
@@ -12,6 +12,7 @@ from .syntax import (
     connection_strings,
     cookies,
     files,
+    flags,
     headers,
     private_keys,
     urls,
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LOOKS", "beside_vendors", "cards", "files", "literals", "made_with", "private_keys", "tokens", "urls"]
 
-LOOKS: tuple[Look, ...] = (
-    connection_strings, assignments, headers, cookies, commands, sentences, linked, memorables, phrases, near, collections, tables,
-    inserts, elements,
+# What stands in one row looks at the same round: a crowd of secrets ends it only after the row.
+LOOKS: tuple[tuple[Look, ...], ...] = (
+    (connection_strings,), (assignments,), (headers,), (cookies,), (flags, commands), (sentences, nouns, pairs), (linked,),
+    (memorables, mail_pairs, listed), (phrases,), (near,), (collections,), (tables,), (inserts,), (elements,),
 )  # fmt: skip

@@ -34,7 +34,7 @@ def cards(scan: Scan) -> Iterator[Span]:
             start += 1
         if not 48 <= data[end - 1] <= 57:
             end -= 1
-        if is_card(data[start:end]) and data[end : end + 2] not in (
+        if scan.recall("card", data[start:end], is_card) and data[end : end + 2] not in (
             b".0",
             b".1",
             b".2",
@@ -78,7 +78,7 @@ def near(scan: Scan) -> Iterator[Span]:
     if scan.longest < 20:
         return
     beside_key_id = b"AKIA" in data or b"ASIA" in data
-    for ((start, end),) in scan.spans(_LONG):
+    for ((start, end),) in scan.spans(_LONG, scan.lines_with_runs(), groups=False):
         if end - start > 1024 or not has_digit(data[start:end]):
             continue
         # Past markers and lines nothing is near.

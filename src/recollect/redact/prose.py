@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .engine import Lazy, Match, has_counts, loose, pattern, rx
+from .engine import Lazy, Match, has_counts, loose, outline, pattern, rx
 from .names import kind_of
 from .noise import IDENTIFIES
 from .scan import (
@@ -139,8 +139,13 @@ _QUOTES = b"\"'`*"
 _RUN = 300
 
 
-def _worth(source: str, scan: Scan, is_dull: Callable[[bytes, int, int], bool]) -> Iterator[Match]:
-    """The matches of a pattern that are not dismissed."""
+def _worth(
+    source: str,
+    scan: Scan,
+    is_dull: Callable[[bytes, int, int], bool],
+    lines: list[tuple[int, int]] | None = None,
+) -> Iterator[Match]:
+    """The matches of a pattern that are not dismissed; of the lines, if they are known in which it can match."""
     data = scan.data
     if b"\x0b" in data:  # white space to us, not to re2
         for spans in scan.everywhere(source):
@@ -148,7 +153,7 @@ def _worth(source: str, scan: Scan, is_dull: Callable[[bytes, int, int], bool]) 
         return
     counted = loose(source) if has_counts(source) else None
     for ((start, end),) in (
-        scan.across(source, loose(source), reach=_reach) if source is _PROSE else scan.outlines(source)
+        scan.across(source, loose(source), reach=_reach) if source is _PROSE else scan.outlines(source, lines)
     ):
         if not is_dull(data, start, end):
             found = counted.at(data, start, end) if counted else pattern(source).at(data, start)
@@ -218,9 +223,8 @@ def _is_filler(word: bytes) -> bool:
 
 
 def sentences(scan: Scan) -> Iterator[Span]:
-    """`my password is ...`, `set the token to ...`, `log in with kim / ...`, in a few languages."""
-    data = scan.data
-    taken = scan.taken
+    """`my password is ...`, `set the token to ...`, in a few languages."""
+    data, taken = scan.data, scan.taken
     for found in _worth(_PROSE, scan, _ends_in_a_word):
         start, end, quoted = _unquote(data, *found.span(4))
         word = data[start:end]
@@ -315,6 +319,11 @@ def sentences(scan: Scan) -> Iterator[Span]:
                 yield Span(start, end, "api-key", 2)
         elif quoted and len(word) >= 8 and _is_strong(word) and tail:
             yield Span(start, end, "api-key", 3)
+
+
+def nouns(scan: Scan) -> Iterator[Span]:
+    """`password ...` and `pin ...`, with nothing between the two."""
+    data, taken = scan.data, scan.taken
     for found in _worth(_PROSE_BARE, scan, _ends_dull):
         start, end, quoted = _unquote(data, *found.span(1))
         word = data[start:end]
@@ -386,8 +395,14 @@ def sentences(scan: Scan) -> Iterator[Span]:
                     else "api-key",
                     3,
                 )
-    for found in _worth(_REVERSED, scan, _begins_dull):
-        start, end, quoted = _unquote(data, *found.span(1))
+
+
+def pairs(scan: Scan) -> Iterator[Span]:
+    """`... is my password`, `log in with kim / ...`."""
+    data, taken = scan.data, scan.taken
+    lines = scan.lines_with(_REVERSED, _PAIR)
+    for found in _worth(_REVERSED, scan, _begins_dull, lines):
+        start, end, _ = _unquote(data, *found.span(1))
         word = data[start:end]
         if start in taken:
             continue
@@ -398,7 +413,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
             and (has_symbol(word) or not is_wordy(word))
         ):
             yield Span(start, end, "password", 3)
-    for found in _worth(_PAIR, scan, _ends_dull):
+    for found in _worth(_PAIR, scan, _ends_dull, lines):
         start, end, _ = _unquote(data, *found.span(2))
         word = data[start:end]
         if start in taken:
@@ -480,26 +495,31 @@ _SETS = Lazy(rb"(?:root|bind|db|admin|olc-?root|ldap-?bind|wpa-?)(?:pw|pwd|passw
 
 # An authenticator's secret, as it is shown to be typed.
 _GROUPED = r"(?i)(?:2fa|otp|mfa|authenticator|factor)[^\n\x01]{0,30}?(?:secret|key|seed|code)[^\n\x01]{0,20}?[:= \"'`(]((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})\b"
-_LISTED = "|".join([f"(?:{source})" for source in (_ACCOUNT, _SPACED, _ALONE, _APP_QUOTED)])  # all four in one pass
+_LISTED = (_ACCOUNT, _SPACED, _ALONE, _APP_QUOTED, _APP_PASSWORD, _GROUPED, _QUOTED_MEMORABLE)
 
 
 def memorables(scan: Scan) -> Iterator[Span]:
-    """`Falcon!5054` on a line that speaks of a password or a login; `kim@acme.io / Falcon!5054` on any."""
+    """`Falcon!5054` on a line that speaks of a password or a login."""
     data, low = scan.data, scan.low
     if pattern(_PASSWORD_WORD).has(low):
-        for _, (start, end) in scan.across(_MEMORABLE, pattern(_MEMORABLE)):
-            value = data[start:end].rstrip(b".-_")
+        for ((first, last),) in scan.across(_MEMORABLE, outline(_MEMORABLE)):
+            if not has_digit(data[first:last]):
+                continue
+            found = pattern(_MEMORABLE).at(data, first)
+            assert found is not None
+            start, value = found.start(1), found.group(1).rstrip(b".-_")
             if start in scan.taken or not 7 <= len(value) <= 40 or not has_digit(value):
                 continue
             if scan.recall("memorable", value, _is_memorable) and pattern(_PASSWORD_WORD).has(line_around(low, start)):
                 yield Span(start, start + len(value), "password", 3)
-        for found in scan.find(_QUOTED_MEMORABLE):
-            start, end = found.span(1)
-            if pattern(_PASSWORD_WORD).has(line_around(low, start)):
-                yield Span(start, end, "password", 3)
+
+
+def mail_pairs(scan: Scan) -> Iterator[Span]:
+    """`kim@acme.io / Falcon!5054`."""
+    data, low = scan.data, scan.low
     if b"@" in data:
-        for found in scan.find(_MAIL_PAIR):
-            start, end, _ = _unquote(data, *found.span(1))
+        for _, value_span in scan.spans(_MAIL_PAIR):
+            start, end, _ = _unquote(data, *value_span)
             value = data[start:end]
             if start in scan.taken or b"@" in value[1:]:
                 continue
@@ -523,18 +543,25 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 and b"@" not in value[1:]
             ):
                 yield Span(start, end, "password", 3)
-    if scan.has(b"passw") and b"app" in low:
-        for found in scan.find(_APP_PASSWORD):
-            if not is_placeholder(found.group(1)) and not is_wordy(found.group(1).replace(b" ", b"")):
-                yield Span(*found.span(1), "password", 2)
-    if scan.has(b"2fa", b"otp", b"mfa", b"authenticator", b"factor"):
-        for _, (start, end) in scan.spans(_GROUPED):
-            if has_digit(data[start:end]) and not is_monotone(data[start:end].replace(b" ", b"")):
-                yield Span(start, end, "api-key", 2)
-    if not scan.matches(_LISTED):
+
+
+def listed(scan: Scan) -> Iterator[Span]:
+    """`root / ...`, `bindpw ...`, `password` above it, and what applications and authenticators show in groups."""
+    data, low = scan.data, scan.low
+    lines = scan.lines_with(*_LISTED)
+    if not lines:
         return
+    for _, (start, end) in scan.spans(_QUOTED_MEMORABLE, lines):
+        if pattern(_PASSWORD_WORD).has(line_around(low, start)):
+            yield Span(start, end, "password", 3)
+    for _, (start, end) in scan.spans(_APP_PASSWORD, lines):
+        if not is_placeholder(data[start:end]) and not is_wordy(data[start:end].replace(b" ", b"")):
+            yield Span(start, end, "password", 2)
+    for _, (start, end) in scan.spans(_GROUPED, lines):
+        if has_digit(data[start:end]) and not is_monotone(data[start:end].replace(b" ", b"")):
+            yield Span(start, end, "api-key", 2)
     if scan.has(b"sa", b"root", b"admin", b"ubuntu"):
-        for _, value_span in scan.spans(_ACCOUNT):
+        for _, value_span in scan.spans(_ACCOUNT, lines):
             start, end, _ = _unquote(data, *value_span)
             value = data[start:end]
             told = value[-2:].isdigit() and _names_a_login(low, start)
@@ -542,7 +569,7 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 "strong" if told else "linked", value, _is_strong if told else _is_chosen
             ):
                 yield Span(start, end, "password", 3)
-    for _, (a, b), (start, end) in scan.spans(_SPACED):
+    for _, (a, b), (start, end) in scan.spans(_SPACED, lines):
         kind = kind_of(data[a:b])
         if data[end : end + 1] == b";" and data[b:start].isspace():
             continue  # a statement
@@ -564,7 +591,7 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 and not is_wordy(value)
             ):
                 yield Span(start, end, "password", 3)
-    for _, (start, end) in scan.spans(_APP_QUOTED):
+    for _, (start, end) in scan.spans(_APP_QUOTED, lines):
         if not is_placeholder(data[start:end]) and rx(rb"passw|login|smtp|imap|mail").search(line_around(low, start)):
             yield Span(start, end, "password", 2)
 
@@ -600,7 +627,7 @@ _COMMON = frozenset(
 def phrases(scan: Scan) -> Iterator[Span]:
     """Twelve to twenty-four words named as a wallet's seed or recovery phrase."""
     data = scan.data
-    if not scan.has(b"seed", b"mnemonic", b"phrase", b"words"):
+    if not scan.has(b"seed", b"mnemonic", b"phrase", b"words") or not scan.lines_with(_PHRASE):
         return
     for _, (start, end) in scan.everywhere(_PHRASE):
         while (lead := rx(rb"[a-z]+[ \t]").match(data, start, end)) and lead.group().strip() in _COMMON:

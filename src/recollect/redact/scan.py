@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from itertools import islice
 
-from .engine import BARRIER, Match, either, has_counts, loose, outline, pattern, rx, without_counts
+from .engine import BARRIER, Match, either, has_counts, loose, outline, pattern, rx, together
 from .values import (
     classes,
     count_digits,
@@ -54,6 +53,7 @@ else:  # typing takes as long to import as all of this package
 if TYPE_CHECKING:
     Memo = dict[tuple[object, ...], bool]
     Reach = Callable[[bytes, int, int], tuple[int, int]]
+    Rule = Callable[["Scan"], Iterator[Span]]
 
 
 _FEW = 4
@@ -61,6 +61,15 @@ _MANY_LINES = 12
 _REACH = 100  # how many characters a rule sees past the match of its pattern, its line aside
 _WORD = frozenset(bytes((c,)) for c in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _BEGINS = _WORD | frozenset((b"~", b".", b"+", b"/", b"-", b"="))  # what a token may begin with
+
+
+def _runs(letters: str) -> str:
+    """Sixteen characters of which keys are made, or more, and a digit among them, by the place of the first: so re2 needs few states."""
+    some = [f"[{letters}]{{{first}}}[0-9][A-Za-z0-9_+/=.:~-]{{{15 - first}}}" for first in range(16)]
+    return f"(?:^|[^0-9{letters}])(?:{'|'.join(some)}|[{letters}]{{16,}}[0-9])"
+
+
+_RUN, _NOISE = _runs("A-Za-z_+/=.:~-"), _runs("A-Za-z_+/.:~-")  # the second without a name before it: `name=value`
 
 
 class Scan:
@@ -77,10 +86,13 @@ class Scan:
     """
 
     __slots__ = (
+        "_asked",
         "_before",
         "_changed",
         "_dirty",
         "_matched",
+        "_reach",
+        "_sources",
         "_starts",
         "_zones",
         "data",
@@ -104,10 +116,13 @@ class Scan:
             set()
         )  # those of a vendor's shape, beside which no other rule's finding at the same place stands
         self.windows: list[tuple[int, int]] | None = None  # None: the whole text
-        self.kept: dict[str, Any] = {}  # what a rule found out about the text and the next round may use
+        self.kept: dict[object, Any] = {}  # what a rule found out about the text and the next round may use
         self.is_whole = True  # no rule ended early, so that the next round may use windows
         self._before: dict[str, list[tuple[int, int]]] = {}
         self._matched: dict[str, list[tuple[int, int]]] = {}
+        self._reach: dict[str, Reach | None] = {}  # of those that were searched for; None: it is not known
+        self._asked: list[tuple[Rule, int, int]] = []  # which of them are a rule's: from, to
+        self._sources: dict[Rule, set[str]] = {}  # those of each rule in the rounds before
         self._changed: list[tuple[int, int]] = []
         self._starts: list[int] = []
         self._dirty: list[int] = []  # which of the changes
@@ -127,7 +142,11 @@ class Scan:
         new.windows = windows
         new.kept = self.kept
         new.is_whole = True
-        new._before, new._matched = self._matched, {}
+        new._before, new._matched, new._reach = self._matched, {}, self._reach
+        sources = list(self._matched)
+        new._asked, new._sources = [], self._sources
+        for rule, since, until in self._asked:
+            new._sources.setdefault(rule, set()).update(sources[since:until])
         new._changed = [(start, end) for start, end, _, _ in changed] if windows else []
         new._starts = [start for start, _ in new._changed]
         new._dirty = [
@@ -138,13 +157,26 @@ class Scan:
         new._zones = _zones(data, new._changed)
         return new
 
-    def sees(self) -> int:
-        """How many patterns have been searched for so far; for `is_idle`."""
-        return len(self._matched)
+    def asks(self, rule: Rule) -> list[Span]:
+        """What a rule finds. After the first round it is idle if none of its patterns can have a new match and no match of theirs
+        reaches a change."""
+        known = self._sources.get(rule)
+        if known is not None and not self._dirty and not any(map(self._is_stirred, known)):
+            for source in known:
+                self._matched[source] = self._before.get(source, [])
+            return []
+        since = len(self._matched)
+        found = list(rule(self))
+        self._asked.append((rule, since, len(self._matched)))
+        return found
 
-    def is_idle(self, since: int) -> bool:
-        """Whether none of the patterns that were searched for since then has matched."""
-        return not any(islice(self._matched.values(), since, None))
+    def _is_stirred(self, source: str) -> bool:
+        """Whether a pattern's matches of the round before may be others now, or judged otherwise."""
+        before = self._before.get(source)
+        if not before:
+            return False
+        reach = self._reach[source]
+        return reach is None or any(self._reaches(reach, span) for span in before)
 
     def may_wake(self) -> bool:
         """Whether a pattern that matched nowhere may match now."""
@@ -152,20 +184,12 @@ class Scan:
 
     def has(self, *words: bytes) -> bool:
         """Whether one of these words stands in the text in lower case. What a round did not have, the next has not either."""
-        return self._has(words, self.low)
-
-    def has_exactly(self, *words: bytes) -> bool:
-        """The same in the text as it is written."""
-        return self._has(words, self.data)
-
-    def _has(self, words: tuple[bytes, ...], text: bytes) -> bool:
-        absent: set[tuple[bool, tuple[bytes, ...]]] = self.kept.setdefault("absent", set())
-        key = (text is self.low, words)
-        if key in absent:
+        absent: set[tuple[bytes, ...]] = self.kept.setdefault("absent", set())
+        if words in absent:
             return False
-        if either(words).has(text) if len(words) > 3 else any(word in text for word in words):
+        if either(words).has(self.low) if len(words) > 3 else any(word in self.low for word in words):
             return True
-        absent.add(key)
+        absent.add(words)
         return False
 
     def spans(
@@ -184,9 +208,9 @@ class Scan:
         for spans in self._in_lines(source, pattern(source), lines):
             yield Match(self.data, spans)
 
-    def outlines(self, source: str) -> Iterator[list[tuple[int, int]]]:
+    def outlines(self, source: str, lines: Iterable[tuple[int, int]] | None = None) -> Iterator[list[tuple[int, int]]]:
         """As `spans`, without the groups."""
-        return self._in_lines(source, loose(source) if has_counts(source) else outline(source))
+        return self._in_lines(source, loose(source) if has_counts(source) else outline(source), lines)
 
     def _in_lines(
         self,
@@ -196,6 +220,7 @@ class Scan:
         reach: Reach | None = None,
     ) -> Iterator[list[tuple[int, int]]]:
         before, now = self._before.get(source), self._matched.setdefault(source, [])
+        self._reach[source] = reach or _around
         if self.windows is None:
             if lines is None:
                 return compiled.spans(self.data, noted=now)
@@ -217,6 +242,7 @@ class Scan:
     ) -> Iterator[list[tuple[int, int]]]:
         """The matches of a pattern that may go from line to line."""
         before, now = self._before.get(source), self._matched.setdefault(source, [])
+        self._reach[source] = reach or _around
         if self.windows is None or before is None or start:
             return compiled.spans(self.data, start, noted=now)
         return self._mended(compiled, before, now, reach or _around, within=False)
@@ -291,33 +317,40 @@ class Scan:
     def everywhere(self, source: str, *, groups: bool = True) -> Iterator[list[tuple[int, int]]]:
         """All matches of a pattern, as if for the first time; unless there were none and are none now."""
         before, now = self._before.get(source), self._matched.setdefault(source, [])
+        self._reach[source] = None
         if before is not None and not before and not self.may_wake():
             return iter(())
         return (pattern(source) if groups else outline(source)).spans(self.data, noted=now)
 
-    def matches(self, source: str) -> bool:
-        """Whether a pattern may match anywhere."""
-        known = self.kept.get(source)
-        if known is None or known or self.windows is None or self._dirty:
-            known = self.kept[source] = outline(without_counts(source)).has(self.data)
-        return bool(known)
-
-    def lines_with(self, source: str) -> list[tuple[int, int]]:
-        """The lines in which a pattern may match, each with the end of the one before it; if there are many, the whole text."""
-        known: list[tuple[int, int]] | None = self.kept.get(source)
+    def lines_with(self, *sources: str) -> list[tuple[int, int]]:
+        """The lines in which any of these patterns may match, each with the end of the one before it; if there are many, the whole
+        text. One pass for all of them, so that patterns which hardly ever match cost next to nothing."""
+        known: list[tuple[int, int]] | None = self.kept.get(sources)
         if known is None or (self._dirty and not known):
             data, size = self.data, len(self.data)
-            compiled = outline(without_counts(source))
-            known, at = [], 0
-            while at < size and (found := compiled.first(data, at, size)) is not None:
+            compiled = together(sources)
+            known, at, hits = [], 0, 0
+            while 0 <= at < size and (found := compiled.first(data, at, size)) is not None:
                 start, end = found[0]
-                at = data.find(b"\n", end) + 1 or size
-                known.append((max(0, data.rfind(b"\n", 0, start)), at))
-                if len(known) > _MANY_LINES:
+                at = data.find(b"\n", end)
+                line = (max(0, data.rfind(b"\n", 0, start)), at + 1 or size)
+                if known and line[0] < known[-1][1]:
+                    line = (known.pop()[0], line[1])
+                known.append(line)
+                hits += 1
+                if hits > _MANY_LINES:
                     known = [(0, size)]
                     break
-            self.kept[source] = known
+            self.kept[sources] = known
         return known
+
+    def lines_with_runs(self) -> list[tuple[int, int]]:
+        """The lines with a run of sixteen characters of which keys are made, and a digit among them: most texts have none."""
+        return self.lines_with(_RUN)
+
+    def lines_with_noise(self) -> list[tuple[int, int]]:
+        """Those in which the run may be a key by its looks alone: no name and equals sign are part of it."""
+        return self.lines_with(_NOISE) if self.lines_with_runs() else []
 
     def _reaches(self, reach: Reach, span: tuple[int, int]) -> bool:
         """Whether a rule that looks at a match sees a change."""
@@ -345,17 +378,14 @@ class Scan:
         return known
 
 
-_RUNS = [(least, rf"[^\t-\r ]{{{least}}}") for least in (16, 20, 24, 30)]
-
-
 def _longest(data: bytes) -> int:
     """The length of the longest run without white space, as far as anybody asks: 0 below 16, and 16, 20 or 24 below 30."""
-    longest = 0
-    for least, source in _RUNS:
-        if not outline(source).has(data):
-            return longest
-        longest = least
-    return max([end - start for ((start, end),) in outline(r"[^\t-\r ]{30,}").spans(data)], default=longest)
+    if not outline(r"[^\t-\r ]{16}").has(data):
+        return 0
+    longest = max([end - start for ((start, end),) in outline(r"[^\t-\r ]{30,}").spans(data)], default=0)
+    if longest or outline(r"[^\t-\r ]{24}").has(data):
+        return longest or 24
+    return 20 if outline(r"[^\t-\r ]{20}").has(data) else 16
 
 
 def _windows(data: bytes, changed: list[Span]) -> list[tuple[int, int]] | None:

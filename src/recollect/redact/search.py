@@ -166,17 +166,21 @@ def _blanked(data: bytes, spans: list[Span]) -> bytes:
 
 def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
     """Hundreds of secrets are a dump: those that stand close together go as one, with what is between them."""
-    merged = spans[:1]
+    merged: list[Span] = []
+    has_blanks = BARRIER in data
+    first, last, family, rank = spans[0]
     for span in spans[1:]:
-        last = merged[-1]
+        start, end, its_family, _ = span
         if (
-            span.start - last.end <= 64
-            and BARRIER not in data[last.end : span.start]
-            and policy.disabled.isdisjoint((span.family, last.family))
+            start - last <= 64
+            and not (has_blanks and BARRIER in data[last:start])
+            and policy.disabled.isdisjoint((family, its_family))
         ):
-            merged[-1] = Span(last.start, span.end, last.family, last.rank)
+            last = end
         else:
-            merged.append(span)
+            merged.append(Span(first, last, family, rank))
+            first, last, family, rank = span
+    merged.append(Span(first, last, family, rank))
     return merged
 
 
@@ -201,10 +205,11 @@ def _floods(data: bytes, policy: Policy) -> list[Span]:
             at = low.find(word, at + len(word))
     places.sort()
     floods: list[Span] = []
+    has_blanks = BARRIER in low
     first = last = places[0]
     count = 1
     for place in [*places[1:], len(low) + 1000]:
-        if place - last <= 20 and BARRIER not in low[last:place]:
+        if place - last <= 20 and not (has_blanks and BARRIER in low[last:place]):
             count += 1
         else:
             if count >= 400:
@@ -255,30 +260,22 @@ def _looks(scan: Scan, announced: bool, digits: int, policy: Policy) -> Iterator
     data = scan.data
     for name, source in policy.extra.items():
         yield list(_extra(data, name, source))
-    looks: list[Look] = []
+    looks: list[tuple[Look, ...]] = []
     if scan.longest >= 16:
-        looks.append(context.tokens)
+        looks.append((context.tokens,))
     if b"PRIVATE KEY" in data or b"PuTTY-User" in data or b"LS0tLS1CRUdJTi" in data:
-        looks.append(context.private_keys)
+        looks.append((context.private_keys,))
     if digits >= 14:
-        looks.append(context.cards)
+        looks.append((context.cards,))
     if b"://" in data or b"=" in data:
-        looks.append(context.urls)
-    looks.append(context.files)
+        looks.append((context.urls,))
+    looks.append((context.files,))
     if announced:
         looks += context.LOOKS
     if scan.longest >= 16:
-        looks += (context.made_with, context.beside_vendors, context.literals)
-    # Those whose patterns matched nowhere in the first round: as a rule they match nowhere in the next.
-    idle: set[Look] = scan.kept.setdefault("idle", set())
-    may_wake, is_first = scan.may_wake(), scan.windows is None
-    for look in looks:
-        if look in idle and not may_wake:
-            continue
-        before = scan.sees()
-        yield list(look(scan))
-        if is_first and scan.is_idle(before):
-            idle.add(look)
+        looks += ((context.made_with,), (context.beside_vendors,), (context.literals,))
+    for row in looks:
+        yield [span for look in row for span in scan.asks(look)]
 
 
 def _extra(data: bytes, name: str, source: str) -> Iterator[Span]:

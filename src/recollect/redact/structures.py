@@ -34,7 +34,7 @@ def collections(scan: Scan) -> Iterator[Span]:
     """The items of a list, or the values of a map, whose name is a plural of secrets."""
     data = scan.data
     done = 0
-    for ((start, at),) in scan.everywhere(_MANY):
+    for ((start, at),) in scan.everywhere(_MANY) if scan.lines_with(*_APART) else ():
         if at < done:
             continue
         name = rx(rb"[\w.-]+").match(data, start)
@@ -156,7 +156,7 @@ _LITERAL = Lazy(
 def inserts(scan: Scan) -> Iterator[Span]:
     """`insert into users (name, password) values ('kim', '...'), (...)`."""
     data = scan.data
-    if not scan.has(b"insert"):
+    if not scan.lines_with(*_APART):
         return
     for whole, names in scan.everywhere(_INSERT):
         if names[1] - names[0] > 600:  # counted here: re2 would need hundreds of states for it
@@ -184,12 +184,13 @@ def inserts(scan: Scan) -> Iterator[Span]:
 _PLIST = r"(?i)<key>([^<>\n\x01]{2,60})</key>[ \t\r\n]*<string>([^<>\n\x01]{4,})</string>"
 _NESTED = r"(?i)<([a-z][\w.:-]{2,40})>[ \t\r\n]*<value>([^<>\n\x01]{4,200})</value>"
 _TAGGED = r"(?i)<(?:[a-z]\w*:)?([a-z][\w.-]{2,40})[ \t][^<>\n\x01]{1,120}>([^<>\n\x01]{4,200})</"
+_APART = (_MANY, _INSERT, _PLIST, _NESTED, _TAGGED)
 
 
 def elements(scan: Scan) -> Iterator[Span]:
     """XML where the name has attributes, and Apple's property lists."""
     data, low = scan.data, scan.low
-    if b"</" not in data:
+    if not scan.lines_with(*_APART):
         return
     for source, wanted in ((_PLIST, b"<key>"), (_NESTED, b"<value>"), (_TAGGED, b">")):
         if wanted not in low:

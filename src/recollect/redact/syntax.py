@@ -10,7 +10,7 @@ from base64 import b64decode
 from functools import cache
 
 from .assign import value_at
-from .engine import BARRIER, Lazy, Match, pattern, rx
+from .engine import BARRIER, Lazy, Match, outline, pattern, rx
 from .names import kind_of
 from .scan import Scan, Span, family_of, is_path, line_around
 from .values import (
@@ -151,11 +151,9 @@ def urls(scan: Scan) -> Iterator[Span]:
             if is_random(found.group(1), 20):
                 yield Span(*found.span(1), "url-password", 1)
     if b"=" in data and (b"?" in data or b"&" in data):
-        for found in scan.find(_QUERY):
-            value = found.group(1)
-            start, end = found.span(1)
-            trimmed = value.rstrip(b".,;:)]}\\|")
-            name = data[found.start() + 1 : start - 1]
+        for (first, _), (start, end) in scan.spans(_QUERY):
+            trimmed = data[start:end].rstrip(b".,;:)]}\\|")
+            name = data[first + 1 : start - 1]
             if (
                 b"%" in trimmed
                 and not is_placeholder(trimmed)
@@ -215,7 +213,7 @@ def connection_strings(scan: Scan) -> Iterator[Span]:
         return
     if b";" not in data and not scan.has(b"host=", b"user=", b"dbname="):
         return
-    for found in scan.find(_CONNECTION):
+    for found in scan.find(_CONNECTION, scan.lines_with(*_SELDOM)):
         start, end = found.span(1)
         value = data[start:end]
         if value[:1] in (b'"', b"'"):
@@ -245,18 +243,17 @@ _SCHEMES = frozenset(
 )
 
 
+# Asked only where one of these words stands, though it would match without it.
 _SCHEME_WORDS = (b"bearer", b"basic", b"digest", b"token ", b"apikey", b"api-key", b"ssws", b"negotiate", b"bot ", b"geniekey", b"splunk",
                  b"jwt ", b"key ")  # fmt: skip
-_HEADER_WORDS = (*_SCHEME_WORDS, b"authorization", b"x-auth", b"oauth_", b"signature=")
 
 
 def headers(scan: Scan) -> Iterator[Span]:
     """Authorization in its schemes, wherever it is written."""
     data = scan.data
-    if not scan.has(*_HEADER_WORDS):
-        return
-    if scan.has(*_SCHEME_WORDS):
-        for found in scan.find(_AUTH):
+    lines = scan.lines_with(_AUTH, _DIGEST)
+    if lines and scan.has(*_SCHEME_WORDS):
+        for found in scan.find(_AUTH, lines):
             scheme, value = found.group(1).lower(), found.group(2)
             start = found.start(2)
             if start in scan.taken and scheme != b"bearer":
@@ -305,8 +302,8 @@ def headers(scan: Scan) -> Iterator[Span]:
                 b":" in value and is_password(value.rpartition(b":")[2], quoted=False) and not is_wordy(value)
             ):
                 yield Span(start, start + len(value), "authorization", 1)
-    if scan.has(b"digest", b"oauth_", b"signature="):
-        for found in scan.find(_DIGEST):
+    if lines and scan.has(b"digest", b"oauth_", b"signature="):
+        for found in scan.find(_DIGEST, lines):
             if is_random(found.group(1), 16) or b"%" in found.group(1):
                 line = line_around(data, found.start(1)).lower()
                 if b"authorization" in line or b"digest" in line or b"oauth" in line:
@@ -315,6 +312,7 @@ def headers(scan: Scan) -> Iterator[Span]:
 
 _COOKIE = r"(?i)\b(?:set-)?cookies?[\"'\\]{0,2}[ \t]*[:=][ \t]*[\"'\\]{0,2}([^\n\x01]{4,})|(?:curl|wget|http)[^\n\x01]*?(?:-b|--cookie)[ =][\"']([^\n\"'\x01]{4,})"
 _COOKIE_PAIR = Lazy(rb"([A-Za-z0-9_.$!%*~|`-]{1,64})(?:=(\"?)|[\"'][ \t]*:[ \t]*[\"'])([^;,\s\"'\x01\\]{6,})")
+_LONG_VALUE = Lazy(rb"[^;,\s\"'\x01\\]{20}")
 _COOKIE_ATTRIBUTES = frozenset(
     b"path domain expires max-age samesite version priority lang locale theme tz timezone _ga _gid currency country consent".split()
 )
@@ -325,9 +323,12 @@ def cookies(scan: Scan) -> Iterator[Span]:
     data = scan.data
     if not scan.has(b"cookie", b" -b "):
         return
-    for found in scan.find(_COOKIE):
-        group = 1 if found.start(1) >= 0 else 2
-        start, end = found.span(group)
+    for ((first, last),) in scan.outlines(_COOKIE):
+        if not has_digit(data[first:last]) and _LONG_VALUE.search(data, first, last) is None:
+            continue  # no value in it could be a session's
+        found = pattern(_COOKIE).at(data, first)
+        assert found is not None
+        start, end = found.span(1 if found.start(1) >= 0 else 2)
         if data.find(b"=", start, end) < 0 and data.find(b":", start, end) < 0:
             continue
         for pair in _COOKIE_PAIR.finditer(data, start, end):
@@ -411,9 +412,9 @@ _CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysql
 _CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect")  # fmt: skip
 
 
-def commands(scan: Scan) -> Iterator[Span]:
-    """What is passed on a command line: `--token X`, `mysql -pX`, `curl -u user:X`, and its relatives in SQL and .netrc."""
-    data, low = scan.data, scan.low
+def flags(scan: Scan) -> Iterator[Span]:
+    """What is passed on a command line under its name: `--token X`."""
+    data = scan.data
     if b" -" in data or b"\n-" in data or b"'-" in data or b'"-' in data or data.startswith(b"-"):
         for found in scan.find(_FLAG):
             name = found.group(1)
@@ -434,15 +435,24 @@ def commands(scan: Scan) -> Iterator[Span]:
                 strict=kind != "password",
             ):
                 yield Span(start, end, family_of(kind), 2)
+
+
+def commands(scan: Scan) -> Iterator[Span]:
+    """What is passed on a command line without a name: `mysql -pX`, `curl -u user:X`, and its relatives in SQL and .netrc."""
+    data, low = scan.data, scan.low
     asked: list[_Asked] | None = scan.kept.get("flags")
-    asked = _asked(low) if asked is None else [row for row in asked if any(map(low.__contains__, _gate(row[1])))]
+    if asked is None:
+        asked = _asked(low)
+    else:  # the word may have been blanked; in a match that it is part of, nobody has to ask
+        asked = [row for row in asked if row[2] is not None or any(map(low.__contains__, _gate(row[1])))]
     scan.kept["flags"] = asked
-    if everyday := scan.lines_with(_EVERYDAY):
-        asked = asked + [(*row, everyday) for row in _everyday()]
-    if scan.has(*_gate(_CALLS[1])):
-        asked = [*asked, (*_CALLS, None)]
-    if scan.longest >= 34 and scan.has(*_gate(_CLIENTS[1])):
-        asked = [*asked, (*_CLIENTS, None)]
+    if seldom := scan.lines_with(*_SELDOM):
+        if everyday := scan.lines_with(*_EVERYDAY):
+            asked = asked + [(*row, everyday) for row in _everyday()]
+        if scan.has(*_gate(_CALLS[1])):
+            asked = [*asked, (*_CALLS, seldom)]
+        if scan.longest >= 34 and scan.has(*_gate(_CLIENTS[1])):
+            asked = [*asked, (*_CLIENTS, seldom)]
     for source, words, lines in asked:
         for spans in scan.everywhere(source) if words in _FROM_LINE_TO_LINE else scan.spans(source, lines):
             found = Match(data, spans)
@@ -496,7 +506,8 @@ _FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass")
 # Rows with words of every day that their patterns ask for anyhow: one pass says in which lines any of them matches. For all others
 # one pass says which of their words occur.
 _COMMON_GATES = frozenset("password login user machine auth cred connect sign -u passw basic".split())
-_EVERYDAY = "|".join([f"(?:{source})" for source, words in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(words.split())])
+_EVERYDAY = tuple(source for source, words in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(words.split()))
+_SELDOM = (*_EVERYDAY, _CALLS[0], _CLIENTS[0], _CONNECTION)  # most texts have none of them
 _RARE = "|".join(
     sorted(
         rf"\Q{word.replace('%', ' ')}\E"
@@ -518,11 +529,15 @@ def _others() -> list[tuple[str, str]]:
 
 
 @cache
-def _rare_words() -> dict[int, list[bytes]]:
-    """By their first letter."""
-    found: dict[int, list[bytes]] = {}
-    for word in {word for _, words in _others() for word in _gate(words)}:
-        found.setdefault(word[0], []).append(word)
+def _rare_words() -> dict[int, list[tuple[bytes, list[int]]]]:
+    """By their first letter, each with the rows that it calls for."""
+    rows: dict[bytes, list[int]] = {}
+    for number, (_, words) in enumerate(_others()):
+        for word in _gate(words):
+            rows.setdefault(word, []).append(number)
+    found: dict[int, list[tuple[bytes, list[int]]]] = {}
+    for word, numbers in rows.items():
+        found.setdefault(word[0], []).append((word, numbers))
     return found
 
 
@@ -533,22 +548,20 @@ def _gate(words: str) -> tuple[bytes, ...]:
 
 def _asked(low: bytes) -> list[_Asked]:
     """Those of the other rows that may match, because one of their words occurs, and the lines in which it does."""
-    places: dict[bytes, list[tuple[int, int]]] = {}
-    for hits, ((at, _),) in enumerate(pattern(_RARE).spans(low, overlapping=True)):
+    lines: dict[int, set[tuple[int, int]]] = {}
+    for hits, ((at, _),) in enumerate(outline(_RARE).spans(low, overlapping=True)):
         if hits > 20:  # too many to count: each is asked by itself
             return [(*row, None) for row in _others() if any(word in low for word in _gate(row[1]))]
         end = low.find(b"\n", at)
         line = max(0, low.rfind(b"\n", 0, at)), len(low) if end < 0 else end + 1
-        for word in _rare_words()[low[at]]:
+        for word, numbers in _rare_words()[low[at]]:
             if low.startswith(word, at):
-                places.setdefault(word, []).append(line)
-    if not places:
-        return []
+                for number in numbers:
+                    lines.setdefault(number, set()).add(line)
     rows: list[_Asked] = []
-    for source, words in _others():
-        lines = {line for word in _gate(words) for line in places.get(word, ())}
-        if lines:
-            rows.append((source, words, None if words.startswith(_WORD_ELSEWHERE) else sorted(lines)))
+    for number in sorted(lines):
+        source, words = _others()[number]
+        rows.append((source, words, None if words.startswith(_WORD_ELSEWHERE) else sorted(lines[number])))
     return rows
 
 
@@ -570,31 +583,23 @@ _DOCKER_AUTH = r"\"(?:auth|identitytoken|registrytoken)\"[ \t]*:[ \t]*\"([A-Za-z
 _KUBECONFIG = r"(?:client-key-data|client-certificate-key|tls\.key|ssh-privatekey)[\"']?[ \t]*:[ \t]*[\"']?([A-Za-z0-9+/=_.-]{40,})"
 _PGPASS = r"(?m)^[\w.*-]{1,80}:(?:[0-9]{2,5}|\*):[\w*-]{1,64}:[\w*.-]{1,64}:([^\s:\x01]{3,})\r?$"
 _HTPASSWD = r"(?m)^[\w.@-]{1,64}:(\{SHA\}[A-Za-z0-9+/=]{20,}|[./A-Za-z0-9]{13})(?::|\r?$)"
+_NAMED = (_JWK, _DOCKER_AUTH, _KUBECONFIG, _HTPASSWD)
 _K8S_DATA = r"(?m)^[ \t]+[\"']?[\w.-]{1,64}[\"']?:[ \t]+[\"']?([A-Za-z0-9+/]{8,}={0,2})[\"']?[ \t]*\r?$"
 
 
 def files(scan: Scan) -> Iterator[Span]:
     """Files with a syntax of their own: JWK, docker config, kubeconfig, .pgpass, .htpasswd, Kubernetes secrets, AWS credentials."""
     data, low = scan.data, scan.low
-    if scan.has_exactly(
-        b"kty",
-        b'"auth',
-        b"identitytoken",
-        b"registrytoken",
-        b"client-key-data",
-        b"tls.key",
-        b"ssh-privatekey",
-        b"{SHA}",
-    ):
+    if lines := scan.lines_with(*_NAMED, _PGPASS):
         yield from _named_files(scan)
-    if data.count(b":") >= 4 and rx(rb":(?:\d{2,5}|\*):").search(data):
-        for found in scan.find(_PGPASS):
+        for _, (start, end) in scan.spans(_PGPASS, lines):
+            value = data[start:end]
             if (
-                not is_placeholder(found.group(1))
-                and is_password(found.group(1), quoted=True)
-                and not rx(rb"[\d.]+|[a-z]+").fullmatch(found.group(1))
+                not is_placeholder(value)
+                and is_password(value, quoted=True)
+                and not rx(rb"[\d.]+|[a-z]+").fullmatch(value)
             ):
-                yield Span(*found.span(1), "password", 1)
+                yield Span(start, end, "password", 1)
     if scan.has(b"kind:") and b"secret" in low and (b"\ndata:" in data or b"\n  data:" in data):
         first = data.find(b"data:")
         for (line, _), (start, end) in scan.everywhere(_K8S_DATA):

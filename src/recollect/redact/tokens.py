@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from .engine import BARRIER, Lazy, Pattern, either, pattern
+from .engine import BARRIER, Lazy, Pattern, either, outline, pattern
 from .noise import IDENTIFIES
 from .scan import CROWD, Scan, Span, line_around, nowhere_else
 from .values import (
@@ -27,29 +27,43 @@ if TYPE_CHECKING:
 
 
 @cache
-def _screen() -> tuple[Pattern, dict[bytes, list[int]], tuple[tuple[bytes, int], ...]]:
-    """One pattern of all literals, the families that ask for each of them, and those too short to be in it."""
+def _screen() -> tuple[Pattern, dict[bytes, list[int]]]:
+    """One pattern of all literals, and the families that ask for each of them, but for those too short to be in it."""
     from .families import FAMILIES
 
     wanted: dict[bytes, list[int]] = {}
-    short: list[tuple[bytes, int]] = []
     for number, family in enumerate(FAMILIES):
         for trigger in family.triggers:
-            literal = trigger.encode()
-            if len(literal) >= 5 or (len(literal) >= 3 and family.least < 30):
-                wanted.setdefault(literal, []).append(number)
-            else:
-                short.append((literal, number))
+            if not _is_short(trigger, family):
+                wanted.setdefault(trigger.encode(), []).append(number)
     ordered = sorted(wanted, key=lambda literal: (-len(literal), literal))
-    return pattern(either_of(ordered)), wanted, tuple(short)
+    return outline(either_of(ordered)), wanted
 
 
-_EVERYDAY = frozenset((b"==", b".", b"pat", b"/", b"st.", b"|", b"_", b"-"))
+def _is_short(trigger: str, family: Family) -> bool:
+    return len(trigger) < 5 and (len(trigger) < 3 or family.least >= 30)
+
+
+_EVERYDAY = frozenset((b"==", b".", b"pat", b"/", b"s.", b"st.", b"|", b"_", b"-"))
 
 
 @cache
-def _rare_short() -> Pattern:
-    return either(tuple(sorted({literal for literal, _ in _screen()[2]} - _EVERYDAY)))
+def _short() -> tuple[list[tuple[bytes, int]], list[tuple[bytes, int]], Pattern]:
+    """The short literals and the families that ask for them: those of every day, the rare ones, and one pattern of these."""
+    from .families import FAMILIES
+
+    short = [
+        (trigger.encode(), number)
+        for number, family in enumerate(FAMILIES)
+        for trigger in family.triggers
+        if _is_short(trigger, family)
+    ]
+    rare = [row for row in short if row[0] not in _EVERYDAY]
+    return (
+        [row for row in short if row[0] in _EVERYDAY],
+        rare,
+        either(tuple(sorted({literal for literal, _ in rare}))),
+    )
 
 
 @cache
@@ -68,11 +82,12 @@ def either_of(literals: Iterable[bytes]) -> str:
     return "|".join([rf"\Q{literal.decode()}\E" for literal in literals])
 
 
-def _called(data: bytes, longest: int) -> list[tuple[Family, list[tuple[int, int]] | None]]:
+def _called(scan: Scan) -> list[tuple[Family, list[tuple[int, int]] | None]]:
     """The families that may match, and in which lines, if they can match only where their literal stands."""
     from .families import CALLED_FROM_AFAR, FAMILIES
 
-    screen, wanted, short = _screen()
+    data, longest = scan.data, scan.longest
+    screen, wanted = _screen()
     numbers: set[int] = set()
     places: dict[int, list[int]] = {}
     hits = 0
@@ -93,16 +108,16 @@ def _called(data: bytes, longest: int) -> list[tuple[Family, list[tuple[int, int
                 numbers.update(_calls(data[start:end]))
                 others = [literal for literal in others if not numbers.issuperset(wanted[literal])]
             break
-    rare = None
-    for literal, number in short:
-        if FAMILIES[number].least > longest or number in numbers:
-            continue
-        if literal not in _EVERYDAY:
-            if rare is None:
-                rare = _rare_short().has(data)
-            if not rare:
-                continue
-        if literal in data:
+    everyday, rare, any_rare = _short()
+    noisy = bool(scan.lines_with_noise())
+    for literal, number in everyday + rare if any_rare.has(data) else everyday:
+        family = FAMILIES[number]
+        if (
+            family.least <= longest
+            and (noisy or family.name not in _WITH_DIGITS)
+            and number not in numbers
+            and literal in data
+        ):
             numbers.add(number)
             places.pop(number, None)
     rows: list[tuple[Family, list[tuple[int, int]] | None]] = []
@@ -131,7 +146,7 @@ def tokens(scan: Scan) -> Iterator[Span]:
     data = scan.data
     called: list[tuple[Family, list[tuple[int, int]] | None]] | None = scan.kept.get("families")
     if called is None:
-        called = _called(data, scan.longest)
+        called = _called(scan)
     else:
         called = [row for row in called if any(map(data.__contains__, _literals(row[0].triggers)))]
     scan.kept["families"] = called
@@ -189,6 +204,12 @@ def _is_whole(source: str) -> bool:
 
 
 _BLOB = r"(?i)base64|signature[\"']?[ \t]*:|sha(?:1|256|384|512)|integrity|h1:|checksum|digest|hash"
+
+
+_WITH_DIGITS = frozenset(
+    "vendor-token vendor-noise ngrok-authtoken vault-legacy-token google-recaptcha-key spotify-token".split()
+)
+"""Those whose filling is noise with a digit, or it does not fit."""
 
 
 def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:

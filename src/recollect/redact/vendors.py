@@ -7,7 +7,7 @@ sometimes nothing else. Ids of the same services look like their keys, so that a
 
 from __future__ import annotations
 
-from .engine import BARRIER, Lazy, pattern
+from .engine import BARRIER, Lazy, outline
 from .scan import Scan, Span, is_path
 from .values import (
     classes,
@@ -65,6 +65,7 @@ whatsapp wistia wolframalpha woocommerce workato workday workstack worldcoininde
 youtube zapier zendesk zenrows zenscrape zenserp zeplin zerobounce zoho zoom
 """.split()
 _NAME = "|".join(sorted((rf"{name}" for name in _SERVICES), key=lambda name: (-len(name), name)))
+_NAMED = f"(?i){_NAME}"
 _PART = (
     "api|keys?|tokens?|secrets?|auth|access|client|private|account|service|live|test|prod|production|dev|staging|sandbox|write|admin|rest|ingest|"
     "configure|config|init|initialize|setup|login|connect|new|creds?|credentials?|pat|sdk|personal|bot|app|web|server|user|master|com|io"
@@ -85,6 +86,7 @@ _SAYS_ID = Lazy(
 
 # A client, a bot or a wallet made with nothing but a key.
 _MADE_WITH = r"(?i)\b\w*(?:client|wallet|bot|api|sdk|auth|handler|analytics|tracker|gateway|experiment|twilio|bugsnag|appcenter|parse|account)\w*(?:\.(?:run|login|init|initialize|start|connect|configure|setup|authenticate|load))?\([ \t]*(?:(?:[\w.]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*)?[\"']((?:0x)?[A-Za-z0-9_.:+/-]{30,})[\"']"
+_LONG_LITERAL = r"[\"'][A-Za-z0-9_.:+/-]{30,}[\"']"  # what it ends in
 # A string literal, or a variable of the environment, that is nothing but noise of both cases.
 _LITERAL = r"[\"'`]([A-Za-z0-9_-]{32,})[\"'`]"
 _VARIABLE = r"(?m)^[ \t]*(?:export[ \t]+)?[A-Z][A-Z0-9_]*=([A-Za-z0-9_-]{32,})[ \t]*\r?$"
@@ -95,8 +97,9 @@ def literals(scan: Scan) -> Iterator[Span]:
     data, low = scan.data, scan.low
     if scan.longest < 32:
         return
-    for source in (_LITERAL, _VARIABLE) if b"=" in data else (_LITERAL,):
-        for _, (start, end) in scan.spans(source):
+    lines = scan.lines_with_noise()
+    for source in (_LITERAL, _VARIABLE):
+        for _, (start, end) in scan.spans(source, lines):
             if start in scan.taken or not scan.recall("literal", data[start:end], _is_generated):
                 continue
             line = max(low.rfind(b"\n", max(0, start - 48), start) + 1, start - 48, 0)
@@ -128,16 +131,12 @@ def _is_generated(value: bytes) -> bool:
     )
 
 
-_MAKERS = (b"client", b"wallet", b"bot", b"api", b"sdk", b"auth", b"handler", b"analytics", b"tracker", b"gateway", b"experiment", b"twilio",
-           b"bugsnag", b"appcenter", b"parse", b"account")  # fmt: skip
-
-
 def made_with(scan: Scan) -> Iterator[Span]:
     """`Client("...")`, `bot.run("...")`, `Wallet("0x...")`."""
     data, low = scan.data, scan.low
-    if scan.longest < 36 or not scan.has(*_MAKERS):
+    if scan.longest < 36:
         return
-    for whole, (start, end) in scan.spans(_MADE_WITH):
+    for whole, (start, end) in scan.spans(_MADE_WITH, scan.lines_with(_LONG_LITERAL)):
         word = data[start:end]
         if start in scan.taken or len(word) > 100 or is_uuid(word) or is_path(word) or not is_random(word, 30):
             continue
@@ -149,7 +148,7 @@ def made_with(scan: Scan) -> Iterator[Span]:
 def beside_vendors(scan: Scan) -> Iterator[Span]:
     """Noise that is given to a name of a service, or stands right after one."""
     data = scan.data
-    if scan.longest < 16 or not pattern(rf"(?i){_NAME}").has(data):
+    if not scan.lines_with_noise() or not outline(_NAMED).has(data):
         return
     for whole, (start, end) in scan.everywhere(_BESIDE):
         value = data[start:end].rstrip(b".:-_/~")
