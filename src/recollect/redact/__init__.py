@@ -80,9 +80,10 @@ def quiet(text: str) -> bool:
         return True
     pattern = _settled(1)
     if pattern is None or "\0" in text:
-        return is_quiet(text)
-    with searching:
-        found = not pattern.has(to_bytes(text))
+        found = is_quiet(text)
+    else:
+        with searching:
+            found = not pattern.has(to_bytes(text))
     if found and len(text) <= LONGEST_KEPT:
         if len(_quiet) >= MOST_KEPT:
             _quiet.clear()
