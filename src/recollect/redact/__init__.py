@@ -98,6 +98,8 @@ def vouch(text: str) -> None:
 
 def _loud_ones(texts: Sequence[str]) -> list[int]:
     """Which of these texts, none of which holds a NUL, are not quiet: asked all at once."""
+    if len(texts) == 1 and texts[0] in _quiet:
+        return []
     pattern = _settled(len(texts))
     if pattern is None or (len(texts) == 1 and len(texts[0]) <= SHORT):
         return [n for n, text in enumerate(texts) if not is_quiet(text)]
