@@ -638,7 +638,7 @@ class Engine:
                 log.seek(0, os.SEEK_END)
                 log.write(bytes(ROOM))
                 self._wal_size = log.tell()
-        except OSError:  # no room on the disk, or not for us: then it grows by what is written
+        except (OSError, MemoryError):  # no room, or not for us: then it grows by what is written
             self._grown = -(1 << 30)
 
     def _checkpoint(self) -> None:
