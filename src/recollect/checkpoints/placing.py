@@ -33,9 +33,7 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[log.Draft], str], li
         about = _Asked(tx, found.no, d)
     erased.refuse_checkpoint(tx, d.conversation, d.parent, d.id, any=about.erased)
     pieces.same_secret(tx, found.no, d.secret, d.known_as)
-    # A parent that was written last has no child. Then whatever is stored under the draft's own id is none, and decides nothing.
-    last: Row | None = tx.known("checkpoints", (found.no, d.namespace, d.parent), _nothing)
-    again, parent, has_child = _self_and_parent(about.rows(), d) if last is None else (None, last, False)
+    again, parent, has_child = _self_and_parent(about.rows(), d)
     if d.needs_parent and parent is None:
         raise pieces.Unexpected(found.no, d.secret)
     branch = lineage.branch_of(tx, found, d, again, parent, has_child)
@@ -58,17 +56,11 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[log.Draft], str], li
     row = (
         d.namespace, d.id, d.parent, branch, seq, d.source, d.step, _nodes(was, d.head), d.run_id, d.created_at or ids.now(), state,
     )  # fmt: skip
-    stored = {
-        "c": found.no, "ns": row[0], "id": row[1], "parent": row[2], "b": row[3], "seq": row[4], "source": row[5],
-        "step": row[6], "node": row[7], "run": row[8], "now": row[9], "state": row[10], "crc": record.crc(row),
-    }  # fmt: skip
-    is_new = again is None
-    if last is not None:
-        is_new = tx.run(record.NEW, **stored) == 1
-    if last is None or not is_new:
-        tx.send(record.CHECKPOINT, **stored)
-    if is_new:
-        tx.learn("checkpoints", (found.no, d.namespace, d.id), (*row, stored["crc"]))
+    tx.send(
+        record.CHECKPOINT,
+        c=found.no, ns=row[0], id=row[1], parent=row[2], b=row[3], seq=row[4], source=row[5], step=row[6], node=row[7],
+        run=row[8], now=row[9], state=row[10], crc=record.crc(row),
+    )  # fmt: skip
     if d.limited:
         jobs.enqueue(tx, "prune", f"{found.no}:0", delay_ms=PRUNE_DELAY_MS)
     record.remember(state, d.head, values)
@@ -100,10 +92,6 @@ class _Asked:
                     c=no, **marks,
                 )
             )  # fmt: skip
-
-
-def _nothing() -> None:
-    """What is known of what nobody remembers."""
 
 
 def _self_and_parent(rows: Sequence[Row], d: Draft) -> tuple[Row | None, Row | None, bool]:

@@ -19,13 +19,10 @@ if TYPE_CHECKING:
     from ..db import Row, Tx
 
 COLUMNS = "namespace, checkpoint_id, parent_id, branch_no, seq, source, step, node, run_id, created_at, state, checksum"
-NEW = (
+CHECKPOINT = (
     "insert into checkpoints (user_no, conversation_no, namespace, checkpoint_id, parent_id, branch_no, seq, source, step,"
     " node, run_id, created_at, state, checksum) values (:user, :c, :ns, :id, :parent, :b, :seq, :source, :step, :node,"
-    " :run, :now, :state, :crc) on conflict (user_no, conversation_no, namespace, checkpoint_id) do nothing"
-)
-CHECKPOINT = (
-    NEW.removesuffix("nothing") + "update set"
+    " :run, :now, :state, :crc) on conflict (user_no, conversation_no, namespace, checkpoint_id) do update set"
     " parent_id = excluded.parent_id, source = excluded.source, step = excluded.step, node = excluded.node,"
     " run_id = excluded.run_id, seq = excluded.seq, branch_no = excluded.branch_no, state = excluded.state,"
     " created_at = excluded.created_at, checksum = excluded.checksum"

@@ -178,9 +178,6 @@ class PostgresTx:
     def known(self, table: str, key: Any, ask: Callable[[], Any], /) -> Any:
         return ask()
 
-    def learn(self, table: str, key: Any, answer: Any, /) -> None:
-        pass  # others write too
-
     def some(self, ids: Sequence[int], /) -> str:
         return f"{{{','.join(map(str, ids))}}}"  # psycopg would look at each of them, in Python
 

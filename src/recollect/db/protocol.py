@@ -67,10 +67,6 @@ class Tx(Protocol):
         is only certain where the writer is alone; elsewhere it is asked every time. None is not remembered."""
         ...
 
-    def learn(self, table: str, key: Any, answer: Any, /) -> None:
-        """What was just written to a table, for `known` to give: until somebody writes to it again."""
-        ...
-
     def some(self, ids: Sequence[int], /) -> Any:
         """Numbers as the statement takes them, for `among`."""
         ...

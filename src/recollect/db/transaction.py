@@ -182,10 +182,6 @@ class SQLiteTx:
             found[key] = answer
         return found[key]
 
-    def learn(self, table: str, key: Any, answer: Any, /) -> None:
-        assert self._batch is not None
-        self._batch.known.setdefault(table, {})[self.user, key] = answer
-
     def some(self, ids: Sequence[int], /) -> str:
         return str(list(ids))
 
