@@ -212,20 +212,22 @@ class PostgresTx:
     def finding_words(
         self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /
     ) -> Callable[[], list[int]]:
-        return self._finding(table, anyof, allof, most, False)
+        # With a plan for these very terms: one for any terms reads far more of a small table.
+        self._line.say(b"set local plan_cache_mode = force_custom_plan")
+        found = self._finding(table, anyof, allof, most, False)
+        self._line.say(b"set local plan_cache_mode to default")
+        return found
 
     def _finding(
         self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, newest: bool
     ) -> Callable[[], list[int]]:
         queries = ["'" + _lexeme(t).replace("\\", "\\\\").replace("'", "''") + "'" for t in anyof]
-        self._line.say(b"set local plan_cache_mode = force_custom_plan")
         rows = self.later(
             f"select id from find_{table}(cast(:queries as tsquery[]), cast(:weights as bigint[]), cast(:needed as text[]),"
             " :most, :newest)",
             queries=[" | ".join(queries)] if newest else queries, weights=list(anyof.values())[: 1 if newest else None],
             needed=list(allof), most=most, newest=newest,
         )  # fmt: skip
-        self._line.say(b"set local plan_cache_mode to default")
         return lambda: [row[0] for row in rows()]
 
     def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:
