@@ -409,7 +409,8 @@ def is_brief(drafts: Sequence[Draft]) -> bool:
 def replacing(draft: Draft, seq: int) -> Draft:
     """The same event in the place of another: `messages` shows it where that one stood."""
     event, crc, found_by, columns, trace = draft
-    assert columns is not None, "made by `prepare`"
+    if columns is None:
+        columns = (event.kind, event.role, event.text, *(None,) * 15, event.created_at)
     twin = _frozen({**event.__dict__, "message": seq})
     return twin, crc, found_by, (*columns[:9], seq, *columns[10:]), trace
 

@@ -1,5 +1,7 @@
 """Requests that are committed together stay strangers to each other: what fails takes nobody with it."""
 
+import itertools
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -478,6 +480,35 @@ def test_the_log_of_those_who_write_a_little_and_leave_does_not_grow(
         assert sizes[0] < 100
         assert sizes[-1] < 300
         assert stays.get(c).last_seq == 480
+
+
+def test_the_log_of_who_goes_on_writing_is_made_longer_at_once(tmp_path: Path) -> None:
+    """To sync a file that has become longer takes twice as long. What a killed process leaves behind is whole all the same."""
+    log = tmp_path / "chat.db-wal"
+    said = [f"line {n}" for n in range(40)]
+    with recollect.open(tmp_path / "chat.db", background=False) as store:
+        c = store.create().id
+        sizes = []
+        for text in said:
+            store.append(c, role="user", text=text)
+            sizes.append(log.stat().st_size)
+        assert sizes[0] < writer.ROOM < sizes[-1]
+        assert sum(a != b for a, b in itertools.pairwise(sizes)) < 10
+        for suffix in ("", "-wal"):
+            shutil.copy(tmp_path / f"chat.db{suffix}", tmp_path / f"killed.db{suffix}")
+    with recollect.open(tmp_path / "killed.db", background=False) as again:
+        assert [event.text for event in again.read(c)] == said
+        assert again.verify().ok
+        again.append(c, role="user", text="and on")
+        assert again.get(c).last_seq == 41
+
+
+def test_no_room_for_a_longer_log_is_no_error(store: recollect.Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "ROOM", 1 << 62)  # more than there is memory for, let alone disk
+    c = store.create().id
+    for n in range(10):
+        store.append(c, role="user", text=f"line {n}")
+    assert store.get(c).last_seq == 10
 
 
 @pytest.mark.usefixtures("one_by_one")

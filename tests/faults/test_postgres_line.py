@@ -143,6 +143,30 @@ def test_who_is_not_as_brief_as_they_thought_still_sees_one_moment(postgres_url:
         assert store._db.read("alex", lambda tx: tx.one("select 1"), brief=True) == (1,)
 
 
+def test_who_asks_on_after_the_end_begins_anew(store: recollect.Store) -> None:
+    asked: list[int] = []
+
+    def ask(tx: Any) -> list[Any]:
+        asked.append(1)
+        tx.ends()
+        first = tx.one("select cast(:n as int)", n=1)
+        return [first, tx.one("select cast(:n as int)", n=2)] if len(asked) < 4 else [first]
+
+    assert store._db.read("alex", ask) == [(1,), (2,)]
+    assert len(asked) == 2, "the second time nothing ends before it is over"
+    asked += [1, 1]
+    assert store._db.read("alex", ask) == [(1,)]
+    assert store._db.read("alex", lambda tx: tx.one("select 3")) == (3,), "the connection was good"
+
+
+def test_bytes_come_as_they_are(store: recollect.Store) -> None:
+    every = bytes(range(256))
+    sql = "select cast(:b as bytea), cast(:n as bigint), cast(:t as text), cast(null as text), 1"
+    for _ in range(3):
+        found = store._db.read("alex", lambda tx: tx.blobs(sql, b=every, n=-(1 << 60), t="süß")())
+        assert found == [(every, -(1 << 60), "süß", None, 1)]
+
+
 def test_an_interrupted_wait_leaves_no_answer_to_the_next(store: recollect.Store) -> None:
     began = time.monotonic()
     timer = threading.Timer(0.3, _thread.interrupt_main)

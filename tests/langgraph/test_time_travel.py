@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from graphs import asking, chat, deltas, echo, say, thread, two_steps
 from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
@@ -295,3 +296,25 @@ def test_two_runs_at_once_are_two_branches(saver: Saver) -> None:
     graph.invoke(say("right"), head)
     names = [b.name for b in saver.store.branches("t")]
     assert sorted(texts(saver, name)[2] for name in names) == ["left", "right"]
+
+
+def test_a_checkpoint_that_is_put_below_another_keeps_its_children(saver: Saver) -> None:
+    """The one that was written last has no child; whatever is put below it may have some."""
+
+    def put(id: str, parent: str | None) -> None:
+        given = {"thread_id": "t", "checkpoint_ns": ""} | ({"checkpoint_id": parent} if parent else {})
+        saver.put(
+            {"configurable": given}, {**empty_checkpoint(), "id": id}, {"source": "loop", "step": 1, "parents": {}}, {}
+        )
+
+    for id, parent in (("1", None), ("2", "1"), ("3", "2"), ("4", "1"), ("2", "4"), ("5", "2"), ("6", "5"), ("7", "5")):
+        put(id, parent)
+    found = {c.id: c for c in saver.store.checkpoints("t", limit=100)}
+    assert {id: c.parent for id, c in found.items()} == {
+        "1": None, "2": "4", "3": "2", "4": "1", "5": "2", "6": "5", "7": "5",
+    }  # fmt: skip
+    branch = {id: c.branch for id, c in found.items()}
+    assert branch["3"] == branch["1"] == "main"
+    assert branch["2"] == branch["4"] != "main"
+    assert branch["5"] == branch["6"] not in ("main", branch["4"])
+    assert branch["7"] not in ("main", branch["4"], branch["5"])

@@ -75,7 +75,7 @@ def since(tx: Tx, no: int, namespace: str, ids: Sequence[str]) -> dict[str, list
 def asking(tx: Tx, no: int, namespace: str, ids: Sequence[str]) -> Callable[[], dict[str, list[Row]]]:
     """`since`, whose answer is read further on."""
     marks = record.marks("i", ids)
-    rows = tx.later(
+    rows = tx.blobs(
         "select namespace, checkpoint_id, task_id, idx, task_path, channel, type, data, checksum from checkpoint_writes"
         " where user_no = :user and conversation_no = :c and namespace = :ns"
         f" and checkpoint_id in ({', '.join(':' + m for m in marks)})",

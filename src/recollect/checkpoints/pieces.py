@@ -210,7 +210,7 @@ def secret(tx: Tx, no: int) -> Stored | None:
 
 def asking_secret(tx: Tx, no: int) -> Callable[[], Stored | None]:
     """`secret`, whose answer is read further on."""
-    rows = tx.later(
+    rows = tx.blobs(
         "select type, data from checkpoint_pieces where user_no = :user and conversation_no = :c and key = :key",
         c=no, key=b"",
     )  # fmt: skip
@@ -286,7 +286,7 @@ def _asking(tx: Tx, no: int, columns: str, keys: Sequence[bytes]) -> list[Callab
         start += size
         marks = {f"k{i}": some[min(i, len(some) - 1)] for i in range(size)}
         found.append(
-            tx.later(
+            tx.blobs(
                 f"select {columns} from checkpoint_pieces where user_no = :user and conversation_no = :c"
                 f" and key in ({', '.join(':' + m for m in marks)})",
                 c=no, **marks,

@@ -72,7 +72,7 @@ class _Asked:
 
     def __init__(self, tx: Tx, no: int, d: Draft) -> None:
         self.erased, self.erased_messages = erased.asking_both(tx, erased.CHECKPOINT, erased.MESSAGE)
-        self.rows = tx.later(
+        self.rows = tx.blobs(
             f"select {record.COLUMNS}, (select 1 from checkpoints k where k.user_no = :user and k.conversation_no = :c"
             " and k.namespace = :ns and k.parent_id = :parent limit 1) from checkpoints"
             " where user_no = :user and conversation_no = :c and namespace = :ns and checkpoint_id in (:id, :parent)",
@@ -86,7 +86,7 @@ class _Asked:
         for start in range(0, len(names), pieces.AT_ONCE[-1]):
             marks = record.marks("m", names[start : start + pieces.AT_ONCE[-1]])
             self.messages.append(
-                tx.later(
+                tx.blobs(
                     "select message_id, branch_no, seq, first_seq, digest from checkpoint_messages where user_no = :user"
                     f" and conversation_no = :c and message_id in ({', '.join(':' + m for m in marks)})",
                     c=no, **marks,

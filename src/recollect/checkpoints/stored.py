@@ -65,9 +65,9 @@ def get(
     checkpoint that it will be, as far as somebody knows: then all is asked at once."""
     rows = None
     if id is not None:
-        rows = tx.later(_WITH_ITS_CONVERSATION + "k.checkpoint_id = :k", id=conversation, ns=namespace, k=id)
+        rows = tx.blobs(_WITH_ITS_CONVERSATION + "k.checkpoint_id = :k", id=conversation, ns=namespace, k=id)
     elif branch is None:
-        rows = tx.later(
+        rows = tx.blobs(
             _WITH_ITS_CONVERSATION + "k.branch_no = c.active_branch order by k.checkpoint_id desc limit 1",
             id=conversation, ns=namespace,
         )  # fmt: skip
@@ -156,7 +156,7 @@ def load(
         )
         ids = [place[2] for place in places if place[:2] == (no, namespace)]
         marks = record.marks("i", ids)
-        rows = tx.later(
+        rows = tx.blobs(
             f"select {record.COLUMNS} from checkpoints where user_no = :user and conversation_no = :c and namespace = :ns"
             f" and checkpoint_id in ({', '.join(':' + m for m in marks)})",
             c=no, ns=namespace, **marks,

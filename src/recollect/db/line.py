@@ -70,13 +70,16 @@ class Prepared:
 
 
 class _Said:
-    __slots__ = ("answer", "formats", "key", "name", "prepare", "values")
+    __slots__ = ("answer", "as_bytes", "formats", "key", "name", "prepare", "values")
 
-    def __init__(self, key: tuple[bytes, tuple[int, ...]], values: Any, formats: Any, answer: Answer) -> None:
+    def __init__(
+        self, key: tuple[bytes, tuple[int, ...]], values: Any, formats: Any, answer: Answer, as_bytes: bool = False
+    ) -> None:
         self.key = key
         self.values = values
         self.formats = formats
         self.answer = answer
+        self.as_bytes = as_bytes
         self.name = b""
         self.prepare = False
         """Whether the name is new, and the server has not said yet that it knows it."""
@@ -89,7 +92,7 @@ class Line:
         self, connection: psycopg.Connection[Any], prepared: Prepared, *, ends_with: bytes | None = None
     ) -> None:
         self._connection = connection
-        self._ends_with = ends_with
+        self.ends_with = ends_with
         """What is said at the end of the first message, which is the last: who says more meets `More`."""
         self.has_ended = False
         self._prepared = prepared
@@ -100,8 +103,8 @@ class Line:
         self.is_lost = False
         """Whether nobody knows what the server made of what was said last."""
 
-    def say(self, statement: bytes, values: Sequence[Any] = ()) -> Answer:
-        """To be said, in this order."""
+    def say(self, statement: bytes, values: Sequence[Any] = (), *, as_bytes: bool = False) -> Answer:
+        """To be said, in this order. `as_bytes`: the answer comes as the server has it, not spelled out."""
         if self.has_ended:
             raise More
         if len(self._waiting) >= MOST_AT_ONCE:
@@ -110,7 +113,7 @@ class Line:
         if values:
             adapt = self._adapt
             dumped = adapt.dump_sequence(values, [PyFormat.AUTO] * len(values))
-            self._waiting.append(_Said((statement, adapt.types or ()), dumped, adapt.formats, answer))
+            self._waiting.append(_Said((statement, adapt.types or ()), dumped, adapt.formats, answer, as_bytes))
         else:
             self._waiting.append(_Said((statement, ()), None, None, answer))
         return answer
@@ -137,8 +140,8 @@ class Line:
         """Say what waits, and hear all answers. The first error in them is raised."""
         if not self._waiting:
             return
-        if self._ends_with is not None:
-            self._waiting.append(_Said((self._ends_with, ()), None, None, Answer(self)))
+        if self.ends_with is not None:
+            self._waiting.append(_Said((self.ends_with, ()), None, None, Answer(self)))
             self.has_ended = True
         said, self._waiting = self._named(self._waiting), []
         try:
@@ -208,7 +211,7 @@ class Line:
     def _send(self, one: _Said) -> None:
         server = self._connection.pgconn
         if one.name:
-            server.send_query_prepared(one.name, one.values, one.formats)
+            server.send_query_prepared(one.name, one.values, one.formats, one.as_bytes)
         else:
             server.send_query_params(one.key[0], one.values, one.key[1], one.formats)
 

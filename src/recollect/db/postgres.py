@@ -121,9 +121,10 @@ class PostgresTx:
     by_id = ""
     among = " = any(cast(:ids as bigint[]))"
 
-    def __init__(self, line: Line, user: int) -> None:
+    def __init__(self, line: Line, user: int, *, may_end: bool) -> None:
         self.user = user
         self._line = line
+        self._may_end = may_end
         self._expected: list[Answer] = []
 
     def _say(self, sql: str, params: dict[str, Any]) -> Answer:
@@ -146,6 +147,11 @@ class PostgresTx:
 
     def later(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
         return self._say(sql, params).rows
+
+    def blobs(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
+        params["user"] = self.user
+        statement, names = _numbered(sql)
+        return self._line.say(statement, [params[name] for name in names], as_bytes=True).rows
 
     def queue(self, kind: str, key: str, delay_ms: int, /) -> None:
         now = ids.now()
@@ -175,6 +181,13 @@ class PostgresTx:
     def some(self, ids: Sequence[int], /) -> str:
         return f"{{{','.join(map(str, ids))}}}"  # psycopg would look at each of them, in Python
 
+    def those(self, select: str, /) -> str:
+        return f" = any(array({select}))"
+
+    def ends(self) -> None:
+        if self._may_end:
+            self._line.ends_with = b"commit"
+
     def index_words(self, table: str, entries: Sequence[Row], /) -> None:
         if entries:
             self.many(
@@ -194,14 +207,28 @@ class PostgresTx:
         self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /, *, newest: bool = False,
         memories: Collection[int] | None = None,
     ) -> list[int]:  # fmt: skip
+        return self._finding(table, anyof, allof, most, newest)()
+
+    def finding_words(
+        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /
+    ) -> Callable[[], list[int]]:
+        # With a plan for these very terms: one for any terms reads far more of a small table.
+        self._line.say(b"set local plan_cache_mode = force_custom_plan")
+        found = self._finding(table, anyof, allof, most, False)
+        self._line.say(b"set local plan_cache_mode to default")
+        return found
+
+    def _finding(
+        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, newest: bool
+    ) -> Callable[[], list[int]]:
         queries = ["'" + _lexeme(t).replace("\\", "\\\\").replace("'", "''") + "'" for t in anyof]
-        rows = self.all(
+        rows = self.later(
             f"select id from find_{table}(cast(:queries as tsquery[]), cast(:weights as bigint[]), cast(:needed as text[]),"
             " :most, :newest)",
             queries=[" | ".join(queries)] if newest else queries, weights=list(anyof.values())[: 1 if newest else None],
             needed=list(allof), most=most, newest=newest,
         )  # fmt: skip
-        return [row[0] for row in rows]
+        return lambda: [row[0] for row in rows()]
 
     def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:
         rows = self.all(
@@ -320,11 +347,12 @@ class Postgres:
     def _transaction(
         self, user: str, fn: Callable[[Tx], T], begin: bytes, *, create: bool, brief: bool = False, keyed: bool = False
     ) -> T:
+        may_end = True
         for attempt in range(TRIES):
             try:
-                return self._once(user, fn, begin, create, brief, keyed)
+                return self._once(user, fn, begin, create, brief, keyed, may_end)
             except More:  # not so brief after all
-                brief = False
+                brief = may_end = False
             except Retry:
                 self._users.pop(user, None)
             except (pg.SerializationFailure, pg.DeadlockDetected):
@@ -335,7 +363,9 @@ class Postgres:
                 self._pool.check()  # the server was restarted: throw the dead connections away
         raise Unavailable(f"{self.location} keeps dropping connections. Nothing was written; try again.")
 
-    def _once(self, user: str, fn: Callable[[Tx], T], begin: bytes, create: bool, brief: bool, keyed: bool) -> T:
+    def _once(
+        self, user: str, fn: Callable[[Tx], T], begin: bytes, create: bool, brief: bool, keyed: bool, may_end: bool
+    ) -> T:
         with self._pool.connection() as connection:
             session = self._sessions.get(connection)
             if session is None:
@@ -354,7 +384,7 @@ class Postgres:
                     line.say(whose, (user, str(no)))
                 if not no:
                     no = self._learn_number(line, user, create)
-                result = fn(PostgresTx(line, no))
+                result = fn(PostgresTx(line, no, may_end=may_end and not create))
                 is_ending = True
                 if not line.has_ended:
                     line.say(b"commit")

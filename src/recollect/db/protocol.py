@@ -43,6 +43,11 @@ class Tx(Protocol):
         trip; elsewhere it is asked when it is read."""
         ...
 
+    def blobs(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
+        """`later` for rows that hold bytes beside texts and numbers, and nothing else: a server would spell out each of them
+        with two characters, and here they would be read from those."""
+        ...
+
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
         """Execute once per row; the values stand in the order in which the statement first names them. `same` are the first
         of them, where they are the same for all rows."""
@@ -70,6 +75,16 @@ class Tx(Protocol):
         """Put a job into the queue, unless it is there already. See `jobs.enqueue`."""
         ...
 
+    def those(self, select: str, /) -> str:
+        """`id` + this is true of the numbers that a select gives. A server looks them up one by one, whatever it believes their
+        number to be."""
+        ...
+
+    def ends(self) -> None:
+        """What is asked next is the last of a reading transaction, as far as one can tell: a server hears the end of it with
+        the question. If more is asked, it begins anew, as with `brief`."""
+        ...
+
     def index_words(self, table: str, entries: Sequence[Row], /) -> None:
         """Put (id, terms, scope) into an index of words."""
         ...
@@ -85,6 +100,12 @@ class Tx(Protocol):
         """The ids of rows with any of these terms and all of these scope tokens: those whose terms weigh most, or the
         newest. The order is the same on every database. `memories` are all that have these terms, where that is known:
         then the index need not be asked about each row whether it is one."""
+        ...
+
+    def finding_words(
+        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /
+    ) -> Callable[[], list[int]]:
+        """`find_words` by weight, whose answer is read further on."""
         ...
 
     def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:

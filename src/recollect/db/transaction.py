@@ -147,6 +147,8 @@ class SQLiteTx:
     def later(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
         return partial(self.all, sql, **params)
 
+    blobs = later
+
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
         if (batch := self._batch) is not None:
             batch.write_rows(self._connection)
@@ -182,6 +184,12 @@ class SQLiteTx:
 
     def some(self, ids: Sequence[int], /) -> str:
         return str(list(ids))
+
+    def those(self, select: str, /) -> str:
+        return f" in ({select})"
+
+    def ends(self) -> None:
+        pass  # there is nobody to tell
 
     def index_words(self, table: str, entries: Sequence[Row], /) -> None:
         assert self._batch is not None
@@ -222,6 +230,11 @@ class SQLiteTx:
         else:
             found = _heaviest(anyof, rows, most + len(left_out))
         return [id for id in found if id not in left_out][:most] if left_out else found
+
+    def finding_words(
+        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /
+    ) -> Callable[[], list[int]]:
+        return partial(self.find_words, table, anyof, allof, most)
 
     def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:
         self._write_out()

@@ -51,6 +51,8 @@ CHECKPOINT_SECONDS = 5.0
 CONVERTING = ".converting"  # the folder beside a store in which it gets another key
 BUSY_MS = (1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100)  # between tries for a locked file, as SQLite itself has it
 BUSY_TRIES = 58  # 5 s in all
+ROOM = 1 << 20  # bytes by which the log is made longer at once
+GROWTHS = 4  # commits that made it longer before that: who writes one thing and leaves needs no room
 MAX_WAL_PAGES = 1_000  # past this the writer checkpoints even when it is not idle; a longer log makes syncs dearer
 
 
@@ -125,6 +127,9 @@ class Engine:
         committed: earlier, they and the writer would only wait for each other, for the interpreter's lock."""
         self._lost = False
         self._wal_pages = 0
+        self._wal_size = 0
+        self._grown = 0
+        """How often a commit has made the log longer; see `_make_room`."""
         self.unfinished: list[str] = []
         """Users with an erasure that was interrupted: found when the file was opened."""
         self._batches = 0
@@ -403,6 +408,8 @@ class Engine:
         """One transaction with all that is queued. True when the store is being closed."""
         self._connection.execute("begin immediate")
         reach("transaction begun")
+        if self._grown >= GROWTHS:
+            self._make_room()
         until = time.monotonic() + MAX_BATCH_SECONDS
         self._batch.begin(self._connection)
         self._proof = None
@@ -441,6 +448,7 @@ class Engine:
                 self._batch.committed(None if self._lost else self._connection)
                 if not self._lost:
                     self._wal_pages += self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)[0]
+                    self._watch_wal()
                 self._users |= new_users
             else:
                 self._connection.execute("rollback")
@@ -609,6 +617,29 @@ class Engine:
             self._wal_pages = pages - moved
         except apsw.Error:
             pass  # who writes will hear of it
+
+    def _watch_wal(self) -> None:
+        assert self._path is not None
+        try:
+            size = os.stat(self._path + "-wal").st_size
+        except OSError:
+            return
+        self._grown += size > self._wal_size
+        self._wal_size = size
+
+    def _make_room(self) -> None:
+        """A sync of a file that has become longer is two: of what was written, and of where its end is now. So the log of who
+        goes on writing is made longer by much at once, with zeros, which are no frame of a log and end it for every reader. In
+        a transaction: nobody else writes to it then, nor makes it shorter."""
+        assert self._path is not None
+        self._grown = GROWTHS - 1  # once it is full, the next commit tells
+        try:
+            with open(self._path + "-wal", "r+b", buffering=0) as log:
+                log.seek(0, os.SEEK_END)
+                log.write(bytes(ROOM))
+                self._wal_size = log.tell()
+        except (OSError, MemoryError):  # no room, or not for us: then it grows by what is written
+            self._grown = -(1 << 30)
 
     def _checkpoint(self) -> None:
         self._wal_pages = 0

@@ -334,10 +334,15 @@ class Saver(Threads):
         store = place.store
         gate = store._gate.another()
 
+        one = partial(store._prepare, d.conversation)
+
         def prepare(entry: Entry) -> log.Draft:
             if d.created_at is not None:
                 entry["created_at"] = d.created_at
-            return store._prepare(d.conversation, entry)
+            elif entry["kind"] == "message" and len(entry) == 3:  # a role and a text, as most are
+                del entry["kind"]
+                return log.prepare_all(d.conversation, [entry], store._gate, one)[0]
+            return one(entry)
 
         logger = messages.Logger(secret, d.namespace, gate, prepare)
         tools = messages.calls_in(said) if any(m.type == "tool" and not m.name for m in (said[i] for i in new)) else {}

@@ -80,9 +80,10 @@ def quiet(text: str) -> bool:
         return True
     pattern = _settled(1)
     if pattern is None or "\0" in text:
-        return is_quiet(text)
-    with searching:
-        found = not pattern.has(to_bytes(text))
+        found = is_quiet(text)
+    else:
+        with searching:
+            found = not pattern.has(to_bytes(text))
     if found and len(text) <= LONGEST_KEPT:
         if len(_quiet) >= MOST_KEPT:
             _quiet.clear()
@@ -97,6 +98,8 @@ def vouch(text: str) -> None:
 
 def _loud_ones(texts: Sequence[str]) -> list[int]:
     """Which of these texts, none of which holds a NUL, are not quiet: asked all at once."""
+    if len(texts) == 1 and texts[0] in _quiet:
+        return []
     pattern = _settled(len(texts))
     if pattern is None or (len(texts) == 1 and len(texts[0]) <= SHORT):
         return [n for n, text in enumerate(texts) if not is_quiet(text)]

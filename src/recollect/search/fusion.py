@@ -56,6 +56,7 @@ __all__ = [
     "Ranker",
     "Statistics",
     "Weights",
+    "Words",
     "rank",
     "speaker_of",
     "speakers",
@@ -282,18 +283,43 @@ class _Seen:
 _Scored = tuple[float, int, str, _Seen, float, float, float]
 
 
-class Ranker:
-    """Ranks candidates for one question: `add` what was found, `add` what is `wanted` around it, take the `best`."""
+class Words:
+    """What of a question's weight stands in a text: the part `words` of a score, for who needs no other."""
 
-    def __init__(self, question: Question, statistics: Statistics, *, now: int = 0, weights: Weights = WEIGHTS) -> None:
-        """`now` (milliseconds) is what recency is measured against; 0 leaves recency out."""
-        self.question, self.now, self.weights = question, now, weights
+    def __init__(self, question: Question, statistics: Statistics) -> None:
         rarity = {term: statistics.rarity(term) * weight for term, weight in question.terms}
         terms = sorted(rarity, key=lambda term: -rarity[term])[:TERMS]
         total = sum(rarity[term] for term in terms) or 1.0
         self._sought = [(term, 1 << i, tokens.hints(term)) for i, term in enumerate(terms)]
         self._shares = [rarity[term] / total for term in terms]
         self._share: dict[int, float] = {0: 0.0}
+
+    def bits(self, texts: Sequence[str]) -> list[int]:
+        """The terms of the question that each text has."""
+        return tokens.which(texts, self._sought)
+
+    def worth(self, bits: int) -> float:
+        """The share of the question's weight that these terms carry."""
+        share = self._share.get(bits)
+        if share is None:
+            share = self._share[bits] = sum(s for i, s in enumerate(self._shares) if bits >> i & 1)
+        return share
+
+    def shares(self, texts: Sequence[str]) -> list[float]:
+        """What each text is worth by the words in it; a page has every word somewhere and counts less."""
+        found = map(self.worth, self.bits([text[:SCANNED] for text in texts]))
+        return [
+            share * _density(text) if len(text) > ORDINARY else share for share, text in zip(found, texts, strict=True)
+        ]
+
+
+class Ranker:
+    """Ranks candidates for one question: `add` what was found, `add` what is `wanted` around it, take the `best`."""
+
+    def __init__(self, question: Question, statistics: Statistics, *, now: int = 0, weights: Weights = WEIGHTS) -> None:
+        """`now` (milliseconds) is what recency is measured against; 0 leaves recency out."""
+        self.question, self.now, self.weights = question, now, weights
+        self._words = Words(question, statistics)
         self._seen: dict[str, _Seen] = {}
         self._places: dict[str, list[_Seen]] = {}
         """What is here by conversation."""
@@ -329,15 +355,16 @@ class Ranker:
             if len(text) > SCANNED:
                 text = text[:SCANNED]
             texts.append(f"{text} {doc.also}" if doc.also else text)
-        w, now, dates, worth, speaker = self.weights, self.now, self.question.dates, self._share, self._speaker
+        w, now, dates, speaker = self.weights, self.now, self.question.dates, self._speaker
+        worth, known = self._words.worth, self._words._share
         recency = w.recency_asked if self.question.asks_latest else w.recency
-        for one, bits in zip(new, tokens.which(texts, self._sought), strict=True):
+        for one, bits in zip(new, self._words.bits(texts), strict=True):
             doc = one.doc
             at = doc.created_at
             one.bits = bits
-            words = worth.get(bits)
+            words = known.get(bits)
             if words is None:
-                words = self._worth(bits)
+                words = worth(bits)
             if len(doc.text) > ORDINARY:
                 words *= _density(doc.text)
             one.words = words
@@ -454,13 +481,6 @@ class Ranker:
                     first = i
             yield place[first:]
 
-    def _worth(self, bits: int) -> float:
-        """The share of the question's weight that these terms carry."""
-        share = self._share.get(bits)
-        if share is None:
-            share = self._share[bits] = sum(s for i, s in enumerate(self._shares) if bits >> i & 1)
-        return share
-
     def _around(self, sitting: Mapping[int, _Seen], seq: int, covered: int, anywhere: int) -> float:
         """What the terms that a turn itself lacks are worth, each at the nearest place where it stands."""
         total = 0.0
@@ -469,9 +489,9 @@ class Ranker:
             if near is not None:
                 new = near.bits & ~covered
                 if new:
-                    total += share * self._worth(new)
+                    total += share * self._words.worth(new)
                     covered |= new
-        return total + IN_SITTING * self._worth(anywhere & ~covered)
+        return total + IN_SITTING * self._words.worth(anywhere & ~covered)
 
 
 def rank(

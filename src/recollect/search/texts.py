@@ -15,7 +15,7 @@ from hashlib import blake2b
 
 from .. import items
 from ..errors import EmbeddingFailed
-from .fusion import Doc, Ranker, Statistics, understand
+from .fusion import Statistics, Words, understand
 from .tokens import term_set, terms
 
 TYPE_CHECKING = False
@@ -361,21 +361,24 @@ class _Search:
         more candidates add comes behind those, so that a later page never changes an earlier one."""
         ordered: list[tuple[int, float]] = []
         seen: set[int] = set()
-        statistics: Statistics | None = None
+        words: Words | None = None
         is_coarse = self._semantic is not None and self._semantic.embedder.dimension < CLOSE
         for most in MOST[1:] if is_coarse else MOST:
             proposed, is_all = self._proposed(vector, most)
-            docs = self._docs([id for id in proposed if id not in seen])
+            texts = self._passing([id for id in proposed if id not in seen])
             seen.update(proposed)
+            cosines: list[float | None] = [None] * len(texts)
             if vector is not None and self._semantic is not None:
-                _set_cosines(self._semantic, vector, docs)
-                self.met_another_model |= any(doc.cosine is None for doc, _, _ in docs)
-            statistics = statistics or self._statistics(docs)
-            ordered += self._ranked(docs, statistics, ordered)
+                cosines = _cosines(self._semantic, vector, texts)
+                self.met_another_model |= None in cosines
+            words = words or Words(self._question, self._statistics(texts))
+            ordered += self._ranked(texts, cosines, words, ordered)
             if is_all or len(ordered) >= offset + limit:
                 break
         shown = ordered[offset : offset + limit]
         if self._judge.is_open:
+            if len(shown) == limit <= items.PAGE:
+                self._tx.ends()
             self._rows.update({row[0]: row for row in items.some(self._tx, [id for id, _ in shown])})
         hits = [self._hit(id, score) for id, score in shown]
         if len(hits) < limit:
@@ -383,18 +386,15 @@ class _Search:
         return hits
 
     def _ranked(
-        self, docs: Sequence[tuple[Doc, Row, Row]], statistics: Statistics, before: Sequence[tuple[int, float]]
-    ) -> list[tuple[int, float]]:
+        self, texts: Sequence[Row], cosines: Sequence[float | None], words: Words, before: Sequence[tuple[int, float]]
+    ) -> list[tuple[int, float]]:  # fmt: skip
         """(item, score), best first, of those that are not ranked yet."""
-        ranker = Ranker(self._question, statistics, now=self._now)
-        ranker.add([doc for doc, _, _ in docs])
-        item_of = {doc.id: row[0] for doc, row, _ in docs}
         done = {id for id, _ in before}
         best: dict[int, float] = {}
-        for ranked in ranker.best():
-            item = item_of[ranked.doc.id]
+        for text, cosine, share in zip(texts, cosines, words.shares([text[1] for text in texts]), strict=True):
+            item = text[4]
             if item not in done:
-                score = self._texts.score(ranked.doc.cosine, ranked.parts.get("words", 0.0))
+                score = self._texts.score(cosine, share)
                 best[item] = max(score, best.get(item, score))
         ordered = sorted(best.items(), key=lambda pair: (-pair[1], -self._rows[pair[0]][9]))
         return [(id, min(score, before[-1][1])) for id, score in ordered] if before else ordered
@@ -405,70 +405,73 @@ class _Search:
 
     def _proposed(self, vector: Any, most: int) -> tuple[list[int], bool]:
         """The ids of texts that words or meaning propose, and whether that is all there are."""
-        by_words = self._by_words(most)
+        asked = self._asking_words(most)
         by_meaning: list[int] = []
         if self._semantic is not None and vector is not None:
             by_meaning = self._texts.nearest(self._tx, self._semantic, vector, self._scope, most, self._settled)
+        by_words = asked()
         return list(dict.fromkeys([*by_words, *by_meaning])), len(by_words) < most and len(by_meaning) < most
 
-    def _by_words(self, most: int) -> list[int]:
+    def _asking_words(self, most: int) -> Callable[[], list[int]]:
+        """Who has words of the question; a server is asked with the next question."""
         if not self._asked:
-            return []
+            return list
         common = self._texts.common(self._tx)
         asked = [term for term in self._asked if term not in common] or self._asked
-        return self._tx.find_words("item_words", dict.fromkeys(asked, 1), self._scope.tokens, most)
+        return self._tx.finding_words("item_words", dict.fromkeys(asked, 1), self._scope.tokens, most)
 
-    def _docs(self, ids: Sequence[int]) -> list[tuple[Doc, Row, Row]]:
-        docs: list[tuple[Doc, Row, Row]] = []
+    def _passing(self, ids: Sequence[int]) -> list[Row]:
+        """Of these texts the rows (id, text, model, vector, item) of those whose items are in scope and pass."""
+        passing: list[Row] = []
         # Without a filter an item is read only if it is shown: a hundred of them may be long.
         columns = items.RANKED if self._judge.is_open else items.COLUMNS
         for start in range(0, len(ids), items.PAGE):
             # Two questions by number: one that joins made Postgres, which knows no statistics of a new table, read all rows.
-            texts = self._tx.all(
-                f"select id, text, model, vector, item from item_texts{self._tx.by_id}"
-                f" where user_no = :user and id{self._tx.among}",
-                ids=self._tx.some(ids[start : start + items.PAGE]),
-            )
-            wanted = {text[4] for text in texts}.difference(self._rows)
+            some = self._tx.some(ids[start : start + items.PAGE])
+            those = f"from item_texts{self._tx.by_id} where user_no = :user and id{self._tx.among}"
+            texts = self._tx.blobs(f"select id, text, model, vector, item {those}", ids=some)
             # Where and how long is compared here: said in the statement, Postgres took the index on it and read all of it.
-            rows = self._tx.all(
-                f"select {columns} from items i{self._tx.by_id} where i.user_no = :user and i.id{self._tx.among}",
-                ids=self._tx.some(sorted(wanted)),
+            rows = self._tx.later(
+                f"select {columns} from items i{self._tx.by_id} where i.user_no = :user"
+                f" and i.id{self._tx.those(f'select item {those}')}",
+                ids=some,
             )
-            for row in rows:
+            for row in rows():
                 if not self._scope.holds(row[1]) or (row[10] is not None and row[10] <= self._now):
                     continue
                 self._rows[row[0]] = row
                 if not self._judge.is_open:
                     self._values[row[0]] = self._judge.value(row)
-            for text in texts:
-                item = self._rows.get(text[4])
-                if item is not None and (self._judge.is_open or self._values[item[0]] is not None):
-                    docs.append((Doc(id=str(text[0]), text=text[1], created_at=item[5]), item, text))
-        return docs
+            for text in texts():
+                if text[4] in self._rows and (self._judge.is_open or self._values[text[4]] is not None):
+                    passing.append(text)
+        return passing
 
-    def _statistics(self, docs: Sequence[tuple[Doc, Row, Row]]) -> Statistics:
+    def _statistics(self, texts: Sequence[Row]) -> Statistics:
         """How rare a term is among the candidates: nobody else's items have a say in it."""
         # A term is mostly a beginning of its words: that it stands in a text is told without taking the text apart.
-        lower = [doc.text.lower() for doc, _, _ in docs]
-        return Statistics(len(docs), {term: sum([term in text for text in lower]) for term in self._asked})
+        lower = [text[1].lower() for text in texts]
+        return Statistics(len(texts), {term: sum([term in text for text in lower]) for term in self._asked})
 
     def _rest(self, ranked: set[int], limit: int, offset: int) -> list[Found]:
         """What nothing speaks for."""
         return _passing(self._tx, self._scope, self._judge, limit, offset, self._now, ranked)
 
 
-def _set_cosines(semantic: Semantic, vector: Any, docs: Sequence[tuple[Doc, Row, Row]]) -> None:
+def _cosines(semantic: Semantic, vector: Any, texts: Sequence[Row]) -> list[float | None]:
+    """How near each text is to the question; None where it has no vector of this model."""
     import numpy as np
 
     model = _model(semantic)
-    those = [(doc, text) for doc, _, text in docs if text[2] == model]
+    those = [i for i, text in enumerate(texts) if text[2] == model]
+    found: list[float | None] = [None] * len(texts)
     if those:
-        matrix = np.frombuffer(b"".join([text[3] for _, text in those]), dtype=np.float16).reshape(len(those), -1)
+        matrix = np.frombuffer(b"".join([texts[i][3] for i in those]), dtype=np.float16).reshape(len(those), -1)
         stored = matrix.astype(np.float32)
         lengths = np.linalg.norm(
             stored, axis=1
         )  # 1 but for the rounding, which a distance would show: 0.004 for the same text
         cosines = np.minimum((stored @ vector) / np.where(lengths == 0, 1, lengths), 1)
-        for (doc, _), cosine in zip(those, cosines.tolist(), strict=True):
-            doc.cosine = cosine
+        for i, cosine in zip(those, cosines.tolist(), strict=True):
+            found[i] = cosine
+    return found

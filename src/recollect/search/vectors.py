@@ -141,7 +141,9 @@ class Semantic:
         rows: list[Row] = []
         stored = sorted([id for id in wanted if id <= upto])
         if stored:
-            rows = tx.all(f"select id, vector from vectors where user_no = :user and id{tx.among}", ids=tx.some(stored))
+            rows = tx.blobs(
+                f"select id, vector from vectors where user_no = :user and id{tx.among}", ids=tx.some(stored)
+            )()
         width = 2 * self.embedder.dimension
         rows = [row for row in rows if len(row[1]) == width]
         if rows:
@@ -293,4 +295,5 @@ class Semantic:
 
 def _bits(vector: Any) -> str:
     """A signature as Postgres takes it."""
-    return "".join("1" if x > 0 else "0" for x in vector)
+    bits: bytes = ((vector > 0).astype(np.uint8) + ord("0")).tobytes()
+    return bits.decode()
