@@ -175,6 +175,17 @@ def test_order_is_the_same_whatever_order_they_come_in() -> None:
         assert ids("the red house by the river", docs) == expected
 
 
+def test_what_is_equal_stays_in_its_order_while_time_goes_by() -> None:
+    """Sums of the same parts in another order differ in their last bit, now this way and now that as recency fades: a search
+    repeated a second later had another order."""
+    docs = [
+        Doc("a", "walrus or not?", "x", 1, MAY_8, "user"),
+        Doc("b", "walrus or so", "y", 1, MAY_8, "assistant"),
+    ]
+    orders = {tuple(ids("where is my walrus", docs, now=MAY_8 + 977 * later)) for later in range(1, 500)}
+    assert orders == {("a", "b")}
+
+
 def test_ranker_asks_for_neighbours_once_and_uses_them() -> None:
     docs = talk(
         "Ana: Do you keep pets?", "Ben: A hedgehog, yes.", "Ana: Its name?", "Ben: Spike.", "Ana: x", "Ben: y", "Ana: z"

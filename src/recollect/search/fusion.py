@@ -278,6 +278,8 @@ class _Seen:
         self.time = 0.0
 
 
+DIGITS = 12  # of a score that count: sums of the same parts in another order differ behind them
+
 # (minus the score, minus the time, id: best first; what was seen, and what depends on the others: neighbours, meaning,
 # form). Its order is the ranking, so that a sort compares numbers and calls nothing.
 _Scored = tuple[float, int, str, _Seen, float, float, float]
@@ -399,7 +401,7 @@ class Ranker:
             looked_at = [one for one in looked_at if one[0] <= least]
         self._look_again([one[3] for one in looked_at if one[3].names is None])
         scored[: len(looked_at)] = [
-            (score - (seen.names or 0.0) - seen.time, at, id, seen, around, meaning, form)
+            (round(score - (seen.names or 0.0) - seen.time, DIGITS), at, id, seen, around, meaning, form)
             for score, at, id, seen, around, meaning, form in looked_at
         ]
         scored.sort()
@@ -420,7 +422,7 @@ class Ranker:
                 doc = seen.doc
                 cosine = doc.cosine
                 meaning = ((typical if cosine is None else cosine) + alone) * share
-                add((-seen.base - meaning, -doc.created_at, doc.id, seen, 0.0, meaning, seen.asks))
+                add((-round(seen.base + meaning, DIGITS), -doc.created_at, doc.id, seen, 0.0, meaning, seen.asks))
                 continue
             anywhere = 0
             for seen in sitting:
@@ -439,7 +441,7 @@ class Ranker:
                 cosine = doc.cosine
                 meaning = ((typical if cosine is None else cosine) + near) * share
                 score = seen.base + (form - seen.asks) + around + meaning
-                add((-score, -doc.created_at, doc.id, seen, around, meaning, form))
+                add((-round(score, DIGITS), -doc.created_at, doc.id, seen, around, meaning, form))
         scored.sort()
         return scored
 
