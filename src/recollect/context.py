@@ -10,7 +10,7 @@ from __future__ import annotations
 from .light import pattern
 from .model import Context, ContextItem
 from .search.fence import CLOSING, OPENING, is_ours
-from .search.fusion import SITTING_GAP_MS
+from .search.fusion import SITTING_GAP_MS, WEIGHTS
 from .search.times import calendar
 from .search.tokens import term_set
 
@@ -25,7 +25,7 @@ __all__ = ["CLOSING", "NOTHING", "OPENING", "build", "estimate", "is_about", "is
 LONGEST = 600  # characters of one quotation
 NAME = 60  # and of a speaker's name
 LEAST = 0.45  # of the best hit's score: what is below is filler (on LoCoMo, leaving it out costs nothing)
-ENOUGH, ENOUGH_AROUND = 0.3, 0.15  # see `is_about`
+AROUND, NEAR, NEAR_ME = 0.15, 0.1, 0.05  # see `is_about`
 NOTHING = Context("", (), 0)
 _MONTHS = "January February March April May June July August September October November December".split()
 
@@ -65,7 +65,7 @@ def build(
     for hit in hits:
         if hit.score < LEAST * best.setdefault(hit.type, hit.score):
             continue
-        if not is_about(hit) and hit.kind != "preference":  # those hold whatever is asked
+        if not (is_about(hit) or hit.kind == "preference" or hit.parts.get("pin")):  # those hold whatever is asked
             continue
         if (hit.sensitive and not sensitive) or is_ours(hit.text) or not hit.text.strip():
             continue
@@ -107,10 +107,20 @@ def build(
 
 def is_about(hit: Hit) -> bool:
     """Whether it is about the question, and not merely the least far away: whatever is asked, something is nearest in
-    meaning, and "ok thanks" brought up where somebody lives. It shares words, or what stands around it does, or its score
-    is enough: on LoCoMo that of one in 900 pieces of evidence is not."""
+    meaning, and "ok thanks" brought up where somebody lives. It shares words, or what stands around it does; it was said by
+    whom or when the question asks for; or it is near in meaning, which has to be less where the question is about the user,
+    as most of what is stored is. What has nothing to do with a question reaches 0.09 in meaning; on LoCoMo one in 900 pieces
+    of evidence has no more than that. A pin, and the form of a sentence, say nothing of it."""
     parts = hit.parts
-    return hit.score >= ENOUGH or parts.get("words", 0) > 0 or parts.get("neighbours", 0) >= ENOUGH_AROUND
+    speaker = parts.get("speaker", 0.0)
+    return (
+        parts.get("words", 0.0) > 0
+        or parts.get("neighbours", 0.0) >= AROUND
+        or parts.get("time", 0.0) > 0
+        or parts.get("recency", 0.0) > WEIGHTS.recency
+        or speaker > WEIGHTS.speaker_self
+        or parts.get("meaning", 0.0) >= (NEAR_ME if speaker else NEAR)
+    )
 
 
 def _same(a: set[str], b: set[str]) -> bool:

@@ -160,8 +160,8 @@ class Store(UpkeepVerbs, BranchVerbs, SearchVerbs, MemoryVerbs, LogVerbs, Conver
         if semantic is not None:
             from .search import statistics
 
-            statistics.refresh(self._db, user, self._worker.give_way)
             semantic.catch_up(self._db, user, self._worker.give_way)
+            statistics.refresh(self._db, user, self._worker.give_way)
 
     def _index_job(self, user: str, key: str) -> None:
         from .search import reindex

@@ -91,6 +91,11 @@ def test_what_has_nothing_to_do_with_the_question_stays_out(open_store: Open) ->
         "it holds for whatever is asked"
     )
     assert "Rex" in store.context("which pet do I have?").text, "by meaning alone"
+    pinned = store.remember("Dana looks at it before it ships")
+    store.pin(pinned.id)
+    store.settle()
+    assert "Dana" in store.context("ok thanks").text, "pinned, it holds for whatever is asked as well"
+    assert not any(context.is_about(h) for h in store.search("zebra")), "but it is not about that"
 
 
 def test_quotations_of_one_sitting_stand_together_in_order(words: recollect.Store) -> None:

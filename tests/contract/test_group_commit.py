@@ -1,6 +1,7 @@
 """Requests that are committed together stay strangers to each other: what fails takes nobody with it."""
 
 import itertools
+import os
 import shutil
 import threading
 import time
@@ -501,6 +502,37 @@ def test_the_log_of_who_goes_on_writing_is_made_longer_at_once(tmp_path: Path) -
         assert again.verify().ok
         again.append(c, role="user", text="and on")
         assert again.get(c).last_seq == 41
+
+
+def test_two_who_write_do_not_drive_each_others_log_up(tmp_path: Path) -> None:
+    """Each took the room that the other had made for growth of its own, and made some more: a megabyte a commit."""
+    log = tmp_path / "chat.db-wal"
+    with (
+        recollect.open(tmp_path / "chat.db", user="kim", background=False) as one,
+        recollect.open(tmp_path / "chat.db", user="lee", background=False) as other,
+    ):
+        c, d = one.create().id, other.create().id
+        for n in range(40):
+            one.append(c, role="user", text=f"line {n}")
+            other.append(d, role="user", text=f"line {n}")
+        assert log.stat().st_size < 6 * writer.ROOM
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a file that is open cannot be moved there")
+def test_the_log_of_a_file_that_took_our_place_is_left_alone(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "here", tmp_path / "there"
+    folder.mkdir()
+    with recollect.open(folder / "chat.db", background=False) as moved:
+        c = moved.create().id
+        moved.append(c, role="user", text="before it is moved away")
+        folder.rename(elsewhere)
+        folder.mkdir()
+        with recollect.open(folder / "chat.db", background=False) as new:
+            new.create()
+            size = (folder / "chat.db-wal").stat().st_size
+            for n in range(20):
+                moved.append(c, role="user", text=f"line {n}")
+            assert (folder / "chat.db-wal").stat().st_size == size
 
 
 def test_no_room_for_a_longer_log_is_no_error(store: recollect.Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import recollect
 from recollect.errors import InvalidInput, NotFound
+from recollect.search import statistics
 from talk import Hashed, Open, Raw, exchange
 
 MAY_8 = 1_683_547_200_000  # noon of 8 May 2023
@@ -613,6 +614,28 @@ def test_terms_are_counted_in_the_background_before_a_search_must(open_store: Op
     say_more(1_000)
     assert store.search("heron")
     assert counted_at() == [1_900], "more than twice as many: it is of no use any more"
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_is_erased_while_it_is_counted_does_not_come_back_by_its_words(
+    open_store: Open, raw: Raw, whole: bool
+) -> None:
+    store = open_store(background=False)
+    kept, gone = store.create(), store.create()
+    store.append_many(kept, [{"role": "user", "text": f"an ordinary heron {i}"} for i in range(600)])
+    store.append_many(gone, [{"role": "user", "text": "the zzquokka"} for _ in range(5)])
+    erased: list[object] = []
+
+    def between() -> None:
+        if not erased:
+            erased.append(store.erase(user=store.user) if whole else store.erase(conversation=gone))
+
+    statistics.refresh(store._db, store.user, between)
+    assert erased
+    assert not [row for row in raw("select counts from statistics") if "zzquokka" in row[0]]
+    if not whole:
+        assert store.search("heron")
+        assert [row for row in raw("select counts from statistics") if "heron" in row[0]]
 
 
 def test_statistics_are_ones_own(words: recollect.Store, raw: Raw) -> None:

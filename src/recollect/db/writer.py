@@ -127,7 +127,8 @@ class Engine:
         committed: earlier, they and the writer would only wait for each other, for the interpreter's lock."""
         self._lost = False
         self._wal_pages = 0
-        self._wal_size = 0
+        self._inode = 0
+        """Of the file that is open."""
         self._grown = 0
         """How often a commit has made the log longer; see `_make_room`."""
         self.unfinished: list[str] = []
@@ -155,7 +156,7 @@ class Engine:
     # -- connections
 
     def _connect_writer(self, path: str) -> apsw.Connection:
-        inode = os.stat(path).st_ino
+        inode = self._inode = os.stat(path).st_ino
         connection = connect(path, self._cipher)
         try:
             return self._set_up(connection, path, inode)
@@ -410,6 +411,7 @@ class Engine:
         reach("transaction begun")
         if self._grown >= GROWTHS:
             self._make_room()
+        size = self._log_size()
         until = time.monotonic() + MAX_BATCH_SECONDS
         self._batch.begin(self._connection)
         self._proof = None
@@ -448,7 +450,7 @@ class Engine:
                 self._batch.committed(None if self._lost else self._connection)
                 if not self._lost:
                     self._wal_pages += self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)[0]
-                    self._watch_wal()
+                    self._grown += self._log_size() > size
                 self._users |= new_users
             else:
                 self._connection.execute("rollback")
@@ -618,27 +620,28 @@ class Engine:
         except apsw.Error:
             pass  # who writes will hear of it
 
-    def _watch_wal(self) -> None:
-        assert self._path is not None
+    def _log_size(self) -> int:
         try:
-            size = os.stat(self._path + "-wal").st_size
+            return os.stat(f"{self._path}-wal").st_size
         except OSError:
-            return
-        self._grown += size > self._wal_size
-        self._wal_size = size
+            return 0
 
     def _make_room(self) -> None:
         """A sync of a file that has become longer is two: of what was written, and of where its end is now. So the log of who
         goes on writing is made longer by much at once, with zeros, which are no frame of a log and end it for every reader. In
-        a transaction: nobody else writes to it then, nor makes it shorter."""
+        a transaction: nobody else writes to it then, nor makes it shorter. Not where another file has taken the place of ours,
+        whose log somebody else may be writing to at this moment."""
         assert self._path is not None
         self._grown = GROWTHS - 1  # once it is full, the next commit tells
         try:
-            with open(self._path + "-wal", "r+b", buffering=0) as log:
-                log.seek(0, os.SEEK_END)
-                log.write(bytes(ROOM))
-                self._wal_size = log.tell()
-        except (OSError, MemoryError):  # no room, or not for us: then it grows by what is written
+            if os.stat(self._path).st_ino != self._inode:
+                return
+            log = os.open(self._path + "-wal", os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
+            try:
+                os.write(log, bytes(ROOM))
+            finally:
+                os.close(log)
+        except (OSError, MemoryError):  # no room on the disk, or not for us: then it grows by what is written
             self._grown = -(1 << 30)
 
     def _checkpoint(self) -> None:

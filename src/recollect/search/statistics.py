@@ -11,7 +11,7 @@ from .tokens import term_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ..db import Database, Row, Tx
 
@@ -68,7 +68,7 @@ def _counted(db: Database, user: str, count: int, between: Callable[[], None]) -
     counts: dict[str, int] = {}
     for at in range(0, len(rows), PART):
         between()
-        for text, when in rows[at : at + PART]:
+        for _, _, text, when in rows[at : at + PART]:
             for term in (*term_set(text), said(when)):
                 counts[term] = counts.get(term, 0) + 1
     scale = max(1.0, count / max(1, len(rows)))
@@ -77,9 +77,16 @@ def _counted(db: Database, user: str, count: int, between: Callable[[], None]) -
         import json
 
         stored = json.dumps(counts, ensure_ascii=False)
-        db.write(user, lambda tx: _store(tx, count, stored))
+        try:
+            db.write(user, lambda tx: _store(tx, count, stored, rows))
+        except _Changed:
+            return counts  # once, for whoever asks now
     _keep(_cache.setdefault(db, {}), user, (count, counts))
     return counts
+
+
+class _Changed(Exception):
+    """What was counted is not there any more, or says something else: erased meanwhile, it must not come back by its words."""
 
 
 def _keep(cache: dict[str, tuple[int, dict[str, int]]], user: str, known: tuple[int, dict[str, int]]) -> None:
@@ -101,14 +108,21 @@ def _stored(tx: Tx) -> tuple[int, dict[str, int]] | None:
     return None if row is None else (int(row[0]), loads(row[1]))
 
 
-def _store(tx: Tx, count: int, stored: str) -> None:
+def _store(tx: Tx, count: int, stored: str, rows: Sequence[Row]) -> None:
+    ids = [row[0] for row in rows]
+    there = tx.all(
+        f"select count(*), coalesce(sum(checksum), 0) from events{tx.by_id} where user_no = :user and id >= :low and id <= :high",
+        low=min(ids, default=0), high=max(ids, default=0),
+    )  # fmt: skip
+    if tuple(map(int, there[0])) != (len(rows), sum(row[1] for row in rows)):
+        raise _Changed
     tx.run("delete from statistics where user_no = :user")
     tx.run("insert into statistics (user_no, events, counts) values (:user, :n, :counts)", n=count, counts=stored)
 
 
 def _sample(tx: Tx) -> list[Row]:
     return tx.all(
-        f"select substr(text, 1, 2000), created_at from events{tx.by_id} where user_no = :user and id > :low and id <= :high"
-        " order by id desc limit :n",
+        f"select id, checksum, substr(text, 1, 2000), created_at from events{tx.by_id} where user_no = :user and id > :low"
+        " and id <= :high order by id desc limit :n",
         low=tx.low_id(), high=tx.high_id(), n=SAMPLE,
     )  # fmt: skip
