@@ -25,7 +25,7 @@ __all__ = ["CLOSING", "NOTHING", "OPENING", "build", "estimate", "is_about", "is
 LONGEST = 600  # characters of one quotation
 NAME = 60  # and of a speaker's name
 LEAST = 0.45  # of the best hit's score: what is below is filler (on LoCoMo, leaving it out costs nothing)
-AROUND, NEAR, NEAR_ME = 0.15, 0.1, 0.05  # see `is_about`
+AROUND, NEAR, NEAR_ME = 0.15, 0.15, 0.05  # see `is_about`
 NOTHING = Context("", (), 0)
 _MONTHS = "January February March April May June July August September October November December".split()
 

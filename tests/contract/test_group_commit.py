@@ -536,11 +536,20 @@ def test_the_log_of_a_file_that_took_our_place_is_left_alone(tmp_path: Path) -> 
 
 
 def test_no_room_for_a_longer_log_is_no_error(store: recollect.Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "ROOM", 1 << 62)  # more than there is memory for, let alone disk
+    opened, refused = os.open, []
+
+    def full(path: str, *how: int) -> int:
+        if str(path).endswith("-wal"):
+            refused.append(path)
+            raise OSError(28, "No space left on device")
+        return opened(path, *how)
+
+    monkeypatch.setattr(os, "open", full)
     c = store.create().id
     for n in range(10):
         store.append(c, role="user", text=f"line {n}")
     assert store.get(c).last_seq == 10
+    assert len(refused) == 1, "it is not tried again"
 
 
 @pytest.mark.usefixtures("one_by_one")

@@ -51,7 +51,7 @@ CHECKPOINT_SECONDS = 5.0
 CONVERTING = ".converting"  # the folder beside a store in which it gets another key
 BUSY_MS = (1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100)  # between tries for a locked file, as SQLite itself has it
 BUSY_TRIES = 58  # 5 s in all
-ROOM = 1 << 20  # bytes by which the log is made longer at once
+ROOM, PIECE = 1 << 20, 1 << 15  # bytes by which the log is made longer at once, and which are written in one go
 GROWTHS = 4  # commits that made it longer before that: who writes one thing and leaves needs no room
 MAX_WAL_PAGES = 1_000  # past this the writer checkpoints even when it is not idle; a longer log makes syncs dearer
 
@@ -638,10 +638,11 @@ class Engine:
                 return
             log = os.open(self._path + "-wal", os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
             try:
-                os.write(log, bytes(ROOM))
+                for _ in range(0, ROOM, PIECE):
+                    os.write(log, bytes(PIECE))
             finally:
                 os.close(log)
-        except (OSError, MemoryError):  # no room on the disk, or not for us: then it grows by what is written
+        except OSError:  # no room on the disk, or not for us: then it grows by what is written
             self._grown = -(1 << 30)
 
     def _checkpoint(self) -> None:
