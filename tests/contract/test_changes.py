@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import psycopg
 import pytest
 
 import recollect
@@ -105,6 +106,28 @@ def test_wrong_positions_are_refused(open_store: Open) -> None:
     for wrong in (-1, "1", 1.5, True):
         with pytest.raises(InvalidInput):
             store.changes(after=wrong)  # type: ignore[arg-type]
+
+
+def test_what_was_written_before_is_told_although_others_write(postgres_url: str, postgres_admin_url: str) -> None:
+    """Somebody else's transaction, in another database of the same server, ends a little later: whoever has written and then
+    asks is told of it, as on SQLite. One that lasts holds nobody up, and what it held back comes afterwards."""
+    with (
+        psycopg.connect(postgres_admin_url) as other,
+        recollect.open(postgres_url, user="alex", semantic=False, memory_extract=False) as store,
+    ):
+        start = store.changes().cursor
+        other.execute("select pg_current_xact_id()")
+        ends = threading.Timer(0.2, other.commit)
+        ends.start()
+        store.append(store.create("c"), role="user", text="meanwhile")
+        page = store.changes(after=start)
+        ends.join()
+        assert told(page) == ["meanwhile"]
+        other.execute("select pg_current_xact_id()")
+        store.append("c", role="user", text="held back")
+        assert store.changes(after=page.cursor) == recollect.Changes((), page.cursor)
+        other.commit()
+        assert told(store.changes(after=page.cursor)) == ["held back"]
 
 
 def test_readers_miss_nothing_while_many_write(open_store: Open) -> None:

@@ -64,7 +64,7 @@ class Snapshot:
     def write(self, user: str, fn: "Callable[[Tx], T]", /, *, brief: bool = False, keyed: bool = False) -> T:
         raise AssertionError("a snapshot is only read")
 
-    def settled(self) -> int:
+    def settled(self, patience: float = 0.0) -> int:
         return (1 << 63) - 1  # nothing is written to a copy
 
     def scrub(self) -> None:

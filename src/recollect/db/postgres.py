@@ -56,6 +56,7 @@ T = TypeVar("T")
 MIGRATION_LOCK = 0x52434C54
 TRIES = 8
 FEW = 8
+SETTLE_PAUSE = 0.005  # seconds between looks at who is still writing
 ASK_SECONDS = 10.0  # how long to look for the outcome of a commit whose answer was lost
 
 _TICKS = "select nextval('event_ids') from users, generate_series(1, :n) where no = :user"
@@ -487,13 +488,22 @@ class Postgres:
             pass  # closed or away comes first
         raise Refused(f"{self.location} is compacted by the server's own VACUUM; see docs/how-to/postgres.md.")
 
-    def settled(self) -> int:
+    def settled(self, patience: float = 0.0) -> int:
         """Ids come from a sequence, so that a lower one may be committed after a higher one. Every writer has its
         transaction's number before it draws an id (`_once` leaves a mark). So an id that was drawn when we looked belongs
         to a transaction below the next number that the server would give after that, and once the oldest transaction under
         way has passed this number, they have all ended. (A snapshot's xmax would not do: it follows the newest transaction
         that has ended, and others beyond it may be under way. `age` knows the next number without taking one.) A long
-        transaction anywhere on the server holds this up; nothing is missed."""
+        transaction anywhere on the server, in another database too, holds this up; nothing is missed."""
+        until = time.monotonic() + patience
+        settled, drawn = self._look_for_settled()
+        while settled < drawn and time.monotonic() < until:
+            time.sleep(SETTLE_PAUSE)
+            settled, _ = self._look_for_settled()
+        return settled
+
+    def _look_for_settled(self) -> tuple[int, int]:
+        """Up to where all is settled, and what has been drawn by now."""
         with self._translated(), self._pool.connection() as connection:
             drawn = connection.execute("select last_value from event_ids").fetchone()
             seen = connection.execute(
@@ -502,13 +512,14 @@ class Postgres:
         assert drawn is not None and seen is not None
         with self._settling:
             mark = (int(drawn[0]), int(seen[0]) + int(seen[1]))
-            if len(self._drawn) < 64:
+            last = self._drawn[-1][0] if self._drawn else self._settled
+            if mark[0] > last and len(self._drawn) < 64:
                 self._drawn.append(mark)
-            elif mark > self._drawn[-1]:
+            elif mark[0] > last:
                 self._drawn[-1] = mark  # a later mark takes longer to settle, and settles more
             while self._drawn and self._drawn[0][1] <= int(seen[0]):
                 self._settled = max(self._settled, self._drawn.pop(0)[0])
-            return self._settled
+            return self._settled, mark[0]
 
     def size(self) -> int:
         with self._translated(), self._pool.connection() as connection:

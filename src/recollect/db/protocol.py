@@ -176,9 +176,9 @@ class Database(Protocol):
         """After an erasure: leave nothing of it in write-ahead logs and free pages, as far as the engine can."""
         ...
 
-    def settled(self) -> int:
+    def settled(self, patience: float = 0.0) -> int:
         """No id up to this one will appear any more: a transaction that drew it has ended before this returns. 0 when that
-        is not known yet; ask again."""
+        is not known yet; ask again. With patience (seconds), it waits so long for all that was drawn before the call."""
         ...
 
     def compact(self, progress: Progress | None, /) -> tuple[int, int]: ...

@@ -85,7 +85,7 @@ class SQLite:
         with translated(self.location):
             self._current().truncate_wal()
 
-    def settled(self) -> int:
+    def settled(self, patience: float = 0.0) -> int:
         return (1 << 63) - 1  # one writer at a time, in whichever process: ids are committed in the order of drawing
 
     def size(self) -> int:

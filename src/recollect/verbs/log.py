@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 
 from .. import branches, checks, conversations, ids, jobs, log
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
 CONSOLIDATE_DELAY_MS = 2_000  # turns come in pairs: one job for both
 SETTLE_SECONDS = 5.0
+SETTLED_SOON_SECONDS = 1.0
 LEARNED = frozenset(("message", "artifact", "approval", "tool_result", "ledger", "event", "note"))
 """Kinds of events that memories are looked for in."""
 _SWITCHES = {"event": "events", "ledger": "ledger", "reasoning": "reasoning_traces"}
@@ -282,23 +282,21 @@ class LogVerbs(ConversationVerbs):
         limit = checks.count(limit, "limit")
         from .. import feed
 
-        upto = self._settled(after is None)
+        upto = self._settled(must_know=after is None)
         return self._read(lambda tx: feed.changes(tx, after, upto, conversation=name, workspace=workspace, limit=limit))
 
-    def _settled(self, wait: bool) -> int:
-        """Up to where nothing is on its way any more. At the first look on Postgres others may just be writing: to know
-        where "now" is takes until they have ended."""
-        upto = self._db.settled()
-        if wait and not upto:
-            until = time.monotonic() + SETTLE_SECONDS
-            while not upto:
-                if time.monotonic() > until:
-                    raise StoreBusy(
-                        f"{self._db.location}: a transaction has been open for {SETTLE_SECONDS:g} s, so it is not known what is "
-                        "still on its way. Nothing was read; try again."
-                    )
-                time.sleep(0.01)
-                upto = self._db.settled()
+    def _settled(self, must_know: bool) -> int:
+        """Up to where nothing is on its way any more. On Postgres others may just be writing: what was written before this
+        call is told once they have ended, and a transaction that lasts is not waited for, unless this is the first look and
+        it is not known at all where "now" is."""
+        upto = self._db.settled(SETTLED_SOON_SECONDS)
+        if must_know and not upto:
+            upto = self._db.settled(SETTLE_SECONDS)
+            if not upto:
+                raise StoreBusy(
+                    f"{self._db.location}: a transaction has been open for {SETTLE_SECONDS:g} s, so it is not known what is "
+                    "still on its way. Nothing was read; try again."
+                )
         return upto
 
 
