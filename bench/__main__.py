@@ -22,7 +22,8 @@ OUT = Path(__file__).parent / "out"
 def main(argv: Sequence[str] | None = None) -> int:
     for subject in SUBJECTS:
         importlib.import_module(f".{subject}", __package__)
-    names = "\n".join(f"  {name:12}{(fn.__doc__ or '').splitlines()[0]}" for name, fn in registry.items())
+    width = max(map(len, registry)) + 2
+    names = "\n".join(f"  {name:{width}}{(fn.__doc__ or '').splitlines()[0]}" for name, fn in registry.items())
     parser = argparse.ArgumentParser(
         "python -m bench", description=f"Measure Recollect against doing the same by hand.\n\n{names}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
