@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-_sync = getattr(os, "fdatasync", os.fsync)
+sync = getattr(os, "fdatasync", os.fsync)
 
 
 def percentile(values: Sequence[float], p: float) -> float:
@@ -73,7 +73,7 @@ def fsync_ms(folder: Path, rounds: int = 300) -> float:
         taken = []
         for _ in range(rounds):
             os.write(fd, page)
-            taken.append(ms(lambda: _sync(fd)))
+            taken.append(ms(lambda: sync(fd)))
         return p50(taken)
     finally:
         os.close(fd)
