@@ -156,6 +156,27 @@ def test_words_as_people_write_them(words: recollect.Store, said: str, question:
     assert not set(hits) & set(noise)
 
 
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        ("Lives in Gdansk", "Where do I live?"),
+        ("I live by the sea", "Who lives by a sea?"),
+        ("She leaves on Monday", "When does she leave?"),
+        ("He tried to knit", "Did he try knitting?"),
+        ("It flies at night", "What can fly?"),
+        ("The fern dies in winter", "Why did it die?"),
+    ],
+)
+def test_forms_of_a_verb_that_the_rules_part(words: recollect.Store, said: str, question: str) -> None:
+    """An event, a memory and a graph's item alike: what is remembered is worded in the third person, and asked in the first."""
+    words.append(words.create("c"), role="user", text=said)
+    words.append("c", role="user", text="Nothing else here")
+    assert words.search(question, types="events")[0].text == said
+    words.remember(said)
+    words.remember("A ladder stands in the cellar")
+    assert [hit.text for hit in words.recall(question)] == [said]
+
+
 def test_days_are_found_by_their_date(words: recollect.Store) -> None:
     c = words.create("c").id
     _, yesterday, other, friday = (

@@ -14,7 +14,7 @@ import typer
 from ..context import is_about
 from ..errors import InvalidInput, NotFound
 from ..model import KINDS, MEMORY_KINDS, Hit
-from ..search.tokens import terms
+from ..search.tokens import terms, twins
 from . import output
 from .session import Session, command, complete_conversation, read_stdin
 from .store import since_when
@@ -171,7 +171,7 @@ def show_hits(s: Session, question: str, hits: Sequence[Hit], *, explain: bool) 
     """What is about the question; the rest is counted, and where there is nothing else, the nearest of it shown as that."""
     from rich.padding import Padding
 
-    asked = set(terms(question))
+    asked = {form for term in terms(question) for form in (term, *twins(term))}
     found, hits = hits, [hit for hit in hits if is_about(hit)]
     if not hits:
         output.line("Nothing is about it. The nearest in meaning:", style="dim")

@@ -14,7 +14,7 @@ from ..model import Hit
 from ..views import View
 from . import fence, index, statistics, times
 from .fusion import Doc, Ranker, Statistics, speakers, understand
-from .tokens import hints, terms, which
+from .tokens import sought, terms, twins, which
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,11 +155,11 @@ class _Search:
         if vector is not None and self._semantic is not None:
             self._semantic.set_cosines(self._tx, vector, self._new, upto)
         ranker.add(around)
-        sought = [(term, 1 << i, hints(term)) for i, term in enumerate(asked)]
+        seen = sought(asked)
         hits: list[Hit] = []
         for ranked in ranker.best(r.limit + len(self._hidden)):
             if ranked.doc.id not in self._hidden:
-                hits.append(self._hit(ranked, sought))
+                hits.append(self._hit(ranked, seen))
                 if len(hits) == r.limit:
                     break
         return hits
@@ -169,7 +169,11 @@ class _Search:
     def _by_words(self, asked: list[str]) -> list[Doc]:
         """Candidates by words and by the days that are asked for. When filters leave too few of them, more are fetched."""
         r, tx = self._request, self._tx
-        asked = [*asked, *times.tokens(times.dates(r.text[:SNIPPET]))]
+        asked = [
+            *asked,
+            *(twin for term in asked for twin in twins(term)),
+            *times.tokens(times.dates(r.text[:SNIPPET])),
+        ]
         weights = self._weights(self._affordable(asked))
         scope = [] if self._found is None else [index.conversation_token(self._found.no)]
         docs: list[Doc] = []

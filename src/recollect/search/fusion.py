@@ -292,7 +292,7 @@ class Words:
         rarity = {term: statistics.rarity(term) * weight for term, weight in question.terms}
         terms = sorted(rarity, key=lambda term: -rarity[term])[:TERMS]
         total = sum(rarity[term] for term in terms) or 1.0
-        self._sought = [(term, 1 << i, tokens.hints(term)) for i, term in enumerate(terms)]
+        self._sought = tokens.sought(terms)
         self._shares = [rarity[term] / total for term in terms]
         self._share: dict[int, float] = {0: 0.0}
 

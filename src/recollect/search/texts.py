@@ -16,7 +16,7 @@ from hashlib import blake2b
 from .. import items
 from ..errors import EmbeddingFailed
 from .fusion import Statistics, Words, understand
-from .tokens import term_set, terms
+from .tokens import term_set, terms, twins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -418,6 +418,7 @@ class _Search:
             return list
         common = self._texts.common(self._tx)
         asked = [term for term in self._asked if term not in common] or self._asked
+        asked = [form for term in asked for form in (term, *twins(term))]
         return self._tx.finding_words("item_words", dict.fromkeys(asked, 1), self._scope.tokens, most)
 
     def _passing(self, ids: Sequence[int]) -> list[Row]:
