@@ -255,10 +255,15 @@ def drop_jobs(tx: Tx, conversation: int) -> int:
 STATE = ("checkpoints", "checkpoint_writes", "checkpoint_pieces", "checkpoint_messages")
 
 
-def drop_state(tx: Tx, conversation: int) -> dict[str, int]:
-    """The state that graphs keep beside the log: all of it. Returns how many rows went, by table."""
+def drop_state(tx: Tx, conversation: int, *, keep_key: bool = False) -> dict[str, int]:
+    """The state that graphs keep beside the log: all of it. Returns how many rows went, by table. Where the conversation goes on,
+    the key that its pieces are hashed with stays, which says nothing: savers know it by heart, in other processes too."""
     return {
-        table: tx.run(f"delete from {table} where user_no = :user and conversation_no = :c", c=conversation)
+        table: tx.run(
+            f"delete from {table} where user_no = :user and conversation_no = :c"
+            + (" and length(key) > 0" if keep_key and table == "checkpoint_pieces" else ""),
+            c=conversation,
+        )
         for table in STATE
     }
 

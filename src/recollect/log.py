@@ -566,7 +566,7 @@ def clear(tx: Tx, conversation: str) -> int:
     )
     tx.run("update conversations set active_branch = 0 where user_no = :user and no = :c", c=found.no)
     conversations.drop_jobs(tx, found.no)
-    conversations.drop_state(tx, found.no)
+    conversations.drop_state(tx, found.no, keep_key=True)
     return len(rows)
 
 

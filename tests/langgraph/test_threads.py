@@ -112,10 +112,23 @@ def test_clear_clears_both(saver: Saver, raw: Any) -> None:
     graph = chat(saver)
     graph.invoke(say("one"), thread())
     saver.store.clear("t")
-    assert rows(raw) == dict.fromkeys(STATE, 0)
+    assert rows(raw) == dict.fromkeys(STATE, 0) | {"checkpoint_pieces": 1}, "nothing but the key of what comes next"
     assert saver.get_tuple(thread()) is None
     graph.invoke(say("two"), thread())
     assert [e.seq for e in saver.store.messages("t")] == [3, 4]
+
+
+def test_what_is_put_after_clearing_is_read_by_others(saver: Saver) -> None:
+    """The saver goes on with the key it knows; whoever opens the store later has only what is stored."""
+    for other in (False, True):
+        graph = chat(saver)
+        graph.invoke(say("one"), thread())
+        (saver.store.for_user(saver.store.user) if other else saver.store).clear("t")
+        graph.invoke(say("two"), thread())
+        assert saver.store.verify().problems == ()
+        later = chat(Saver(saver.store))
+        assert contents(later.get_state(thread()).values) == ["two", "you said: two"]
+        assert contents(later.invoke(say("three"), thread()))[-2:] == ["three", "you said: three"]
 
 
 def test_a_deleted_thread_reads_as_absent_and_comes_back(saver: Saver) -> None:
