@@ -1,6 +1,6 @@
 """The labelled set: secrets in realistic surroundings, and what only looks like one.
 
-There are five groups, each written after the patterns had been mended against the one before it; what was caught of a group
+There are six groups, each written after the patterns had been mended against the one before it; what was caught of a group
 *before* that is in docs/how-to/redaction.md.
 
 No line of the files holds a live-looking token, or the push protection of code hosts would refuse them: `*_secrets.jsonl`
@@ -26,7 +26,7 @@ from recollect.redact import family_names, redact
 from recollect.redact.families import catalogue
 
 FOLDER = Path(__file__).parent / "redaction"
-GROUPS = ("first", "second", "third", "fourth", "fifth")
+GROUPS = ("first", "second", "third", "fourth", "fifth", "sixth")
 _B62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 ALPHABETS = {
     "alnum": string.ascii_letters + string.digits,
@@ -40,6 +40,7 @@ ALPHABETS = {
     "digits": string.digits,
     "letters": string.ascii_letters,
     "az": string.ascii_lowercase,
+    "base58": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
     "bech32": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
     "pw": string.ascii_letters + string.digits + "!@#$%^&*?+",
 }
@@ -199,7 +200,7 @@ def secrets(group: str | None = None) -> Iterator[Secret]:
         row = json.loads(line)
         rng = _seed(line)
         values = [expand(template, rng) for template in row["secrets"]]
-        text = row["text"]
+        text = expand(row["text"], rng) if row.get("fill") else row["text"]
         for number, value in enumerate(values):
             escaped = value.replace("\n", row["newline"]) if "newline" in row else value
             values[number] = escaped
@@ -225,6 +226,7 @@ BEFORE = {
     "third": "83.2 %, 1.3 %",
     "fourth": "87.9 %, 0.0 %",
     "fifth": "75.7 %, 0.7 %",
+    "sixth": "93.1 %, 1.5 %",
 }
 
 

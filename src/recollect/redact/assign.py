@@ -20,12 +20,16 @@ from .scan import (
     family_of,
     is_label,
     is_predicate,
+    speaks_of_forms,
 )
 from .values import (
     PLACEHOLDERS,
+    classes,
+    has_alpha,
     has_digit,
     has_symbol,
     is_placeholder,
+    is_scrambled,
     is_uuid,
 )
 
@@ -85,16 +89,20 @@ _REFERS = (b"${", b"{{", b"$(")
 _COMPARES = (b"==", b"!=")
 _ENDS = (b"", b" ", b"\n", b"\r", b"\t")
 _LETTERS = Lazy(rb"[ \t]?[A-Za-z_.]++(?=\s)(?<=[A-Za-z])")
+# `process.env.TOKEN || "..."`: what it is where the variable is not set.
+_OR_ELSE = Lazy(rb"[ \t](?:\|\||\?\?|or)[ \t]+[\"']")
 # Letters alone before the next field are a name, a call without arguments is code: rejected below as well, but not as fast.
 _DULL = Lazy(rb"[ \t]?(?:[A-Za-z_.]++(?:[,;)\]}]+(?=\s)|(?=[ \t])|\(\))|[A-Za-z_][\w.]*+\([A-Za-z_][\w.]*+[,)])")
 _NUMBERED = Lazy(rb"[ \t]*[\w.]*\d[\w.]*=")
 _LOWER_WORD = Lazy(rb"[a-z]+")
-_TWO_WORDS = Lazy(rb"[a-z]{3,}_[a-z]{3,}")
+# With a dash in lower case it would be an adjective: `read-only`, `one-time`.
+_TWO_WORDS = Lazy(rb"[A-Za-z][a-z]{2,}(?:_[A-Za-z]?[a-z]{2,}|-[A-Z][a-z]{2,})")
 _LOWER_NAME = Lazy(rb"[a-z][a-z0-9]{7,}")
 _ANNOTATION = Lazy(
     rb"[ \t]*+(?:[&*?]*+(?:'\w++[ \t]++)?(?:(?:mut|const)[ \t]++)?[A-Za-z_][\w.]*+(?:\[[\w., |]*\])?(?:[ \t]*\|[ \t]*\w+)?)\??[ \t]*=(?!=)"
 )
 _BARE = Lazy(rb"[^\s\"'`\x01]+")
+_BLANK = Lazy(rb"[\s\x01]")
 _NEXT_LINE = Lazy(rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)")
 # Each way begins with a letter of its own, so that a search leaps from one to the next.
 _NEXT_FIELD = rb"(?=[\w .\-\"']{1,40}[=:])"
@@ -111,7 +119,7 @@ _CUT = Lazy(
 _OPENING = Lazy(
     rb"[ \t]*(?:[rbfuRBFUL@$]{1,2}(?=[\"'])|<<(?=\"))?(\"\"\"|'''|\\\\\"|\\\"|\\'|\"|'|`|&quot;|\*\*|<code>)?"
 )
-_YAML_TAG = Lazy(rb"[ \t]*(?:!!?\w+[ \t]+|[|>][-+]?[ \t]*\n[ \t]+)")
+_YAML_TAG = Lazy(rb"[ \t]*(?:!!?[\w-]+[ \t]+|[|>][-+]?[ \t]*\n[ \t]+)")
 
 
 _CLOSING = b",;.)]}>\\:?"
@@ -194,6 +202,24 @@ def _is_chosen(word: bytes) -> bool:
     )
 
 
+_SETTER = Lazy(rb"(?:[\w.]*[._])?(?:set|with)_?[A-Z_\w]*")
+_HYPHENED = Lazy(rb"[A-Za-z]{3,}-[A-Za-z]{3,}")
+_HANDS_ON = Lazy(
+    rb"(?i)(?:fill|type|put|set|set_?item|set_?property|append|add|env|getenv|environ\.get|get_?or_?default|enter_?text)\([ \t]*@?[\"'][\w#.\[\]=-]*$"
+)
+_LISTED = Lazy(rb"[A-Za-z]+[-_.]\d")  # `label-1`
+_FIELD_OF_FORM = Lazy(rb"[a-z_]*(?:pass|word|pwd|pw|field|input|user|name|key|token|confirm|new|old)[a-z_]*\d")
+
+
+def _is_memorable(word: bytes) -> bool:
+    """Letters with a digit or a symbol among them, as nobody writes a label or the name of a field."""
+    if len(word) < 6 or not has_alpha(word) or rx(rb"[|/\\(){}<>:;,%=]|^[#.$@]").search(word):
+        return False
+    if has_digit(word):
+        return _FIELD_OF_FORM.fullmatch(word) is None and _LISTED.fullmatch(word) is None and word.count(b"-") < 4
+    return rx(rb"\w[!@#$^&*+~]\w|[A-Za-z]-[A-Za-z]+!").search(word) is not None
+
+
 @lru_cache(maxsize=2048)
 def _promise(head: bytes) -> tuple[bytes, Kind | None, bytes, int]:
     """The name that a match begins with, what it promises, what separates it from its value, and how far that goes."""
@@ -237,8 +263,9 @@ def _reach(data: bytes, start: int, at: int) -> tuple[int, int]:
     end = data.find(b"\n", at)
     if end < 0:
         end = len(data)
-    rest = data[at:end].rstrip()
-    if rest[-1:] in _OPEN or b'"""' in rest or b"'''" in rest:
+    # A part of the line is enough: a long one may hold thousands of names, and each is asked.
+    head, tail = data[at : min(end, at + 1000)], data[max(at, end - 100) : end].rstrip()
+    if tail[-1:] in _OPEN or b'"""' in head or b"'''" in head:
         end = at + LONGEST + 1000
     return start - 50, max(end, at + 100)
 
@@ -283,7 +310,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         if hits > CROWD and separator in b":=":
             # One of hundreds: what could be a value is taken for one.
             value = value_at(data, at)
-            if value is not None and has_digit(data[value[0] : value[1]]):
+            if value is not None and (has_digit(word := data[value[0] : value[1]]) or is_scrambled(word)):
                 run_end, tries = max(run_end, value[1]), 0
                 yield Span(value[0], value[1], family_of(kind), 2)
                 continue
@@ -300,7 +327,9 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         if (
             not annotates
             and (kind != "password" or separator != b"=" or data[at : at + 1] == b" ")
-            and _DULL.match(data, at, at + 80)
+            and (dull := _DULL.match(data, at, at + 80))
+            and not _OR_ELSE.match(data, dull.end(), dull.end() + 8)
+            and not scan.recall("scrambled", dull.group().strip(b" \t,;)]}"), is_scrambled)
         ):
             continue
         if (
@@ -308,6 +337,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             and not annotates
             and separator not in _QUOTES
             and (letters := _LETTERS.match(data, at, at + 80))
+            and not _OR_ELSE.match(data, letters.end(), letters.end() + 8)
+            and not scan.recall("scrambled", letters.group().strip(), is_scrambled)
         ):
             if at >= run_end:
                 tries = 0
@@ -349,7 +380,9 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 if _WRAPS.match(ahead) and (wrapped := _WRAPPED.match(ahead)):
                     start, end = max(wrapped.span(1), wrapped.span(2))
                     word = data[at + start : at + end]
-                    if (has_digit(word) or has_symbol(word)) and scan.judge(kind, word, quoted=True, strict=False):
+                    if (has_digit(word) or has_symbol(word) or classes(word) >= 3) and scan.judge(
+                        kind, word, quoted=True, strict=False
+                    ):
                         yield Span(at + start, at + end, family_of(kind), 2)
                     continue
                 if hits <= CROWD and (called := _CALLED_WITH_TEXT.match(ahead)):
@@ -384,7 +417,13 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         if not quoted and hits <= CROWD and separator != b">":
             if word[:2] in _REFERS or (word in PLACEHOLDERS and data[end : end + 1] in _ENDS):
                 continue  # judged so below as well, but not as fast
-        if not quoted and word.translate(None, b"_.").isalpha():
+        if not quoted and separator == b">" and data[name_start - 1 : name_start] == b"<":
+            # The text of an element ends where its tag does: `<password>Fish&amp;Chips</password>`.
+            close = data.find(b"</", end, start + 256) if data[end : end + 1] == b"&" else end
+            if close >= 0 and data.startswith(b"</", close) and not _BLANK.search(data, start, close):
+                end, quoted = close, True
+                word = data[start:end]
+        if not quoted and word.translate(None, b"_.").isalpha() and not scan.recall("scrambled", word, is_scrambled):
             # `password: string;`, `token=auth_token,`: letters alone are a name, but for a password at the end of its line.
             if kind != "password" or (
                 data[end : end + 1] not in (b"", b"\n", b"\r") and not (separator == b"=" and at == start)
@@ -451,14 +490,29 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 and (at == start if separator == b"=" else separator == b":")
                 and _TWO_WORDS.fullmatch(word) is not None
                 and not is_label(word)
+                and not speaks_of_forms(word)
             )
         if yaml and kind == "password" and lower_word and not quoted:
             if not is_placeholder(word) and word not in LABELS and word not in PREDICATES and not is_predicate(word):
                 yield Span(start, end, "password", 2)
             continue
-        strict = call or (separator == b" " and b"define" not in lead + name)
-        if strict and quoted and kind == "password" and _is_chosen(word):
-            strict = False
+        strict = call or (
+            separator == b" " and b"define" not in lead + name and not lead.endswith((b"setq", b"defvar"))
+        )
+        if strict and quoted and kind == "password":
+            # `setPassword("...")`, `define("DB_PASSWORD", "...")`, `:password "..."` have no other meaning; what else is handed over
+            # with a name may be a label.
+            before = data[max(0, name_start - 24) : name_start].rpartition(BARRIER)[2]
+            if (
+                (separator == b"(" and data[end + 1 : end + 2] == b")" and _SETTER.match(name) is not None)
+                or (separator == b"," and name.isupper())
+                or (separator == b" " and (before == b":" or before.endswith((b"{:", b" :", b"\n:"))))
+            ):
+                strict = _LISTED.fullmatch(word) is not None or not (
+                    has_digit(word) or classes(word) >= 3 or has_symbol(word) or _HYPHENED.fullmatch(word)
+                )
+            elif _is_chosen(word) or (call and _HANDS_ON.search(before) is not None and _is_memorable(word)):
+                strict = False
         if (
             kind == "key"
             and b"icen" in name[-8:]

@@ -23,6 +23,7 @@ _PASSWORD = frozenset(
     b"""password passwords passwd passwort passw pwd pwds psw pswd pword passcode passphrase pw pass passwrd kennwort contrase\xf1a
     contrasena senha wachtwoord l\xf6senord losenord heslo parola motdepasse passord adgangskode salasana haslo sifre parool
     geslo lozinka zaporka pasahitza contrasenya laluan kodeord sandi bindpw
+    sshpass ftppass smtppass mailpass authpass loginpass wifipass mysqlpass sqlpass redispass mqttpass ldappass proxypass vpnpass
     userpass dbpass rootpw userpw dbpw adminpass adminpw mypass passwordfor parole jelszo jelsz\xf3 keypass storepass keystorepass psk""".split()
 )
 _SECRET = frozenset(
@@ -30,7 +31,7 @@ _SECRET = frozenset(
     authtoken accesstoken bearer jwt authorization auth sessionid sessid phpsessid jsessionid connectionstring connstr
     accountkey sharedkey masterkey signingkey encryptionkey apitoken apisecret clientsecret appsecret appkey sas sastoken
     webhooksecret signature sig hmac xsrf csrftoken otp totp mfa seed mnemonic cookie cookies license serial nonce
-    clave schluessel schl\xfcssel geheimnis jeton clef segredo pat""".split()
+    clave schluessel schl\xfcssel geheimnis jeton clef segredo pat aspxauth""".split()
 )
 _PIN = frozenset(b"pin pincode pins cvv cvc cvv2 cvc2".split())
 # A `key` is a secret with one of these before it ...
@@ -50,7 +51,7 @@ _NOT_KEY_OF = frozenset(
     ctrl alt meta home end up down left right any press return backspace delete space function_name dedup dedupe idempotency
     routing binding correlation feature flag metric trace event error locale lang language setting option property attr attribute
     header env parent child node edge series chart theme color css style image media answer major minor musical house piano car
-    door kms no the a this that each per one next same new old wrong every of by for in""".split()
+    door kms socket websocket restore no the a this that each per one next same new old wrong every of by for in""".split()
 )
 _TAKES_BACK = frozenset(
     b"""id ids url urls uri uris name names type types count counts counter length len size file files filename path paths dir

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CARD = r"(?:^|[^\w.+/%=-]|[a-z]=)((?:[0-9][ -]?){12,18}[0-9])(?:[^\w/%-]|$)"
+_CARD = r"(?:^|[^\w.+/%=-]|[a-z]=|(?:PAN|CARD|NUMBER|CC)=)((?:[0-9][ -]?){12,18}[0-9])(?:[^\w/%-]|$)"
 
 
 def cards(scan: Scan) -> Iterator[Span]:
@@ -53,7 +53,7 @@ _LONG = r"[A-Za-z0-9_+/=.~-]{20,}"
 _NEAR_WORD = Lazy(
     rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]key|credential|creds|auth|bearer|fernet|hmac|cipher|wallet|\bwif\b|privkey"
 )
-_NOT_NEAR = r"public|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation|pk_(?:live|test)_|publishable"
+_NOT_NEAR = r"public|websocket-key|restore-keys|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation|pk_(?:live|test)_|publishable"
 IDENTIFIES = Lazy(rb"(?:id|arn|name|uuid)[\"'\s:=]*$")
 
 

@@ -28,6 +28,7 @@ from .values import (
     is_placeholder,
     is_random,
     is_reference,
+    is_scrambled,
     is_uuid,
     is_wordy,
 )
@@ -56,7 +57,7 @@ _PROSE = (
 _NEXT_CODE = Lazy(rb"[\s,;]{1,4}(?:and[ ]|[-*\d.]{1,3}[ ])?([A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}|\d{5,8})\b")
 _CALL = Lazy(rb"[A-Za-z_$][\w$.]*+[(\[]")
 _PROSE_BARE = (
-    r"(?i)\b(?:pass(?:word|phrase|code|wd)?|pwd|pw|pin|(?:security|unlock|door|gate|alarm|safe|garage|access) code|token|secret|api[ -]?key|key|cvv|cvc|otp|code|kennwort|passwort|contrase\xf1a|mot de passe|senha)[\"'*]{0,2}[ \t]*"
+    r"(?i)\b(?:pass(?:word|phrase|code|wd)?|pwd|pw|pin(?:[ -]code)?|(?:security|unlock|door|gate|alarm|safe|garage|access) code|token|secret|api[ -]?key|key|cvv|cvc|otp|code|kennwort|passwort|contrase\xf1a|mot de passe|senha)[\"'*]{0,2}[ \t]*"
     r"(?:\([^()\n\x01]{0,30}\)[ \t]*)?(?:[ \t]|[ \t]/|[ \t]\|[ \t])[ \t]*(\"[^\"\n\x01]{4,}\"|'[^'\n\x01]{4,}'|`[^`\n\x01]{4,}`|[^\s\x01\"'`]{3,})"
 )
 # The value has a digit or a symbol: to ask for it here spares re2 all other words.
@@ -127,6 +128,11 @@ def _is_strong(value: bytes) -> bool:
     return (letters_digits or inner) and not is_wordy_token(value)
 
 
+def _is_numbered(value: bytes) -> bool:
+    """`Sparrow-12`, right after the word for it; elsewhere it would be a step, a ticket or a standard."""
+    return rx(rb"[A-Z]?[a-z]{4,}-\d{1,4}").fullmatch(value) is not None and not is_wordy_token(value)
+
+
 def is_wordy_token(value: bytes) -> bool:
     """Ordinary things with digits in them: `oauth2`, `sha256`, `utf-8`, `s3`, `v2`, `step-1`, `don't`, `user's`, `client-side`."""
     return rx(rb"(?i)oauth2?(?:\.0)?|sha-?\d+|md5|utf-?\d+|s3|ec2|k8s|v\d+|base\d+|rs\d{3}|hs\d{3}|es\d{3}|ed25519|aes-?\d+(?:-\w+)?|http/?\d?|ipv[46]|x509|rfc\d+|[a-z]+'[a-z]{1,2}|2fa|"
@@ -184,7 +190,9 @@ def _ends_in_a_word(data: bytes, start: int, end: int) -> bool:
     if not bare.isalpha():
         return _CALL.match(run) is not None or _holds_nothing(data, run, start, end)
     after = end - len(run) + len(bare)
-    return data[after : after + 1] in _GOES_ON or not bare.islower() or len(bare) < 5 or bare in PREDICATES
+    return (
+        data[after : after + 1] in _GOES_ON or not bare.islower() or len(bare) < 5 or bare in PREDICATES
+    ) and not is_scrambled(bare)
 
 
 def _holds_nothing(data: bytes, run: bytes, start: int, end: int) -> bool:
@@ -228,9 +236,12 @@ def sentences(scan: Scan) -> Iterator[Span]:
     for found in _worth(_PROSE, scan, _ends_in_a_word):
         start, end, quoted = _unquote(data, *found.span(4))
         word = data[start:end]
+        if start in taken and b"codes" in found.group(1).lower():
+            yield from _codes(data, end)  # the first is found already, by its name
         if start in taken or (
             not quoted
             and word.isalpha()
+            and not scan.recall("scrambled", word, is_scrambled)
             and (not word.islower() or len(word) < 5 or word in PREDICATES or data[end : end + 1] not in _STOPS)
         ):
             continue  # a word of the sentence; most matches end here
@@ -269,15 +280,13 @@ def sentences(scan: Scan) -> Iterator[Span]:
                 if len(digits.group()) >= 4 or noun.startswith((b"cv", b"pin", b"security")):
                     yield Span(start, start + digits.end(), "pin", 2)
             elif (
-                rx(rb"[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}").fullmatch(word)
+                rx(rb"[A-Z]-\d{6}|[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}").fullmatch(word)
                 and has_digit(word)
                 and not is_wordy(word)
             ):
                 yield Span(start, end, "pin", 2)
-            while b"codes" in noun and (more := _NEXT_CODE.match(data, end, end + 64)):
-                start, end = more.span(1)
-                if has_digit(data[start:end]):
-                    yield Span(start, end, "pin", 2)
+            if b"codes" in noun:
+                yield from _codes(data, end)
         elif kind == "phrase":
             if quoted and scan.judge("phrase", word, quoted=True, strict=False):
                 yield Span(start, end, "passphrase", 2)
@@ -288,6 +297,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
                 if (
                     quoted
                     and not is_label(word)
+                    and not all(is_wordy_token(part) or is_placeholder(part) for part in word.split())
                     and (
                         has_digit(word)
                         or (
@@ -306,9 +316,16 @@ def sentences(scan: Scan) -> Iterator[Span]:
                     and not is_label(word)
                 ):
                     yield Span(start, end, "password", 2)
-            elif (scan.recall("strong", word, _is_strong) and is_password(word, quoted=False)) or (
-                word.isdigit() and 4 <= len(word) <= 12 and not is_year(word)
-            ):
+            elif (
+                (scan.recall("strong", word, _is_strong) and is_password(word, quoted=False))
+                or (
+                    found.start(2) < 0
+                    and data[end : end + 1] in _STOPS
+                    and data[max(0, start - 2) : start] != b"- "
+                    and scan.recall("numbered", word, _is_numbered)
+                )
+                or scan.recall("scrambled", word, is_scrambled)
+            ) or (word.isdigit() and 4 <= len(word) <= 12 and not is_year(word)):
                 yield Span(start, end, "password", 2)
             elif (rx(rb"[a-z]{5,}").fullmatch(word) and word not in PREDICATES and not is_predicate(word) and rx(rb"[ \t]*[.!]?[ \t]*(?:\r?\n|$|\))").match(data[end : end + 8])
                   and rx(rb"(?i)(?:\b(?:is|ist|es|est|was)|:)[ \t]*[:]?[ \t]*$").search(data[max(found.start(), start - 8) : start]) and found.start(2) < 0 and not is_monotone(word)
@@ -319,6 +336,14 @@ def sentences(scan: Scan) -> Iterator[Span]:
                 yield Span(start, end, "api-key", 2)
         elif quoted and len(word) >= 8 and _is_strong(word) and tail:
             yield Span(start, end, "api-key", 3)
+
+
+def _codes(data: bytes, end: int) -> Iterator[Span]:
+    """Those that follow the first one."""
+    while more := _NEXT_CODE.match(data, end, end + 64):
+        start, end = more.span(1)
+        if has_digit(data[start:end]):
+            yield Span(start, end, "pin", 2)
 
 
 def nouns(scan: Scan) -> Iterator[Span]:
@@ -374,6 +399,11 @@ def nouns(scan: Scan) -> Iterator[Span]:
             and rx(rb"[A-Za-z]{4,}[0-9]{2,6}").fullmatch(word) is not None
             and data[end : end + 1] in (b"", b"\n", b"\r")
             and scan.recall("strong", word, _is_strong)
+        ) or (
+            noun.startswith((*_SAID_BEFORE, b"kennwort", b"passwort"))
+            and data[end : end + 1] in (b"", b"\n", b"\r")
+            and len(word) >= 8
+            and scan.recall("numbered", word, _is_numbered)
         ):
             yield Span(start, end, "password", 3)  # the last word of its line: a setting
         elif (
@@ -397,6 +427,9 @@ def nouns(scan: Scan) -> Iterator[Span]:
                 )
 
 
+_AROUND = (b'"', b"'", b"`")
+
+
 def pairs(scan: Scan) -> Iterator[Span]:
     """`... is my password`, `log in with kim / ...`."""
     data, taken = scan.data, scan.taken
@@ -409,8 +442,20 @@ def pairs(scan: Scan) -> Iterator[Span]:
         if (
             len(word) >= 6
             and scan.recall("strong", word, _is_strong)
-            and (classes(word) >= 3 or is_random(word, 12))
-            and (has_symbol(word) or not is_wordy(word))
+            and (
+                (
+                    (classes(word) >= 3 or is_random(word, 12))
+                    and (has_symbol(word) or not is_wordy(word))
+                    # `picked from 1a2b3c (token cleanup)`
+                    and not (is_hex(word) and data[end : end + 2] == b" (")
+                )
+                or (
+                    data[start - 1 : start] in _AROUND
+                    and data[end : end + 1] == data[start - 1 : start]
+                    and has_digit(word)
+                    and rx(rb"(?i)pass(?:word|wort|wd|phrase)?$|pwd?$").search(data, found.start(), found.end())
+                )
+            )
         ):
             yield Span(start, end, "password", 3)
     for found in _worth(_PAIR, scan, _ends_dull, lines):
@@ -421,7 +466,16 @@ def pairs(scan: Scan) -> Iterator[Span]:
         if (
             is_password(word, quoted=False)
             and scan.recall("strong", word, _is_strong)
-            and (has_symbol(word) or not is_wordy(word))
+            and (
+                has_symbol(word)
+                or not is_wordy(word)
+                # `log in with kim / falcon7`
+                or (
+                    rx(rb"[A-Za-z]{5,}\d{1,4}").fullmatch(word) is not None
+                    and data[found.end(1) : start].strip(b" \t\"'`*") == b"/"
+                    and _names_a_login(scan.low, start)
+                )
+            )
             and not is_uuid(word)
             and not rx(rb"[/:=(]").search(word)
         ):
@@ -440,8 +494,15 @@ def pairs(scan: Scan) -> Iterator[Span]:
 
 _LINKED = (
     r"(?i)\b(?:pass(?:word|wd|phrase|code|wort|key)?|pwd|pw|secret|token|api[ -]?key|credentials?|creds|kennwort|contrase\xf1a|mot de passe|senha|wachtwoord|heslo|l\xf6senord(?:et)?|passwd)\b"
-    r"[^\n\x01]{0,60}?(?:\b(?:it's|its|it is|is|was|use|used|using|try|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)\b|[(:?]|->|=>|\?{2,20})"
+    r"[^\n\x01]{0,60}?(?:\b(?:(?:re)?set(?: back)? to|(?:has been|was|is|got)(?: now)? (?:re)?(?:set|changed) to|it's|its|it is|is|was|use|used|using|try|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)\b|[(:?]|->|=>|\?{2,20})"
     r"[ \t]*(?:[\"'`(*]{0,2})([^\s\"'`()\x01]{6,64})"
+)
+
+
+_SET_TO = Lazy(rb"(?i)(?:set|set back|changed?) (?:to|from)[ \t\"'`(*]+\Z")
+_FROM, _TO = (
+    Lazy(rb"(?i)from[ \t\"'`(*]+\Z"),
+    Lazy(rb"[\"'`*]{0,2}[ \t]+(?:to|->|=>)[ \t]+[\"'`*]{0,2}([^\s\"'`*()\x01]{6,64})"),
 )
 
 
@@ -452,13 +513,23 @@ def linked(scan: Scan) -> Iterator[Span]:
         whole = found.span()
         start, end, _ = _unquote(data, *found.span(1))
         word = data[start:end]
-        if start in scan.taken or len(word) < 6 or not has_digit(word) or not scan.recall("linked", word, _is_chosen):
+        if start in scan.taken or len(word) < 6 or not has_digit(word):
+            continue
+        # What it was set to is the password, however simple.
+        is_set = _SET_TO.search(data, max(whole[0], start - 16), start) is not None or (
+            _FROM.search(data, max(whole[0], start - 8), start) is not None
+            and b"chang" in scan.low[max(0, whole[0] - 20) : start]
+        )
+        if not scan.recall("strong", word, _is_strong) if is_set else not scan.recall("linked", word, _is_chosen):
             continue
         noun = data[whole[0] : whole[0] + 6].lower()
         if noun.startswith((b"secret", b"token", b"api")) and not (has_symbol(word) or is_random(word, 16)):
             continue
         if IDENTIFIES.search(data[max(whole[0], start - 24) : start].lower()) is None:
             yield Span(start, end, "password", 3)
+            if _FROM.search(data, max(whole[0], start - 8), start) and (to := _TO.match(data, end, end + 90)):
+                if has_digit(to.group(1)) and scan.recall("strong", to.group(1), _is_strong):
+                    yield Span(to.start(1), to.end(1), "password", 3)
 
 
 def _is_chosen(word: bytes) -> bool:
@@ -483,10 +554,11 @@ _MAIL_PAIR = r"[A-Za-z0-9_.+-]+@[A-Za-z0-9.-]+\.[a-z]{2,10}[\"'`*]{0,2}(?:[ \t]*
 _ALONE = r"(?im)^[ \t>*-]*(?:[\w.-]*(?:password|passwd|passwort)|pass|pwd|token|secret|api[ _-]?key|key)[ \t]*\r?\n[ \t>]*([^\s\x01]{8,128})[ \t]*\r?$"
 _APP_QUOTED = r"[\"'`]([a-z]{4}(?:[ ][a-z]{4}){3})[\"'`]"
 _ACCOUNT = r"(?i)(?:^|[\s\"'`(,;])(?:root|admin|administrator|sa|postgres|ubuntu|ec2-user|pi|guest|demo|sysadmin|superuser)[\"'`*]{0,2}[ \t]*[/:][ \t]*[\"'`*]{0,2}([^\s\"'`\x01]{6,64})"
-_SPACED = r"(?im)^[ \t]*(?:(?:set|setenv|setx|env|arg|export)[ \t]+(?:-[a-z]+[ \t]+)?)?([\w.-]*(?:password|passwd|pass|pwd|pw|psk|secret|passphrase|token|key))(?:[ \t]+|[ \t]?[,;][ \t]?)([^\s\"'=:|,;\x01]{8,})[ \t]*[,;]?\r?$"
+_SPACED = r"(?im)^[ \t]*(?:(?:set|setenv|setx|env|arg|export)[ \t]+(?:-[a-z]+[ \t]+)?)?([\w.-]*(?:password|passwd|pass|pwd|pw|psk|secret|passphrase|token|key))(?:[ \t]+|[ \t]?[,;][ \t]?)([^\s\"'=:|,;\x01]{5,})[ \t]*[,;]?\r?$"
 _APP_PASSWORD = (
     r"(?i)app(?:lication)?[ -]?(?:specific[ -])?passw(?:or)?d[^\n\x01]{0,30}?[:= \"'`]([a-z]{4}(?:[ -][a-z]{4}){3})\b"
 )
+_APP_SETTING = r"(?im)pass(?:w(?:or)?d)?[ \t]*[:=][ \t]*([a-z]{4}(?:[ ][a-z]{4}){3})\r?$"
 
 
 _SAID_BEFORE = (b"password ", b"passwd ", b"pwd ", b"pw ", b"password\t")
@@ -495,7 +567,9 @@ _SETS = Lazy(rb"(?:root|bind|db|admin|olc-?root|ldap-?bind|wpa-?)(?:pw|pwd|passw
 
 # An authenticator's secret, as it is shown to be typed.
 _GROUPED = r"(?i)(?:2fa|otp|mfa|authenticator|factor)[^\n\x01]{0,30}?(?:secret|key|seed|code)[^\n\x01]{0,20}?[:= \"'`(]((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})\b"
-_LISTED = (_ACCOUNT, _SPACED, _ALONE, _APP_QUOTED, _APP_PASSWORD, _GROUPED, _QUOTED_MEMORABLE)
+# `what was the password?`, or `use this password:`, and below it a line with nothing else.
+_BELOW = r"(?im)\b(?:password|passwd|passwort|kennwort|passphrase|pw)\b[^\n:?\x01]*[:?]+[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*([^\s\x01]+)[ \t]*\r?$"
+_LISTED = (_BELOW, _APP_SETTING, _ACCOUNT, _SPACED, _ALONE, _APP_QUOTED, _APP_PASSWORD, _GROUPED, _QUOTED_MEMORABLE)
 
 
 def memorables(scan: Scan) -> Iterator[Span]:
@@ -554,9 +628,10 @@ def listed(scan: Scan) -> Iterator[Span]:
     for _, (start, end) in scan.spans(_QUOTED_MEMORABLE, lines):
         if pattern(_PASSWORD_WORD).has(line_around(low, start)):
             yield Span(start, end, "password", 3)
-    for _, (start, end) in scan.spans(_APP_PASSWORD, lines):
-        if not is_placeholder(data[start:end]) and not is_wordy(data[start:end].replace(b" ", b"")):
-            yield Span(start, end, "password", 2)
+    for source in (_APP_PASSWORD, _APP_SETTING):
+        for _, (start, end) in scan.spans(source, lines):
+            if not is_placeholder(data[start:end]) and not is_wordy(data[start:end].replace(b" ", b"")):
+                yield Span(start, end, "password", 2)
     for _, (start, end) in scan.spans(_GROUPED, lines):
         if has_digit(data[start:end]) and not is_monotone(data[start:end].replace(b" ", b"")):
             yield Span(start, end, "api-key", 2)
@@ -573,6 +648,8 @@ def listed(scan: Scan) -> Iterator[Span]:
         kind = kind_of(data[a:b])
         if data[end : end + 1] == b";" and data[b:start].isspace():
             continue  # a statement
+        if end - start < 8 and not (data[a:b].isupper() and has_digit(data[start:end])):
+            continue
         # `ENV DB_PASS tiger42` and `bindpw tiger42` are settings; elsewhere words that follow each other are a sentence.
         sets = kind == "password" and (
             data[a:b].isupper()
@@ -582,6 +659,16 @@ def listed(scan: Scan) -> Iterator[Span]:
         if kind is not None and scan.judge(kind, data[start:end], quoted=sets, strict=not sets):
             yield Span(start, end, family_of(kind), 3)
     if b"\n" in data:
+        for whole, value_span in scan.everywhere(_BELOW):
+            start, end, _ = _unquote(data, *value_span)
+            value = data[start:end]
+            if value_span[0] - whole[0] > 90 or not 6 <= len(value) <= 128:
+                continue  # counted here: re2 would need a state for each
+            if start not in scan.taken and (
+                (has_digit(value) and scan.recall("linked", value, _is_chosen))
+                or (is_hex(value) and is_random(value, 32))
+            ):
+                yield Span(start, end, "password", 3)
         for _, value_span in scan.everywhere(_ALONE):
             start, end, _ = _unquote(data, *value_span)
             value = data[start:end]

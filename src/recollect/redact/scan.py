@@ -20,6 +20,7 @@ from .values import (
     is_password,
     is_placeholder,
     is_reference,
+    is_scrambled,
     is_wordy,
 )
 
@@ -527,13 +528,13 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
                 and (classes(value) >= 3 or is_noise(value, 12))
                 and not is_wordy(value)
             )
-        if not is_choice(value, quoted=quoted or env):
+        if not is_choice(value, quoted=quoted or env or is_scrambled(value)):
             return False
         if quoted or env:
             return not is_label(value)
         # Bare, in a place that may be code: letters alone are a variable or a type.
         if rx(rb"[A-Za-z_]+").fullmatch(value):
-            return False
+            return is_scrambled(value)
         return not rx(rb"[a-z]+(?:[_-][a-z]+)+\d?|[A-Z][a-z]+(?:[A-Z][a-z]+)+\d?").fullmatch(value)
     if kind == "key":
         return (
@@ -596,6 +597,11 @@ _SPEAKS_OF_FORMS = frozenset(
     basic digest random generate generated encrypted encoded decoded plain raw base json yaml xml html form post put header headers cookie session
     page view list item only none null true false test mock fake dummy sample example my your our""".split()
 )
+
+
+def speaks_of_forms(value: bytes) -> bool:
+    """Whether one of the words in it is: `db-credentials`, `Reset_password`."""
+    return not _SPEAKS_OF_FORMS.isdisjoint(rx(rb"[-_]").split(value.lower()))
 
 
 def is_label(value: bytes) -> bool:

@@ -46,6 +46,16 @@ _FOREIGN = (
 )  # fmt: skip
 
 
+# The letters of Europe's languages that Latin-1 lacks, without their marks.
+_LETTERS = dict(
+    zip(
+        range(0x100, 0x180),
+        "AaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIiIiJjKkkLlLlLlLlLlNnNnNnnNnOoOoOoOoRrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs",
+        strict=True,
+    )
+)
+
+
 def to_bytes(text: str) -> bytes:
     """One byte for each character; what Latin-1 lacks becomes `?`."""
     if text.isascii():
@@ -53,7 +63,11 @@ def to_bytes(text: str) -> bytes:
     for foreign, same_length in _FOREIGN:
         if foreign in text:
             text = text.replace(foreign, same_length)
-    return text.encode("latin-1", "replace")
+    try:
+        return text.encode("latin-1")
+    except UnicodeEncodeError:
+        # A `?` in the middle would make a symbol of a letter, and a password of its word.
+        return text.translate(_LETTERS).encode("latin-1", "replace")
 
 
 ANNOUNCING = (
@@ -150,6 +164,13 @@ ANNOUNCING = (
     "kinit",
     "alias set",
     "host add",
+    "securestring",
+    "aes.",
+    "http-basic",
+    "accounts:",
+    "sequelize",
+    "proxy-user",
+    "isakmp",
 )
 """The words of `is_announced`; a test keeps the two equal."""
 
@@ -174,7 +195,8 @@ def is_announced(low: str) -> bool:
         or "keygen" in low or "root" in low or "admin" in low or "/p:" in low or "thin:" in low or "sqlplus" in low or "wallet" in low or "live_" in low
         or "-u " in low or "basic " in low or "digest " in low or " -p" in low or "sudo -s" in low
         or " -a " in low or " -w " in low or "client(" in low or "wifi:" in low or "cryptsetup" in low or "kinit" in low
-        or "alias set" in low or "host add" in low
+        or "alias set" in low or "host add" in low or "securestring" in low or "aes." in low or "http-basic" in low
+        or "accounts:" in low or "sequelize" in low or "proxy-user" in low or "isakmp" in low
     )  # fmt: skip
 
 

@@ -263,7 +263,7 @@ def _looks(scan: Scan, announced: bool, digits: int, policy: Policy) -> Iterator
     looks: list[tuple[Look, ...]] = []
     if scan.longest >= 16:
         looks.append((context.tokens,))
-    if b"PRIVATE KEY" in data or b"PuTTY-User" in data or b"LS0tLS1CRUdJTi" in data:
+    if b"PRIVATE KEY" in data or b"PuTTY-User" in data or b"LS0tLS1CRUdJTi" in data or b"RSAKeyValue" in data:
         looks.append((context.private_keys,))
     if digits >= 14:
         looks.append((context.cards,))

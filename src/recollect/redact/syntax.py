@@ -25,6 +25,7 @@ from .values import (
     is_placeholder,
     is_random,
     is_reference,
+    is_scrambled,
     is_uuid,
     is_wordy,
 )
@@ -42,6 +43,7 @@ _PEM_LINE = Lazy(rb"[A-Za-z0-9+/]{16,}")
 _PPK_END = Lazy(rb"Private-MAC: [0-9a-f]+")
 
 
+_RSA_XML = r"<(?:D|P|Q|DP|DQ|InverseQ)>([A-Za-z0-9+/=\s]{40,})</"
 _ENCODED_PEM = r"\bLS0tLS1CRUdJTi[A-Za-z0-9+/_-]{30,}={0,2}"
 
 
@@ -54,6 +56,9 @@ def private_keys(scan: Scan) -> Iterator[Span]:
             head = data[first : first + min(64, last - first & ~3)].translate(bytes.maketrans(b"-_", b"+/"))
             if b"PRIVATE KEY" in b64decode(head):
                 yield Span(first, last, "private-key", 0)
+    if b"RSAKeyValue" in data:
+        for _, (first, last) in scan.everywhere(_RSA_XML):
+            yield Span(first, last, "private-key", 0)
     done = 0
     for (start, body), _ in scan.everywhere(_PEM):
         if start < done:
@@ -220,6 +225,9 @@ def connection_strings(scan: Scan) -> Iterator[Span]:
             start, end, value = start + 1, end - 1, value[1:-1]
         else:
             value = value.rstrip(b",)")
+            inner = value[1:-1]
+            if value == b"{%b}" % inner and (is_random(inner, 12) or (has_digit(inner) and has_symbol(inner))):
+                start, value = start + 1, inner  # ODBC's way to quote; `{password}` would be filled in
             end = start + len(value)
         around = line_around(data, start)
         if b";" not in around and not rx(rb"(?i)\b(?:host|user|dbname|server|uid)\s?=").search(around):
@@ -232,7 +240,7 @@ def connection_strings(scan: Scan) -> Iterator[Span]:
 
 _AUTH = (
     r"(?i)\b(bearer|basic|digest|token|apikey|api-key|negotiate|ssws|key|hmac|genie ?key|bot|oauth|aws4-hmac-sha256|private-token|sharedaccesssignature|awssig|splunk|"
-    r"discogs token=|token token=|jwt)[ \t]+(?:token=|key=)?[\"']?([A-Za-z0-9_.~+/=:%|-]{8,})"
+    r"discogs token=|token token=|jwt)[ \t]+(?:[\"'][ \t]*[+.][ \t]*[\"'])?(?:token=|key=)?[\"']?([A-Za-z0-9_.~+/=:%|-]{8,})"
 )
 _AUTH_HEADER = (
     r"(?i)(?:authorization|x-auth|auth)[\"'\\]{0,2}[ \t]*[:=,][ \t]*[\"'`\\]{0,3}[ \t]*([A-Za-z0-9_.~+/=:-]{8,})"
@@ -370,7 +378,7 @@ _SHORT_FLAGS = (
     (r"(?i)\b(?:rabbitmqctl|rabbitmqadmin)\b[^\n\x01]*?(?:add_user|change_password)[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "rabbitmq"),
     (r"(?i)\bsnmp-server[ \t]+community[ \t]+([^\s\"'\x01]{4,})()()", "snmp-server"),
     (r"(?i)\b(?:sqlplus|expdp|impdp|sqlldr|rman)[ \t]+(?:-\w+[ \t]+)*[\"']?[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "sqlplus expdp impdp sqlldr"),
-    (r"(?i)\b(?:hmac\.new\(|AES\.new\(|Fernet\(|create(?:Hmac|Cipheriv|Decipheriv)\([^,\n\x01]{1,40},|SecretKeySpec\(|Mac::new_from_slice\(|\bkey[ \t]*=[ \t]*(?:bytes\.fromhex|bytearray\.fromhex|(?:binascii\.)?unhexlify)\()[ \t]*[rbu]?[\"']([^\"'\n\x01]{8,})[\"']()()", "hmac aes fernet cipher fromhex unhexlify"),
+    (r"(?i)\b(?:hmac\.new\(|AES\.new\(|Fernet\(|create(?:Hmac|Cipheriv|Decipheriv)\([^,\n\x01]{1,40},|AES\.(?:en|de)crypt\([^,\n\x01]{1,60},|SecretKeySpec\(|Mac::new_from_slice\(|\bkey[ \t]*=[ \t]*(?:bytes\.fromhex|bytearray\.fromhex|(?:binascii\.)?unhexlify)\()[ \t]*[rbu]?[\"']([^\"'\n\x01]{8,})[\"']()()", "hmac aes fernet cipher fromhex unhexlify"),
     (r"(?i)\bssh-keygen\b[^\n\x01]*?[ \t]-N[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "keygen"),
     (r"(?i)\boracle:(?:thin|oci):[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "thin: oci:"),
     (r"(?i)\bjwt\w*\.(?:encode|sign|decode|verify)\w*\([^\n\x01]{1,100}?,[ \t]*b?[\"']([^\"'\n\x01]{6,})[\"'][ \t]*[,)]()()", "jwt"),
@@ -403,12 +411,21 @@ _SHORT_FLAGS = (
     (r"(?i)\benable[ \t]+(?:secret|password)[ \t]+(?:level[ \t]+[0-9]+[ \t]+)?(?:[05789][ \t]+)?([^\s\"'\x01]{5,})()()", "enable%secret enable%password"),
     (r"(?i)\bnickserv\b[^\n\x01]{0,20}?identify[ \t]+(?:[\w-]+[ \t]+)?([^\s\"'\x01]{5,})()()", "nickserv"),
     (r"(?i)[ \t]/(?:password|passwd|pwd|pass|rp)[: ][\"']?([^\s\"'\x01*%$/]{4,})()()", "/password /passwd /pwd /pass /rp"),
+    (r"(?i)\bconfig[ \t]+(?:--?\w+[ \t]+)*http-basic\.[^\s\x01]+[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "http-basic"),
+    (r"(?i)\baccounts[ \t]*:[ \t]*\[[ \t\r\n]*[\"'](?:0x)?([0-9a-f]{64})[\"']()()", "accounts:"),
+    (r"(?i)[\"']([^\"'\n\x01]{4,})[\"'][ \t]*\|[ \t]*ConvertTo-SecureString()()", "securestring"),
+    (r"(?i)\b(?:tacacs-server[ \t]+(?:host[ \t]+[^\s\x01]+[ \t]+)?key|isakmp[ \t]+key|key-string|auth_pass|message-digest-key[ \t]+[0-9]+[ \t]+md5)[ \t]+(?:[0-9][ \t]+)?([^\s\"'\x01=:]{5,64})()()", "tacacs-server isakmp%key key-string auth_pass message-digest-key"),
+    (r"(?i)\boption[ \t]+(?:key|password|psk)[ \t]+[\"']([^\"'\n\x01]{8,63})[\"']()()", "option%key option%password option%psk"),
+    (r"(?i)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"'][ \t]*,[ \t]*forKey:[ \t]*[\"'][\w.-]*(?:passw(?:or)?d|pwd|token|secret|pin|passcode)[\"']()()", "forkey:"),
+    (r"(?i)\b(?:cookieParser\(|openssl_(?:en|de)crypt\([^,\n\x01]{1,60},[^,\n\x01]{1,40},)[ \t]*[\"']([^\"'\n\x01]{6,})[\"']()()", "cookieparser( openssl_encrypt openssl_decrypt"),
+    (r"(?i)\bsecrets?[ \t]+set[ \t][^\n|\x01]*?(?:--body|-b)[ =][\"']?([^\s\"'\x01]{6,})()()", "secret%set secrets%set"),
+    (r"(?i)\bconfig[ \t]+set[ \t]+(?:--?\w+[ \t]+)*--secret[ \t]+[^\s\x01-][^\s\x01]*[ \t]+[\"']?([^\s\"'\x01-][^\s\"'\x01]{4,})()()", "--secret"),
     (r"(?i)\bnet[ \t]+(?:user|use)[ \t]+(?:[a-z]:[ \t]+)?[^\s\x01]+[ \t]+(?:/user:[^\s\x01]+[ \t]+)?([^\s/\"'\x01]{4,64})()()", "net%use"),
 )  # fmt: skip
 
 
 # Asked only where one of their words stands, though they would match without it.
-_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign directoryentry")  # fmt: skip
+_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|Sequelize|username_pw_set|smtp\.Auth|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set")  # fmt: skip
 _CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect")  # fmt: skip
 
 
@@ -431,7 +448,7 @@ def flags(scan: Scan) -> Iterator[Span]:
             if scan.judge(
                 kind,
                 word,
-                quoted=True if kind == "password" and has_digit(word) else quoted,
+                quoted=True if kind == "password" and (has_digit(word) or is_scrambled(word)) else quoted,
                 strict=kind != "password",
             ):
                 yield Span(start, end, family_of(kind), 2)
@@ -472,7 +489,7 @@ def commands(scan: Scan) -> Iterator[Span]:
             if words.startswith("identified") and found.start(3) >= 0:
                 if not has_digit(word) or not data[found.start() : start].lower().rstrip().endswith(b"by"):
                     continue  # `identified by the`, `identified as v2`
-            if words.startswith("enable") and not has_digit(word) and not has_symbol(word):
+            if words.startswith(("enable", "option")) and not has_digit(word) and not has_symbol(word):
                 continue  # `enable secret rotation`
             if words.startswith("send") and b"assw" not in low[max(0, start - 90) : end + 40]:
                 continue
@@ -485,7 +502,9 @@ def commands(scan: Scan) -> Iterator[Span]:
             ):
                 continue
             if rx(rb"\d+:\d+").fullmatch(word) or (
-                words.startswith("connect") and not (has_digit(word) and has_alpha(word) and not is_path(word))
+                words.startswith("connect")
+                and not (has_digit(word) and has_alpha(word) and not is_path(word))
+                and low[found.start() : found.start() + 11] != b"wifi.begin("
             ):
                 continue
             if scan.recall("flag", word, _is_flag_value):

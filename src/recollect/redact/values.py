@@ -18,7 +18,7 @@ PLACEHOLDERS = frozenset(
     string str text hidden required optional nullable int integer number float bool boolean bytes any object array list
     dict map void char varchar unknown invalid incorrect wrong missing unset disabled enabled auto automatic prompt ask
     example sample dummy fake placeholder redacted removed masked hidden omitted filtered censored scrubbed sensitive
-    foo bar baz qux foobar test testing tester demo user username admin_password root_password
+    foo bar baz qux foobar foobared test testing tester demo user username admin_password root_password
     mypassword my_password my-password yourpassword your_password mysecret my_secret my-secret mytoken my_token my-token
     mykey my_key my-key my_api_key myapikey my-api-key secretkey secret_key secret-key supersecretkey
     bearer basic digest oauth oauth2 jwt session cookie header query body form json env environ environment vault
@@ -42,7 +42,7 @@ def _is_filling(low: bytes) -> bool:
 
 # A reference to a value kept elsewhere: a variable, a template, a vault.
 _REFERENCE = (
-    r"\$\{|\$\(|^\$[A-Za-z_]\w*(?:$|[/.:\[])|^\$[0-9@*#]$|\{\{|\}\}|\{[A-Za-z_][\w.]*\}|%[A-Za-z_]\w*%$|%\(|%[sdvqr]$|^@[\w.]+@$|#\{|<%|^!(?:[01]\b|!?[A-Za-z_/]+(?:$|[ \t]))|^&[a-z]+$|^\*[a-z_]+$"
+    r"\$\{|\$\(|^\$[A-Za-z_]\w*(?:$|[/.:\[]|->)|^\$[0-9@*#]$|\{\{|\}\}|\{[A-Za-z_][\w.]*\}|%[A-Za-z_]\w*%$|%\(|%[sdvqr]$|^@[\w.]+@$|^@[A-Z]\w*\(|#\{|<%|^!(?:[01]\b|!?[A-Za-z_/-]+(?:$|[ \t]))|^&[a-z]+$|^\*[a-z_]+$"
     r"|^(?:vault|op|arn|ssm|sm|secretsmanager|gcp-sm|file|env|ref\+?\w*|awssm|keyring|projects)[:/]"
     r"|^ENC\[|^<|^\[|^\{|^/[\w.-]+/|^\./|^~/|^[A-Za-z]:\\|^https?://[^\s:@/]+(?:[/?#]|$)|^https?://[^\s@]*$"
 )
@@ -64,6 +64,7 @@ _CAMEL = Lazy(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _PARTS = Lazy(rb"[-_.:/]")
 _GROUPS = Lazy(rb"[ -]")
 _TURNS = Lazy(rb"[0-9](?=[A-Za-z])")
+_UPTURNS = Lazy(rb"[a-z](?=[A-Z])")
 _CONSONANTS = Lazy(rb"[bcdfghjklmnpqrstvwxz]{5,}", 2)
 _UUID = Lazy(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _HEX = Lazy(rb"(?:0x)?[0-9a-fA-F]+")
@@ -254,6 +255,16 @@ def is_wordy(value: bytes) -> bool:
         ):
             good += size
     return good >= 0.75 * letters
+
+
+def is_scrambled(value: bytes) -> bool:
+    """Letters alone, but of both cases in no order, as a generator strings them together; names are made of longer words."""
+    size = len(value)
+    if size < 10 or not value.isalpha() or len(_UPTURNS.findall(value)) < 3:
+        return False
+    words = len(_CAMEL.findall(value))
+    # Of more than five words that are so short, most have two letters at most, and `is_wordy` would not hear of them.
+    return 5 * size <= 13 * words and (words > 5 or not is_wordy(value)) and has_entropy(value, 2.75)
 
 
 def is_random(value: bytes, least: int = 16) -> bool:
