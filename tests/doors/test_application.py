@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -358,6 +359,37 @@ def test_a_failing_model_is_told_in_plain_words(store: recollect.Store, monkeypa
     assert "canary-7731" not in app.text
 
 
+def test_what_was_said_is_kept_when_the_model_cannot_be_had(
+    store: recollect.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOLLECT_CHAT_MODEL", "nonsense:none")
+    app = App().say("Remember I prefer trains")
+    assert app.said[0] == "Remember I prefer trains"
+    assert "'nonsense:none' cannot be used" in app.text
+    assert app.listed == ["Remember I prefer trains"]
+    assert [(e.kind, e.role) for e in store.read(app.conversation)] == [("message", "user"), ("error", None)]
+    app.click("again")  # still not: it is said again, and nothing is doubled
+    assert "'nonsense:none' cannot be used" in app.text
+    assert [e.role for e in store.read(app.conversation, kinds=["message"])] == ["user"]
+    monkeypatch.delenv("RECOLLECT_CHAT_MODEL")
+    app = restart(chat=app.conversation).click("again")
+    assert app.said[0] == "Remember I prefer trains"
+    assert "Prefers trains" in app.said[-1]
+    app.say("What are my preferences?")
+    assert "trains" in app.said[-1]
+
+
+def test_what_was_said_is_kept_when_nothing_can_be_looked_up_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise recollect.RecollectError("The index cannot be read.")
+
+    app = App()
+    monkeypatch.setattr(recollect.Store, "context", broken)
+    app.say("We go to Porto in May")
+    assert app.said[0] == "We go to Porto in May"
+    assert len(app.said) == 2
+
+
 # -- time travel
 
 
@@ -610,6 +642,28 @@ def test_a_wrong_setting_is_told_and_changes_nothing(tmp_path: Path) -> None:
     assert recollect.Settings.load().allow_hosts == ()
     app.at.text_input(key="set-allow_hosts").set_value("example.com, other.org:8080").run()
     assert recollect.Settings.load().allow_hosts == ("example.com", "other.org:8080")
+
+
+def test_a_model_is_tried_when_it_is_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would go wrong at the first question is said where the name was typed: names, packages and hosts."""
+    monkeypatch.setitem(sys.modules, "langchain_ollama", None)
+    app = App().go("settings")
+    app.at.segmented_control(key="settings-tab").set_value("Model").run()
+    name = app.at.text_input(key="set-chat_model")
+    name.set_value("ollama:llama3.2").run()
+    assert [e.value for e in app.at.success] == []
+    assert "Saved, but it cannot be used yet" in app.at.warning[0].value
+    assert "langchain-ollama" in app.at.warning[0].value
+    assert recollect.Settings.load().chat_model == "ollama:llama3.2"
+    app.at.text_input(key="set-chat_model").set_value("openai:small").run()
+    assert "cannot be used" in app.at.warning[0].value
+    app.at.text_input(key="set-chat_model_url").set_value("http://models.example:1234/v1").run()
+    assert "allow_hosts" in app.at.warning[0].value
+    app.at.text_input(key="set-chat_model_url").set_value("http://localhost:1234/v1").run()
+    assert not app.at.warning
+    assert app.at.success[0].value.startswith("Saved.")
+    app.at.text_input(key="set-chat_model").set_value("").run()
+    assert app.at.success[0].value == "Saved."
 
 
 def test_what_the_environment_says_cannot_be_changed(monkeypatch: pytest.MonkeyPatch) -> None:
