@@ -63,6 +63,19 @@ def test_what_was_told_in_one_conversation_is_known_in_a_new_one() -> None:
     assert len(app.listed) == 2
 
 
+def test_each_example_is_understood_without_a_model() -> None:
+    """Whatever the store holds, even nothing: a first click must not be answered with "nothing about that"."""
+    from recollect.respond import NO_MODEL
+
+    app = App()
+    for i in range(len(chat.EXAMPLES)):
+        app.click("new")
+        app.click(f"example-{i}")
+        app.run()
+        assert app.said[0] == chat.EXAMPLES[i]
+        assert NO_MODEL not in app.said[1], app.said
+
+
 def test_the_same_on_postgres(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECOLLECT_DATABASE", postgres_url)
     app = App().say("Remember I prefer dark mode")
