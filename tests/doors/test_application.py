@@ -605,6 +605,24 @@ def test_search_marks_the_words_filters_and_jumps(store: recollect.Store) -> Non
     assert "Nothing was found" in app.text
 
 
+def test_what_is_only_on_another_branch_is_found_when_it_is_asked_for(store: recollect.Store) -> None:
+    c = store.create(title="Garden")
+    store.append(c, role="user", text="Where do the roses go?")
+    other = store.fork(c, 1, name="tulips")
+    store.append(c, role="user", text="Plant the tulips in rows", branch=other)
+    app = App().go("search")
+    assert "search-every" not in [b.key for b in app.at.button]
+    app.at.text_input(key="search-question").set_value("tulips in rows").run()
+    assert "Other branches have something" in app.text
+    app.click("search-every")
+    assert "rows</mark>" in app.text
+    app.click("hit-go-0")
+    assert app.at.session_state["chat_branch"] == "tulips"
+    app.go("search")
+    app.at.text_input(key="search-question").set_value("xyzzy").run()
+    assert "Other branches" not in app.text
+
+
 def test_the_timeline_replays_with_tasks_diffs_and_reasoning(store: recollect.Store) -> None:
     from sample import record
 

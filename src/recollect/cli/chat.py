@@ -26,7 +26,7 @@ from . import output
 from .conversations import PANEL, called, header
 from .interrupts import Interrupts
 from .lines import QUOTES, ask_line, joined, piped, prepare_typing
-from .search import show_hits
+from .search import elsewhere, show_hits
 from .session import BranchName, Session, command, complete_conversation
 
 if TYPE_CHECKING:
@@ -503,9 +503,11 @@ class Talk:
             raise InvalidInput("/search takes what to look for.")
         hits = self.s.store.search(rest, limit=8)
         if hits:
-            show_hits(self.s, rest, hits, explain=False)
+            whole = f"{self.s.command('search', rest, '--json')} lists them"
+            show_hits(self.s, rest, hits, explain=False, rest=whole)
         else:
             output.line("Nothing was found.")
+        elsewhere(self.s, rest, hits)
 
     def _why(self, rest: str) -> None:
         if self._asked is None:
