@@ -430,6 +430,14 @@ def test_forking_editing_resuming_and_both_branches_shown(store: recollect.Store
     assert app.said[0] == "Remember I prefer coffee"
 
 
+def test_an_input_is_called_one(store: recollect.Store) -> None:
+    """LangGraph counts the first input as step -1, which is no news to anybody."""
+    app = App().say("We go to Porto in May").go("time_travel")
+    labels = [b.label for b in app.at.button if (b.key or "").startswith("checkpoint-")]
+    assert "input · before you wrote" in labels[-1]
+    assert "step -1" not in app.text and "step 1" in app.text
+
+
 def test_only_forking_leaves_the_rest_to_the_person(store: recollect.Store) -> None:
     app = App().say("one").say("two")
     app.go("time_travel")
@@ -632,7 +640,7 @@ def test_the_timeline_replays_with_tasks_diffs_and_reasoning(store: recollect.St
     assert "done" in app.text
     app.at.slider(key=f"replay-{c.id}").set_value(5).run()
     assert "in progress" in app.text
-    app.at.slider(key=f"replay-{c.id}").set_value(c.last_seq).run()
+    app.at.slider(key=f"replay-{c.id}").set_value(store.branches(c)[0].head).run()
     artifact = next(e for e in store.read(c) if e.kind == "artifact")
     app.at.session_state[f"event-{artifact.seq}"] = True
     app.run()
@@ -646,6 +654,27 @@ def test_the_timeline_replays_with_tasks_diffs_and_reasoning(store: recollect.St
     app.at.pills(key="timeline-kinds").set_value([]).run()
     app.at.toggle(key="timeline-every").set_value(True).run()
     assert "What if visitors could choose" in app.text
+
+
+def test_the_timeline_ends_where_its_branch_ends(store: recollect.Store) -> None:
+    c = store.create(title="Garden")
+    for n in range(1, 7):
+        store.append(c, role="user", text=f"Said {n}")
+    store.fork(c, 3, name="early")
+    store.fork(c, 0, name="empty")
+    app = App(chat=c.id).go("timeline")
+    assert app.at.slider[0].max == app.at.slider[0].value == 6
+    app.at.selectbox[0].set_value("early").run()
+    assert app.at.slider[0].max == app.at.slider[0].value == 3
+    app.at.toggle(key="timeline-every").set_value(True).run()
+    assert app.at.slider[0].max == 6
+    app.at.slider[0].set_value(5).run()
+    app.at.toggle(key="timeline-every").set_value(False).run()
+    assert app.at.slider[0].value == 3
+    app.at.slider[0].set_value(2).run()
+    assert app.at.slider[0].value == 2
+    app = App(chat=c.id, branch="empty").go("timeline")
+    assert not app.at.slider and "Nothing happened here yet" in app.text
 
 
 # -- settings and health
