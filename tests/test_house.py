@@ -85,6 +85,13 @@ def test_doctor_finds_this_machine_well() -> None:
 # -- what is committed -----------------------------------------------------------------------------------------------
 
 
+def test_recollect_is_installed_from_its_own_folder() -> None:
+    """The name on the public index belongs to somebody else: nobody is told to install that."""
+    wrong = re.compile(r"pip install\s+['\"]?recollect\b")
+    texts = [f for f in tracked_files() if f.suffix in (".py", ".md", ".toml", ".sh", ".js", ".html")]
+    assert [f.name for f in texts if wrong.search(f.read_text("utf-8", "replace"))] == []
+
+
 def test_no_registry_host_is_named() -> None:
     """Packages are named, never where they come from: that is pip's own setting on each machine."""
     hosts = [

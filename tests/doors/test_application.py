@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -60,6 +61,19 @@ def test_what_was_told_in_one_conversation_is_known_in_a_new_one() -> None:
     app.say("What are my preferences?")
     assert "dark mode" in app.said[-1]
     assert len(app.listed) == 2
+
+
+def test_each_example_is_understood_without_a_model() -> None:
+    """Whatever the store holds, even nothing: a first click must not be answered with "nothing about that"."""
+    from recollect.respond import NO_MODEL
+
+    app = App()
+    for i in range(len(chat.EXAMPLES)):
+        app.click("new")
+        app.click(f"example-{i}")
+        app.run()
+        assert app.said[0] == chat.EXAMPLES[i]
+        assert NO_MODEL not in app.said[1], app.said
 
 
 def test_the_same_on_postgres(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -358,6 +372,37 @@ def test_a_failing_model_is_told_in_plain_words(store: recollect.Store, monkeypa
     assert "canary-7731" not in app.text
 
 
+def test_what_was_said_is_kept_when_the_model_cannot_be_had(
+    store: recollect.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOLLECT_CHAT_MODEL", "nonsense:none")
+    app = App().say("Remember I prefer trains")
+    assert app.said[0] == "Remember I prefer trains"
+    assert "'nonsense:none' cannot be used" in app.text
+    assert app.listed == ["Remember I prefer trains"]
+    assert [(e.kind, e.role) for e in store.read(app.conversation)] == [("message", "user"), ("error", None)]
+    app.click("again")  # still not: it is said again, and nothing is doubled
+    assert "'nonsense:none' cannot be used" in app.text
+    assert [e.role for e in store.read(app.conversation, kinds=["message"])] == ["user"]
+    monkeypatch.delenv("RECOLLECT_CHAT_MODEL")
+    app = restart(chat=app.conversation).click("again")
+    assert app.said[0] == "Remember I prefer trains"
+    assert "Prefers trains" in app.said[-1]
+    app.say("What are my preferences?")
+    assert "trains" in app.said[-1]
+
+
+def test_what_was_said_is_kept_when_nothing_can_be_looked_up_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise recollect.RecollectError("The index cannot be read.")
+
+    app = App()
+    monkeypatch.setattr(recollect.Store, "context", broken)
+    app.say("We go to Porto in May")
+    assert app.said[0] == "We go to Porto in May"
+    assert len(app.said) == 2
+
+
 # -- time travel
 
 
@@ -383,6 +428,14 @@ def test_forking_editing_resuming_and_both_branches_shown(store: recollect.Store
     assert app.said == first
     app.go("time_travel").click(f"to-{branches[1].name}").go("chat")
     assert app.said[0] == "Remember I prefer coffee"
+
+
+def test_an_input_is_called_one(store: recollect.Store) -> None:
+    """LangGraph counts the first input as step -1, which is no news to anybody."""
+    app = App().say("We go to Porto in May").go("time_travel")
+    labels = [b.label for b in app.at.button if (b.key or "").startswith("checkpoint-")]
+    assert "input · before you wrote" in labels[-1]
+    assert "step -1" not in app.text and "step 1" in app.text
 
 
 def test_only_forking_leaves_the_rest_to_the_person(store: recollect.Store) -> None:
@@ -560,6 +613,24 @@ def test_search_marks_the_words_filters_and_jumps(store: recollect.Store) -> Non
     assert "Nothing was found" in app.text
 
 
+def test_what_is_only_on_another_branch_is_found_when_it_is_asked_for(store: recollect.Store) -> None:
+    c = store.create(title="Garden")
+    store.append(c, role="user", text="Where do the roses go?")
+    other = store.fork(c, 1, name="tulips")
+    store.append(c, role="user", text="Plant the tulips in rows", branch=other)
+    app = App().go("search")
+    assert "search-every" not in [b.key for b in app.at.button]
+    app.at.text_input(key="search-question").set_value("tulips in rows").run()
+    assert "Other branches have something" in app.text
+    app.click("search-every")
+    assert "rows</mark>" in app.text
+    app.click("hit-go-0")
+    assert app.at.session_state["chat_branch"] == "tulips"
+    app.go("search")
+    app.at.text_input(key="search-question").set_value("xyzzy").run()
+    assert "Other branches" not in app.text
+
+
 def test_the_timeline_replays_with_tasks_diffs_and_reasoning(store: recollect.Store) -> None:
     from sample import record
 
@@ -569,7 +640,7 @@ def test_the_timeline_replays_with_tasks_diffs_and_reasoning(store: recollect.St
     assert "done" in app.text
     app.at.slider(key=f"replay-{c.id}").set_value(5).run()
     assert "in progress" in app.text
-    app.at.slider(key=f"replay-{c.id}").set_value(c.last_seq).run()
+    app.at.slider(key=f"replay-{c.id}").set_value(store.branches(c)[0].head).run()
     artifact = next(e for e in store.read(c) if e.kind == "artifact")
     app.at.session_state[f"event-{artifact.seq}"] = True
     app.run()
@@ -583,6 +654,27 @@ def test_the_timeline_replays_with_tasks_diffs_and_reasoning(store: recollect.St
     app.at.pills(key="timeline-kinds").set_value([]).run()
     app.at.toggle(key="timeline-every").set_value(True).run()
     assert "What if visitors could choose" in app.text
+
+
+def test_the_timeline_ends_where_its_branch_ends(store: recollect.Store) -> None:
+    c = store.create(title="Garden")
+    for n in range(1, 7):
+        store.append(c, role="user", text=f"Said {n}")
+    store.fork(c, 3, name="early")
+    store.fork(c, 0, name="empty")
+    app = App(chat=c.id).go("timeline")
+    assert app.at.slider[0].max == app.at.slider[0].value == 6
+    app.at.selectbox[0].set_value("early").run()
+    assert app.at.slider[0].max == app.at.slider[0].value == 3
+    app.at.toggle(key="timeline-every").set_value(True).run()
+    assert app.at.slider[0].max == 6
+    app.at.slider[0].set_value(5).run()
+    app.at.toggle(key="timeline-every").set_value(False).run()
+    assert app.at.slider[0].value == 3
+    app.at.slider[0].set_value(2).run()
+    assert app.at.slider[0].value == 2
+    app = App(chat=c.id, branch="empty").go("timeline")
+    assert not app.at.slider and "Nothing happened here yet" in app.text
 
 
 # -- settings and health
@@ -610,6 +702,28 @@ def test_a_wrong_setting_is_told_and_changes_nothing(tmp_path: Path) -> None:
     assert recollect.Settings.load().allow_hosts == ()
     app.at.text_input(key="set-allow_hosts").set_value("example.com, other.org:8080").run()
     assert recollect.Settings.load().allow_hosts == ("example.com", "other.org:8080")
+
+
+def test_a_model_is_tried_when_it_is_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would go wrong at the first question is said where the name was typed: names, packages and hosts."""
+    monkeypatch.setitem(sys.modules, "langchain_ollama", None)
+    app = App().go("settings")
+    app.at.segmented_control(key="settings-tab").set_value("Model").run()
+    name = app.at.text_input(key="set-chat_model")
+    name.set_value("ollama:llama3.2").run()
+    assert [e.value for e in app.at.success] == []
+    assert "Saved, but it cannot be used yet" in app.at.warning[0].value
+    assert "langchain-ollama" in app.at.warning[0].value
+    assert recollect.Settings.load().chat_model == "ollama:llama3.2"
+    app.at.text_input(key="set-chat_model").set_value("openai:small").run()
+    assert "cannot be used" in app.at.warning[0].value
+    app.at.text_input(key="set-chat_model_url").set_value("http://models.example:1234/v1").run()
+    assert "allow_hosts" in app.at.warning[0].value
+    app.at.text_input(key="set-chat_model_url").set_value("http://localhost:1234/v1").run()
+    assert not app.at.warning
+    assert app.at.success[0].value.startswith("Saved.")
+    app.at.text_input(key="set-chat_model").set_value("").run()
+    assert app.at.success[0].value == "Saved."
 
 
 def test_what_the_environment_says_cannot_be_changed(monkeypatch: pytest.MonkeyPatch) -> None:

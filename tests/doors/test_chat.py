@@ -92,14 +92,31 @@ def test_going_on_with_a_conversation(run: Run, trip: str) -> None:
 
 def test_a_wrong_command_is_told_and_the_rest_goes_on(run: Run, own_store: Path) -> None:
     answer = run("chat", stdin="/nonsense\nRemember I prefer tea\n")
-    assert answer.code == 1 and "/nonsense" in answer.err and "Noted" in answer.out
+    assert answer.code == 2 and "/nonsense" in answer.err and "Noted" in answer.out
     assert "could be" in run("chat", stdin="/f\n").err, "fork or forget"
 
 
 def test_a_model_on_another_machine_is_refused(run: Run) -> None:
     answer = run("chat", "--model", "openai:gpt-4o", "--url", "https://models.example.com/v1", stdin="hello\n")
-    assert answer.code == 1 and "allow_hosts" in answer.err
+    assert answer.code == 2 and "allow_hosts" in answer.err
     assert run("conversations", "--json").json == [], "nothing was begun"
+
+
+def test_a_missing_extra_ends_it_as_it_ends_every_command(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "langchain_ollama", None)
+    answer = run("chat", "--model", "ollama:llama3.2", stdin="hello\n/nonsense\n")
+    assert answer.code == 6 and "langchain-ollama" in answer.err, "the first of what went wrong"
+
+
+def test_searching_in_a_conversation(run: Run, capfd: pytest.CaptureFixture[str]) -> None:
+    """No option of `search` is one of /search; what is only on another branch is hinted at."""
+    said: list[str] = []
+    script = "The tulips are planted in rows\n/fork 0 other\nAnother subject\n/search tulips in rows\n/search xyzzy\n"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("recollect.cli.output.hint", said.append)
+        answer = run("chat", stdin=script)
+    assert answer.out.count("Other branches have something") == 1 and "recollect search" in answer.out
+    assert not any("; --json" in hint for hint in said), said
 
 
 def test_commands_in_a_conversation(run: Run, tmp_path: Path, own_store: Path) -> None:
@@ -133,7 +150,7 @@ never said
     assert "Prefers dark mode" in out and "tokens" in out
     assert "On other now, from #2 on. /switch main goes back." in out and "other (active)" in out
     assert re.search(r"Forgotten: Prefers dark mode.*Nothing is remembered about that.*Remembered again", out, re.S)
-    assert "is there already" in answer.err and answer.code == 1
+    assert "is there already" in answer.err and answer.code == 2
     assert "Memory is switched off for this answer" in out
     assert "never said" not in out
     text = file.read_text()

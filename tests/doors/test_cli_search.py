@@ -118,10 +118,27 @@ def test_filters(run: Run, talks: Path, filters: list[str], found: set[str]) -> 
 def test_branches(run: Run, talks: Path) -> None:
     assert run("fork", "garden", "--at", "1", "--name", "other").code == 0
     assert run("append", "garden", "A zeppelin instead.", "-b", "other").code == 0
-    assert "zeppelin" not in run("search", "zeppelin", "-c", "garden").out.partition("\n")[2]
+    assert "zeppelin instead" not in run("search", "zeppelin", "-c", "garden").out
     answer = run("search", "zeppelin", "-c", "garden", "-b", "other", "-n", "1")
     assert "on other" in answer.out.splitlines()[0]
     assert run("search", "zeppelin", "-b", "other").code == 2
+
+
+def test_all_branches_of_everything(run: Run, talks: Path) -> None:
+    """A branch is one conversation's, all of them are everyone's. What is only on another branch is hinted at."""
+    assert run("fork", "garden", "--at", "2", "--name", "zeppelins").code == 0
+    assert run("append", "garden", "A zeppelin instead.", "-b", "zeppelins").code == 0
+    found = run("search", "zeppelin", "--type", "events", "--branch", "*", "--json").json
+    assert found[0]["branch"] == "zeppelins"
+    assert found[0]["id"] not in {h["id"] for h in run("search", "zeppelin", "--type", "events", "--json").json}
+    hint = "Other branches have something about it: recollect search zeppelin --type events --branch '*'"
+    assert hint in run("search", "zeppelin", "--type", "events").out
+    assert "zeppelin -c garden --branch '*'" in run("search", "zeppelin", "-c", "garden").out
+    assert "Other branches" not in run("search", "zeppelin", "--branch", "*").out
+    assert "Other branches" not in run("search", "xyzzy").out
+    refused = run("search", "zeppelin", "--branch", "zeppelins")
+    assert refused.code == 2 and "'*'" in refused.err
+    assert "'*'" in flat(run("search", "--help").out)
 
 
 def test_json_is_the_hits(run: Run, talks: Path) -> None:

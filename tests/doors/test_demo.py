@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -138,3 +139,22 @@ def test_what_to_try_can_be_copied_from_a_narrow_terminal(
     said = run("demo", str(demo)).out
     for command in ("app", "replay demo-frost", "chat -c demo-agent"):
         assert re.search(rf"recollect -d \S*chat\.db\S* {command}$", said, re.MULTILINE), said
+
+
+def test_only_what_is_there_is_suggested(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a plain install there is neither an agent nor an application: `chat`, `checkpoints` and `app` would fail."""
+    with monkeypatch.context() as plain:
+        for name in ("streamlit", "langgraph", "langchain_core", "recollect.langgraph.graph"):
+            plain.setitem(sys.modules, name, None)
+        said = run("demo", str(tmp_path / "a.db")).out
+        assert "demo-agent" not in said and not re.search(r"a\.db\S* app", said)
+        assert "replay demo-frost" in said
+        assert "pip install '.[ui]'" in said and "--again" in said
+    with monkeypatch.context() as without_page:
+        without_page.setitem(sys.modules, "streamlit", None)
+        said = run("demo", str(tmp_path / "a.db")).out  # LangGraph came later
+        assert "demo-agent" not in said and "pip install '.[ui]'" in said
+        assert "without the agent" in said and "--again" in said
+    said = run("demo", str(tmp_path / "a.db"), "--again").out
+    assert "checkpoints demo-agent" in said and "chat -c demo-agent" in said and "pip install" not in said
+    assert "--again" not in said

@@ -47,6 +47,14 @@ def event(name: str, **payload: Any) -> dict[str, Any]:
 # -- installing ------------------------------------------------------------------------------------------------------
 
 
+def test_alone_it_lists_what_it_can_do(run: Run) -> None:
+    answer = run("hooks")
+    assert answer.code == 0
+    for action in ("install claude-code", "uninstall claude-code", "status", "pause", "resume"):
+        assert f"recollect hooks {action} " in flat(answer.out), answer.out
+    assert set(run("hooks", "--json").json["actions"]) == {"install", "uninstall", "status", "pause", "resume"}
+
+
 def test_install_says_what_it_does_and_asks(run: Run, project: Path, own_store: Path) -> None:
     assert "the agent that is known is claude-code" in flat(run("hooks", "install", "another").err)
     refused = run("hooks", "install", "claude-code")

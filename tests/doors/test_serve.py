@@ -63,6 +63,8 @@ def test_only_this_machine_is_served(run: Run) -> None:
         taken.listen()
         refused = run("serve", "--port", str(taken.getsockname()[1]))
         assert refused.code == 6 and "--port" in refused.err
+        application = run("app", "--port", str(taken.getsockname()[1]))
+        assert application.code == 6 and "is taken" in application.err, "as for every door"
 
 
 def test_beside_the_application_a_taken_port_is_no_riddle(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from scripted import call, scripted
 
 import recollect
-from recollect.errors import HostNotAllowed, InvalidInput, ModelFailed
+from recollect.errors import HostNotAllowed, InvalidInput, ModelFailed, Refused
 from recollect.langgraph import Saver, aask, ask, chat_graph, fork, resume
 from recollect.model import MAIN
 from recollect.search import fence
@@ -267,6 +268,21 @@ def test_an_ollama_elsewhere_is_elsewhere(open_store: Open, monkeypatch: pytest.
     monkeypatch.setenv("OLLAMA_HOST", "gpu.example:11434")
     with pytest.raises(HostNotAllowed, match="gpu"):
         chat_graph("ollama:llama3.2", store=open_store())
+
+
+def test_what_a_model_lacks_is_named(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store()
+    monkeypatch.setitem(sys.modules, "langchain_ollama", None)
+    with pytest.raises(Refused, match=r"pip install langchain-ollama$"):
+        chat_graph("ollama:llama3.2", store=store)
+    monkeypatch.setitem(sys.modules, "langchain_google_genai", None)
+    with pytest.raises(Refused, match=r"pip install langchain-google-genai$"):
+        chat_graph("google_genai:small", store=store)
+    monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
+    with pytest.raises(Refused, match=r"`agent`.*langchain-ollama"):
+        chat_graph("ollama:llama3.2", store=store)
+    with pytest.raises(Refused, match=r"'\.\[agent\]' in Recollect's own folder\.$"):
+        chat_graph("openai:small", store=store, url="http://localhost:9/v1")
 
 
 def test_the_model_of_the_settings_is_used(open_store: Open) -> None:

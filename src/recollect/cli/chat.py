@@ -26,7 +26,7 @@ from . import output
 from .conversations import PANEL, called, header
 from .interrupts import Interrupts
 from .lines import QUOTES, ask_line, joined, piped, prepare_typing
-from .search import show_hits
+from .search import elsewhere, show_hits
 from .session import BranchName, Session, command, complete_conversation
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ def chat(
         s.close()
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(int(talk.failed))
-    if talk.failed:
-        raise typer.Exit(1)
+        os._exit(talk.code)
+    if talk.code:
+        raise typer.Exit(talk.code)
 
 
 class Agent:
@@ -203,7 +203,8 @@ class Talk:
     ) -> None:
         self.s, self._agent, self._memory = s, agent, memory
         self.ctrl_c = Interrupts()
-        self.failed = False
+        self.code = 0
+        """What a pipe ends with: as a command does that stops at the first thing that goes wrong."""
         self.left: list[Answer] = []
         """Answers that were stopped and do not know it yet."""
         self._here = conversation
@@ -309,8 +310,9 @@ class Talk:
         except (RecollectError, OSError) as e:
             if isinstance(e, StoreClosed):
                 raise
-            self.failed = self.failed or not self._interactive
-            output.fail(e)
+            code = output.fail(e)
+            if not self._interactive:
+                self.code = self.code or code
 
     @property
     def _interactive(self) -> bool:
@@ -501,9 +503,11 @@ class Talk:
             raise InvalidInput("/search takes what to look for.")
         hits = self.s.store.search(rest, limit=8)
         if hits:
-            show_hits(self.s, rest, hits, explain=False)
+            whole = f"{self.s.command('search', rest, '--json')} lists them"
+            show_hits(self.s, rest, hits, explain=False, rest=whole)
         else:
             output.line("Nothing was found.")
+        elsewhere(self.s, rest, hits)
 
     def _why(self, rest: str) -> None:
         if self._asked is None:

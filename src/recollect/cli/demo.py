@@ -5,6 +5,7 @@ summarized, and the newest conversation is with the ready agent, so that there a
 turned back, so that the week lies behind us.
 """
 
+import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,12 +43,15 @@ def demo(
             remove(store)
         if not was_there or again:
             record(store)
+        asked = is_there(store, AGENT)
         found = store.stats()
         location = store.location
     if s.json:
         output.emit({"location": location, "recorded": not was_there or again, "stats": found})
         return
-    _tell(s if s.named else Session(location, None, None), location, found, recorded=not was_there or again)
+    _tell(
+        s if s.named else Session(location, None, None), location, found, recorded=not was_there or again, asked=asked
+    )
 
 
 def _where(s: Session, path: Path | None) -> str:
@@ -60,9 +64,9 @@ def _where(s: Session, path: Path | None) -> str:
     return str(Path(config.data_dir(s.settings)) / "demo" / "chat.db")
 
 
-def is_there(store: Store) -> bool:
+def is_there(store: Store, id: str = story.SCENES[0].id) -> bool:
     try:
-        store.get(story.SCENES[0].id)
+        store.get(id)
     except NotFound:
         return False
     return True
@@ -152,20 +156,37 @@ def _clock(at: int) -> Iterator[None]:
         ids.now = real
 
 
-def _tell(named: Session, location: str, found: Stats, *, recorded: bool) -> None:
+def _tell(named: Session, location: str, found: Stats, *, recorded: bool, asked: bool) -> None:
     if not recorded:
         output.line(f"The demo is there already, in {location}. --again records it anew.")
     else:
         output.line(f"Recorded a week of conversations in {location}.")
     conversations, events = output.count(found.conversations, "conversation"), output.count(found.events, "event")
     output.show(output.styled(f"{conversations}, {events}", "dim"), "")
-    output.show("Try", output.tries([
-        (named.command("app"), "look around in the browser"),
-        (named.command("conversations"), "the week, newest first"),
-        (named.command("replay", "demo-frost"), "agents at work: tools, approvals, diffs, tasks"),
-        (named.command("branches", "demo-trip"), "two ways of one conversation"),
-        (named.command("memories", "--state", "all"), "what was learned, replaced, and waits to be looked at"),
-        (named.command("search", "which plants survive frost?"), "find it again"),
-        (named.command("checkpoints", AGENT), "where the agent can be taken back to"),
-        (named.command("chat", "-c", AGENT), "go on with it"),
-    ]))  # fmt: skip
+    page, agent = _has("streamlit"), _has("langgraph")
+    tries = [
+        (page, ["app"], "look around in the browser"),
+        (True, ["conversations"], "the week, newest first"),
+        (True, ["replay", "demo-frost"], "agents at work: tools, approvals, diffs, tasks"),
+        (True, ["branches", "demo-trip"], "two ways of one conversation"),
+        (True, ["memories", "--state", "all"], "what was learned, replaced, and waits to be looked at"),
+        (True, ["search", "which plants survive frost?"], "find it again"),
+        (asked, ["checkpoints", AGENT], "where the agent can be taken back to"),
+        (asked and agent, ["chat", "-c", AGENT], "go on with it"),
+    ]
+    output.show("Try", output.tries((named.command(*words), what) for works, words, what in tries if works))
+    if not page or not agent:
+        lacks = ["the application in the browser"] * (not page) + ["a talk with an agent"] * (not agent)
+        anew = "; --again records the week anew then" * (not agent)
+        output.line(
+            f"The extra `ui` would add {' and '.join(lacks)}: pip install '.[ui]' in Recollect's own folder{anew}.",
+            style="dim",
+        )
+    if agent and not asked:
+        output.line(
+            "It was recorded without the agent, which is here now: --again records it anew, with it.", style="dim"
+        )
+
+
+def _has(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None

@@ -20,7 +20,14 @@ from . import output
 from .session import Database, DataDir, Json, Session, Yes, app, confirm, guarded
 from .store import PANEL
 
-ACTIONS = ("install", "uninstall", "status", "pause", "resume")
+ACTIONS = {
+    f"install {claude_code.NAME}": "record its sessions in this project; --user: in all of yours",
+    f"uninstall {claude_code.NAME}": "record no more; what was recorded stays",
+    "status": "where they are installed, and what is recorded",
+    f"pause [{'|'.join(hooks.PARTS)}]": "stop for a while, all of it or a part",
+    f"resume [{'|'.join(hooks.PARTS)}]": "go on",
+}
+_NAMES = tuple(action.split()[0] for action in ACTIONS)
 EVENTS = (
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest",
     "PermissionDenied", "Notification", "Stop", "StopFailure", "PreCompact", "SessionEnd",
@@ -34,7 +41,7 @@ OTHERS = 10
 @app.command("hooks", rich_help_panel=PANEL)
 def hooks_(
     ctx: typer.Context,
-    action: Annotated[str, typer.Argument(metavar="ACTION", help=f"What to do: {', '.join(ACTIONS)}.", show_default=False)],
+    action: Annotated[str | None, typer.Argument(metavar="ACTION", help=f"What to do: {', '.join(_NAMES)}. Unsaid: they are listed.", show_default=False)] = None,
     names: Annotated[list[str] | None, typer.Argument(metavar="[AGENT|PART]...", help=f"The agent ({', '.join(hooks.AGENTS)}); for pause and resume: {', '.join(hooks.PARTS)}, all unless said.", show_default=False)] = None,
     project: Annotated[bool, typer.Option("--project", help="In this project's own settings (`.claude/settings.local.json`). So it is unless said.")] = False,
     user: Annotated[bool, typer.Option("--user", help="In your settings, for all projects (`~/.claude/settings.json`).")] = False,
@@ -51,9 +58,12 @@ def hooks_(
     guarded(s, lambda: _run(s, action, names or [], project, user, dry_run, yes))
 
 
-def _run(s: Session, action: str, names: list[str], project: bool, user: bool, dry_run: bool, yes: bool) -> None:
-    if action not in ACTIONS:
-        raise InvalidInput(f"hooks {action}: choose one of {', '.join(ACTIONS)}.")
+def _run(s: Session, action: str | None, names: list[str], project: bool, user: bool, dry_run: bool, yes: bool) -> None:
+    if action is None:
+        _list(s)
+        return
+    if action not in _NAMES:
+        raise InvalidInput(f"hooks {action}: choose one of {', '.join(_NAMES)}.")
     if project and user:
         raise InvalidInput("--project and --user are two files: choose one.")
     if action in ("pause", "resume"):
@@ -73,6 +83,13 @@ def _run(s: Session, action: str, names: list[str], project: bool, user: bool, d
         _install(s, file, "all projects of yours" if user else f"the project {_project()}", dry_run, yes)
     else:
         _uninstall(s, file, dry_run)
+
+
+def _list(s: Session) -> None:
+    if s.json:
+        output.emit({"actions": dict(zip(_NAMES, ACTIONS.values(), strict=True))})
+    else:
+        output.show(output.tries((f"{s.command('hooks')} {action}", what) for action, what in ACTIONS.items()))
 
 
 # -- where

@@ -32,8 +32,8 @@ EXIT_CODES = {
     2: "wrong usage, input or settings",
     3: "no such conversation, branch, event, memory or store",
     4: "that id or name is taken",
-    5: "storage busy, unavailable or full",
-    6: "damaged, or refused because it is not safe to write on",
+    5: "storage or model busy, unavailable or full",
+    6: "damaged, or refused: not safe to write on, a port that is taken, a package that is missing",
     7: "secrets are stored (`scan` without `--fix`)",
     8: "imported, but for what was reported",
     130: "interrupted, or answered with no",
@@ -48,6 +48,8 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (errors.Damaged, 6),
     (errors.Refused, 6),
     (errors.StorageError, 5),
+    (errors.ModelFailed, 5),
+    (errors.EmbeddingFailed, 5),
     (OSError, 5),
 )
 SECRETS_FOUND = 7

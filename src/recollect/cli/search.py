@@ -7,7 +7,7 @@ told by the tokenizer that found them, so `painted` lights up for `painting` and
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 
 PANEL = "Search and memories"
 STDIN = "-"
+EVERY = "*"
 BAR_CELLS = 8
 TITLE_LEAST, TITLE_MOST = 16, 48
 NEAREST = 3
+FEW = 5
 _CHUNK = re.compile(r"\S+")
 _JOINED = re.compile(r"\w+(?:[./:\\@+#-]\w+)+")
 _RUN = re.compile(r"\w+(?:['\u2019]\w+)*")
@@ -77,7 +79,7 @@ def search(
         list[str] | None, typer.Option("--also", metavar="WORKSPACE", help="Look in this workspace too; those of --workspace rank higher. May be repeated.")
     ] = None,
     conversation: InConversation = None,
-    branch: Annotated[str | None, typer.Option("--branch", "-b", metavar="NAME", help="With --conversation: which branch. Unsaid: the active one.")] = None,
+    branch: Annotated[str | None, typer.Option("--branch", "-b", metavar="NAME", help="With --conversation: which branch. Unsaid: the active one. '*' is every branch, with --conversation or without.")] = None,
     kinds: Annotated[
         list[str] | None,
         typer.Option("--kind", "-k", help="Only these kinds of events or memories: with commas, or repeated.", autocompletion=complete_any_kind),
@@ -92,23 +94,28 @@ def search(
     """Find what was said and done, by words and by meaning, best first."""
     if types not in (None, "events", "memories"):
         raise InvalidInput(f"--type {types!r}: choose events or memories, or leave it out for both.")
-    if branch is not None and conversation is None:
-        raise InvalidInput("--branch needs --conversation: a branch is one conversation's.")
+    if branch not in (None, EVERY) and conversation is None:
+        raise InvalidInput("--branch needs --conversation: a branch is one conversation's. '*' is every branch of all.")
     asked = question_of(question)
-    hits = s.store.search(
-        asked, workspace=workspace, workspaces=split(also), branch=branch, tool=tool, types=types, limit=limit,
-        conversation=None if conversation is None else s.find(conversation).id,
-        kinds=split(kinds, (*KINDS, *MEMORY_KINDS)), since=since_when(since), until=since_when(until, "--until"),
-        explain=explain,
-    )  # fmt: skip
+    scope: dict[str, Any] = {
+        "workspace": workspace, "workspaces": split(also), "tool": tool, "types": types,
+        "conversation": None if conversation is None else s.find(conversation).id,
+        "kinds": split(kinds, (*KINDS, *MEMORY_KINDS)), "since": since_when(since), "until": since_when(until, "--until"),
+    }  # fmt: skip
+    hits = s.store.search(asked, branch=branch, limit=limit, explain=explain, **scope)
     if s.json:
         output.emit(hits)
         return
     if not hits:
         narrowed = any((workspace, also, conversation, kinds, types, tool, since, until))
         nothing(s, asked, "search", narrowed=narrowed)
-        return
-    show_hits(s, asked, hits, explain=explain)
+    else:
+        show_hits(s, asked, hits, explain=explain)
+    if branch != EVERY:
+        given = {"-w": [workspace], "--also": also, "-c": [conversation], "-k": kinds, "--type": [types], "--tool": [tool],
+                 "--since": [since], "--until": [until]}  # fmt: skip
+        words = [word for flag, values in given.items() for value in values or () if value for word in (flag, value)]
+        elsewhere(s, asked, hits, words, **scope)
 
 
 @command("context", panel=PANEL)
@@ -167,8 +174,11 @@ def _reference(hit: Hit) -> str:
 # -- hits
 
 
-def show_hits(s: Session, question: str, hits: Sequence[Hit], *, explain: bool) -> None:
-    """What is about the question; the rest is counted, and where there is nothing else, the nearest of it shown as that."""
+def show_hits(
+    s: Session, question: str, hits: Sequence[Hit], *, explain: bool, rest: str = "--json lists them"
+) -> None:
+    """What is about the question; the rest is counted, and where there is nothing else, the nearest of it shown as that.
+    `rest` says how to see all of it."""
     from rich.padding import Padding
 
     asked = {form for term in terms(question) for form in (term, *twins(term))}
@@ -186,13 +196,22 @@ def show_hits(s: Session, question: str, hits: Sequence[Hit], *, explain: bool) 
             body.append(_parts(hit))
         output.show(_head(i, indent, hit, titles), *(Padding(b, (0, 0, 0, indent), expand=False) for b in body), "")
     if len(hits) < len(found):
-        output.hint(f"{len(found) - len(hits):,} more are only near in meaning; --json lists them.")
+        output.hint(f"{len(found) - len(hits):,} more are only near in meaning; {rest}.")
     events = [hit for hit in hits if hit.type == "event" and hit.conversation_id is not None]
     if events:
         seq = max(0, (events[0].seq or 1) - 3)
         output.hint(
             f"Around the first: {s.command('replay', events[0].conversation_id or '', '--after', str(seq), '-n', '6')}"
         )
+
+
+def elsewhere(s: Session, question: str, hits: Sequence[Hit], words: Sequence[str] = (), **scope: Any) -> None:
+    """Where nothing was found that is about the question: whether there is something on the branches not looked at."""
+    if any(is_about(hit) for hit in hits):
+        return
+    if any(is_about(hit) for hit in s.store.search(question, branch=EVERY, limit=FEW, **scope)):
+        command = s.command("search", output.one_line(question), *words, "--branch", EVERY)
+        output.line(output.styled(f"Other branches have something about it: {command}", "dim"))
 
 
 def _titles(s: Session, hits: Iterable[Hit]) -> dict[str, str]:

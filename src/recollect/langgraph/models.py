@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatResult
+from langchain_core.runnables import Runnable
 
 from .. import hosts
 from ..errors import HostNotAllowed, InvalidInput, Refused
@@ -57,18 +60,29 @@ def chat_model(
         kwargs["client_kwargs"] = {"timeout": kwargs.pop("timeout"), **kwargs.get("client_kwargs", {})}
     try:
         from langchain.chat_models import init_chat_model
-
-        made: BaseChatModel = init_chat_model(name, **kwargs)
     except ImportError as e:
+        also = "" if name.startswith("openai:") else f"; {_package(name)} as well, if it is not there"
         raise Refused(
-            f"A model by name needs the extra `agent` (pip install '.[agent]' in Recollect's own folder) and its provider's package: {e}"
+            f"A model by name needs the extra `agent`: pip install '.[agent]' in Recollect's own folder{also}."
         ) from e
+    try:
+        made: BaseChatModel = init_chat_model(name, **kwargs)
+    except ImportError as e:  # LangChain knows its name: not every package is called as its provider is
+        told = re.search(r"pip install ([\w.\[\]-]+)", str(e))
+        package = told[1] if told else _package(name)
+        raise Refused(f"The model {name!r} needs {package}, which is not installed here: pip install {package}") from e
     except Exception as e:  # each provider has errors of its own: an unknown name, a key that is missing
         raise InvalidInput(
             f"The model {name!r} cannot be used: {(str(e) or type(e).__name__).splitlines()[0][:300]}"
         ) from e
     admit(made, settings)
     return made
+
+
+def _package(name: str) -> str:
+    """What LangChain's package for a provider is called, as a rule."""
+    provider = name.partition(":")[0] if ":" in name else ""
+    return f"langchain-{provider.replace('_', '-')}" if provider.isidentifier() else "its provider's package"
 
 
 def _ollama() -> str:
@@ -129,6 +143,25 @@ def _is_foreign(model: Any) -> bool:
 def _has_key(model: Any) -> bool:
     names = {*dir(type(model)), *getattr(model, "__dict__", {})}
     return any(getattr(model, name, None) for name in names if name.endswith(_KEYS) and not name.startswith("__"))
+
+
+class Unavailable(BaseChatModel):
+    """Stands where a model cannot be had and fails when it is asked, with the reason: so a person's words are kept as they
+    are when a model fails, and can be answered once it can be had."""
+
+    why: Any
+    """The error that making it raised."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "unavailable"
+
+    def _generate(self, *args: Any, **kwargs: Any) -> ChatResult:
+        raise self.why
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
+        """The graph has the same nodes as with the model itself, which is to go on in it."""
+        return self
 
 
 class TextModel:

@@ -15,7 +15,7 @@ WINDOW = 80
 AROUND = 20
 """How many numbers before and after the place of a jump."""
 SHOWN = ("message", "tool_use", "tool_result", "approval", "error", "artifact", "summary", "reasoning", "event", "note")
-EXAMPLES = ("Remember I prefer dark mode", "What are my preferences?", "What did we talk about last week?")
+EXAMPLES = ("Remember I prefer dark mode", "What are my preferences?", "What do you know about me?")
 
 
 def page() -> None:

@@ -57,9 +57,9 @@ def free_port(wanted: int | None) -> int:
             except OSError:
                 continue
             return int(s.getsockname()[1])
-    from ..errors import InvalidInput
+    from ..errors import Refused
 
-    raise InvalidInput(f"Port {wanted} is taken. Choose another one, or leave it out for one that is free.")
+    raise Refused(f"Port {wanted} is taken. Choose another one, or leave it out for one that is free.")
 
 
 def warm() -> None:

@@ -14,7 +14,8 @@ from . import look, state, transcript
 
 BOTH, FACTS, RECORDS = "Everything", "Facts", "Records"
 TYPES = {BOTH: None, FACTS: "memories", RECORDS: "events"}
-MOST = 30
+MOST, FEW = 30, 5
+EVERY = "*"
 
 
 def page() -> None:
@@ -39,12 +40,28 @@ def page() -> None:
     hits = [h for h in hits if is_about(h)]
     if not hits:
         look.empty("search_off", "Nothing was found", "Try other words, or fewer filters.")
+        if "branch" not in scope:
+            _elsewhere(question, types, scope)
         return
     look.quiet(f"{look.count(len(hits), 'result')}{', the best ones' if len(hits) == MOST else ''}")
     titles = {c.id: c.title or "Untitled" for c in st.session_state.get("listed", ())}
     words = look.words_of(question)
     for n, hit in enumerate(hits):
         _hit(n, hit, words, titles)
+
+
+def _elsewhere(question: str, types: str | None, scope: dict[str, Any]) -> None:
+    """Whether there is something on the branches that were not looked at, and a click to see it."""
+    hits = state.store().search(question, types=types, limit=FEW, branch=EVERY, **scope)
+    if not any(is_about(h) for h in hits):
+        return
+    with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center"):
+        look.quiet("Other branches have something about it.")
+        st.button("Look on every branch", key="search-every", icon=":material/fork_right:", on_click=_every)
+
+
+def _every() -> None:
+    st.session_state["search-branches"] = True
 
 
 def _filters(facts: bool) -> dict[str, Any]:
@@ -79,6 +96,8 @@ def _filters(facts: bool) -> dict[str, Any]:
             )  # fmt: skip
             if kinds:
                 scope["kinds"] = list(kinds)
+            if st.toggle("Every branch", key="search-branches", help="Off: of each conversation its active branch."):
+                scope["branch"] = EVERY
     return scope
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ..config import Settings, config_file, described
+from ..errors import RecollectError
 from ..model import Stats
 from ..redact.families import catalogue
 from . import look, preferences, state
@@ -91,7 +92,26 @@ def _save(name: str, key: str, several: bool = False) -> None:
         admit(parse("http://localhost"), value)  # a misspelt entry is told now
     preferences.save({name: value})
     state.reopen()
-    state.tell("Saved.", "success")
+    why = _no_model() if name in ("chat_model", "chat_model_url", "allow_hosts") else None
+    if why is not None:
+        state.tell(f"Saved, but it cannot be used yet: {why}")
+    else:
+        state.tell("Saved.", "success")
+
+
+def _no_model() -> str | None:
+    """Why the model that the settings name cannot be had, if it cannot: told where it was typed, and not at the first
+    question. Nobody is asked anything; whether its server answers is seen then."""
+    from ..langgraph.models import chat_model
+
+    settings = Settings.load()
+    if not settings.chat_model:
+        return None
+    try:
+        chat_model(settings.chat_model, settings, url=settings.chat_model_url)
+    except RecollectError as e:
+        return str(e)
+    return None
 
 
 # -- sections

@@ -52,13 +52,19 @@ class Shared:
             return found
 
     def graph(self, user: str) -> Any:
-        """The chat of a profile: a LangGraph graph that keeps its state in the store."""
+        """The chat of a profile: a LangGraph graph that keeps its state in the store. Where its model cannot be had, one
+        that keeps what is said and tells why there is no answer; it is tried anew the next time."""
         handle = self.handle(user)
         with self._lock:
             if user not in self._graphs:
                 from ..langgraph import chat_graph
 
-                self._graphs[user] = chat_graph(store=handle)
+                try:
+                    self._graphs[user] = chat_graph(store=handle)
+                except RecollectError as e:
+                    from ..langgraph.models import Unavailable
+
+                    return chat_graph(Unavailable(why=e), store=handle)
             return self._graphs[user]
 
     def profiles(self) -> list[str]:

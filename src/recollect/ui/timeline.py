@@ -36,24 +36,28 @@ def page() -> None:
             label_visibility="collapsed",
         )  # fmt: skip
         everywhere = st.toggle("Every branch", key="timeline-every") if len(branches) > 1 else False
-    at = _slider(c, branch)
+    last = c.last_seq if everywhere else branch.head
+    if not last:
+        look.empty("timeline", "Nothing happened here yet", "This branch begins before the first event.")
+        return
+    at = _slider(c, last)
     _tasks(c, branch, at)
     _events(c, EVERY if everywhere else branch.name, at, list(kinds or []))
 
 
-def _slider(c: Conversation, branch: Branch) -> int:
-    """Up to which event it is replayed."""
+def _slider(c: Conversation, last: int) -> int:
+    """Up to which event it is replayed; `last` is the newest that is shown."""
     key = f"replay-{c.id}"
     asked = st.session_state.pop("replay", None)
-    if asked is not None:
-        st.session_state[key] = min(asked, c.last_seq)
-    if c.last_seq < 2:
-        return c.last_seq
+    if last < 2:
+        return last
     following = f"{key}-last"
-    if st.session_state.get(key, c.last_seq) == st.session_state.get(following, c.last_seq):
-        st.session_state[key] = c.last_seq  # at the end, new events are followed
-    st.session_state[following] = c.last_seq
-    return int(st.slider("Replay up to event", 1, c.last_seq, key=key))
+    at = st.session_state.get(key, last)
+    if at == st.session_state.get(following, last):
+        at = last  # at the end, new events are followed, and another branch is shown to its own end
+    st.session_state[key] = min(at if asked is None else asked, last)
+    st.session_state[following] = last
+    return int(st.slider("Replay up to event", 1, last, key=key))
 
 
 def _tasks(c: Conversation, branch: Branch, at: int) -> None:

@@ -81,7 +81,8 @@ def _timeline(found: list[Checkpoint], *, more: bool) -> Checkpoint | None:
     with st.container(height=560, gap="xsmall", key="list-of-checkpoints"):
         for k in found:
             what = _NODES.get(k.node, k.node) if k.node else _STEPS.get(k.source or "", k.source or "")
-            said = f"**{look.clock(k.created_at)}** · step {k.step if k.step is not None else '–'} · {look.plain(what)}"
+            step = "input" if k.source == "input" else f"step {k.step if k.step is not None else '–'}"
+            said = f"**{look.clock(k.created_at)}** · {step} · {look.plain(what)}"
             if k.preview:
                 said += f"  \n{look.label(k.preview, 70)}"
             st.button(

@@ -76,7 +76,10 @@ def failure(c: Conversation, branch: str) -> str | None:
 
 def note(store: Store, c: Conversation, text: str, branch: str) -> None:
     """Write down what is handed to the model for this turn."""
-    made: Context = store.context(text, conversation=c.id, why=True)
+    try:
+        made: Context = store.context(text, conversation=c.id, why=True)
+    except RecollectError:
+        return  # the message comes next, and is to be kept whatever cannot be looked up
     if not made.items:
         return
     items = [
