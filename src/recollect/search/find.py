@@ -35,6 +35,7 @@ MORE = (2_000, 20_000)  # as many are looked at where filters leave less than a 
 BUDGET = 4_000  # rows that the terms of a question may have in all before common ones are left out
 TITLES = 20  # conversations that are looked into because of their titles
 SNIPPET = 240
+OURS = ("context.", "chat.")  # how the names of our own remarks begin
 READ = 20_000  # characters of a text that are read for the best part of it
 
 
@@ -111,6 +112,8 @@ class _Search:
         """Row ids that are there, wanted or not."""
         self._hidden: set[str] = set()
         """Docs that are here as neighbours only."""
+        self._named: set[str] = set()
+        """Events that have nothing but a name: they are a hit where that is asked for, not where they stand beside one."""
         self._is_common = False
         """Whether even the rarest word of the question is in too many rows to weigh them all: the newest are taken."""
         self._all_remembered: list[int] | None = None
@@ -157,8 +160,9 @@ class _Search:
         ranker.add(around)
         sought = [(term, 1 << i, hints(term)) for i, term in enumerate(asked)]
         hits: list[Hit] = []
-        for ranked in ranker.best(r.limit + len(self._hidden)):
-            if ranked.doc.id not in self._hidden:
+        for ranked in ranker.best(r.limit + len(self._hidden) + len(self._named)):
+            id = ranked.doc.id
+            if id not in self._hidden and (id not in self._named or "words" in ranked.parts):
                 hits.append(self._hit(ranked, sought))
                 if len(hits) == r.limit:
                     break
@@ -254,7 +258,7 @@ class _Search:
             return []
         rows = self._tx.all(
             "select (select id from events where user_no = :user and conversation_no = c.no and branch_no = 0"
-            f" and kind = 'message' order by seq limit 1) from conversations c{self._tx.by_id} where user_no = :user"
+            f" and kind = 'message' and text <> '' order by seq limit 1) from conversations c{self._tx.by_id} where user_no = :user"
             f" and no{self._tx.among}",
             ids=self._tx.some(conversations),
         )
@@ -303,7 +307,9 @@ class _Search:
                 if home is None or not self._is_wanted(row, home):
                     continue
                 if lineages.get(no, _UNKNOWN) is None or self._is_in_lineage(row):
-                    docs.append(self._event(row, home))
+                    doc = self._event(row, home)
+                    if doc is not None:
+                        docs.append(doc)
         return docs
 
     def _memories(self, ids: Sequence[int]) -> list[Doc]:
@@ -327,20 +333,29 @@ class _Search:
             self._view = View(self._tx, near, branch)
         return self._view
 
-    def _event(self, row: Row, home: Row) -> Doc:
+    def _event(self, row: Row, home: Row) -> Doc | None:
+        """An event as a candidate; None if there is nothing to show of it, as of our own remarks, which are a payload. They
+        are left out here and not in the index: what is taken out of that goes by the terms that older files have in it."""
         number, seq, kind, role, text, name, tool, path, agent, tags, _, created_at, _ = row
         conversation = home[1]
         id = f"{conversation}:{seq}"
+        if fence.MARK in text:
+            text = fence.without(text)
+        if not text or text.isspace():
+            text = tool or path
+            if not text:
+                if kind != "event" or not name or name.startswith(OURS):
+                    return None
+                text = name
+                self._named.add(id)
         self._rows[id] = row
         self._numbers.add(number)
         also = ""
         if name or tool or path or tags or number in self._titled:
             told = (name, tool, path, tags, home[2] if number in self._titled else None)
             also = " ".join([part[: index.SMALL] for part in told if part])
-        if fence.MARK in text:
-            text = fence.without(text)
         doc = self._new[number] = Doc(
-            id, text or tool or path or "", conversation, seq, created_at,
+            id, text, conversation, seq, created_at,
             agent or (name if kind == "message" and name else role) or "", None, False, 0.0, also,
         )  # fmt: skip
         if self._request.workspaces and self._request.workspace is not None and home[4] == self._request.workspace:
@@ -449,6 +464,8 @@ class _Search:
                 home = self._homes[row[_C]]
                 assert home is not None
                 doc = self._event(row, home)
+                if doc is None:
+                    continue
                 if not self._is_wanted(row, home):
                     self._hidden.add(doc.id)
                 docs.append(doc)
@@ -473,7 +490,7 @@ class _Search:
                 "memory", row[1], row[0], row[5], None, row[2], self._shown(row[2], sought), ranked.score, ranked.parts,
                 row[9], None, None, log.SENSITIVE in memories.tags(row),
             )  # fmt: skip
-        text = row[4] or ranked.doc.text
+        text = row[4] if row[4].strip() else ranked.doc.text
         return Hit(
             "event", row[2], ranked.doc.id, ranked.doc.conversation, row[1], text, self._shown(text, sought), ranked.score,
             ranked.parts, row[11], ranked.doc.speaker or None, self._branch_name(row), f'"{log.SENSITIVE}"' in (row[9] or ""),
