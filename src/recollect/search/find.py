@@ -10,6 +10,7 @@ from __future__ import annotations
 from .. import branches, log, memories
 from ..conversations import Found, find
 from ..errors import InvalidInput
+from ..light import pattern
 from ..model import Hit
 from ..views import View
 from . import fence, index, statistics, times
@@ -62,6 +63,7 @@ class Request:
         near: str | None = None,
         near_branch: Any = None,
         outside: bool = False,
+        evidence: bool = False,
         shown: int = SNIPPET,
     ) -> None:
         self.text, self.limit, self.now = text, limit, now
@@ -76,6 +78,9 @@ class Request:
         """On which of its branches; the active one unless said."""
         self.outside = outside
         """Whether events that name a path outside their workspace are shown."""
+        self.evidence = evidence
+        """Whether hits are to be quoted for the question: then neither answers that only quote are hits, nor the same
+        question where it was asked before, which has all of its words and says nothing."""
 
 
 def search(db: Database, user: str, request: Request, semantic: Semantic | None) -> list[Hit]:
@@ -125,6 +130,8 @@ class _Search:
         is not where one looks."""
         self._most = min(max(FEWEST, request.limit), USUAL)
         """Candidates by words, and by meaning; a quarter of as many of the best are looked around."""
+        self._asked = plain(request.text) if request.evidence else ""
+        """The question in its bare words, where it is not to be its own evidence."""
         self._is_choosy = bool(request.kinds) or any(
             given is not None for given in (request.tool, request.since, request.until)
         )
@@ -232,7 +239,7 @@ class _Search:
             newest = self._is_common and self._found is None
             found = self._tx.find_words("words", weights, narrow, most, newest=newest, memories=self._all_remembered)
             docs += load([id for id in found if id not in seen])
-            if len(found) < most or len(docs) >= self._most // 4:
+            if len(found) < most or len(docs) - len(self._hidden) >= self._most // 4:
                 break
             seen.update(found)
         return docs
@@ -336,9 +343,15 @@ class _Search:
     def _event(self, row: Row, home: Row) -> Doc | None:
         """An event as a candidate; None if there is nothing to show of it, as of our own remarks, which are a payload. They
         are left out here and not in the index: what is taken out of that goes by the terms that older files have in it."""
-        number, seq, kind, role, text, name, tool, path, agent, tags, _, created_at, _ = row
+        number, seq, kind, role, text, name, tool, path, agent, tags, _, created_at, _, model = row
         conversation = home[1]
         id = f"{conversation}:{seq}"
+        if self._request.evidence:
+            if fence.is_answer(text, role, model):
+                return None
+            # What is much longer is another text, and need not be taken apart. What it is beside is found through it.
+            if self._asked and len(text) <= 2 * len(self._request.text) + 16 and plain(text) == self._asked:
+                self._hidden.add(id)
         if fence.MARK in text:
             text = fence.without(text)
         if not text or text.isspace():
@@ -504,9 +517,10 @@ class _Search:
 
 
 # What a search reads of an event; a payload may be long.
-_EVENT = "id, seq, kind, role, text, name, tool, path, agent, tags, branch_no, created_at, conversation_no"
+_EVENT = "id, seq, kind, role, text, name, tool, path, agent, tags, branch_no, created_at, conversation_no, model"
 _B, _C = 10, 12  # where its branch and its conversation stand
 _MAIN = (0,)
+_WORD = pattern(r"\w+")
 _UNKNOWN: dict[int, int] = {}
 MOST_RANGES = 40
 _RANGES = {
@@ -519,6 +533,11 @@ _RANGES = {
     )
     for count in range(4, MOST_RANGES + 1, 4)
 }
+
+
+def plain(text: str) -> str:
+    """A text in its bare words: what is written differently and says the same is equal."""
+    return " ".join(_WORD.findall(text.casefold()))
 
 
 def snippet(text: str, sought: Sequence[Sought]) -> str:
