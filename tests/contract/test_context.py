@@ -145,19 +145,26 @@ def test_answers_without_a_model_are_no_evidence(words: recollect.Store, model: 
     for i in range(3):
         words.append(c, role="user", text=asked)
         words.append(c, role="assistant", text=respond.answer(words, asked, conversation=f"c{i}"), model=model)
-        words.append(c, role="assistant", text="Noted: Quokka is called Rottnest.", model=model)
+        words.append(c, role="assistant", text="Noted: Quokka is called Rottnest.", model=OFFLINE)
     for again in (asked, "what is the  Quokka called", "What is the quokka called?!"):
         got = [h.text for item in words.context(again).items for h in item.hits]
         assert got == ["The quokka is called Rottnest"]
     assert len(words.search(asked)) > 5  # to look it up is something else
 
 
-def test_what_begins_like_an_answer_of_ours_and_is_none(words: recollect.Store) -> None:
-    c = words.create("c")
-    words.append(c, role="user", text="Noted: the quokka is called Rottnest")
-    words.append(c, role="assistant", text="On record the quokka weighs three kilos", model="gpt-x")
-    got = [h.text for item in words.context("What do we know of the quokka?").items for h in item.hits]
-    assert len(got) == 2
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"role": "user", "text": "Noted: the quokka is called Rottnest"},
+        {"role": "assistant", "text": "Noted: the quokka is called Rottnest"},
+        {"role": "assistant", "text": "On record the quokka is called Rottnest"},
+        {"role": "assistant", "text": f"{respond.EVIDENCE} the quokka is called Rottnest", "model": "gpt-x"},
+        {"kind": "tool_result", "tool": "Read", "text": f"The quokka is called Rottnest. {respond.NO_MODEL}"},
+    ],
+)
+def test_what_looks_like_an_answer_of_ours_and_is_none(words: recollect.Store, entry: Any) -> None:
+    words.append(words.create("c"), **entry)
+    assert "Rottnest" in words.context("What is the quokka called?").text
 
 
 def test_an_answer_is_found_through_the_same_question(words: recollect.Store) -> None:

@@ -21,7 +21,7 @@ LISTED = "On record"
 EVIDENCE = "This is the closest I have on record:"
 NOTHING = "I have nothing on record about that."
 EMPTY = "Nothing is on record yet."
-_FIRST = (NOTED, f"{LISTED} about you:", f"{LISTED} as your ", EVIDENCE, NOTHING, EMPTY)
+_FIRST = (f"{LISTED} about you:", f"{LISTED} as your ", EVIDENCE, NOTHING, EMPTY)  # "Noted: " others say as well
 
 _FENCED = pattern(rf"(?s){MARK}.*?(?:{CLOSING}|\Z)")
 
@@ -40,4 +40,4 @@ def is_answer(text: str, role: str | None, model: str | None) -> bool:
     """Whether an event is an answer that was given without a model, and so repeats what is on record."""
     if model is not None:
         return model == OFFLINE
-    return role != "user" and (text.startswith(_FIRST) or NO_MODEL in text)
+    return role == "assistant" and (text.startswith(_FIRST) or text.endswith(NO_MODEL))
