@@ -278,7 +278,11 @@ class Run:
         for h in held:
             h.cosine = None
         topics = set(candidate.topics)
-        same = [h for h in held if topics and _topic(h.content) in topics]
+        slot = candidate.slot.casefold() if candidate.slot is not None else None
+        same = [
+            h for h in held
+            if (topics and _topic(h.content) in topics) or (slot is not None and h.content.casefold().startswith(slot))
+        ]  # fmt: skip
         asked = _terms(candidate.query)
         counts: dict[str, int] = {}
         shared: list[tuple[_Held, frozenset[str]]] = []

@@ -83,10 +83,16 @@ def _assert(candidate: Candidate, active: Sequence[Neighbour], policy: Policy) -
     key = content_words(content)
     same: Neighbour | None = None
     replaced: list[tuple[Neighbour, str]] = []
+    slot = candidate.slot.casefold() if candidate.slot is not None else None
     for n in active:
         if n.content.casefold().rstrip(".") == content.casefold().rstrip("."):
             same = n
-            break
+            if slot is None:
+                break
+            continue
+        if slot is not None and n.kind == candidate.kind and n.content.casefold().startswith(slot):
+            replaced.append((n, f"the newer state replaces “{n.content}”"))
+            continue
         if (n.kind == "todo") != (candidate.kind == "todo"):
             continue
         theirs = frames(n.content) if n.kind != "todo" else ()

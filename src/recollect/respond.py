@@ -2,7 +2,7 @@
 
 "What are my preferences?" is answered with the list. What a person says about themselves is acknowledged. Anything else
 is looked up, and the best evidence is quoted, with a remark that no model is set up. The same question over the same store
-gives the same answer. What these answers quote is not evidence a second time: they are known by their first words.
+gives the same answer. What these answers quote is not evidence a second time: `fence.is_answer` knows them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from . import ids
 from .context import _day as day
 from .errors import NotFound
 from .model import OFFLINE
+from .search import fence
+from .search.find import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,12 +25,8 @@ if TYPE_CHECKING:
 
 NAME = OFFLINE
 """What these answers are recorded under as their model."""
-NO_MODEL = "No language model is set up, so this is what is on record and nothing more."
-NOTED = "Noted: "
-LISTED = "On record"
-EVIDENCE = "This is the closest I have on record:"
-NOTHING = "I have nothing on record about that."
-EMPTY = "Nothing is on record yet."
+NO_MODEL, NOTED, LISTED = fence.NO_MODEL, fence.NOTED, fence.LISTED
+EVIDENCE, NOTHING, EMPTY = fence.EVIDENCE, fence.NOTHING, fence.EMPTY
 MOST_LISTED, MOST_QUOTED, LONGEST = 50, 3, 300
 LEAST, LEAST_SCORE = 0.45, 0.15
 """What is quoted has at least this share of the best hit's score, and this score: below is what merely shares a word."""
@@ -59,11 +57,6 @@ def answer(store: Store, question: str, *, conversation: str | None = None, bran
         return _listed(store, kinds[0], kinds[1], here, branch)
     noted = _noted(store, question)
     return noted or _evidence(store, question, here, branch)
-
-
-def is_ours(text: str) -> bool:
-    """Whether a text is an answer of this module: it quotes, and is not to be quoted."""
-    return text.startswith((NOTED, EVIDENCE, NOTHING, EMPTY, LISTED)) or NO_MODEL in text
 
 
 def _here(store: Store, conversation: str | None) -> Conversation | None:
@@ -123,8 +116,8 @@ def _noted(store: Store, said: str) -> str | None:
 
 def _evidence(store: Store, question: str, here: Conversation | None, branch: str | None) -> str:
     hits = found(store, question, here, branch)
-    asked = _plain(question)
-    useful = [h for h in hits if not h.sensitive and not is_ours(h.text) and _plain(h.text) != asked and _is_said(h)]
+    asked = plain(question)
+    useful = [h for h in hits if not h.sensitive and plain(h.text) != asked and _is_said(h)]
     answers = [h for h in useful if not h.text.rstrip().endswith("?")] or useful
     if not answers or answers[0].score < LEAST_SCORE:
         return f"{NOTHING} {NO_MODEL}"
@@ -149,14 +142,19 @@ def found(
     branch: str | None,
     types: Sequence[str] = ("events", "memories"),
 ) -> list[Hit]:
-    """What was said anywhere, in this conversation on this branch, and what is remembered as seen from here; best first."""
+    """What was said anywhere, in this conversation on this branch, and what is remembered as seen from here; best first.
+    Neither the question itself, nor answers that only quote."""
     workspace = None if here is None else here.workspace
     hits: list[Hit] = []
     if "events" in types:
-        hits = store.search(question, types="events", workspace=workspace, limit=40)
+        hits = store._search(
+            question, types="events", conversation=None, workspace=workspace, limit=40, evidence=True
+        )  # fmt: skip
         if here is not None:
             hits = [h for h in hits if h.conversation_id != here.id]
-            hits += store.search(question, types="events", conversation=here, branch=branch, limit=20)
+            hits += store._search(
+                question, types="events", conversation=here, branch=branch, limit=20, evidence=True
+            )  # fmt: skip
     if "memories" in types:
         seen = store.recall(
             question, conversation=here, branch=branch if here is not None else None, workspace=workspace, limit=20
@@ -171,7 +169,7 @@ def _fit(hit: Hit) -> float:
 
 
 def _says_the_same(a: Hit, b: Hit) -> bool:
-    one, other = set(_plain(a.text).split()), set(_plain(b.text).split())
+    one, other = set(plain(a.text).split()), set(plain(b.text).split())
     share = 0.8 if a.type == b.type else 0.6  # a statement and the words it was taken from differ by their grammar
     return len(one & other) >= share * min(len(one), len(other))
 
@@ -186,7 +184,3 @@ def _quoted(hit: Hit) -> str:
         return f"- {day(hit.created_at)}, remembered: {text}"
     who = {"user": "you", "assistant": "I"}.get(hit.speaker or "", hit.speaker or hit.kind)
     return f'- {day(hit.created_at)}, {who} said: "{text}"'
-
-
-def _plain(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))

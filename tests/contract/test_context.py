@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recollect
-from recollect import context
+from recollect import context, respond
 from recollect.errors import ConversationDeleted, InvalidInput, NotFound
+from recollect.model import OFFLINE
 from talk import Open, exchange
 
 MAY_8 = 1_683_547_200_000
@@ -133,6 +134,57 @@ def test_near_duplicates_are_dropped(words: recollect.Store) -> None:
     said(words, "a heron at the lake ate a fish")
     got = words.context("heron lake", budget=10_000)
     assert len(got.items) == 2
+
+
+@pytest.mark.parametrize("model", [OFFLINE, None])
+def test_answers_without_a_model_are_no_evidence(words: recollect.Store, model: str | None) -> None:
+    """They quote what is on record, and the question that they answer is no evidence for itself."""
+    said(words, "The quokka is called Rottnest")
+    c = words.create("c")
+    asked = "What is the quokka called?"
+    for i in range(3):
+        words.append(c, role="user", text=asked)
+        words.append(c, role="assistant", text=respond.answer(words, asked, conversation=f"c{i}"), model=model)
+        words.append(c, role="assistant", text="Noted: Quokka is called Rottnest.", model=OFFLINE)
+    for again in (asked, "what is the  Quokka called", "What is the quokka called?!"):
+        got = [h.text for item in words.context(again).items for h in item.hits]
+        assert got == ["The quokka is called Rottnest"]
+    assert len(words.search(asked)) > 5  # to look it up is something else
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"role": "user", "text": "Noted: the quokka is called Rottnest"},
+        {"role": "assistant", "text": "Noted: the quokka is called Rottnest"},
+        {"role": "assistant", "text": "On record the quokka is called Rottnest"},
+        {"role": "assistant", "text": f"{respond.EVIDENCE} the quokka is called Rottnest", "model": "gpt-x"},
+        {"kind": "tool_result", "tool": "Read", "text": f"The quokka is called Rottnest. {respond.NO_MODEL}"},
+    ],
+)
+def test_what_looks_like_an_answer_of_ours_and_is_none(words: recollect.Store, entry: Any) -> None:
+    words.append(words.create("c"), **entry)
+    assert "Rottnest" in words.context("What is the quokka called?").text
+
+
+def test_an_answer_is_found_through_the_same_question(words: recollect.Store) -> None:
+    c = words.create("c")
+    words.append_many(
+        c, [{"role": "user", "text": "Where does the quokka sleep?"}, {"role": "assistant", "text": "In the shade."}]
+    )
+    got = [h.text for item in words.context("where does the quokka sleep?").items for h in item.hits]
+    assert got == ["In the shade."]
+
+
+def test_what_was_asked_a_hundred_times_does_not_hide_its_answer(words: recollect.Store) -> None:
+    asked = "What is the quokka called by the quokka keepers?"
+    said(words, "The quokka is called Rottnest")
+    said(words, *[asked] * 100)
+    c = words.create("c")
+    words.append_many(c, [{"role": "assistant", "text": f"{respond.EVIDENCE} {asked}", "model": OFFLINE}] * 100)
+    got = [h.text for item in words.context(asked).items for h in item.hits]
+    assert "The quokka is called Rottnest" in got
+    assert asked not in got
 
 
 def test_what_is_in_the_live_window_is_left_out(open_store: Open) -> None:

@@ -83,6 +83,13 @@ def test_answers_are_not_evidence_a_second_time(learned: recollect.Store) -> Non
     assert learned.memories(state="quarantined") == []
 
 
+def test_what_begins_like_an_answer_is_quoted_if_it_is_none(learned: recollect.Store) -> None:
+    learned.append("first", role="user", text="Noted: the quokka lives on Rottnest")
+    assert "the quokka lives on Rottnest" in respond.answer(learned, "Where does the quokka live?")
+    learned.append("first", role="assistant", text="A numbat sleeps in a log.", model=respond.NAME)
+    assert "numbat" not in respond.answer(learned, "Where sleeps a numbat?")
+
+
 def test_the_same_question_has_the_same_answer(learned: recollect.Store) -> None:
     assert len({respond.answer(learned, "Where do I live in Lisbon?") for _ in range(3)}) == 1
 

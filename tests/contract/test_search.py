@@ -98,6 +98,47 @@ def test_reasoning_and_summaries_are_no_evidence(words: recollect.Store) -> None
     assert words.search("quokka") == []
 
 
+@pytest.mark.parametrize("question", ["where does the quokka sleep?", "context injected", "answer stopped in the chat"])
+def test_what_has_nothing_to_show_is_no_hit(open_store: Open, question: str) -> None:
+    """Our own remarks, and other events of which there is a payload alone, stand beside what was said."""
+    store = open_store(background=False, embedder=Hashed())
+    c = store.create("c", title="Context of the quokka")
+    items = [{"type": "event", "why": "words 1.00"}]
+    store.append_many(
+        c,
+        [
+            {"role": "user", "text": ""},
+            {"role": "user", "text": "where does the quokka sleep?"},
+            {"kind": "event", "name": "context.injected", "payload": {"tokens": 40, "items": items}},
+            {"role": "assistant", "text": "In the shade of a bush."},
+            {"kind": "event", "name": "chat.answer_stopped", "payload": {"after": 3}},
+            {"kind": "event", "name": "sensor.read", "payload": {"celsius": 21}},
+            {"kind": "ledger", "task_id": "t", "status": "done"},
+            {"role": "assistant", "text": " ", "payload": {"tool_calls": 1}},
+        ],
+    )
+    store.settle()
+    for hits in (
+        store.search(question),
+        store.search(question, conversation=c, branch="main"),
+        store.search(question, limit=2),
+    ):
+        assert {h.seq for h in hits} <= {2, 4}
+    assert len(store.search("where does the quokka sleep?", limit=2)) == 2  # nothing stands in the way of what was said
+    assert store.search(question, kinds=["event", "ledger"]) == []
+    assert {h.seq for item in store.context(question).items for h in item.hits} <= {2, 4}
+
+
+def test_a_name_that_was_asked_for_is_a_hit(words: recollect.Store) -> None:
+    c = words.create("c")
+    words.append(c, kind="event", name="deploy.finished", payload={"version": 7})
+    words.append(c, role="user", text="quokkas sleep in the shade")
+    hit = words.search("was the deploy finished?")[0]
+    assert (hit.text, hit.snippet) == ("deploy.finished", "deploy.finished")
+    assert [h.text for h in words.search("quokkas", limit=1)] == ["quokkas sleep in the shade"]
+    assert [h.text for h in words.search("quokkas")] == ["quokkas sleep in the shade"]
+
+
 def test_a_conversation_is_found_by_its_title(words: recollect.Store) -> None:
     c = words.create("c", title="Holidays in Rome").id
     first, *_ = say(words, c, "where shall we go?", "to the coast", "fine")

@@ -216,3 +216,19 @@ def test_it_is_fast() -> None:
         for c in offered:
             decide(c, near)
     assert (time.process_time() - started) / 100 < 0.001
+
+
+def test_the_newest_status_of_a_task_is_its_only_one() -> None:
+    """Also where two are held, as in a file that was written before the newest replaced all others."""
+    (done,) = candidates(Turn(None, "ledger", "", 1, AT, task_id="fix", status="done"))
+    here = held("Task fix is in progress", "Task fix-2 is open", "Task fix is done", kind="project_state")
+    decision = decide(done, here)
+    assert (decision.action, decision.id, decision.others) == ("delete", "1", ())
+    decision = decide(done, here[:2])
+    assert (decision.action, decision.id, decision.others) == ("update", "1", ())
+    assert decide(done, here[1:]).action == "noop"
+
+
+def test_what_a_person_says_about_a_task_is_not_its_status() -> None:
+    (done,) = candidates(Turn(None, "ledger", "", 1, AT, task_id="list", status="done"))
+    assert decide(done, held("Task list is in Notion", kind="fact")).action == "add"

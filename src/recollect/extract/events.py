@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 EVENTS = "events"
 _PATH = pattern(r"^[\w./@+~:\\-]{1,160}$")
 _NAME = pattern(r"^[\w.:/-]{1,40}$")
+_STATUS = pattern(r"^(?=.{1,40}$)[\w.:/'’-]+(?: [\w.:/'’-]+){0,3}$")
+_UNTOLD = "in another state"
+"""For a status that is free text: it is not repeated, but what was held before no longer holds."""
 _WRITERS = frozenset(
     "write edit multiedit create write_file edit_file create_file str_replace apply_patch notebookedit save_file".split()
 )
@@ -36,6 +39,7 @@ def derive(turn: Turn) -> list[Candidate]:
     tool = turn.tool if turn.tool and _NAME.match(turn.tool) else None
     path = turn.path if turn.path and _safe_path(turn.path) else None
     found: str | None = None
+    slot: str | None = None
     if (turn.kind == "artifact" and path) or (turn.kind == "tool_use" and tool and path and tool.lower() in _WRITERS):
         found = f"File {path} was written"
     elif turn.kind == "approval" and turn.status and tool:
@@ -47,29 +51,34 @@ def derive(turn: Turn) -> list[Candidate]:
             found = f"Use of {what} was refused"
     elif turn.kind == "tool_result":
         found = _tests(turn, payload)
-    elif (
-        turn.kind == "ledger"
-        and turn.task_id
-        and turn.status
-        and _NAME.match(turn.task_id)
-        and _NAME.match(turn.status)
-    ):
-        if danger.reason(f"{turn.task_id} {turn.status}".replace("-", " ").replace("_", " ")) is None:
-            found = f"Task {turn.task_id} is {turn.status.lower().replace('_', ' ')}"
+    elif turn.kind == "ledger" and turn.task_id and turn.status and _NAME.match(turn.task_id):
+        if not _commands(turn.task_id):
+            slot = f"Task {turn.task_id} is "
+            found = slot + _status(turn.task_id, turn.status)
     out: list[Candidate] = []
     if found is not None:
-        out.append(_made(turn, found, None))
+        out.append(_made(turn, found, None, slot))
     if turn.kind in ("tool_result", "error", "event", "artifact", "reasoning", "summary") and turn.text:
         out += foreign(turn)
     return out
 
 
-def _made(turn: Turn, content: str, quarantine: str | None) -> Candidate:
+def _made(turn: Turn, content: str, quarantine: str | None, slot: str | None = None) -> Candidate:
     return Candidate(
         content=content, kind="project_state", importance=0.4, tags=(),
         source_checkpoint_id=turn.checkpoint_id or f"event:{turn.seq}", seqs=(turn.seq,), role=turn.role,
-        extractor=EVENTS, family="event", quarantine=quarantine,
+        extractor=EVENTS, family="event", quarantine=quarantine, slot=slot,
     )  # fmt: skip
+
+
+def _status(task: str, status: str) -> str:
+    """A status in one spelling, since `in_progress`, `In-Progress` and `in progress` are one."""
+    spoken = " ".join(status.lower().replace("_", " ").replace("-", " ").split())
+    return spoken if _STATUS.match(spoken) and not _commands(f"{task} {spoken}") else _UNTOLD
+
+
+def _commands(name: str) -> bool:
+    return danger.reason(name.replace("-", " ").replace("_", " ")) is not None
 
 
 def _tests(turn: Turn, payload: Mapping[str, Any]) -> str | None:

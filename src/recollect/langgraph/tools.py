@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..context import CLOSING, OPENING, _day, _line
 from ..errors import InvalidInput, NotFound, RecollectError
 from ..model import Conversation, Hit
-from ..respond import found, is_ours
+from ..respond import found
 from ..store import Store
 
 __all__ = ["TOOLS", "memory_tools"]
@@ -140,7 +140,7 @@ def _search(store: Store) -> Callable[..., str]:
         said = {id for id, _ in scope.said()[:1]}
         types = {"facts": ("memories",), "records": ("events",)}.get(type or "", ("events", "memories"))
         hits = found(scope.store, query, scope.here, scope.branch, types)
-        useful = [h for h in hits if h.id not in said and not h.sensitive and not is_ours(h.text)]
+        useful = [h for h in hits if h.id not in said and not h.sensitive]
         return _fenced([_quoted(h) for h in useful[:top_k]])
 
     return search

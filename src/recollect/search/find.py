@@ -10,6 +10,7 @@ from __future__ import annotations
 from .. import branches, log, memories
 from ..conversations import Found, find
 from ..errors import InvalidInput
+from ..light import pattern
 from ..model import Hit
 from ..views import View
 from . import fence, index, statistics, times
@@ -35,6 +36,7 @@ MORE = (2_000, 20_000)  # as many are looked at where filters leave less than a 
 BUDGET = 4_000  # rows that the terms of a question may have in all before common ones are left out
 TITLES = 20  # conversations that are looked into because of their titles
 SNIPPET = 240
+OURS = ("context.", "chat.")  # how the names of our own remarks begin
 READ = 20_000  # characters of a text that are read for the best part of it
 
 
@@ -61,6 +63,7 @@ class Request:
         near: str | None = None,
         near_branch: Any = None,
         outside: bool = False,
+        evidence: bool = False,
         shown: int = SNIPPET,
     ) -> None:
         self.text, self.limit, self.now = text, limit, now
@@ -75,6 +78,9 @@ class Request:
         """On which of its branches; the active one unless said."""
         self.outside = outside
         """Whether events that name a path outside their workspace are shown."""
+        self.evidence = evidence
+        """Whether hits are to be quoted for the question: then neither answers that only quote are hits, nor the same
+        question where it was asked before, which has all of its words and says nothing."""
 
 
 def search(db: Database, user: str, request: Request, semantic: Semantic | None) -> list[Hit]:
@@ -111,6 +117,8 @@ class _Search:
         """Row ids that are there, wanted or not."""
         self._hidden: set[str] = set()
         """Docs that are here as neighbours only."""
+        self._named: set[str] = set()
+        """Events that have nothing but a name: they are a hit where that is asked for, not where they stand beside one."""
         self._is_common = False
         """Whether even the rarest word of the question is in too many rows to weigh them all: the newest are taken."""
         self._all_remembered: list[int] | None = None
@@ -122,6 +130,8 @@ class _Search:
         is not where one looks."""
         self._most = min(max(FEWEST, request.limit), USUAL)
         """Candidates by words, and by meaning; a quarter of as many of the best are looked around."""
+        self._asked = plain(request.text) if request.evidence else ""
+        """The question in its bare words, where it is not to be its own evidence."""
         self._is_choosy = bool(request.kinds) or any(
             given is not None for given in (request.tool, request.since, request.until)
         )
@@ -157,8 +167,9 @@ class _Search:
         ranker.add(around)
         seen = sought(asked)
         hits: list[Hit] = []
-        for ranked in ranker.best(r.limit + len(self._hidden)):
-            if ranked.doc.id not in self._hidden:
+        for ranked in ranker.best(r.limit + len(self._hidden) + len(self._named)):
+            id = ranked.doc.id
+            if id not in self._hidden and (id not in self._named or "words" in ranked.parts):
                 hits.append(self._hit(ranked, seen))
                 if len(hits) == r.limit:
                     break
@@ -232,7 +243,7 @@ class _Search:
             newest = self._is_common and self._found is None
             found = self._tx.find_words("words", weights, narrow, most, newest=newest, memories=self._all_remembered)
             docs += load([id for id in found if id not in seen])
-            if len(found) < most or len(docs) >= self._most // 4:
+            if len(found) < most or len(docs) - len(self._hidden) >= self._most // 4:
                 break
             seen.update(found)
         return docs
@@ -258,7 +269,7 @@ class _Search:
             return []
         rows = self._tx.all(
             "select (select id from events where user_no = :user and conversation_no = c.no and branch_no = 0"
-            f" and kind = 'message' order by seq limit 1) from conversations c{self._tx.by_id} where user_no = :user"
+            f" and kind = 'message' and text <> '' order by seq limit 1) from conversations c{self._tx.by_id} where user_no = :user"
             f" and no{self._tx.among}",
             ids=self._tx.some(conversations),
         )
@@ -307,7 +318,9 @@ class _Search:
                 if home is None or not self._is_wanted(row, home):
                     continue
                 if lineages.get(no, _UNKNOWN) is None or self._is_in_lineage(row):
-                    docs.append(self._event(row, home))
+                    doc = self._event(row, home)
+                    if doc is not None:
+                        docs.append(doc)
         return docs
 
     def _memories(self, ids: Sequence[int]) -> list[Doc]:
@@ -331,20 +344,35 @@ class _Search:
             self._view = View(self._tx, near, branch)
         return self._view
 
-    def _event(self, row: Row, home: Row) -> Doc:
-        number, seq, kind, role, text, name, tool, path, agent, tags, _, created_at, _ = row
+    def _event(self, row: Row, home: Row) -> Doc | None:
+        """An event as a candidate; None if there is nothing to show of it, as of our own remarks, which are a payload. They
+        are left out here and not in the index: what is taken out of that goes by the terms that older files have in it."""
+        number, seq, kind, role, text, name, tool, path, agent, tags, _, created_at, _, model = row
         conversation = home[1]
         id = f"{conversation}:{seq}"
+        if self._request.evidence:
+            if fence.is_answer(text, role, model):
+                return None
+            # What is much longer is another text, and need not be taken apart. What it is beside is found through it.
+            if self._asked and len(text) <= 2 * len(self._request.text) + 16 and plain(text) == self._asked:
+                self._hidden.add(id)
+        if fence.MARK in text:
+            text = fence.without(text)
+        if not text or text.isspace():
+            text = tool or path
+            if not text:
+                if kind != "event" or not name or name.startswith(OURS):
+                    return None
+                text = name
+                self._named.add(id)
         self._rows[id] = row
         self._numbers.add(number)
         also = ""
         if name or tool or path or tags or number in self._titled:
             told = (name, tool, path, tags, home[2] if number in self._titled else None)
             also = " ".join([part[: index.SMALL] for part in told if part])
-        if fence.MARK in text:
-            text = fence.without(text)
         doc = self._new[number] = Doc(
-            id, text or tool or path or "", conversation, seq, created_at,
+            id, text, conversation, seq, created_at,
             agent or (name if kind == "message" and name else role) or "", None, False, 0.0, also,
         )  # fmt: skip
         if self._request.workspaces and self._request.workspace is not None and home[4] == self._request.workspace:
@@ -453,6 +481,8 @@ class _Search:
                 home = self._homes[row[_C]]
                 assert home is not None
                 doc = self._event(row, home)
+                if doc is None:
+                    continue
                 if not self._is_wanted(row, home):
                     self._hidden.add(doc.id)
                 docs.append(doc)
@@ -477,7 +507,7 @@ class _Search:
                 "memory", row[1], row[0], row[5], None, row[2], self._shown(row[2], sought), ranked.score, ranked.parts,
                 row[9], None, None, log.SENSITIVE in memories.tags(row),
             )  # fmt: skip
-        text = row[4] or ranked.doc.text
+        text = row[4] if row[4].strip() else ranked.doc.text
         return Hit(
             "event", row[2], ranked.doc.id, ranked.doc.conversation, row[1], text, self._shown(text, sought), ranked.score,
             ranked.parts, row[11], ranked.doc.speaker or None, self._branch_name(row), f'"{log.SENSITIVE}"' in (row[9] or ""),
@@ -491,9 +521,10 @@ class _Search:
 
 
 # What a search reads of an event; a payload may be long.
-_EVENT = "id, seq, kind, role, text, name, tool, path, agent, tags, branch_no, created_at, conversation_no"
+_EVENT = "id, seq, kind, role, text, name, tool, path, agent, tags, branch_no, created_at, conversation_no, model"
 _B, _C = 10, 12  # where its branch and its conversation stand
 _MAIN = (0,)
+_WORD = pattern(r"\w+")
 _UNKNOWN: dict[int, int] = {}
 MOST_RANGES = 40
 _RANGES = {
@@ -506,6 +537,11 @@ _RANGES = {
     )
     for count in range(4, MOST_RANGES + 1, 4)
 }
+
+
+def plain(text: str) -> str:
+    """A text in its bare words: what is written differently and says the same is equal."""
+    return " ".join(_WORD.findall(text.casefold()))
 
 
 def snippet(text: str, sought: Sequence[Sought]) -> str:

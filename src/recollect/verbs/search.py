@@ -162,7 +162,7 @@ class SearchVerbs(LogVerbs):
         if workspace is None and here is not None:
             workspace = here.workspace
         hits = self._search(
-            prompt, limit=100, conversation=None, workspace=workspace, near=near, shown=context.LONGEST
+            prompt, limit=100, conversation=None, workspace=workspace, near=near, shown=context.LONGEST, evidence=True
         )  # fmt: skip
         if here is not None and any(h.conversation_id == here.id for h in hits):
             shown = {m.seq for m in self.messages(here, limit=None)}
