@@ -170,7 +170,7 @@ def _tell(named: Session, location: str, found: Stats, *, recorded: bool, asked:
         (True, ["replay", "demo-frost"], "agents at work: tools, approvals, diffs, tasks"),
         (True, ["branches", "demo-trip"], "two ways of one conversation"),
         (True, ["memories", "--state", "all"], "what was learned, replaced, and waits to be looked at"),
-        (True, ["search", "which plants survive frost?"], "find it again"),
+        (True, ["search", "when is the last frost?"], "find it again"),
         (asked, ["checkpoints", AGENT], "where the agent can be taken back to"),
         (asked and agent, ["chat", "-c", AGENT], "go on with it"),
     ]
