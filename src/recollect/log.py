@@ -487,19 +487,80 @@ def unstored(conversation: str, branch: str, event: Event) -> Event:
     return event
 
 
-def delete_event(tx: Tx, conversation: str, seq: int) -> None:
-    """One event goes and leaves a tombstone; a title taken from it goes with it. Its reasoning stays: it is an event of
-    its own."""
+def delete_event(tx: Tx, conversation: str, seq: int, *, summaries: bool) -> bool:
+    """One event goes and leaves a tombstone; a title taken from it goes with it. A message goes in all its versions, and
+    so do the summaries that cover it: whether there were any, in which case they are made anew with `summaries`. Its
+    reasoning stays: it is an event of its own."""
     found = find(tx, conversation, lock=True)
     if not isinstance(seq, int) or not 0 < seq <= found.last_seq:
         raise NotFound(f"Conversation {found.id!r} has events 1 to {found.last_seq}; there is no {seq!r}.")
-    (row,) = remove(tx, found, [seq])
-    from . import sources
+    known = branches.tree(tx, found.no)
+    versions = _versions(tx, found.no, known, seq)
+    covering = summaries_of(tx, found.no, set(versions)) if versions else []
+    rows = remove(tx, found, [*(versions or [seq]), *covering])
+    from . import jobs, sources
 
-    sources.forget_event(tx, found, seq)
-    tx.run("delete from pins where user_no = :user and conversation_no = :c and seq = :seq", c=found.no, seq=seq)
-    if row[0] == "message" and found.title is not None and found.title == conversations.title_from(row[1]):
+    for gone in versions or [seq]:
+        sources.forget_event(tx, found, gone)
+        tx.run("delete from pins where user_no = :user and conversation_no = :c and seq = :seq", c=found.no, seq=gone)
+    if found.title in {conversations.title_from(text) for kind, text in rows if kind == "message"} - {None}:
         conversations.untitle(tx, found)
+    if covering and summaries:
+        for branch in known:
+            jobs.enqueue(tx, "summarize", f"{found.no}:{branch}")
+    return bool(covering)
+
+
+def _versions(tx: Tx, conversation: int, known: Iterable[int], seq: int) -> list[int]:
+    """The numbers of a message's versions that are there, on every branch; none if that event is no message."""
+    place = 0
+    for branch in known:
+        for kind, message in tx.all(
+            "select kind, message from events where user_no = :user and conversation_no = :c and branch_no = :b"
+            " and seq = :seq",
+            c=conversation, b=branch, seq=seq,
+        ):  # fmt: skip
+            place = (message or seq) if kind == "message" else 0
+    if not place:
+        return []
+    return sorted(
+        row[0]
+        for branch in known
+        for row in tx.all(
+            "select seq from events where user_no = :user and conversation_no = :c and branch_no = :b and seq >= :place"
+            " and kind = 'message' and (seq = :place or message = :place)",
+            c=conversation, b=branch, place=place,
+        )
+    )  # fmt: skip
+
+
+def summaries_of(tx: Tx, conversation: int, seqs: set[int]) -> list[int]:
+    """The numbers of the summaries that cover any of these events, along their own lineage."""
+    tree = branches.tree(tx, conversation)
+    places = {
+        (branch, row[0])
+        for branch in tree
+        for row in tx.all(
+            "select seq from events where user_no = :user and conversation_no = :c and branch_no = :b and kind <> 'summary'",
+            c=conversation, b=branch,
+        )
+        if row[0] in seqs
+    }  # fmt: skip
+    unplaced = seqs - {seq for _, seq in places}  # deleted before: any branch may have shown it
+    found = []
+    for branch in tree:
+        for seq, through, payload in tx.all(
+            "select seq, message, payload from events where user_no = :user and conversation_no = :c and branch_no = :b"
+            " and kind = 'summary' and message is not null",
+            c=conversation, b=branch,
+        ):  # fmt: skip
+            said = _json(payload, {})
+            covers = said.get("covers") or [1, through]
+            own = dict(branches.climb(tree, branch, seq))
+            hit = {s for b, s in places if s <= own.get(b, -1)} | unplaced
+            if any(covers[0] <= s <= through for s in hit) or not seqs.isdisjoint(said.get("versions", ())):
+                found.append(seq)
+    return found
 
 
 def remove(tx: Tx, found: Found, seqs: Iterable[int]) -> list[Row]:

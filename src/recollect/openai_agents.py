@@ -200,7 +200,12 @@ class Session:
         shared = max([b.fork_seq for b in branches if b.parent == mine.name], default=0)
         for event in await self._store.read(self.session_id, branch=mine.name):
             if event.branch == mine.name and event.seq > shared:
-                await self._store.delete_event(self.session_id, event.seq)
+                try:
+                    await self._store.delete_event(self.session_id, event.seq)
+                except ConversationDeleted:
+                    raise
+                except NotFound:
+                    continue  # a summary or another version: it went with a message before it
         if await self._items(1):
             await self._go_on_from(0)
 

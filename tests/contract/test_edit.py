@@ -210,3 +210,85 @@ def test_deleting_what_is_summarized_takes_every_version(open_store: Open) -> No
     assert store.summarize(c)
     assert seqs(store.read(c, kinds=["message"])) == [4, 5, 6]
     assert store.verify().ok
+
+
+# -- what is deleted
+
+
+@pytest.mark.parametrize("seq", [3, 7, 8])
+def test_a_message_is_deleted_in_all_its_versions(open_store: Open, seq: int) -> None:
+    store = open_store()
+    c = six_with_the_third_corrected(store)
+    store.append(c, role="user", text="message 3, corrected twice", message=3)
+    store.delete_event(c, seq)
+    assert seqs(store.messages(c)) == seqs(store.read(c)) == [1, 2, 4, 5, 6]
+    assert store.search("corrected") == []
+    found = store.verify()
+    assert (found.ok, found.tombstones) == (True, 3)
+
+
+def test_a_deleted_message_is_in_no_summary_any_more(open_store: Open) -> None:
+    store = open_store(background=False, summary_threshold=4, summary_keep_recent=2)
+    c = store.create().id
+    store.append(c, role="user", text="My locker code word is zebrafish.")
+    store.append_many(c, exchange(6, start=2))
+    assert store.settle() == 1
+    store.delete_event(c, 1)
+    assert "zebrafish" not in store.formatted_history(c)
+    store.settle()
+    summary = store.messages(c, limit=None)[0]
+    assert summary.kind == "summary"
+    assert "zebrafish" not in summary.text and "message 2" in summary.text
+    assert store.search("zebrafish") == []
+    assert store.verify().ok
+
+
+@pytest.mark.parametrize("verb", ["delete_event", "erase"])
+def test_a_correction_that_was_folded_in_goes_from_the_summary_too(open_store: Open, verb: str) -> None:
+    store = open_store(background=False, summary_threshold=4, summary_keep_recent=2)
+    c = store.create().id
+    store.append_many(c, exchange(6))
+    store.summarize(c)
+    late = store.append(c, role="user", text="My locker code word is zebrafish.", message=1)
+    assert "zebrafish" in (store.summarize(c) or late).text
+    if verb == "erase":
+        store.erase(source=late.id)
+    else:
+        store.delete_event(c, late.seq)
+    store.settle()
+    assert not any("zebrafish" in e.text for e in store.read(c, branch="*"))
+
+
+def test_what_a_summary_does_not_say_leaves_it_alone(open_store: Open) -> None:
+    store = open_store(background=False, summary_keep_recent=2)
+    c = store.create().id
+    store.append(c, kind="note", text="aside")
+    store.append_many(c, exchange(6))
+    summary = store.summarize(c)
+    assert summary is not None
+    store.delete_event(c, 1)
+    store.delete_event(c, 7)
+    assert store.messages(c, limit=None)[0] == summary
+
+
+def test_deleting_on_one_branch_leaves_the_summary_of_another(open_store: Open) -> None:
+    store = open_store(background=False, summary_keep_recent=1)
+    c = store.create().id
+    store.append_many(c, exchange(4))
+    store.fork(c, 2, name="idea")
+    store.append_many(c, exchange(3), branch="idea")
+    mine, other = store.summarize(c), store.summarize(c, branch="idea")
+    assert mine and other
+    store.delete_event(c, 5)
+    assert store.messages(c, limit=None)[0] == mine
+    assert {m.kind for m in store.messages(c, limit=None, branch="idea")} == {"message"}
+
+
+def test_no_summary_is_made_anew_where_they_are_switched_off(open_store: Open) -> None:
+    store = open_store(background=False, summaries=False, summary_threshold=4, summary_keep_recent=2)
+    c = store.create().id
+    store.append_many(c, exchange(8))
+    store.summarize(c)
+    store.delete_event(c, 1)
+    assert store.stats().jobs == {}
+    assert seqs(store.messages(c, limit=None)) == [2, 3, 4, 5, 6, 7, 8]
