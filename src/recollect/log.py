@@ -631,14 +631,12 @@ def _all(tx: Tx, conversation: int) -> Iterator[list[Row]]:
 def clear(tx: Tx, conversation: str) -> int:
     """All history goes, on every branch; the conversation and its counter stay. Returns how many events went."""
     found = find(tx, conversation, lock=True)
-    first = tx.one(
-        "select text from events where user_no = :user and conversation_no = :c and branch_no = 0 and kind = 'message'"
-        " order by seq limit 1",
-        c=found.no,
-    )
-    if first and found.title == conversations.title_from(first[0]):
+    is_derived = False
+    for page in _all(tx, found.no):
+        index.remove(tx, entries(found, page))
+        is_derived = is_derived or (found.title is not None and any(_gave(row, found.title) for row in page))
+    if is_derived:
         conversations.untitle(tx, found)
-    unindex(tx, found)
     rows = tx.all("delete from events where user_no = :user and conversation_no = :c returning seq", c=found.no)
     conversations.bury(tx, found, [row[0] for row in rows], ids.now())
     from . import sources
@@ -654,6 +652,19 @@ def clear(tx: Tx, conversation: str) -> int:
     conversations.drop_jobs(tx, found.no)
     conversations.drop_state(tx, found.no)
     return len(rows)
+
+
+def _gave(row: Row, title: str) -> bool:
+    """Whether a title may have been taken from an event (id, then `COLUMNS`). No column says where a title came from: so
+    one that repeats a message, on whichever branch, counts as taken from it. Of what a summary deleted, the summary knows."""
+    if row[2] == "message":
+        return conversations.title_from(row[4]) == title
+    if row[2] != "summary" or row[13] is None:
+        return False
+    try:
+        return bool(loads(row[13]).get("title") == title)
+    except ValueError:
+        return False  # damaged, and about to go
 
 
 def drop(tx: Tx, found: Found) -> dict[str, int]:
