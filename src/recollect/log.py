@@ -537,29 +537,36 @@ def _versions(tx: Tx, conversation: int, known: Iterable[int], seq: int) -> list
 def summaries_of(tx: Tx, conversation: int, seqs: set[int]) -> list[int]:
     """The numbers of the summaries that cover any of these events, along their own lineage."""
     tree = branches.tree(tx, conversation)
+    summaries = [
+        (branch, *row)
+        for branch in tree
+        for row in tx.all(
+            "select seq, message, payload from events where user_no = :user and conversation_no = :c and branch_no = :b"
+            " and kind = 'summary' and message is not null",
+            c=conversation, b=branch,
+        )
+    ]  # fmt: skip
+    if not summaries or not seqs:
+        return []
     places = {
         (branch, row[0])
         for branch in tree
         for row in tx.all(
-            "select seq from events where user_no = :user and conversation_no = :c and branch_no = :b and kind <> 'summary'",
-            c=conversation, b=branch,
+            "select seq from events where user_no = :user and conversation_no = :c and branch_no = :b and kind <> 'summary'"
+            " and seq >= :low and seq <= :high",
+            c=conversation, b=branch, low=min(seqs), high=max(seqs),
         )
         if row[0] in seqs
     }  # fmt: skip
     unplaced = seqs - {seq for _, seq in places}  # deleted before: any branch may have shown it
     found = []
-    for branch in tree:
-        for seq, through, payload in tx.all(
-            "select seq, message, payload from events where user_no = :user and conversation_no = :c and branch_no = :b"
-            " and kind = 'summary' and message is not null",
-            c=conversation, b=branch,
-        ):  # fmt: skip
-            said = _json(payload, {})
-            covers = said.get("covers") or [1, through]
-            own = dict(branches.climb(tree, branch, seq))
-            hit = {s for b, s in places if s <= own.get(b, -1)} | unplaced
-            if any(covers[0] <= s <= through for s in hit) or not seqs.isdisjoint(said.get("versions", ())):
-                found.append(seq)
+    for branch, seq, through, payload in summaries:
+        said = _json(payload, {})
+        covers = said.get("covers") or [1, through]
+        own = dict(branches.climb(tree, branch, seq))
+        hit = {s for b, s in places if s <= own.get(b, -1)} | unplaced
+        if any(covers[0] <= s <= through for s in hit) or not seqs.isdisjoint(said.get("versions", ())):
+            found.append(seq)
     return found
 
 
