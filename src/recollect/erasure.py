@@ -12,8 +12,6 @@ that was also said elsewhere stays and loses only what came from here.
 
 from __future__ import annotations
 
-import json
-
 from . import branches, conversations, erased, ids, items, jobs, log, memories
 from .checkpoints import upkeep
 from .errors import InvalidInput, NotFound
@@ -164,34 +162,6 @@ def _note_leaves(tx: Tx, found: Found, receipt: str, now: int, since: str = "") 
 # -- one event
 
 
-def _covering(tx: Tx, no: int, seqs: set[int]) -> list[int]:
-    """Summaries that cover any of these events, along their own lineage."""
-    tree = branches.tree(tx, no)
-    places = {
-        (branch, row[0])
-        for branch in tree
-        for row in tx.all(
-            "select seq from events where user_no = :user and conversation_no = :c and branch_no = :b and kind <> 'summary'",
-            c=no, b=branch,
-        )
-        if row[0] in seqs
-    }  # fmt: skip
-    unplaced = seqs - {seq for _, seq in places}  # deleted before: any branch may have shown it
-    found = []
-    for branch in tree:
-        for seq, through, payload in tx.all(
-            "select seq, message, payload from events where user_no = :user and conversation_no = :c and branch_no = :b"
-            " and kind = 'summary' and message is not null",
-            c=no, b=branch,
-        ):  # fmt: skip
-            covers = json.loads(payload or "{}").get("covers") or [1, through]
-            own = dict(branches.climb(tree, branch, seq))
-            hit = {s for b, s in places if s <= own.get(b, -1)} | unplaced
-            if any(covers[0] <= s <= through for s in hit):
-                found.append(seq)
-    return found
-
-
 def _cut(tx: Tx, no: int, seqs: set[int]) -> str | None:
     """The first checkpoint that may hold one of these events. A message stands in the input of a run before it is in the log,
     and among the writes of the checkpoint before: so the run in which it was said goes, and all that came later."""
@@ -217,7 +187,7 @@ def _count_event(tx: Tx, scope: Scope) -> Counts:
     no = scope.event_no
     if no is None or not scope.event_thread:
         return {}
-    every = scope.seqs | set(_covering(tx, no, scope.seqs))
+    every = scope.seqs | set(log.summaries_of(tx, no, scope.seqs))
     listed = ",".join(map(str, sorted(every)))
     ids_ = _rows_of(tx, no, every)
     counts = {"events": len(ids_), "vectors": 0}
@@ -256,7 +226,7 @@ def _drop_event(tx: Tx, scope: Scope, receipt: str, now: int, summaries: bool) -
     if no is None or not scope.event_thread:
         return
     found = conversations.find(tx, scope.event_thread, lock=True, deleted=True)
-    covering = _covering(tx, no, scope.seqs)
+    covering = log.summaries_of(tx, no, scope.seqs)
     cut = _cut(tx, no, scope.seqs)
     every = sorted(scope.seqs | set(covering))
     listed = ",".join(map(str, every))

@@ -298,11 +298,13 @@ def relative_path(path: str, workspace: str | None, *, outside_is_fine: bool) ->
 
 
 def append(
-    tx: Tx, conversation: str | Found, drafts: Sequence[Draft], branch: str | Branch | None, *, outside: bool = False
-) -> tuple[Found, int, list[Event]]:
+    tx: Tx, conversation: str | Found, drafts: Sequence[Draft], branch: str | Branch | None, *, outside: bool = False,
+    strict: bool = False,
+) -> tuple[Found, int, list[Event]]:  # fmt: skip
     """Write drafts at the end of a branch. Returns the conversation, the branch's number, and an event for each draft. The
     conversation is an id, or one that this transaction has found and locked. `outside`: index also those that name a path
-    outside the workspace."""
+    outside the workspace. `strict`: refuse a message in the place of what is no message here. (A graph goes on with its
+    own state whatever was deleted from the log: it is not to fail for that.)"""
     found = find(tx, conversation, lock=True) if isinstance(conversation, str) else conversation
     b = branches.number(tx, found, branch)
     name = branches.tree(tx, found.no)[b][0] if b else MAIN
@@ -315,7 +317,7 @@ def append(
         new = [d for d in drafts if d[0].key is None or known.setdefault(d[0].key, d[0]) is d[0]]
         events = [e if e.key is None else known[e.key] for e in events]
     if new:
-        _insert(tx, found, b, name, new, outside)
+        _insert(tx, found, b, name, new, outside, strict)
     return found, b, events
 
 
@@ -334,7 +336,7 @@ def _known(tx: Tx, found: Found, branch: int, name: str, events: Iterable[Event]
     return known
 
 
-def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], outside: bool) -> None:
+def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], outside: bool, strict: bool) -> None:
     ticks = iter(tx.ticks(len(new) + sum([draft[4] is not None for draft in new])))
     no, user, seq, title, workspace = found.no, tx.user, found.last_seq, found.title, found.workspace
     place, scope = b"%d:%d:" % (no, branch), index.place(no, workspace)
@@ -361,6 +363,9 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
         about = columns[9]
         if about is not None and about >= seq:
             raise InvalidInput(f"message={about}: conversation {found.id!r} has no event {about} yet.")
+        if strict and about is not None and columns[0] == "message":
+            values["message"] = about = _place(tx, found, branch, new, event, about)
+            columns = (*columns[:9], about, *columns[10:])
         rows.append((tick, user, no, branch, seq, *columns, checksum(crc, no, branch, seq, about)))
         if found_by is not None and (outside or not index.is_outside(columns[5], workspace)):
             entries.append((tick, found_by[0], found_by[1] + scope))
@@ -392,6 +397,26 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
         index.retitle(tx, no, workspace, found.title, title)
         tx.send("update conversations set title = :title where user_no = :user and no = :c", c=no, title=title)
     tx.move_on(found.id, no, seq, tick)
+
+
+def _place(tx: Tx, found: Found, branch: int, new: Sequence[Draft], event: Event, about: int) -> int:
+    """Where a message stands that takes another's place: the number of the first version, whichever of them was named."""
+    named: list[Event] = []
+    if about <= found.last_seq:
+        own = branches.lineage(tx, found.no, branch, about)
+        named = walk(tx, found, own, after=about - 1, kinds=("message",), limit=1)
+    else:
+        for before, *_ in new:  # it came with the same batch
+            if before is event:
+                break
+            if before.seq == about and before.kind == "message":
+                named = [before]
+    if not named:
+        raise InvalidInput(
+            f"message={about}: event {about} of conversation {found.id!r} is no message on this branch, so none can take its"
+            " place. Name a message that `messages()` shows, or leave message= out."
+        )
+    return named[0].message or about
 
 
 def is_brief(drafts: Sequence[Draft]) -> bool:
@@ -462,19 +487,87 @@ def unstored(conversation: str, branch: str, event: Event) -> Event:
     return event
 
 
-def delete_event(tx: Tx, conversation: str, seq: int) -> None:
-    """One event goes and leaves a tombstone; a title taken from it goes with it. Its reasoning stays: it is an event of
-    its own."""
+def delete_event(tx: Tx, conversation: str, seq: int, *, summaries: bool) -> bool:
+    """One event goes and leaves a tombstone; a title taken from it goes with it. A message goes in all its versions, and
+    so do the summaries that cover it: whether there were any, in which case they are made anew with `summaries`. Its
+    reasoning stays: it is an event of its own."""
     found = find(tx, conversation, lock=True)
     if not isinstance(seq, int) or not 0 < seq <= found.last_seq:
         raise NotFound(f"Conversation {found.id!r} has events 1 to {found.last_seq}; there is no {seq!r}.")
-    (row,) = remove(tx, found, [seq])
-    from . import sources
+    known = branches.tree(tx, found.no)
+    versions = _versions(tx, found.no, known, seq)
+    covering = summaries_of(tx, found.no, set(versions)) if versions else []
+    rows = remove(tx, found, [*(versions or [seq]), *covering])
+    from . import jobs, sources
 
-    sources.forget_event(tx, found, seq)
-    tx.run("delete from pins where user_no = :user and conversation_no = :c and seq = :seq", c=found.no, seq=seq)
-    if row[0] == "message" and found.title is not None and found.title == conversations.title_from(row[1]):
+    for gone in versions or [seq]:
+        sources.forget_event(tx, found, gone)
+        tx.run("delete from pins where user_no = :user and conversation_no = :c and seq = :seq", c=found.no, seq=gone)
+    if found.title in {conversations.title_from(text) for kind, text in rows if kind == "message"} - {None}:
         conversations.untitle(tx, found)
+    if covering and summaries:
+        for branch in known:
+            jobs.enqueue(tx, "summarize", f"{found.no}:{branch}")
+    return bool(covering)
+
+
+def _versions(tx: Tx, conversation: int, known: Iterable[int], seq: int) -> list[int]:
+    """The numbers of a message's versions that are there, on every branch; none if that event is no message."""
+    place = 0
+    for branch in known:
+        for kind, message in tx.all(
+            "select kind, message from events where user_no = :user and conversation_no = :c and branch_no = :b"
+            " and seq = :seq",
+            c=conversation, b=branch, seq=seq,
+        ):  # fmt: skip
+            place = (message or seq) if kind == "message" else 0
+    if not place:
+        return []
+    return sorted(
+        row[0]
+        for branch in known
+        for row in tx.all(
+            "select seq from events where user_no = :user and conversation_no = :c and branch_no = :b and seq >= :place"
+            " and kind = 'message' and (seq = :place or message = :place)",
+            c=conversation, b=branch, place=place,
+        )
+    )  # fmt: skip
+
+
+def summaries_of(tx: Tx, conversation: int, seqs: set[int]) -> list[int]:
+    """The numbers of the summaries that cover any of these events, along their own lineage."""
+    tree = branches.tree(tx, conversation)
+    summaries = [
+        (branch, *row)
+        for branch in tree
+        for row in tx.all(
+            "select seq, message, payload from events where user_no = :user and conversation_no = :c and branch_no = :b"
+            " and kind = 'summary' and message is not null",
+            c=conversation, b=branch,
+        )
+    ]  # fmt: skip
+    if not summaries or not seqs:
+        return []
+    places = {
+        (branch, row[0])
+        for branch in tree
+        for row in tx.all(
+            "select seq from events where user_no = :user and conversation_no = :c and branch_no = :b and kind <> 'summary'"
+            " and seq >= :low and seq <= :high",
+            c=conversation, b=branch, low=min(seqs), high=max(seqs),
+        )
+        if row[0] in seqs
+    }  # fmt: skip
+    unplaced = seqs - {seq for _, seq in places}  # deleted before: any branch may have shown it
+    found = []
+    for branch, seq, through, payload in summaries:
+        said = _json(payload, {})
+        covers = said.get("covers") or [1, through]
+        own = dict(branches.climb(tree, branch, seq))
+        hit = {s for b, s in places if s <= own.get(b, -1)} | unplaced
+        if any(covers[0] <= s <= through for s in hit) or not seqs.isdisjoint(said.get("versions", ())):
+            found.append(seq)
+    return found
 
 
 def remove(tx: Tx, found: Found, seqs: Iterable[int]) -> list[Row]:
@@ -545,14 +638,12 @@ def _all(tx: Tx, conversation: int) -> Iterator[list[Row]]:
 def clear(tx: Tx, conversation: str) -> int:
     """All history goes, on every branch; the conversation and its counter stay. Returns how many events went."""
     found = find(tx, conversation, lock=True)
-    first = tx.one(
-        "select text from events where user_no = :user and conversation_no = :c and branch_no = 0 and kind = 'message'"
-        " order by seq limit 1",
-        c=found.no,
-    )
-    if first and found.title == conversations.title_from(first[0]):
+    is_derived = False
+    for page in _all(tx, found.no):
+        index.remove(tx, entries(found, page))
+        is_derived = is_derived or (found.title is not None and any(_gave(row, found.title) for row in page))
+    if is_derived:
         conversations.untitle(tx, found)
-    unindex(tx, found)
     rows = tx.all("delete from events where user_no = :user and conversation_no = :c returning seq", c=found.no)
     conversations.bury(tx, found, [row[0] for row in rows], ids.now())
     from . import sources
@@ -568,6 +659,19 @@ def clear(tx: Tx, conversation: str) -> int:
     conversations.drop_jobs(tx, found.no)
     conversations.drop_state(tx, found.no, keep_key=True)
     return len(rows)
+
+
+def _gave(row: Row, title: str) -> bool:
+    """Whether a title may have been taken from an event (id, then `COLUMNS`). No column says where a title came from: so
+    one that repeats a message, on whichever branch, counts as taken from it. Of what a summary deleted, the summary knows."""
+    if row[2] == "message":
+        return conversations.title_from(row[4]) == title
+    if row[2] != "summary" or row[13] is None:
+        return False
+    try:
+        return bool(loads(row[13]).get("title") == title)
+    except ValueError:
+        return False  # damaged, and about to go
 
 
 def drop(tx: Tx, found: Found) -> dict[str, int]:
@@ -686,20 +790,43 @@ def messages(
     b = branches.number(tx, found, branch)
     own = branches.lineage(tx, found.no, b)
     summary = standing_summary(tx, found, b)
-    through = 0 if summary is None else summary.message or 0
-    live = walk(tx, found, own, after=through, kinds=("message",), limit=limit, newest=True, replacing=False)
-    if live and live[0].seq < found.last_seq:
-        changed = {e.message: e for e in walk(tx, found, own, after=live[0].seq, kinds=("message",), replacing=True)}
-        live = [changed.get(e.seq, e) for e in live]
+    places = standing(tx, found, own, summary, limit)
+    live = [versions[-1] for _, versions in places]
     if include_reasoning and live:
         traces: dict[int, list[Event]] = {}
-        for trace in walk(tx, found, own, after=live[0].seq, kinds=("reasoning",)):
+        for trace in walk(tx, found, own, after=places[0][0], kinds=("reasoning",)):
             traces.setdefault(trace.message or 0, []).append(trace)
-        for m in live:
-            m.__dict__["traces"] = tuple(traces.get(m.seq, ()))
+        for place, versions in places:
+            # What led to the newest version; a correction without thoughts of its own leaves those that were there.
+            thought = (seq for seq in (*(e.seq for e in reversed(versions)), place) if seq in traces)
+            versions[-1].__dict__["traces"] = tuple(traces.get(next(thought, 0), ()))
     if summary is not None and (limit is None or len(live) < limit or (always_summary and limit)):
         live.insert(0, summary)
     return live
+
+
+def standing(
+    tx: Tx, found: Found, own: Lineage, summary: Event | None, limit: int | None
+) -> list[tuple[int, list[Event]]]:
+    """The newest live messages in the order of their places: the number of the first version, and the versions, oldest first.
+    What was corrected after it had been summarized is live again, in front, until the next summary has the new text."""
+    through = 0 if summary is None else summary.message or 0
+    said = walk(tx, found, own, after=through, kinds=("message",), limit=limit, newest=True, replacing=False)
+    places = {e.seq: [e] for e in said}
+    corrected: dict[int, list[Event]] = {}
+    summarized_at = NO_LIMIT if summary is None or (limit is not None and len(said) >= limit) else summary.seq
+    after = min(said[0].seq if said else NO_LIMIT, summarized_at)
+    if after < found.last_seq:
+        for e in walk(tx, found, own, after=after, kinds=("message",), replacing=True):
+            place = e.message or 0
+            if place in places:
+                places[place].append(e)
+            elif place <= through and e.seq > summarized_at:
+                corrected.setdefault(place, []).append(e)
+    early = sorted(corrected.items())
+    if limit is not None:
+        early = early[max(0, len(early) - (limit - len(said))) :]
+    return [*early, *places.items()]
 
 
 def standing_summary(tx: Tx, found: Found, branch: int) -> Event | None:

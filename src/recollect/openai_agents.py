@@ -198,9 +198,14 @@ class Session:
             return
         mine = self._of(branches)
         shared = max([b.fork_seq for b in branches if b.parent == mine.name], default=0)
-        for event in await self._store.read(self.session_id, branch=mine.name):
+        for event in reversed(await self._store.read(self.session_id, branch=mine.name)):  # so no summary is made anew
             if event.branch == mine.name and event.seq > shared:
-                await self._store.delete_event(self.session_id, event.seq)
+                try:
+                    await self._store.delete_event(self.session_id, event.seq)
+                except ConversationDeleted:
+                    raise
+                except NotFound:
+                    continue  # an earlier version of a message: it went with the later one
         if await self._items(1):
             await self._go_on_from(0)
 

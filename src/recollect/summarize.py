@@ -8,6 +8,10 @@ as it was planned. The messages stay in the log.
 A summary folds the one before it in. The picked sentences are kept as data (`payload["points"]`), so nothing is parsed
 back; decisions, facts and action items are kept for good, passing remarks are the first to be left out when the summary
 grows past its bound, and then it says how many.
+
+What a summary covers is said by places: a message that was corrected stands where its first version stood, though its own
+number is a later one. (Taken by its own number, a correction hid everything that was said before it was made.) What is
+corrected after it was summarized is live once more, and the next summary has the new text in place of the old.
 """
 
 from __future__ import annotations
@@ -57,22 +61,74 @@ class Plan(NamedTuple):
     branch: int
     branch_name: str
     previous: Event | None
-    covered: list[Event]
-    through: int
+    covered: list[Event]  # each in its newest version
+    places: list[int]  # where each of them stands
+    stale: frozenset[int]  # versions that the previous summary knew, and that were corrected since
+    title: str | None  # of the conversation, if it was taken from what is covered
+
+    @property
+    def before(self) -> int:
+        """Up to which place the previous summary covers."""
+        return 0 if self.previous is None else self.previous.message or 0
+
+    @property
+    def through(self) -> int:
+        return max(self.before, self.places[-1])
 
 
 def plan(
     tx: Tx, conversation: str, branch: str | Branch | int | None, keep_recent: int, threshold: int = 0
 ) -> Plan | None:
-    """The messages that go under the next summary, None when no more than `threshold` are live or none is to go."""
+    """The messages that go under the next summary, None when no more than `threshold` are live or none is to go. With a
+    threshold, that is in the background, a question that has no answer yet stays: it may be the one that is just asked."""
     found = find(tx, conversation)
     b = branch if isinstance(branch, int) else branches.number(tx, found, branch)
-    live = log.messages(tx, conversation, limit=None, include_reasoning=False, branch=_name(tx, found, b))
-    previous = live.pop(0) if live and live[0].kind == "summary" else None
-    covered = live[: len(live) - keep_recent] if keep_recent else live
-    if len(live) <= threshold or len(live) <= keep_recent:
+    own = branches.lineage(tx, found.no, b)
+    previous = log.standing_summary(tx, found, b)
+    live = log.standing(tx, found, own, previous, None)
+    if len(live) <= threshold:
         return None
-    return Plan(conversation, b, _name(tx, found, b), previous, covered, covered[-1].seq)
+    through = 0 if previous is None else previous.message or 0
+    going = live[: max(0, len(live) - keep_recent)]
+    if threshold:
+        going = going[: _answered(live, through)]
+    if not going:
+        return None
+    corrected = {place for place, _ in going if place <= through}
+    return Plan(
+        conversation, b, _name(tx, found, b), previous, [versions[-1] for _, versions in going],
+        [place for place, _ in going], _stale(tx, found, own, corrected), _title(found, previous, going),
+    )  # fmt: skip
+
+
+def _answered(live: list[tuple[int, list[Event]]], through: int) -> int:
+    """How many of the live messages stand before the first question that has no answer yet."""
+    n = len(live)
+    for i, (place, versions) in reversed(list(enumerate(live))):
+        if versions[-1].role == "assistant" or place <= through:
+            break
+        if versions[-1].role == "user":
+            n = i
+    return n
+
+
+def _stale(tx: Tx, found: Found, own: branches.Lineage, corrected: set[int]) -> frozenset[int]:
+    """Every version of what was corrected after it was summarized; the newest is in no summary yet, and so does no harm."""
+    if not corrected:
+        return frozenset()
+    later = log.walk(tx, found, own, after=min(corrected), kinds=("message",), replacing=True)
+    return frozenset(corrected | {e.seq for e in later if e.message in corrected})
+
+
+def _title(found: Found, previous: Event | None, going: list[tuple[int, list[Event]]]) -> str | None:
+    """The title, if a message gave it that goes under this summary or went under the one before. With `summary_delete` that
+    message is gone for good, and `clear` would not know that the title came from it."""
+    if found.title is None:
+        return None
+    if previous is not None and previous.payload.get("title") == found.title:
+        return found.title
+    said = (e.text for _, versions in going for e in versions)
+    return found.title if any(conversations.title_from(text) == found.title for text in said) else None
 
 
 def _name(tx: Tx, found: Found, branch: int) -> str:
@@ -81,12 +137,14 @@ def _name(tx: Tx, found: Found, branch: int) -> str:
 
 def write(plan: Plan, model: Model | None, timeout_ms: int, gate: Gate) -> log.Draft:
     """The summary as an event, made by the model or, failing that, by picking sentences."""
-    before: Mapping[str, Any] = {"covers": [plan.covered[0].seq], "count": 0, "points": [], "left_out": 0}
+    before: Mapping[str, Any] = {"covers": [plan.places[0]], "count": 0, "points": [], "left_out": 0}
     if plan.previous is not None:
         if not before.keys() <= plan.previous.payload.keys():
             raise Damaged(f"The summary {plan.previous.id} has lost what it covers. Run `recollect doctor`.")
         before = plan.previous.payload
-    count = len(plan.covered) + before["count"]
+    count = before["count"] + sum(place > plan.before for place in plan.places)
+    versions = {e.seq for e, place in zip(plan.covered, plan.places, strict=True) if e.seq != place}
+    kept = [list(p) for p in before["points"] if _number(p[1]) not in plan.stale]
     # What was stored without redaction is redacted before it is cut, and before a model sees it.
     before_cut = gate.another()
     plan = plan._replace(
@@ -98,7 +156,7 @@ def write(plan: Plan, model: Model | None, timeout_ms: int, gate: Gate) -> log.D
     if said:
         body, points, left_out = said, [["Earlier", said]], 0
     else:
-        points, dropped = _fit([*(list(p) for p in before["points"]), *_points(plan.covered)])
+        points, dropped = _fit([*kept, *_points(plan.covered)])
         left_out = before["left_out"] + dropped
         body = _render(points, left_out)
     return log.prepare(
@@ -113,12 +171,15 @@ def write(plan: Plan, model: Model | None, timeout_ms: int, gate: Gate) -> log.D
             "by": "model" if said else "extract",
             "points": points,
             "left_out": left_out,
+            # Numbers outside of what it covers whose words it has all the same: whoever deletes one of them must know.
+            **({"versions": known} if (known := sorted(versions.union(before.get("versions", ())))) else {}),
+            **({} if plan.title is None else {"title": plan.title}),
         },
     )
 
 
 def apply(tx: Tx, plan: Plan, draft: log.Draft, *, delete: bool) -> Event | None:
-    """Put the summary in force, unless the branch was summarized, cleared or deleted meanwhile."""
+    """Put the summary in force, unless the branch was summarized, cleared or deleted meanwhile, or what it covers changed."""
     found = find(tx, plan.conversation, lock=True)
     reach("summary written")
     standing = log.standing_summary(tx, found, plan.branch)
@@ -127,10 +188,10 @@ def apply(tx: Tx, plan: Plan, draft: log.Draft, *, delete: bool) -> Event | None
     known = branches.tree(tx, found.no)
     if plan.branch not in known:
         return None
-    own = branches.climb(known, plan.branch)
-    there = {e.seq for e in log.walk(tx, found, own, after=plan.covered[0].seq - 1, kinds=("message",))}
-    if not {e.seq for e in plan.covered} <= there:
-        return None
+    live = dict(log.standing(tx, found, branches.climb(known, plan.branch), standing, None))
+    covered = [live.get(place, []) for place in plan.places]
+    if [versions[-1].seq if versions else 0 for versions in covered] != [e.seq for e in plan.covered]:
+        return None  # something was deleted or corrected
     _, _, events = log.append(tx, plan.conversation, [draft], plan.branch_name)
     summary = events[0]
     tx.run(
@@ -140,7 +201,7 @@ def apply(tx: Tx, plan: Plan, draft: log.Draft, *, delete: bool) -> Event | None
     if delete:
         # What another branch shows through its own lineage is not ours to delete.
         shared = max((at for _, parent, at in known.values() if parent == plan.branch), default=0)
-        own_only = [e.seq for e in plan.covered if e.branch == plan.branch_name and e.seq > shared]
+        own_only = [e.seq for versions in covered for e in versions if e.branch == plan.branch_name and e.seq > shared]
         if own_only:
             log.remove(tx, conversations.find(tx, plan.conversation), own_only)
     return summary
@@ -173,6 +234,12 @@ def _line(e: Event, sentence: str) -> str:
     if len(sentence) > MAX_POINT:
         sentence = sentence[:MAX_POINT].rsplit(" ", 1)[0] + "…"
     return f"{e.role} (#{e.seq}): {sentence}"
+
+
+def _number(point: str) -> int | None:
+    """The number of the event that a point was picked from, as `_line` wrote it."""
+    found = re.match(r"\w+ \(#(\d+)\): ", point)
+    return int(found[1]) if found else None
 
 
 def _fit(points: list[list[str]]) -> tuple[list[list[str]], int]:
@@ -219,9 +286,10 @@ def _ask(model: Model, plan: Plan, timeout_ms: int) -> str | None:
     lines: list[str] = []
     room = MAX_PROMPT_CHARACTERS
     share = max(200, room // max(1, len(plan.covered)))
-    for e in plan.covered:
+    for e, place in zip(plan.covered, plan.places, strict=True):
         text = e.text if len(e.text) <= share else f"{e.text[:share]} [cut: {len(e.text) - share} more characters]"
-        lines.append(f"{(e.role or e.kind).upper()}: {text}"[: max(0, room)])
+        who = (e.role or e.kind).upper() + (", correcting what is summarized above" if place <= plan.before else "")
+        lines.append(f"{who}: {text}"[: max(0, room)])
         room -= len(lines[-1])
     answers: list[str] = []
 

@@ -4,7 +4,7 @@ import pytest
 
 import recollect
 from recollect.errors import NotFound
-from talk import exchange, seqs, texts
+from talk import Open, exchange, seqs, texts
 
 
 def test_clear_removes_history_and_keeps_the_conversation(store: recollect.Store) -> None:
@@ -148,5 +148,49 @@ def test_a_given_title_stays_whatever_is_deleted(store: recollect.Store) -> None
     c = store.create(title="Trip").id
     store.append(c, role="user", text="to Rome")
     store.delete_event(c, 1)
+    store.clear(c)
+    assert store.get(c).title == "Trip"
+
+
+def test_a_title_taken_from_a_later_message_goes_too(store: recollect.Store) -> None:
+    c = store.create().id
+    store.append(c, role="user", text="")
+    store.append(c, role="user", text="my secret plan")
+    assert store.get(c).title == "my secret plan"
+    store.clear(c)
+    assert store.get(c).title is None
+
+
+def test_a_title_taken_from_a_branch_goes_too(store: recollect.Store) -> None:
+    c = store.create().id
+    store.fork(c, at=0, switch=True)
+    store.append(c, role="user", text="my secret plan")
+    assert store.get(c).title == "my secret plan"
+    store.clear(c)
+    assert store.get(c).title is None
+
+
+def test_a_title_whose_message_was_summarized_and_deleted_goes_too(open_store: Open) -> None:
+    store = open_store(background=False, summary_delete=True, summary_keep_recent=2)
+    given, taken = store.create(title="Trip").id, store.create().id
+    for c in (given, taken):
+        store.append(c, role="user", text="my secret plan. And more.")
+        for _ in range(2):
+            store.append_many(c, exchange(4))
+            assert store.summarize(c)
+    assert store.get(taken).title == "my secret plan. And more."
+    for c in (given, taken):
+        store.clear(c)
+    assert [store.get(c).title for c in (given, taken)] == ["Trip", None]
+    assert store.search("secret") == []
+
+
+def test_a_title_given_later_stays_though_the_first_was_taken(open_store: Open) -> None:
+    store = open_store(background=False, summary_delete=True, summary_keep_recent=2)
+    c = store.create().id
+    store.append(c, role="user", text="my secret plan")
+    store.append_many(c, exchange(4))
+    assert store.summarize(c)
+    store.rename(c, "Trip")
     store.clear(c)
     assert store.get(c).title == "Trip"

@@ -4,7 +4,7 @@ import pytest
 
 import recollect
 from recollect.errors import InvalidInput, NotFound
-from talk import exchange
+from talk import Open, exchange
 
 
 @pytest.fixture
@@ -100,6 +100,23 @@ def test_with_a_summary_the_current_message_is_not_there_twice(store: recollect.
     store.append(c, role="user", text="now")
     for most in (1, 2, 7, 10):
         assert store.with_history(c, "now", most).count("now") == 1, most
+
+
+def test_a_question_without_an_answer_is_not_summarized(open_store: Open) -> None:
+    """The job is queued by an answer; before it runs, the user goes on."""
+    store = open_store(background=False, summary_threshold=4, summary_keep_recent=0)
+    c = store.create().id
+    store.append_many(c, exchange(5))
+    store.append(c, role="user", text="One more thing.")
+    store.append(c, role="user", text="What is our budget?")
+    assert store.settle() == 1
+    summary, *waiting = store.messages(c, limit=None)
+    assert "_Summarized 5 messages._" in summary.text
+    assert [m.text for m in waiting] == ["One more thing.", "What is our budget?"]
+    assert store.with_history(c, "What is our budget?").count("What is our budget?") == 1
+    store.append_many(c, exchange(5))
+    assert store.settle() == 1
+    assert "What is our budget?" in store.messages(c, limit=None)[0].text
 
 
 def test_on_a_branch(store: recollect.Store, c: str) -> None:

@@ -495,13 +495,18 @@ def test_deleting_a_summary_brings_the_messages_back(store: recollect.Store) -> 
     assert store.verify().ok
 
 
-def test_deleting_a_message_under_a_summary_keeps_the_summary(store: recollect.Store) -> None:
+def test_deleting_a_message_under_a_summary_leaves_the_others_and_makes_it_anew(open_store: Open) -> None:
+    store = open_store(background=False, summary_threshold=7)
     c = store.create().id
     store.append_many(c, exchange(10))
     store.summarize(c)
     store.delete_event(c, 2)
+    assert seqs(store.messages(c, limit=None)) == [1, 3, 4, 5, 6, 7, 8, 9, 10]
     store.delete_event(c, 4)
-    assert seqs(store.messages(c, limit=None)) == [11, 5, 6, 7, 8, 9, 10]
+    assert store.settle() == 1
+    summary, *kept = store.messages(c, limit=None)
+    assert "_Summarized 2 messages._" in summary.text
+    assert seqs(kept) == [5, 6, 7, 8, 9, 10]
     assert store.summarize(c) is None
     assert store.verify().ok
 

@@ -16,8 +16,8 @@ def c(store: recollect.Store) -> str:
     store.append(id, kind="ledger", task_id="t", goal="g")
     store.fork(id, 5, name="idea")
     store.append(id, role="user", text="on the idea", branch="idea")
+    store.delete_event(id, 3)  # before: a summary that covers it would go as well
     store.summarize(id)
-    store.delete_event(id, 3)
     return id
 
 

@@ -170,6 +170,18 @@ async def test_items_are_taken_back(alex: recollect.Store) -> None:
         alex.get("nobody")
 
 
+async def test_a_branch_that_was_summarized_can_be_cleared(alex: recollect.Store) -> None:
+    first = Session("talk", alex)
+    await first.add_items([user("one")])
+    second = await first.fork(name="other")
+    await second.add_items([user(f"{n}") for n in range(10)])
+    assert alex.summarize("talk", branch="other")
+    await second.clear_session()
+    assert await second.get_items() == []
+    assert said(await first.get_items()) == ["one"]
+    assert alex.verify().ok
+
+
 async def test_a_branch_shares_what_was_before_it_and_leaves_it_alone(alex: recollect.Store) -> None:
     first = Session("talk", alex)
     await first.add_items([user("one"), user("two"), user("three")])

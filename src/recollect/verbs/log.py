@@ -37,8 +37,9 @@ class LogVerbs(ConversationVerbs):
 
         `kind` is "message" unless said, and a message needs a `role` ("user", "assistant", "system", "tool"). With a
         `key`, the same key on the same branch returns the first event and appends nothing. `reasoning` writes the
-        message and its trace in one transaction. `created_at` is for history that is brought in. When the kind is
-        switched off in the settings, nothing is written and the returned event's `stored` is false.
+        message and its trace in one transaction. A message with `message` takes the place of that one: `messages`
+        shows it there, `read` shows both. `created_at` is for history that is brought in. When the kind is switched off
+        in the settings, nothing is written and the returned event's `stored` is false.
         """
         return self.append_many(conversation, [entry], branch=branch)[0]
 
@@ -54,7 +55,7 @@ class LogVerbs(ConversationVerbs):
             return [log.unstored(name, MAIN, d[0]) for d in drafts]
 
         brief = log.is_brief(wanted)
-        events, queued = self._write(lambda tx: self._append(tx, name, wanted, branch), brief=brief)
+        events, queued = self._write(lambda tx: self._append(tx, name, wanted, branch, strict=True), brief=brief)
         self._appended(queued)
         if len(wanted) == len(drafts):
             return events
@@ -99,7 +100,7 @@ class LogVerbs(ConversationVerbs):
                 jobs.enqueue(tx, "retain", "all", delay_ms=ids.DAY_MS)
             elif place is not None and there[5] != place:
                 raise NotFound(f"There is no conversation {name!r} in this workspace.")
-            return self._append(tx, name, wanted, branch) if wanted else ([], False)
+            return self._append(tx, name, wanted, branch, strict=True) if wanted else ([], False)
 
         def write(tx: Tx) -> list[tuple[list[Event], bool] | RecollectError]:
             done: list[tuple[list[Event], bool] | RecollectError] = []
@@ -126,10 +127,17 @@ class LogVerbs(ConversationVerbs):
         return [results[i] for i in range(len(requests))]
 
     def _append(
-        self, tx: Tx, conversation: str | Found, drafts: Sequence[log.Draft], branch: BranchLike
+        self,
+        tx: Tx,
+        conversation: str | Found,
+        drafts: Sequence[log.Draft],
+        branch: BranchLike,
+        *,
+        strict: bool = False,
     ) -> tuple[list[Event], bool]:
         """Events and the work they cause, in a transaction. Says whether something is to be summarized."""
-        found, b, events = log.append(tx, conversation, drafts, branch, outside=self._settings.index_outside_workspace)
+        outside = self._settings.index_outside_workspace
+        found, b, events = log.append(tx, conversation, drafts, branch, outside=outside, strict=strict)
         if self._embeds():
             jobs.enqueue(tx, "embed", "all", delay_ms=EMBED_DELAY_MS)
         if self._settings.memory_extract and any(d[0].kind in LEARNED for d in drafts):
@@ -177,10 +185,13 @@ class LogVerbs(ConversationVerbs):
         return self.append(conversation, branch=branch, **workflow.entry(event))
 
     def delete_event(self, conversation: ConversationLike, seq: int) -> None:
-        """Remove one event for good; a tombstone keeps its number. The reasoning of a message stays."""
-        name = conversation_id(conversation)
-        self._write(lambda tx: log.delete_event(tx, name, seq))
+        """Remove one event for good; a tombstone keeps its number. A message goes in all its versions, whichever of them
+        is named, and a summary that covers it is made anew without it. The reasoning of a message stays."""
+        name, summaries = conversation_id(conversation), self._settings.summaries
+        covered = self._write(lambda tx: log.delete_event(tx, name, seq, summaries=summaries))
         self._db.scrub()
+        if covered and summaries:
+            self._appended(True)
 
     # -- reading
 
