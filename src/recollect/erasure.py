@@ -12,7 +12,7 @@ that was also said elsewhere stays and loses only what came from here.
 
 from __future__ import annotations
 
-from . import branches, conversations, erased, ids, items, jobs, log, memories
+from . import branches, conversations, erased, ids, items, jobs, memories, removal
 from .checkpoints import upkeep
 from .errors import InvalidInput, NotFound
 from .learned import Judged, Scope, count, find_items, items_of, judge, learned_of, note, numbers, parts, total
@@ -140,7 +140,7 @@ def _drop_conversation(tx: Tx, no: int, receipt: str, now: int) -> None:
         return
     found = conversations.find(tx, row[0], lock=True, deleted=True)
     _note_leaves(tx, found, receipt, now)
-    log.unindex(tx, found)
+    removal.unindex(tx, found)
     index.retitle(tx, found.no, found.workspace, found.title, None)
     for table in OWN:
         tx.run(f"delete from {table} where user_no = :user and conversation_no = :c", c=no)
@@ -187,7 +187,7 @@ def _count_event(tx: Tx, scope: Scope) -> Counts:
     no = scope.event_no
     if no is None or not scope.event_thread:
         return {}
-    every = scope.seqs | set(log.summaries_of(tx, no, scope.seqs))
+    every = scope.seqs | set(removal.summaries_of(tx, no, scope.seqs))
     listed = ",".join(map(str, sorted(every)))
     ids_ = _rows_of(tx, no, every)
     counts = {"events": len(ids_), "vectors": 0}
@@ -226,7 +226,7 @@ def _drop_event(tx: Tx, scope: Scope, receipt: str, now: int, summaries: bool) -
     if no is None or not scope.event_thread:
         return
     found = conversations.find(tx, scope.event_thread, lock=True, deleted=True)
-    covering = log.summaries_of(tx, no, scope.seqs)
+    covering = removal.summaries_of(tx, no, scope.seqs)
     cut = _cut(tx, no, scope.seqs)
     every = sorted(scope.seqs | set(covering))
     listed = ",".join(map(str, every))
@@ -251,7 +251,7 @@ def _drop_event(tx: Tx, scope: Scope, receipt: str, now: int, summaries: bool) -
         for key in (row[0], *([erased.said(row[2], row[3])] if row[1] == "message" else []))
     }  # fmt: skip
     erased.note(tx, erased.KEY, [f"{found.id}\0{key}" for key in sorted(keys)], receipt, now)
-    for kind, text in log.remove(tx, found, sorted(there)):
+    for kind, text in removal.remove(tx, found, sorted(there)):
         if kind == "message" and found.title is not None and found.title == conversations.title_from(text):
             conversations.untitle(tx, found)
             found.title = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from . import branches, conversations, edits, ids, log, sources
+from . import branches, conversations, edits, ids, removal, sources
 from .errors import NotFound
 from .model import Expiry, Retention
 from .search import index
@@ -132,15 +132,15 @@ def _expire(tx: Tx, id: str, activity: int, why: str, apply: bool) -> tuple[Expi
         return None, len(pins) + limited
     expiry = Expiry("conversation", found.id, found.title or "", why, len(seqs))
     if apply and (pins or limited):
-        said = log.remove(tx, found, seqs)
+        said = removal.remove(tx, found, seqs)
         if found.title in {conversations.title_from(text) for kind, text in said if kind == "message"}:
             conversations.untitle(tx, found)
         conversations.drop_jobs(tx, found.no)
     elif apply:
         sources.outlive(tx, found, keep_place=False)
-        log.unindex(tx, found)
+        removal.unindex(tx, found)
         index.retitle(tx, found.no, found.workspace, found.title, None)
-        log.drop(tx, found)
+        removal.drop(tx, found)
     return expiry, len(pins) + limited
 
 

@@ -203,7 +203,9 @@ def apply(tx: Tx, plan: Plan, draft: log.Draft, *, delete: bool) -> Event | None
         shared = max((at for _, parent, at in known.values() if parent == plan.branch), default=0)
         own_only = [e.seq for versions in covered for e in versions if e.branch == plan.branch_name and e.seq > shared]
         if own_only:
-            log.remove(tx, conversations.find(tx, plan.conversation), own_only)
+            from . import removal
+
+            removal.remove(tx, conversations.find(tx, plan.conversation), own_only)
     return summary
 
 

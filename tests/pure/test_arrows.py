@@ -19,7 +19,7 @@ LAYERS = [
         "conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
         "search", "memories", "context", "views", "retention", "consolidate", "extract", "decide", "items", "mirror",
         "checkpoints", "schema", "archive", "feed", "keys", "crypt", "sealed", "erased", "erasure", "learned", "receipts",
-        "edits", "sources", "relations",
+        "edits", "removal", "sources", "relations",
     },
     {"verbs"},
     {"store"},

@@ -113,8 +113,10 @@ class ConversationVerbs(Handle):
     def clear(self, conversation: ConversationLike) -> int:
         """Remove all history of a conversation, on every branch; the conversation and its counter stay. Returns the
         number of events that went. They leave tombstones: their numbers are never used again."""
+        from .. import removal
+
         name = conversation_id(conversation)
-        gone = self._write(lambda tx: log.clear(tx, name))
+        gone = self._write(lambda tx: removal.clear(tx, name))
         self._db.scrub()
         self._tell("chat.session_cleared", thread_id=name, events=gone)
         return gone

@@ -187,8 +187,10 @@ class LogVerbs(ConversationVerbs):
     def delete_event(self, conversation: ConversationLike, seq: int) -> None:
         """Remove one event for good; a tombstone keeps its number. A message goes in all its versions, whichever of them
         is named, and a summary that covers it is made anew without it. The reasoning of a message stays."""
+        from .. import removal
+
         name, summaries = conversation_id(conversation), self._settings.summaries
-        covered = self._write(lambda tx: log.delete_event(tx, name, seq, summaries=summaries))
+        covered = self._write(lambda tx: removal.delete_event(tx, name, seq, summaries=summaries))
         self._db.scrub()
         if covered and summaries:
             self._appended(True)
