@@ -275,7 +275,8 @@ class LogVerbs(ConversationVerbs):
         """What happened in this store since a position: events and changes of memories, in one order, committed, whichever
         process wrote them. Pass the `cursor` of the answer, or the id of a change, as `after`, and nothing is missed and
         nothing comes twice. Without `after` there are no items: the cursor says where "now" is. What was undone or erased is
-        not told."""
+        not told, nor what is in a conversation that is in the bin at that moment: when it is restored, nothing is told again,
+        and what was written shortly before it was deleted may have been told to nobody. Read it anew."""
         name = None if conversation is None else conversation_id(conversation)
         workspace = None if workspace is None else self._workspace(workspace)
         after = None if after is None else checks.count(after, "after")
