@@ -30,6 +30,9 @@ SHOWN = 400
 BEYOND = 4_096
 """Characters behind a cut in which a secret that begins before it is looked for to its end."""
 LONGEST_KEY = 65_536
+NEAR = 512
+"""Characters behind a cut that must be quiet too, or the search is loaded, which takes as long as all the rest of a hook:
+what begins before the cut is announced in these if anywhere."""
 WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 
 
@@ -201,17 +204,16 @@ def clip(text: str, most: int, gate: Gate) -> str:
     The gate remembers what was replaced."""
     if len(text) <= most:
         return text
-    end = most + BEYOND
-    if (key := text.rfind("-----BEGIN", 0, most)) >= 0:  # a private key may be longer, and is known by its last line
-        end = max(end, text.find("-----END", key, key + LONGEST_KEY) + 80)
-    seen = text[:end]
-    if gate.is_quiet(seen):
+    if gate.is_quiet(text[: most + NEAR]):
         return text[:most]
+    far = most + BEYOND
+    if (key := text.rfind("-----BEGIN", 0, most)) >= 0:  # a private key may be longer, and is known by its last line
+        far = max(far, text.find("-----END", key, key + LONGEST_KEY) + 80)
     from .redact import redact
 
     pieces: list[str] = []
     at = 0
-    for family, start, end in redact(seen, gate.policy()).findings:
+    for family, start, end in redact(text[:far], gate.policy()).findings:
         if start >= most:
             break
         pieces += (text[at:start], f"[redacted:{family}]")
