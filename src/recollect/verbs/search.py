@@ -44,11 +44,28 @@ class SearchVerbs(LogVerbs):
     ) -> list[Hit]:
         """The memories that answer a question, best first; the filters are inside the search. From a `conversation`, its
         own and the user's are seen, as its active branch has them, or `branch`."""
-        hits = self._search(
-            q, types="memories", kinds=several(kinds, "kinds"), tags=several(tags, "tags"), since=since,
-            min_importance=min_importance, conversation=conversation, branch=branch, workspace=workspace, limit=limit,
+        return self._recalled(
+            q, kinds=kinds, tags=tags, since=since, min_importance=min_importance, conversation=conversation,
+            branch=branch, workspace=workspace, limit=limit,
         )  # fmt: skip
-        self._used(hits)
+
+    def _recalled(
+        self,
+        q: str,
+        *,
+        kinds: Sequence[str] | None,
+        tags: Sequence[str] | None,
+        limit: int,
+        conversation: ConversationLike | None = None,
+        shown: slice = slice(None),
+        **scope: Any,
+    ) -> list[Hit]:
+        """`recall` for a door that shows a page of the hits: those count as recalled."""
+        hits = self._search(
+            q, types="memories", kinds=several(kinds, "kinds"), tags=several(tags, "tags"), conversation=conversation,
+            limit=limit, **scope,
+        )  # fmt: skip
+        self._used(hits[shown])
         return hits
 
     def search(
