@@ -85,10 +85,14 @@ class SearchVerbs(LogVerbs):
         explain: bool = False,
     ) -> list[Hit]:
         """Events and memories that answer a question, best first. Any text is a safe query. `types` is "events" or
-        "memories"; `workspaces` widens a search beyond its own `workspace`, and only then does nearness rank. Each hit's
+        "memories"; of a `tool` there are events alone; `workspaces` widens a search beyond its own `workspace`, and only then does nearness rank. Each hit's
         `parts` say what its score is made of (with `explain`, rounded for reading)."""
         if types not in (None, "events", "memories"):
             raise InvalidInput(f"types={types!r}: choose 'events' or 'memories', or leave it out for both.")
+        if tool is not None:
+            if types == "memories":
+                raise InvalidInput("tool= is of events; leave types= out, or ask without it.")
+            types = "events"
         hits = self._search(
             q, types=types, kinds=several(kinds, "kinds"), tool=tool, since=since, until=until, limit=limit,
             conversation=conversation, workspace=workspace, workspaces=several(workspaces, "workspaces"), branch=branch,
