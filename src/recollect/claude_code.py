@@ -10,12 +10,15 @@ from __future__ import annotations
 import os
 from zlib import crc32
 
+from .log import SENSITIVE
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
     from .model import Entry
+    from .redact import Gate
 
 NAME = "claude-code"
 OUTPUT = 2_000
@@ -24,6 +27,12 @@ INPUT = 4_000
 """Characters of each text in a tool's input that a hook keeps."""
 SHOWN = 400
 """Characters of a file's content that stand for it."""
+BEYOND = 4_096
+"""Characters behind a cut in which a secret that begins before it is looked for to its end."""
+LONGEST_KEY = 65_536
+NEAR = 512
+"""Characters behind a cut that must be quiet too, or the search is loaded, which takes as long as all the rest of a hook:
+what begins before the cut is announced in these if anywhere."""
 WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 
 
@@ -116,15 +125,15 @@ def path_of(given: Any) -> str | None:
     return None
 
 
-def told(tool: str, given: Any) -> str:
+def told(tool: str, given: Any, gate: Gate) -> str:
     """What a tool was asked, for people to read and to be found by."""
     if not isinstance(given, dict):
-        return cut(_json(given), OUTPUT) if given else ""
+        return cut(_json(given), OUTPUT, gate) if given else ""
     parts = [given.get(name) for name in ("command", "query", "pattern", "url", "skill", "description", "subject")]
     if tool in WRITERS:
         edits = given.get("edits") if isinstance(given.get("edits"), list) else [given]
         parts += [
-            cut(new, SHOWN)
+            cut(new, SHOWN, gate)
             for edit in edits or ()
             if isinstance(edit, dict)
             and isinstance(new := edit.get("content", edit.get("new_string", edit.get("new_source"))), str)
@@ -133,7 +142,7 @@ def told(tool: str, given: Any) -> str:
         parts.append(given.get("prompt"))
     said = [part for part in parts if isinstance(part, str) and part]
     if not said and tool.startswith("mcp__"):
-        return cut(_json(given), OUTPUT)
+        return cut(_json(given), OUTPUT, gate)
     return "\n".join(dict.fromkeys(said))
 
 
@@ -170,19 +179,54 @@ def difference(tool: str, given: Any, response: Any) -> str | None:
     return "\n".join(lines) or None
 
 
-def trimmed(value: Any, most: int = INPUT, depth: int = 0) -> Any:
+def trimmed(value: Any, gate: Gate, most: int = INPUT, depth: int = 0) -> Any:
     """A value with its long texts cut and its long lists ended: what a hook keeps of a tool's input and answer."""
     if isinstance(value, str):
-        return cut(value, most)
+        return cut(value, most, gate)
     if isinstance(value, dict):
-        return {str(k)[:200]: trimmed(v, most, depth + 1) for k, v in list(value.items())[:50]} if depth < 6 else "…"
+        few = list(value.items())[:50]
+        return {clip(str(k), 200, gate): trimmed(v, gate, most, depth + 1) for k, v in few} if depth < 6 else "…"
     if isinstance(value, (list, tuple)):
-        return [trimmed(v, most, depth + 1) for v in value[:50]] if depth < 6 else "…"
+        return [trimmed(v, gate, most, depth + 1) for v in value[:50]] if depth < 6 else "…"
     return value
 
 
-def cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]}\n[cut: {len(text) - most:,} more characters]"
+def cut(text: str, most: int, gate: Gate) -> str:
+    """The beginning of a text, and how much more there was."""
+    if len(text) <= most:
+        return text
+    return f"{clip(text, most, gate)}\n[cut: {len(text) - most:,} more characters]"
+
+
+def clip(text: str, most: int, gate: Gate) -> str:
+    """The beginning of a text, in which no secret is divided: half of one is no longer known for one, so what is cut is
+    searched first, a stretch beyond the cut too. What is short is left to `append`, which searches all that is written.
+    The gate remembers what was replaced."""
+    if len(text) <= most:
+        return text
+    if gate.is_quiet(text[: most + NEAR]):
+        return text[:most]
+    far = most + BEYOND
+    if (key := text.rfind("-----BEGIN", 0, most)) >= 0:  # a private key may be longer, and is known by its last line
+        far = max(far, text.find("-----END", key, key + LONGEST_KEY) + 80)
+    from .redact import redact
+
+    pieces: list[str] = []
+    at = 0
+    for family, start, end in redact(text[:far], gate.policy()).findings:
+        if start >= most:
+            break
+        pieces += (text[at:start], f"[redacted:{family}]")
+        gate.families.append(family)
+        at = end
+    return "".join([*pieces, text[at:most]])
+
+
+def _tagged(entry: Entry, gate: Gate) -> Entry:
+    """`append` finds nothing any more in what was replaced here, so it is said that there was something."""
+    if gate.families:
+        entry["tags"] = [SENSITIVE]
+    return entry
 
 
 def safe(value: Any) -> Any:
@@ -262,20 +306,20 @@ def _todos(items: Any) -> dict[str, tuple[str, str]]:
 # -- what a hook says
 
 
-def used(payload: Mapping[str, Any], root: str | None) -> Entry:
+def used(payload: Mapping[str, Any], root: str | None, gate: Gate) -> Entry:
     """A tool is about to be used."""
-    tool, given = _tool(payload), payload.get("tool_input")
+    tool, given = _tool(payload, gate), payload.get("tool_input")
     id = payload.get("tool_use_id") or mark(tool, _json(given), position(payload))
     entry: Entry = {
-        "kind": "tool_use", "tool": tool, "text": told(tool, given), "key": use_key(str(id)),
-        "payload": {"hook": "PreToolUse", "tool_use_id": id, "input": trimmed(given), **_turn(payload)},
+        "kind": "tool_use", "tool": tool, "text": told(tool, given, gate), "key": use_key(str(id)),
+        "payload": {"hook": "PreToolUse", "tool_use_id": id, "input": trimmed(given, gate), **_turn(payload)},
     }  # fmt: skip
-    return _placed(entry, payload, root)
+    return _placed(entry, payload, root, gate)
 
 
-def gave(payload: Mapping[str, Any], root: str | None) -> Entry:
+def gave(payload: Mapping[str, Any], root: str | None, gate: Gate) -> Entry:
     """A tool has been used, and this is what came of it; or it failed."""
-    tool, given, response = _tool(payload), payload.get("tool_input"), payload.get("tool_response")
+    tool, given, response = _tool(payload, gate), payload.get("tool_input"), payload.get("tool_response")
     failed = payload.get("hook_event_name") == "PostToolUseFailure"
     id = payload.get("tool_use_id") or mark(tool, _json(given), position(payload))
     said = answered(payload.get("error")) if failed else answered(response)
@@ -284,32 +328,33 @@ def gave(payload: Mapping[str, Any], root: str | None) -> Entry:
         "hook": str(payload.get("hook_event_name")), "tool_use_id": id, "characters": len(said), **_turn(payload)
     }  # fmt: skip
     if isinstance(given, dict) and isinstance(given.get("command"), str):
-        kept["input"] = {"command": cut(given["command"], INPUT)}  # what was run says what the answer means
+        kept["input"] = {"command": cut(given["command"], INPUT, gate)}  # what was run says what the answer means
     if isinstance(response, dict):
         facts = {
             k: v
             for k, v in response.items()
             if isinstance(v, (bool, int, float)) or (isinstance(v, str) and len(v) <= 200)
         }
-        kept["response"] = trimmed(facts, 200)
+        kept["response"] = trimmed(facts, gate, 200)
     entry: Entry = {
-        "kind": "tool_result", "role": "tool", "tool": tool, "text": cut(said, OUTPUT), "status": status,
+        "kind": "tool_result", "role": "tool", "tool": tool, "text": cut(said, OUTPUT, gate), "status": status,
         "key": result_key(str(id)), "payload": kept,
     }  # fmt: skip
-    if isinstance(took := payload.get("duration_ms"), int) and took >= 0:
+    took = payload.get("duration_ms")
+    if isinstance(took, int) and not isinstance(took, bool) and 0 <= took < 1 << 40:  # what is odd costs itself alone
         entry["duration_ms"] = took
     changed = difference(tool, given, response)
     if changed:
         entry["diff"] = changed
         if not failed:
             entry["text"] = ""  # "The file has been updated" and a listing of it: the diff says more
-    return _placed(entry, payload, root)
+    return _placed(entry, payload, root, gate)
 
 
-def asked(payload: Mapping[str, Any], root: str | None) -> Entry | None:
+def asked(payload: Mapping[str, Any], root: str | None, gate: Gate) -> Entry | None:
     """Somebody was asked for permission, or it was refused."""
     event = payload.get("hook_event_name")
-    tool, given = _tool(payload), payload.get("tool_input")
+    tool, given = _tool(payload, gate), payload.get("tool_input")
     if event == "Notification":
         if payload.get("notification_type") not in (None, "permission_prompt"):
             return None
@@ -317,32 +362,33 @@ def asked(payload: Mapping[str, Any], root: str | None) -> Entry | None:
         if payload.get("notification_type") is None and "permission" not in said:
             return None
         entry: Entry = {
-            "kind": "approval", "status": "asked", "text": cut(said, OUTPUT),
+            "kind": "approval", "status": "asked", "text": cut(said, OUTPUT, gate),
             "key": f"asked:{mark(said, position(payload))}", "payload": {"hook": "Notification", **_turn(payload)},
         }  # fmt: skip
-        return entry
+        return _tagged(entry, gate)
     status = "denied" if event == "PermissionDenied" else "requested"
     id = payload.get("tool_use_id") or mark(tool, _json(given), position(payload))
     entry = {
-        "kind": "approval", "tool": tool, "status": status, "text": told(tool, given),
+        "kind": "approval", "tool": tool, "status": status, "text": told(tool, given, gate),
         "key": f"{_short(str(id))}:{status}", "payload": {"hook": str(event), "tool_use_id": id, **_turn(payload)},
     }  # fmt: skip
     if isinstance(reason := payload.get("reason"), str) and reason:
-        entry["text"] = cut(reason, OUTPUT)
-    return _placed(entry, payload, root)
+        entry["text"] = cut(reason, OUTPUT, gate)
+    return _placed(entry, payload, root, gate)
 
 
-def broke(payload: Mapping[str, Any]) -> Entry:
+def broke(payload: Mapping[str, Any], gate: Gate) -> Entry:
     """A turn ended by an error of the service."""
     kind = payload.get("error_type") or payload.get("error") or "unknown"
     said = answered(payload.get("error_details")) or answered(payload.get("last_assistant_message")) or str(kind)
-    return {
-        "kind": "error", "name": cut(str(kind), 100), "status": "error", "text": cut(said, OUTPUT),
+    entry: Entry = {
+        "kind": "error", "name": cut(str(kind), 100, gate), "status": "error", "text": cut(said, OUTPUT, gate),
         "key": f"broke:{mark(kind, said, position(payload))}", "payload": {"hook": "StopFailure", **_turn(payload)},
     }  # fmt: skip
+    return _tagged(entry, gate)
 
 
-def began(payload: Mapping[str, Any]) -> Entry:
+def began(payload: Mapping[str, Any], gate: Gate) -> Entry:
     """The session begins, goes on, or ends."""
     event = str(payload.get("hook_event_name"))
     why = payload.get("source") or payload.get("reason") or payload.get("trigger") or ""
@@ -355,10 +401,10 @@ def began(payload: Mapping[str, Any]) -> Entry:
         event, event
     )
     entry: Entry = {
-        "kind": "event", "name": name, "status": cut(str(why), 100) or None, "payload": {"hook": event, **trimmed(facts, 200)},
+        "kind": "event", "name": name, "status": cut(str(why), 100, gate) or None, "payload": {"hook": event, **trimmed(facts, gate, 200)},
         "key": f"{name}:{mark(why, position(payload))}",
     }  # fmt: skip
-    return entry
+    return _tagged(entry, gate)
 
 
 def position(payload: Mapping[str, Any]) -> int:
@@ -369,19 +415,19 @@ def position(payload: Mapping[str, Any]) -> int:
         return 0
 
 
-def _tool(payload: Mapping[str, Any]) -> str:
-    return cut(str(payload.get("tool_name") or "?"), 200)
+def _tool(payload: Mapping[str, Any], gate: Gate) -> str:
+    return cut(str(payload.get("tool_name") or "?"), 200, gate)
 
 
 def _turn(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {"prompt_id": payload["prompt_id"]} if isinstance(payload.get("prompt_id"), str) else {}
 
 
-def _placed(entry: Entry, payload: Mapping[str, Any], root: str | None) -> Entry:
+def _placed(entry: Entry, payload: Mapping[str, Any], root: str | None, gate: Gate) -> Entry:
     path = path_of(payload.get("tool_input"))
     if path is not None:
         entry["path"] = place(path, root, payload.get("cwd") if isinstance(payload.get("cwd"), str) else None)
     agent = payload.get("agent_id")
     if isinstance(agent, str) and agent:
-        entry["agent"] = cut(agent, 100)
-    return entry
+        entry["agent"] = cut(agent, 100, gate)
+    return _tagged(entry, gate)

@@ -2,7 +2,8 @@
 
 Events and changes of memories draw their ids from one counter, so that one number says how far somebody has read. A
 reader that comes back with the last number it saw misses nothing and sees nothing twice, whichever process wrote it. What
-was undone or erased is not told: it leaves no row behind.
+was undone or erased is not told: it leaves no row behind. What is in the bin is passed over, for good: to hold the number
+back until somebody restores or empties it would hold up everything behind it, for weeks.
 """
 
 from __future__ import annotations

@@ -47,6 +47,7 @@ START = "from recollect.hooks import main; main()"
 def main() -> None:
     """What the agent starts. Never fails, and never says so."""
     try:
+        os.umask(0o077)  # whatever it leaves in the data folder is the user's alone
         if sys.argv[1:2] != [claude_code.NAME] and hasattr(os, "nice"):
             os.nice(10)  # no one waits for it
             import gc
@@ -164,8 +165,9 @@ def note(error: BaseException, arguments: Sequence[str] = (), event: str = "") -
             folder = said or os.environ.get("RECOLLECT_DATA_DIR") or config._folder("data")
         from .redact import Gate
 
-        words = " ".join(f"{type(error).__name__}: {error}".split())[:1_000]
-        line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {event or '-'} {Gate().text(words)}\n"
+        gate = Gate()
+        words = claude_code.clip(" ".join(f"{type(error).__name__}: {error}".split()), 1_000, gate)
+        line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {event or '-'} {gate.text(words)}\n"
         os.makedirs(folder, mode=0o700, exist_ok=True)
         path = os.path.join(folder, "hooks.log")
         if os.path.exists(path) and os.path.getsize(path) > LOG_BYTES:
@@ -360,14 +362,14 @@ class Session:
             return None
 
     def _SessionStart(self, store: Store) -> None:
-        self._append(store, [claude_code.began(self._payload)])
+        self._append(store, [claude_code.began(self._payload, store._gate.another())])
 
     def _PreToolUse(self, store: Store) -> None:
-        self._append(store, [claude_code.used(self._payload, self.root)])
+        self._append(store, [claude_code.used(self._payload, self.root, store._gate.another())])
 
     def _PostToolUse(self, store: Store) -> None:
         payload = self._payload
-        result = claude_code.gave(payload, self.root)
+        result = claude_code.gave(payload, self.root, store._gate.another())
         changed = claude_code.tasks(
             str(result["tool"]), str(payload.get("tool_use_id") or ""), payload.get("tool_input"),
             payload.get("tool_response"), result.get("agent"),
@@ -384,19 +386,19 @@ class Session:
             self._later("extract", self.id)
 
     def _PostToolUseFailure(self, store: Store) -> None:
-        self._append(store, [claude_code.gave(self._payload, self.root)])
+        self._append(store, [claude_code.gave(self._payload, self.root, store._gate.another())])
         if self._counted():
             self._later("extract", self.id)
 
     def _PermissionRequest(self, store: Store) -> None:
-        entry = claude_code.asked(self._payload, self.root)
+        entry = claude_code.asked(self._payload, self.root, store._gate.another())
         if entry is not None:
             self._append(store, [entry])
 
     _PermissionDenied = _Notification = _PermissionRequest
 
     def _StopFailure(self, store: Store) -> None:
-        self._append(store, [claude_code.broke(self._payload)])
+        self._append(store, [claude_code.broke(self._payload, store._gate.another())])
 
     def _Stop(self, store: Store) -> None:
         from .transfer import claude_code as transcripts
@@ -414,11 +416,11 @@ class Session:
         self._later("extract", self.id)
 
     def _SessionEnd(self, store: Store) -> None:
-        self._append(store, [claude_code.began(self._payload)])
+        self._append(store, [claude_code.began(self._payload, store._gate.another())])
         self._later("extract", self.id, "--whole")
 
     def _PreCompact(self, store: Store) -> None:
-        self._append(store, [claude_code.began(self._payload)])
+        self._append(store, [claude_code.began(self._payload, store._gate.another())])
         path = str(self._payload.get("transcript_path") or "")
         if os.path.isfile(path) and not _bring(store, path, COMPACT_SECONDS):
             self._later("transcript", path)

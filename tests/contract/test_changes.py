@@ -186,3 +186,18 @@ def test_readers_miss_nothing_while_many_write(open_store: Open) -> None:
         for w in range(writers):  # of one conversation, in its order
             own = [t for t in found if t.startswith(f"{w}.")]
             assert own == [e.text for e in store.read(f"c{w}")]
+
+
+def test_what_is_in_the_bin_is_passed_over_and_a_restore_tells_nothing_again(open_store: Open) -> None:
+    """Held back, it would hold up everything behind it until the bin is emptied."""
+    store = open_store()
+    start = store.changes().cursor
+    store.append(store.create("c"), role="user", text="shortly before")
+    store.delete("c")
+    page = store.changes(after=start)
+    assert told(page) == [] and page.cursor > start
+    store.restore("c")
+    assert told(store.changes(after=page.cursor)) == []
+    store.append("c", role="user", text="afterwards")
+    assert told(store.changes(after=page.cursor)) == ["afterwards"]
+    assert told(store.changes(after=start)) == ["shortly before", "afterwards"], "whoever has not passed it is told"

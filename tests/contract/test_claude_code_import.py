@@ -251,6 +251,21 @@ def test_a_title_given_here_stays(store: recollect.Store, tmp_path: Path) -> Non
     assert store.get(SESSION).title == "Mine"
 
 
+def test_a_secret_across_the_edge_of_what_is_shown_is_replaced(store: recollect.Store, tmp_path: Path) -> None:
+    """Half a secret is no longer known for one, so it is replaced before anything is cut."""
+    t = Transcript()
+    secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    t.prompt("Write it down.")
+    t.uses("Write", {"file_path": "a", "content": "a b " * 97 + f"{secret} and so on " + "a b " * 100}, "toolu_01")
+    t.uses("x" * 188 + f" {secret}", {}, "toolu_02")
+    t.note("ai-title", aiTitle="a b " * 47 + f"{secret} and so on")
+    bring(store, t.write(tmp_path))
+    for event in store.read(SESSION):
+        assert secret[:8] not in repr((event.text, event.tool, event.payload))
+        assert ("sensitive" in event.tags) == (event.kind != "message" and "[redacted:" in repr(event))
+    assert secret[:8] not in (store.get(SESSION).title or "")
+
+
 def test_secrets_of_a_transcript_are_replaced(store: recollect.Store, tmp_path: Path) -> None:
     t = Transcript()
     secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"

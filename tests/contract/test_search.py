@@ -338,6 +338,15 @@ def test_filters(words: recollect.Store, scope: Any, seqs: list[int]) -> None:
     assert sorted(h.seq or 0 for h in words.search("heron", **scope)) == seqs
 
 
+def test_of_a_tool_there_are_events_alone(words: recollect.Store) -> None:
+    words.append(words.create("c"), kind="tool_use", tool="Read", text="heron")
+    words.remember("Likes the heron")
+    assert {h.type for h in words.search("heron")} == {"event", "memory"}
+    assert [h.type for h in words.search("heron", tool="Read")] == ["event"]
+    with pytest.raises(InvalidInput, match="tool="):
+        words.search("heron", tool="Read", types="memories")
+
+
 def test_a_filter_finds_what_a_thousand_others_hide(words: recollect.Store) -> None:
     """The index proposes some hundred; if a filter leaves none of them, it is asked again."""
     other, c = words.create("other"), words.create("c", workspace="/w")

@@ -345,6 +345,32 @@ def test_a_prompt_loads_little(run: Run, project: Path, own_store: Path) -> None
     assert "recollect.hooks" in loaded
 
 
+def test_a_long_quiet_answer_of_a_tool_loads_no_search(run: Run, project: Path, own_store: Path) -> None:
+    """It is cut, and what is cut is searched for secrets first: by a look that needs nothing loaded."""
+    start(installed(run, project), event("UserPromptSubmit", prompt="I prefer oak."))  # the first makes the file
+    said = "the boat was painted in the yard\n" * 400
+    data = json.dumps(event("PostToolUse", tool_name="Read", tool_input={}, tool_response=said, tool_use_id="toolu"))
+    code = f"import sys\nfrom recollect import hooks\nhooks.run(['claude-code'], {data!r}.encode)\nprint(*sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+    assert set(out.split()) & {"re2", "recollect.redact.search"} == set() and "recollect.hooks" in out
+
+
+def test_what_hooks_leave_in_the_data_folder_is_the_users_alone(run: Run, project: Path, own_store: Path) -> None:
+    command = installed(run, project)
+    before = os.umask(0o022)
+    try:
+        start(command, event("UserPromptSubmit", prompt="Which colour has the shed?"))
+        start(command, event("PostToolUse", tool_name="X", tool_input={}, tool_response="done", tool_use_id="toolu"))
+        start(command, event("Stop", last_assistant_message="Green."))  # extracts, in a process of its own
+        folder = own_store.parent / "hooks"
+        assert eventually(lambda: (folder / "extract.lock").exists())
+    finally:
+        os.umask(before)
+    files = [p for p in folder.rglob("*") if p.is_file()]
+    assert {p.name for p in files} >= {"patterns", "searched", "extract.lock"}
+    assert {p.name: oct(p.stat().st_mode & 0o777) for p in files} == {p.name: "0o600" for p in files}
+
+
 @pytest.mark.parametrize("state", ["kept", "damaged", "of another Python"])
 def test_a_second_prompt_compiles_no_pattern(run: Run, project: Path, own_store: Path, state: str) -> None:
     """Patterns take a quarter of a prompt's time to compile, so a hook keeps them; a file that is no good is made anew."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from sidecar import TOKEN, Sidecar, running
 
 import recollect
+from recollect.aio import AsyncStore
 from recollect.client import Client, Update
 from recollect.server import sse
 from talk import eventually
@@ -99,7 +101,6 @@ def test_a_reader_that_comes_back_goes_on_where_it_was(sidecar: Sidecar) -> None
 
 
 def test_far_behind_is_read_from_the_store_and_live_goes_on(sidecar: Sidecar, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sse, "KEPT", 5)
     monkeypatch.setattr(sse, "PAGE", 7)
     sidecar.store.create("s")
     sidecar.store.append_many("s", [{"kind": "note", "text": str(i)} for i in range(40)])
@@ -115,6 +116,60 @@ def test_far_behind_is_read_from_the_store_and_live_goes_on(sidecar: Sidecar, mo
     live.close()
 
 
+WAYS_TO_GO: dict[str, Callable[[recollect.Store], object]] = {
+    "clear": lambda store: store.clear("s"),
+    "delete of a record": lambda store: store.delete_event("s", 1),
+    "delete of the conversation": lambda store: store.delete("s"),
+    "erase": lambda store: store.erase(conversation="s"),
+}
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["here", "by another process"])
+@pytest.mark.parametrize("way", WAYS_TO_GO)
+def test_what_is_gone_is_told_to_nobody_who_comes_later(sidecar: Sidecar, url: str, way: str, elsewhere: bool) -> None:
+    live = Reader(sidecar.client(), after=0)
+    with sidecar.client() as client:
+        client.record("note", "other", "before")
+        client.record("note", "s", "my diagnosis is private")
+        assert live.has(2)
+        if elsewhere:
+            with recollect.open(url, user="alex", semantic=False, background=False) as other:
+                WAYS_TO_GO[way](other)
+        else:
+            WAYS_TO_GO[way](sidecar.store)
+        late = Reader(sidecar.client(), after=0)
+        client.record("note", "other", "after")
+        assert late.has(2) and live.has(3)
+    assert late.texts == ["before", "after"]
+    assert live.texts == ["before", "my diagnosis is private", "after"]
+    late.close()
+    live.close()
+
+
+def test_a_reader_that_is_behind_is_not_sent_what_went_meanwhile(
+    sidecar: Sidecar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read for it a while ago is read again."""
+    monkeypatch.setattr(sse, "FRESH_SECONDS", 0.0)
+    sidecar.store.create("s")
+    sidecar.store.append_many("s", [{"kind": "note", "text": text} for text in ("one", "two", "three")])
+
+    async def slowly() -> list[bytes]:
+        seen: list[bytes] = []
+        feed = sse.Feed(AsyncStore(sidecar.store))
+        async for text in feed.follow(0, sse.Wanted()):
+            seen.append(text)
+            if b"one" in text:
+                sidecar.store.delete_event("s", 2)
+            if b"three" in text:
+                break
+        feed.close()
+        return seen
+
+    told = b"".join(asyncio.run(slowly()))
+    assert b"one" in told and b"three" in told and b"two" not in told
+
+
 def test_by_session_and_by_workspace(sidecar: Sidecar) -> None:
     readers = [Reader(sidecar.client(), **wanted) for wanted in ({"session_id": "a"}, {"workspace": "/w2"}, {})]
     with sidecar.client() as client:
@@ -126,7 +181,7 @@ def test_by_session_and_by_workspace(sidecar: Sidecar) -> None:
     assert readers[2].texts == ["in a", "in b", "in c", "added Limited to w1", "added Of the user"]
     assert readers[1].has(2) and readers[1].texts == ["in b", "added Of the user"]
     assert readers[0].has(1) and readers[0].texts == ["in a"]
-    # The same from the store as from what is kept.
+    # The same from the store as from what is new.
     for reader, wanted in zip(readers, ({"session_id": "a"}, {"workspace": "/w2"}, {}), strict=True):
         again = Reader(sidecar.client(), after=0, **wanted)
         assert again.has(len(reader.seen)) and again.texts == reader.texts
@@ -149,7 +204,6 @@ def test_a_slow_reader_is_dropped_and_nothing_is_kept_for_it(sidecar: Sidecar, m
         sidecar.store.append("s", kind="note", text=f"{i}:" + "x" * 200_000)
     assert reader.has(60, 30), "whoever reads is not held up"
     assert eventually(lambda: feed.readers == 1, 20), "the slow one is gone"
-    assert len(feed._kept) <= sse.KEPT
     slow.close()
     reader.close()
 

@@ -118,6 +118,45 @@ def test_what_the_store_refuses_is_an_error_of_one_shape(sidecar: Sidecar) -> No
     assert sidecar.store.conversations() == [], "what is refused makes no session"
 
 
+def test_a_refused_record_leaves_no_empty_session(sidecar: Sidecar) -> None:
+    """Neither alone nor beside one that is fine."""
+    bad: list[dict[str, Any]] = [
+        {"type": "reasoning", "session_id": "ghost", "message": 5, "content": "x"},
+        {"type": "artifact", "session_id": "ghost", "workspace": "/repo", "path": "../../etc/passwd", "content": "x"},
+    ]
+    for record in bad:
+        assert sidecar.ask("POST", "/memory/record", record).status == 400
+        both = {"records": [record, {"type": "prompt", "session_id": "fine", "content": "hello"}]}
+        answer = sidecar.ask("POST", "/memory/record", both).json
+        assert (answer["failed"], answer["records"][1]["stored"]) == (1, True)
+    assert [c.id for c in sidecar.store.conversations()] == ["fine"]
+    assert sidecar.store.get("fine").last_seq == 2
+    good = {"type": "artifact", "session_id": "new", "workspace": "/repo", "path": "/repo/a.md", "content": "x"}
+    assert sidecar.ask("POST", "/memory/record", good).json["stored"]
+    assert (sidecar.store.read("new")[0].path, sidecar.store.get("new").workspace) == ("a.md", "/repo")
+    first = {"type": "prompt", "session_id": "newer", "workspace": "/repo", "content": "hello"}
+    then = {"type": "artifact", "session_id": "newer", "path": "/repo/a.md", "content": "x"}
+    assert sidecar.ask("POST", "/memory/record", {"records": [first, then]}).json["failed"] == 0
+    assert sidecar.store.read("newer")[1].path == "a.md"
+
+
+def test_the_longest_session_has_records_that_can_be_pinned(sidecar: Sidecar) -> None:
+    id = sidecar.ask("POST", "/memory/record", {"type": "prompt", "session_id": "x" * 256, "content": "a"}).json["id"]
+    assert sidecar.ask("POST", "/memory/pin", {"id": id}).status == 200
+    assert sidecar.ask("POST", "/memory/unpin", {"id": id}).status == 200
+
+
+def test_of_an_erased_session_it_says_what_can_be_done_over_http(sidecar: Sidecar) -> None:
+    record = {"type": "prompt", "session_id": "s", "content": "a"}
+    sidecar.ask("POST", "/memory/record", record)
+    sidecar.ask("POST", "/memory/forget", {"session_id": "s"})
+    alone = sidecar.ask("POST", "/memory/record", record)
+    (beside,) = sidecar.ask("POST", "/memory/record", {"records": [record]}).json["records"]
+    assert (alone.status, alone.code) == (404, "not_found")
+    for said in (alone.json["error"]["message"], beside["error"]["message"]):
+        assert "was erased" in said and "another session_id" in said and "create(" not in said
+
+
 def test_an_error_does_not_repeat_a_secret(sidecar: Sidecar) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6" * 3
     for sent in ({"type": secret, "session_id": "s"}, {"type": "note", "session_id": secret, "content": "x"}):

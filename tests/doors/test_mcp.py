@@ -21,7 +21,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 import recollect
-from recollect.mcp import server
+from recollect.mcp import WINDOW, server
 
 TOOLS = {
     "memory_search", "memory_context", "recall", "read_conversation", "list_conversations", "remember", "forget",
@@ -130,6 +130,44 @@ async def test_answers_come_in_pages(client: Client) -> None:
     listed = await ask(client, "list_conversations", limit=1)
     rest = await ask(client, "list_conversations", limit=1, cursor=listed["next_cursor"])
     assert [listed["conversations"][0]["id"], rest["conversations"][0]["id"]] == ["secret plan", "boat"]
+
+
+async def paged(client: Client, tool: str, what: str, **asked: Any) -> list[str]:
+    """The ids of all pages of one question."""
+    found: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        page = await ask(client, tool, offset=offset, **asked)
+        assert page[what] or offset == 0
+        found += [hit["id"] for hit in page[what]]
+        offset = page.get("next_offset")
+    return found
+
+
+@pytest.mark.parametrize("limit", [7, 10, 50])
+async def test_pages_of_one_question_neither_repeat_nor_miss(
+    client: Client, filled: recollect.Store, limit: int
+) -> None:
+    """What is found, and its order, depend on how many are asked for: so all pages are cut from one answer."""
+    filled.create("pears")
+    filled.append_many("pears", [{"role": "user", "text": f"pear number {i}"} for i in range(600)])
+    for i in range(130):
+        filled.remember(f"Picked the pear of tree {i}")
+    found = await paged(client, "memory_search", "hits", query="pear", type="events", limit=limit)
+    assert 50 < len(found) == len(set(found)) <= WINDOW
+    assert found == [h.id for h in filled.search("pear", types="events", limit=WINDOW)]
+    found = await paged(client, "recall", "memories", question="pear", limit=limit)
+    assert 50 < len(found) == len(set(found)) <= WINDOW
+    past = await ask(client, "memory_search", query="pear", offset=WINDOW)
+    assert past["hits"] == [] and "next_offset" not in past
+
+
+async def test_what_is_shown_counts_as_recalled_and_nothing_else(client: Client, filled: recollect.Store) -> None:
+    for i in range(20):
+        filled.remember(f"Picked the pear of tree {i}")
+    shown = await ask(client, "recall", question="pear", limit=3, offset=3)
+    filled.settle()
+    assert {m.id for m in filled.memories(limit=100) if m.uses} == {m["id"] for m in shown["memories"]}
 
 
 async def test_answers_are_small(client: Client) -> None:

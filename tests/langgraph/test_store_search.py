@@ -297,3 +297,10 @@ def test_what_a_server_shows_late_is_found_too(opener: Opener, monkeypatch: pyte
     monkeypatch.setattr(texts, "MOST_KEPT", 1)  # too many for memory: the server counts
     with opener(index=index(model)) as third:
         assert {i.key for i in third.search(("f",), query="car", limit=50)} == {"early 0", "early 1", "early 2"}
+
+
+def test_half_a_character_is_a_safe_question_by_meaning_too(opener: Opener) -> None:
+    """As a broken file gives it: the tokenizer of the model that ships with us had an error of its own for it."""
+    memory = opener(semantic=True)
+    memory.put(("f",), "k", {"content": "plain"})
+    assert keys(memory.search(("f",), query="\ud800")) == keys(memory.search(("f",), query="half \ud800")) == ["k"]

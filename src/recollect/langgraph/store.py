@@ -250,6 +250,8 @@ class MemoryStore(BaseStore):
 
     def _search(self, op: SearchOp, seen: int, read: list[int]) -> list[SearchItem]:
         prefix = tuple(op.namespace_prefix)
+        # Any text is a question; half of a surrogate pair is none that a tokenizer takes.
+        query = op.query.encode("utf-8", "replace").decode() if op.query else op.query
         # What is remembered for a user and what for one thread of theirs are two scopes, though one is a prefix.
         exact = prefix[:1] == (mirror.ROOT,) and len(prefix) in (2, 3)
         started = time.perf_counter()
@@ -257,7 +259,7 @@ class MemoryStore(BaseStore):
             "chat.memory.search", self._store.user, gen_ai__operation__name="search_memory", recollect__top_k=op.limit
         ) as span:
             found = self._texts.search(
-                self._store._db, self._store.user, items.Scope(prefix, exact), op.query, op.filter, max(0, op.limit),
+                self._store._db, self._store.user, items.Scope(prefix, exact), query, op.filter, max(0, op.limit),
                 max(0, op.offset), seen,
             )  # fmt: skip
             span.set(gen_ai__memory__record__count=len(found))

@@ -40,6 +40,17 @@ def error_body(code: str, message: str, details: list[dict[str, str]] | None = N
     return json.dumps({"error": error}, ensure_ascii=False).encode()
 
 
+def message(error: RecollectError) -> str:
+    """What an error says, with advice that can be followed from here: there is no route that begins an erased session anew."""
+    return str(error).replace(ANEW, ANEW_HERE) if isinstance(error, errors.Erased) else str(error)
+
+
+ANEW = "to begin one of that id anew, say so: `create(id, again=True)`."
+ANEW_HERE = (
+    "record under another session_id, or begin it anew on the sidecar's machine: `recollect new --id ID --again`."
+)
+
+
 def status(error: RecollectError) -> tuple[int, str]:
     return next((number, code) for kind, number, code in STATUS if isinstance(error, kind))
 

@@ -21,7 +21,7 @@ from ..aio import AsyncStore
 from ..errors import RecollectError
 from ..store import Store
 from . import routes_history, routes_records, routes_transfer
-from .answers import CODES, error_body, invalid, status
+from .answers import CODES, error_body, invalid, message, status
 from .guard import Guard, Limits, Receive, Scope, Send
 from .recorder import Recorder
 from .shapes import Batch, ErrorAnswer, Record
@@ -117,7 +117,7 @@ class Shortcut:
 def refused(e: RecollectError) -> Response:
     number, code = status(e)
     return Response(
-        error_body(code, str(e)), number, {"Retry-After": "1"} if number == 503 else None, "application/json"
+        error_body(code, message(e)), number, {"Retry-After": "1"} if number == 503 else None, "application/json"
     )
 
 

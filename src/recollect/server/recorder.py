@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 
-from ..errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound, RecollectError, StoreClosed
+from ..errors import AlreadyExists, InvalidInput, NotFound, RecollectError, StoreClosed
 from ..model import Entry, Event
 from ..store import Store
 
@@ -85,25 +85,16 @@ class Recorder:
         """In the thread."""
         try:
             results = self._store._append_each([(r.session, r.workspace, r.branch, r.entries) for r in batch])
-        except (InvalidInput, AlreadyExists) as e:
-            # Something that only the database saw: a session that another process has just made, a value too large.
-            return [self._alone(r) for r in batch] if len(batch) > 1 else [self._again(batch[0], e)]
-        return [self._again(r, e) if _is_new(e) else e for r, e in zip(batch, results, strict=True)]
+        except (InvalidInput, NotFound, AlreadyExists) as e:
+            # Something that only the database saw: a session that another process has just made, a value too large, a new
+            # session of which nothing would be there.
+            if len(batch) > 1:
+                return [self._write([request])[0] for request in batch]
+            return [self._again(batch[0]) if isinstance(e, AlreadyExists) else e]
+        return results
 
-    def _alone(self, request: Request) -> Result:
-        return self._write([request])[0]
-
-    def _again(self, request: Request, e: Result) -> Result:
-        """An artifact asks for its session before it is written, and somebody else may have been faster to make it."""
-        if _is_new(e) and request.branch is None:
-            try:
-                self._store.create(request.session, workspace=request.workspace, origin="http")
-            except AlreadyExists:
-                pass
-            except RecollectError as wrong:
-                return wrong
-        elif not isinstance(e, AlreadyExists):
-            return e
+    def _again(self, request: Request) -> Result:
+        """Somebody else was faster to make its session."""
         try:
             return self._store._append_each([(request.session, request.workspace, request.branch, request.entries)])[0]
         except RecollectError as wrong:
@@ -135,7 +126,3 @@ class Recorder:
         self._closed = True
         await self.flush()
         self._thread.shutdown(wait=False)
-
-
-def _is_new(e: Result) -> bool:
-    return isinstance(e, NotFound) and not isinstance(e, ConversationDeleted)

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from ..errors import RecollectError
 from . import recorder, shapes, sse
-from .answers import error_body, invalid, status
+from .answers import error_body, invalid, message, status
 from .shapes import Batch, ContextAnswer, ContextRequest, Done, Hits, Learned, MemoryShape, Record, Remember, Target
 from .state import Branch, InWorkspace, SessionId, Sidecar, State, answer, moment
 
@@ -99,7 +99,7 @@ async def _batch(sidecar: State, given: Batch, workspace: str | None) -> dict[st
         for n, i in enumerate(at):
             if isinstance(result, RecollectError):
                 failed += 1
-                error = {"code": status(result)[1], "message": str(result)}
+                error = {"code": status(result)[1], "message": message(result)}
                 done[i] = {"session_id": given.records[i].session_id, "stored": False, "error": error}
             else:
                 done[i] = shapes.recorded(result[n])

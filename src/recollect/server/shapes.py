@@ -196,7 +196,8 @@ class Learned(BaseModel):
 
 
 class Target(Shape):
-    id: Id = Field(description="Of a hit: a fact's or a record's.", examples=[MEMORY])
+    # As long as the longest session's id, with a number behind it.
+    id: str = Field(min_length=1, max_length=273, description="Of a hit: a fact's or a record's.", examples=[MEMORY])
     workspace: Workspace | None = Field(None, description=LOOK)
 
 

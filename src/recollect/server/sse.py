@@ -1,17 +1,19 @@
 """Live updates: server-sent events for everything that is committed, in this process or another.
 
 One task asks the store what is new (`Store.changes`), at once after our own writes and ten times a second for those of
-others, while anybody listens. The newest are kept, encoded, for all readers; whoever is further behind reads from the store,
-a page at a time. So nothing is ever buffered for a reader: one that does not keep up for `SEND_SECONDS` is dropped, and
-comes back with `Last-Event-ID`, which is the position in the store's own order. Nothing is missed, nothing comes twice.
+others, while anybody listens. What it finds is encoded once and handed to those who wait for it at that moment; whoever is
+behind reads from the store, a page at a time. Nothing is kept for later: what was told may be erased the next moment, by
+this process or by another, and is then nobody's to hear. Nor is anything buffered for a reader: one that does not keep up
+for `SEND_SECONDS` is dropped, and comes back with `Last-Event-ID`, which is the position in the store's own order. Nothing
+is missed, nothing comes twice.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Iterable
 from typing import NamedTuple
 
 from ..aio import AsyncStore
@@ -24,7 +26,7 @@ log = logging.getLogger("recollect.server")
 POLL_SECONDS = 0.1
 TOGETHER_SECONDS = 0.01  # our own commits that come close together are one look
 PAGE = 200
-KEPT = 2000
+FRESH_SECONDS = 1.0  # what was read longer ago, for a reader that is slow to take it, is read again: it may be gone
 SEND_SECONDS = 10.0
 PING_SECONDS = 15
 MOST_READERS = 64
@@ -53,17 +55,24 @@ class Wanted(NamedTuple):
         return self.workspace is None or item.everywhere or item.workspace == self.workspace
 
 
+class News:
+    """What is found next, for those who wait for it."""
+
+    def __init__(self) -> None:
+        self.has_come = asyncio.Event()
+        self.items: Iterable[Item] = ()
+        self.read_at = 0.0
+        self.upto = 0
+
+
 class Feed:
     """What all readers of one sidecar share."""
 
     def __init__(self, store: AsyncStore) -> None:
         self._store = store
-        self._kept: deque[Item] = deque()
-        self._floor = 0
-        """Everything between this and `_cursor` is kept."""
         self._cursor = 0
         self._woken = asyncio.Event()
-        self._news = asyncio.Event()
+        self._news = News()
         self._task: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self.readers = 0
@@ -86,22 +95,26 @@ class Feed:
                 after = min(after, await self.now())
             yield encoded("ready", after, b'{"cursor":%d}' % after)
             while not self.closed:
-                news, floor, cursor = self._news, self._floor, self._cursor
-                if after < floor:
+                news, cursor = self._news, self._cursor
+                if after < cursor:
+                    read_at = time.monotonic()
                     page = await self._store.changes(
                         after=after, conversation=wanted.conversation, workspace=wanted.workspace, limit=PAGE
                     )
-                    for change in page.items:
-                        yield made(change).text
-                    after = page.cursor if len(page.items) == PAGE else max(page.cursor, floor)
-                elif after < cursor:
-                    # A copy: the deque grows, and loses its beginning, while this reader is being sent to.
-                    for item in [item for item in self._kept if item.id > after]:
-                        if wanted.has(item):
-                            yield item.text
-                    after = cursor
+                    items: Iterable[Item] = map(made, page.items)
+                    # What was newest may be erased: then the store's position lies before ours, which is right too.
+                    upto = page.cursor if len(page.items) == PAGE else max(page.cursor, cursor)
                 else:
-                    await news.wait()
+                    await news.has_come.wait()
+                    items, read_at, upto = news.items, news.read_at, news.upto
+                for item in items:
+                    if item.id > after and wanted.has(item):
+                        yield item.text
+                        after = item.id
+                        if time.monotonic() - read_at > FRESH_SECONDS:
+                            break
+                else:
+                    after = max(after, upto)
         except RecollectError as e:
             log.warning("A reader of live updates is let go, and may come back: %s", e)
         finally:
@@ -110,8 +123,7 @@ class Feed:
     async def _start(self) -> None:
         async with self._starting:
             if self._task is None:
-                self._kept.clear()
-                self._floor = self._cursor = await self.now()
+                self._cursor = await self.now()
                 self._task = asyncio.create_task(self._look())
 
     async def _look(self) -> None:
@@ -119,6 +131,7 @@ class Feed:
             if not self.readers:
                 self._task = None
                 return
+            read_at = time.monotonic()
             try:
                 page = await self._store.changes(after=self._cursor, limit=PAGE)
             except RecollectError as e:
@@ -129,13 +142,9 @@ class Feed:
                 log.error("Live updates wait: %s", type(e).__name__)
                 await asyncio.sleep(1)
                 continue
-            for change in page.items:
-                self._kept.append(made(change))
-                if len(self._kept) > KEPT:
-                    self._floor = self._kept.popleft().id
             if page.cursor > self._cursor:
                 self._cursor = page.cursor
-                self._tell()
+                self._tell(tuple(map(made, page.items)), read_at)
             if len(page.items) < PAGE:
                 try:
                     async with asyncio.timeout(POLL_SECONDS):
@@ -145,9 +154,10 @@ class Feed:
                     pass
                 self._woken.clear()
 
-    def _tell(self) -> None:
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+    def _tell(self, items: Iterable[Item] = (), read_at: float = 0.0) -> None:
+        news, self._news = self._news, News()
+        news.items, news.read_at, news.upto = items, read_at, self._cursor
+        news.has_come.set()
 
     def close(self) -> None:
         self.closed = True

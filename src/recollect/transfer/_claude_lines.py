@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..model import Entry, Event
+    from ..redact import Gate
 
 KNOWN_VERSIONS = ("0", "1", "2")
 REST = "claude-code.rest"
@@ -41,7 +42,8 @@ _TEXT = {"text": "text", "thinking": "thinking", "tool_result": "content"}
 class Reader:
     """Reads the lines of one file in their order, and remembers what a line means for the next."""
 
-    def __init__(self, root: str | None = None, agent: str | None = None) -> None:
+    def __init__(self, gate: Gate, root: str | None = None, agent: str | None = None) -> None:
+        self._gate = gate
         self.root = root
         self.agent = agent
         self.at = 0
@@ -77,10 +79,10 @@ class Reader:
         """A line that stays as it is. What the program noted in words can be found by them."""
         kind = str(line.get("type") or "?")
         entry: Entry = {
-            "kind": "event", "name": f"claude-code.{kind[:100]}", "key": key, "payload": {"of": base, **kept(line), "whole": True},
+            "kind": "event", "name": f"claude-code.{self._clip(kind)}", "key": key, "payload": {"of": base, **kept(line), "whole": True},
         }  # fmt: skip
         if kind == "system":
-            subtype = str(line.get("subtype") or "system")[:100]
+            subtype = self._clip(str(line.get("subtype") or "system"))
             entry["name"] = f"claude-code.{subtype}"
             if subtype == "api_error":
                 entry["kind"] = "error"
@@ -97,10 +99,14 @@ class Reader:
             entry["agent"] = agent
         return entry
 
+    def _clip(self, text: str, most: int = 100) -> str:
+        """What is replaced stands in the payload too, in full: so `append` sees by itself that there was a secret."""
+        return claude_code.clip(text, most, self._gate.another())
+
     def _agent(self, line: dict[str, Any]) -> str | None:
         if self.agent or line.get("isSidechain") is True:
             own = line.get("agentId")
-            return self.agent or (str(own)[:100] if own else "sidechain")
+            return self.agent or (self._clip(str(own)) if own else "sidechain")
         return None
 
     def _said(self, line: dict[str, Any], base: str, role: str) -> list[Entry]:
@@ -163,11 +169,11 @@ class Reader:
             return self._use(block, line), rest
         if kind == "tool_result":
             return self._result(line, block, text if isinstance(text, str) else claude_code.answered(text)), rest
-        return {"kind": "event", "name": f"claude-code.{str(kind)[:100] if kind else 'block'}"}, rest
+        return {"kind": "event", "name": f"claude-code.{self._clip(str(kind)) if kind else 'block'}"}, rest
 
     def _use(self, block: dict[str, Any], line: dict[str, Any]) -> Entry:
-        tool, given = str(block.get("name") or "?")[:200], block.get("input")
-        entry: Entry = {"kind": "tool_use", "tool": tool, "text": claude_code.told(tool, given)}
+        tool, given = self._clip(str(block.get("name") or "?"), 200), block.get("input")
+        entry: Entry = {"kind": "tool_use", "tool": tool, "text": claude_code.told(tool, given, self._gate.another())}
         id = block.get("id")
         if isinstance(id, str) and id:
             self.tools[id] = tool, given
@@ -200,7 +206,7 @@ class Reader:
     def _costs(self, message: dict[str, Any], first: Entry) -> None:
         model, usage, id = message.get("model"), message.get("usage"), message.get("id")
         if isinstance(model, str) and model and model != "<synthetic>":
-            first["model"] = model[:200]
+            first["model"] = self._clip(model, 200)
         if not isinstance(usage, dict) or (isinstance(id, str) and id == self.message):
             return
         self.message = id if isinstance(id, str) else ""

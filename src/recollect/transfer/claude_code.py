@@ -20,6 +20,7 @@ from .. import claude_code, config
 from .. import erased as erasing
 from ..errors import AlreadyExists, ConversationDeleted, Erased, InvalidInput, NotFound
 from ..model import MAIN, Imported, Problem
+from ..redact import Gate
 from . import was_erased
 from ._claude_lines import KNOWN_VERSIONS, NOTES, REST, Reader, is_prompt, kept, original, raw_entry, title_of
 
@@ -220,8 +221,10 @@ class Transcript:
         self.id = claude_code.conversation_id(str((first.get("sessionId") if is_agent else None) or file.stem))
         cwd = first.get("cwd", "")
         self._root = claude_code.workspace(cwd) if cwd.strip() and len(cwd) <= 2_000 else None
-        agent = str(first.get("agentId") or file.stem.removeprefix("agent-"))[:100] if is_agent else None
-        self._reader = Reader(self._root, agent)
+        agent = str(first.get("agentId") or file.stem.removeprefix("agent-")) if is_agent else None
+        gate = self._store._gate
+        agent = None if agent is None else claude_code.clip(agent, 100, gate.another())
+        self._reader = Reader(gate, self._root, agent)
         self.offset = 0
         self.added = 0
         self._seen: dict[str, int] = {}
@@ -530,7 +533,8 @@ class Transcript:
         here = self._store.get(self.id)
         first = self._store.read(self.id, kinds=("message",), limit=1)
         given = {None, self._title[0] or None, title_from(first[0].text) if first else None}
-        title = " ".join(claude_code.safe(self._new_title[0]).split())[:200]
+        title = " ".join(claude_code.safe(self._new_title[0]).split())
+        title = claude_code.clip(title, 200, self._store._gate.another())
         if here.title in given and title and here.title != title:
             kept_as = self._store.rename(self.id, title).title  # a secret in it is replaced: the cursor is to hold none
             self._title = kept_as or "", self._new_title[1]
@@ -588,7 +592,7 @@ def _turn(path: str, tail: int) -> list[Entry]:
             data = f.read()
     except OSError:
         return []
-    reader = Reader()
+    reader = Reader(Gate(False))  # of a turn, what is said is taken, which is not cut; what tools were asked is not
     turn: list[dict[str, Any]] = []
     for raw in reversed(data.split(b"\n")[1 if size > tail else 0 :]):
         try:

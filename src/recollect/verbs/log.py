@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from .. import branches, checks, conversations, ids, jobs, log
-from ..errors import InvalidInput, NotFound, RecollectError, StoreBusy
+from ..errors import ConversationDeleted, InvalidInput, NotFound, RecollectError, StoreBusy
 from ..model import KINDS, MAIN, Entry, Event
 from .arguments import conversation_id, limit_of, several
 from .conversations import ConversationVerbs
@@ -67,10 +67,12 @@ class LogVerbs(ConversationVerbs):
     ) -> list[list[Event] | RecollectError]:
         """For a door that records for many at once: (conversation, workspace, branch, entries), each of them all or nothing,
         and all written in one transaction. A conversation is created at first sight, and stays in its workspace. What is
-        refused is an error in the answer, and leaves the others alone."""
+        refused is an error in the answer, and leaves the others alone; raised is what would leave an empty conversation
+        behind: then nothing of all this is written, and each may be tried by itself."""
         results: dict[int, list[Event] | RecollectError] = {}
         ready: list[tuple[str, int, str | None, str | None, list[log.Draft], list[log.Draft]]] = []
         checked: set[str] = self._shared.setdefault("ids", set())
+        homes: dict[str, str] = {}  # whoever creates a conversation says where it belongs
         for i, (name, place, branch, entries) in enumerate(requests):
             try:
                 if name not in checked:
@@ -78,14 +80,17 @@ class LogVerbs(ConversationVerbs):
                         checked.clear()
                     checked.add(self._safe_id(name, "conversation id"))
                 place = None if place is None else self._workspace(place)
-                drafts = log.prepare_all(name, entries, self._gate, partial(self._prepare, name))
+                home = homes.get(name, place or "")
+                drafts = log.prepare_all(name, entries, self._gate, partial(self._prepare, name, of_new=home))
             except RecollectError as e:
                 results[i] = e
                 continue
+            homes[name] = home
             ready.append(
                 (name, i, place, branch, drafts, [d for d in drafts if self._all_on or self._is_on(d[0].kind)])
             )
         ready.sort(key=lambda r: r[:2])  # on Postgres, whoever locks several takes them in the same order
+        made: set[str] = set()
 
         def one(
             tx: Tx, name: str, place: str | None, branch: str | None, wanted: list[log.Draft]
@@ -97,6 +102,7 @@ class LogVerbs(ConversationVerbs):
                 conversations.create(
                     tx, name, title=None, workspace=place, workflow_id=None, metadata=None, origin="http"
                 )
+                made.add(name)
                 jobs.enqueue(tx, "retain", "all", delay_ms=ids.DAY_MS)
             elif place is not None and there[5] != place:
                 raise NotFound(f"There is no conversation {name!r} in this workspace.")
@@ -104,10 +110,13 @@ class LogVerbs(ConversationVerbs):
 
         def write(tx: Tx) -> list[tuple[list[Event], bool] | RecollectError]:
             done: list[tuple[list[Event], bool] | RecollectError] = []
+            made.clear()  # it may run more than once
             for name, _, place, branch, _, wanted in ready:
                 try:
                     done.append(one(tx, name, place, branch, wanted))
                 except (InvalidInput, NotFound) as e:
+                    if name in made:
+                        raise
                     done.append(e)
             return done
 
@@ -159,7 +168,8 @@ class LogVerbs(ConversationVerbs):
         switch = _SWITCHES.get(kind)
         return switch is None or bool(getattr(self._settings, switch))
 
-    def _prepare(self, conversation: str, entry: Entry) -> log.Draft:
+    def _prepare(self, conversation: str, entry: Entry, *, of_new: str | None = None) -> log.Draft:
+        """`of_new`: the workspace of the conversation if it is still to be created, "" for none; None: it must be there."""
         if entry.get("kind") == "summary" and entry.get("message") is not None:
             raise InvalidInput("What a summary covers is said by summarize() alone; leave message= out.")
         if not entry.keys() <= Entry.__annotations__.keys():
@@ -170,7 +180,13 @@ class LogVerbs(ConversationVerbs):
             outside = self._settings.artifacts_outside_workspace
             # Redacted before it is taken apart: `https://bot:pw@host` has one slash less afterwards.
             path = gate.text(checks.text(entry["path"], "path"))
-            path = log.relative_path(path, self.get(conversation).workspace, outside_is_fine=outside)
+            try:
+                home = self.get(conversation).workspace
+            except NotFound as e:
+                if of_new is None or isinstance(e, ConversationDeleted):
+                    raise
+                home = of_new or None
+            path = log.relative_path(path, home, outside_is_fine=outside)
             entry = {**entry, "path": path}
         draft = log.prepare(gate=gate, **entry)
         return draft if self._settings.reasoning_traces else (*draft[:4], None)
@@ -288,7 +304,8 @@ class LogVerbs(ConversationVerbs):
         """What happened in this store since a position: events and changes of memories, in one order, committed, whichever
         process wrote them. Pass the `cursor` of the answer, or the id of a change, as `after`, and nothing is missed and
         nothing comes twice. Without `after` there are no items: the cursor says where "now" is. What was undone or erased is
-        not told."""
+        not told, nor what is in a conversation that is in the bin at that moment: when it is restored, nothing is told again,
+        and what was written shortly before it was deleted may have been told to nobody. Read it anew."""
         name = None if conversation is None else conversation_id(conversation)
         workspace = None if workspace is None else self._workspace(workspace)
         after = None if after is None else checks.count(after, "after")

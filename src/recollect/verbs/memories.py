@@ -175,7 +175,10 @@ class MemoryVerbs(ConversationVerbs):
         from .. import edits, retention
 
         if isinstance(memory, Event) or (isinstance(memory, str) and ":" in memory):
-            event = memory.id if isinstance(memory, Event) else ids.check(memory, "event id")
+            event = memory.id if isinstance(memory, Event) else memory
+            ids.check(
+                event.rpartition(":")[0] or event, "event id"
+            )  # the longest conversation id has a number behind it too
             self._write(lambda tx: retention.pin(tx, event, pinned))
             return None
         id = memory_id(memory)

@@ -44,11 +44,28 @@ class SearchVerbs(LogVerbs):
     ) -> list[Hit]:
         """The memories that answer a question, best first; the filters are inside the search. From a `conversation`, its
         own and the user's are seen, as its active branch has them, or `branch`."""
-        hits = self._search(
-            q, types="memories", kinds=several(kinds, "kinds"), tags=several(tags, "tags"), since=since,
-            min_importance=min_importance, conversation=conversation, branch=branch, workspace=workspace, limit=limit,
+        return self._recalled(
+            q, kinds=kinds, tags=tags, since=since, min_importance=min_importance, conversation=conversation,
+            branch=branch, workspace=workspace, limit=limit,
         )  # fmt: skip
-        self._used(hits)
+
+    def _recalled(
+        self,
+        q: str,
+        *,
+        kinds: Sequence[str] | None,
+        tags: Sequence[str] | None,
+        limit: int,
+        conversation: ConversationLike | None = None,
+        shown: slice = slice(None),
+        **scope: Any,
+    ) -> list[Hit]:
+        """`recall` for a door that shows a page of the hits: those count as recalled."""
+        hits = self._search(
+            q, types="memories", kinds=several(kinds, "kinds"), tags=several(tags, "tags"), conversation=conversation,
+            limit=limit, **scope,
+        )  # fmt: skip
+        self._used(hits[shown])
         return hits
 
     def search(
@@ -68,10 +85,14 @@ class SearchVerbs(LogVerbs):
         explain: bool = False,
     ) -> list[Hit]:
         """Events and memories that answer a question, best first. Any text is a safe query. `types` is "events" or
-        "memories"; `workspaces` widens a search beyond its own `workspace`, and only then does nearness rank. Each hit's
+        "memories"; of a `tool` there are events alone; `workspaces` widens a search beyond its own `workspace`, and only then does nearness rank. Each hit's
         `parts` say what its score is made of (with `explain`, rounded for reading)."""
         if types not in (None, "events", "memories"):
             raise InvalidInput(f"types={types!r}: choose 'events' or 'memories', or leave it out for both.")
+        if tool is not None:
+            if types == "memories":
+                raise InvalidInput("tool= is of events; leave types= out, or ask without it.")
+            types = "events"
         hits = self._search(
             q, types=types, kinds=several(kinds, "kinds"), tool=tool, since=since, until=until, limit=limit,
             conversation=conversation, workspace=workspace, workspaces=several(workspaces, "workspaces"), branch=branch,
