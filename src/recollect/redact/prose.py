@@ -234,110 +234,126 @@ def _is_filler(word: bytes) -> bool:
 
 def sentences(scan: Scan) -> Iterator[Span]:
     """`my password is ...`, `set the token to ...`, in a few languages."""
+    barren: set[bytes] = set()
+    """What nothing came of, with all around it that is looked at. A log says the same thousands of times over."""
+    around = b""
+
+    def is_dull(data: bytes, start: int, end: int) -> bool:
+        nonlocal around
+        if _ends_in_a_word(data, start, end):
+            return True
+        around = data[max(0, start - 40) : end + 80]
+        return around in barren
+
+    for found in _worth(_PROSE, scan, is_dull):
+        spans = list(_sentence(scan, found))
+        if spans:
+            yield from spans
+        elif scan.taken.isdisjoint(range(found.start(4), found.start(4) + 3)):  # quotes included
+            barren.add(around)
+
+
+def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     data, taken = scan.data, scan.taken
-    for found in _worth(_PROSE, scan, _ends_in_a_word):
-        start, end, quoted = _unquote(data, *found.span(4))
-        word = data[start:end]
-        if start in taken and b"codes" in found.group(1).lower():
-            yield from _codes(data, end)  # the first is found already, by its name
-        if start in taken or (
-            not quoted
-            and word.isalpha()
-            and not scan.recall("scrambled", word, is_scrambled)
-            and (not word.islower() or len(word) < 5 or word in PREDICATES or data[end : end + 1] not in _STOPS)
+    start, end, quoted = _unquote(data, *found.span(4))
+    word = data[start:end]
+    if start in taken and b"codes" in found.group(1).lower():
+        yield from _codes(data, end)  # the first is found already, by its name
+    if start in taken or (
+        not quoted
+        and word.isalpha()
+        and not scan.recall("scrambled", word, is_scrambled)
+        and (not word.islower() or len(word) < 5 or word in PREDICATES or data[end : end + 1] not in _STOPS)
+    ):
+        return  # a word of the sentence; most matches end here
+    if not quoted and _CALL.match(word):
+        return
+    noun = found.group(1).lower()
+    before = data[found.start() - 1 : found.start()]
+    if before == b":" or (before == b"`" and noun == b"pass"):
+        return  # `arn:...:secret:name`, the statement `pass`
+    kind = _noun_kind(noun)
+    if kind == "secret" and kind_of(noun) is None:
+        if not noun.startswith((b"the ", b"my ", b"this ", b"your ", b"our ")) or found.end(4) - found.start(4) < 20:
+            return
+    if noun == b"pass" and (
+        data[found.end(1) : found.end(1) + 3].lower() == b" to"
+        or (data[found.end(1) : found.end(1) + 2] == b" :" and data[found.end(1) + 2 : found.end(1) + 3].isalpha())
+    ):
+        return  # the verb
+    if len(word) < 3 or (kind != "password" and not quoted and word.isalpha()):
+        return
+    if kind == "secret" and not quoted and (len(word) < 12 or not has_digit(word)):
+        return  # not random, as is asked below
+    if scan.recall("filler", word, _is_filler):
+        return
+    tail = data[end : end + 2]
+    if kind == "pin":
+        digits = rx(rb"\d{3,8}(?:[ -]\d{3,4})?\b").match(data[start : start + 16])
+        if (
+            digits
+            and not is_year(digits.group())
+            and not rx(rb"\d*\.\d|\d+(?:px|ms|%)|[:/]\d").match(data[start : start + 20])
         ):
-            continue  # a word of the sentence; most matches end here
-        if not quoted and _CALL.match(word):
-            continue
-        noun = found.group(1).lower()
-        before = data[found.start() - 1 : found.start()]
-        if before == b":" or (before == b"`" and noun == b"pass"):
-            continue  # `arn:...:secret:name`, the statement `pass`
-        kind = _noun_kind(noun)
-        if kind == "secret" and kind_of(noun) is None:
-            if (
-                not noun.startswith((b"the ", b"my ", b"this ", b"your ", b"our "))
-                or found.end(4) - found.start(4) < 20
-            ):
-                continue
-        if noun == b"pass" and (
-            data[found.end(1) : found.end(1) + 3].lower() == b" to"
-            or (data[found.end(1) : found.end(1) + 2] == b" :" and data[found.end(1) + 2 : found.end(1) + 3].isalpha())
+            if len(digits.group()) >= 4 or noun.startswith((b"cv", b"pin", b"security")):
+                yield Span(start, start + digits.end(), "pin", 2)
+        elif (
+            rx(rb"[A-Z]-\d{6}|[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}").fullmatch(word)
+            and has_digit(word)
+            and not is_wordy(word)
         ):
-            continue  # the verb
-        if len(word) < 3 or (kind != "password" and not quoted and word.isalpha()):
-            continue
-        if kind == "secret" and not quoted and (len(word) < 12 or not has_digit(word)):
-            continue  # not random, as is asked below
-        if scan.recall("filler", word, _is_filler):
-            continue
-        tail = data[end : end + 2]
-        if kind == "pin":
-            digits = rx(rb"\d{3,8}(?:[ -]\d{3,4})?\b").match(data[start : start + 16])
+            yield Span(start, end, "pin", 2)
+        if b"codes" in noun:
+            yield from _codes(data, end)
+    elif kind == "phrase":
+        if quoted and scan.judge("phrase", word, quoted=True, strict=False):
+            yield Span(start, end, "passphrase", 2)
+        elif not quoted and scan.recall("strong", word, _is_strong):
+            yield Span(start, end, "passphrase", 3)
+    elif kind == "password":
+        if b" " in word:
             if (
-                digits
-                and not is_year(digits.group())
-                and not rx(rb"\d*\.\d|\d+(?:px|ms|%)|[:/]\d").match(data[start : start + 20])
-            ):
-                if len(digits.group()) >= 4 or noun.startswith((b"cv", b"pin", b"security")):
-                    yield Span(start, start + digits.end(), "pin", 2)
-            elif (
-                rx(rb"[A-Z]-\d{6}|[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}").fullmatch(word)
-                and has_digit(word)
-                and not is_wordy(word)
-            ):
-                yield Span(start, end, "pin", 2)
-            if b"codes" in noun:
-                yield from _codes(data, end)
-        elif kind == "phrase":
-            if quoted and scan.judge("phrase", word, quoted=True, strict=False):
-                yield Span(start, end, "passphrase", 2)
-            elif not quoted and scan.recall("strong", word, _is_strong):
-                yield Span(start, end, "passphrase", 3)
-        elif kind == "password":
-            if b" " in word:
-                if (
-                    quoted
-                    and not is_label(word)
-                    and not all(is_wordy_token(part) or is_placeholder(part) for part in word.split())
-                    and (
-                        has_digit(word)
-                        or (
-                            len(word.split()) >= 4
-                            and word.lower() == word
-                            and data[start - 1 : start] in (b"`", b'"', b"'")
-                        )
+                quoted
+                and not is_label(word)
+                and not all(is_wordy_token(part) or is_placeholder(part) for part in word.split())
+                and (
+                    has_digit(word)
+                    or (
+                        len(word.split()) >= 4
+                        and word.lower() == word
+                        and data[start - 1 : start] in (b"`", b'"', b"'")
                     )
-                ):
-                    yield Span(start, end, "password", 2)
-            elif quoted:
-                if (
-                    is_password(word, quoted=True)
-                    and not is_code(word)
-                    and word.lower() not in PREDICATES
-                    and not is_label(word)
-                ):
-                    yield Span(start, end, "password", 2)
-            elif (
-                (scan.recall("strong", word, _is_strong) and is_password(word, quoted=False))
-                or (
-                    found.start(2) < 0
-                    and data[end : end + 1] in _STOPS
-                    and data[max(0, start - 2) : start] != b"- "
-                    and scan.recall("numbered", word, _is_numbered)
                 )
-                or scan.recall("scrambled", word, is_scrambled)
-            ) or (word.isdigit() and 4 <= len(word) <= 12 and not is_year(word)):
+            ):
                 yield Span(start, end, "password", 2)
-            elif (rx(rb"[a-z]{5,}").fullmatch(word) and word not in PREDICATES and not is_predicate(word) and rx(rb"[ \t]*[.!]?[ \t]*(?:\r?\n|$|\))").match(data[end : end + 8])
-                  and rx(rb"(?i)(?:\b(?:is|ist|es|est|was)|:)[ \t]*[:]?[ \t]*$").search(data[max(found.start(), start - 8) : start]) and found.start(2) < 0 and not is_monotone(word)
-                  and rx(rb"(?i)\b(?:my|the|your|our|mein|das|mi|la|mon|le|minha|a)\b[ \t]+[^\n\x01]{0,24}$").search(data[max(0, found.start() - 32) : found.start()])):  # fmt: skip
-                yield Span(start, end, "password", 3)
-        elif is_random(word, 12) and has_digit(word) and not is_code(word) and not is_path(word):
-            if not (is_uuid(word) and not quoted and b"id" in found.group()[: start - found.start()].lower().split()):
-                yield Span(start, end, "api-key", 2)
-        elif quoted and len(word) >= 8 and _is_strong(word) and tail:
-            yield Span(start, end, "api-key", 3)
+        elif quoted:
+            if (
+                is_password(word, quoted=True)
+                and not is_code(word)
+                and word.lower() not in PREDICATES
+                and not is_label(word)
+            ):
+                yield Span(start, end, "password", 2)
+        elif (
+            (scan.recall("strong", word, _is_strong) and is_password(word, quoted=False))
+            or (
+                found.start(2) < 0
+                and data[end : end + 1] in _STOPS
+                and data[max(0, start - 2) : start] != b"- "
+                and scan.recall("numbered", word, _is_numbered)
+            )
+            or scan.recall("scrambled", word, is_scrambled)
+        ) or (word.isdigit() and 4 <= len(word) <= 12 and not is_year(word)):
+            yield Span(start, end, "password", 2)
+        elif (rx(rb"[a-z]{5,}").fullmatch(word) and word not in PREDICATES and not is_predicate(word) and rx(rb"[ \t]*[.!]?[ \t]*(?:\r?\n|$|\))").match(data[end : end + 8])
+              and rx(rb"(?i)(?:\b(?:is|ist|es|est|was)|:)[ \t]*[:]?[ \t]*$").search(data[max(found.start(), start - 8) : start]) and found.start(2) < 0 and not is_monotone(word)
+              and rx(rb"(?i)\b(?:my|the|your|our|mein|das|mi|la|mon|le|minha|a)\b[ \t]+[^\n\x01]{0,24}$").search(data[max(0, found.start() - 32) : found.start()])):  # fmt: skip
+            yield Span(start, end, "password", 3)
+    elif is_random(word, 12) and has_digit(word) and not is_code(word) and not is_path(word):
+        if not (is_uuid(word) and not quoted and b"id" in found.group()[: start - found.start()].lower().split()):
+            yield Span(start, end, "api-key", 2)
+    elif quoted and len(word) >= 8 and _is_strong(word) and tail:
+        yield Span(start, end, "api-key", 3)
 
 
 def _codes(data: bytes, end: int) -> Iterator[Span]:
