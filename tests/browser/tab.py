@@ -250,6 +250,17 @@ class Tab:
         self.button(name, **kw).click()
         return self
 
+    def pick(self, name: str) -> Tab:
+        """Press one of several until it is the chosen one: who leaves the page at once takes the click back."""
+        for _ in range(4):
+            self.press(name, exact=True)
+            try:
+                expect(self.button(name, exact=True)).to_have_attribute("kind", "primary", timeout=5_000)
+                return self
+            except AssertionError:
+                continue
+        raise AssertionError(f"{name!r} was pressed four times and is not the chosen one")
+
     def dialog(self) -> Locator:
         return self.page.get_by_test_id("stDialog")
 
