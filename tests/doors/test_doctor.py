@@ -297,12 +297,41 @@ def test_a_stopped_process_that_holds_the_gate_is_named(run: Run, chat: Path) ->
         answer = run("doctor")
         assert answer.code == 0
         said = flat(answer.out)
-        assert f"held for writing by process {other.pid}" in said
+        assert f"held for writing by process {other.pid}" in said, answer.out
         assert f"kill -CONT {other.pid}" in said
     finally:
         other.send_signal(signal.SIGKILL)
         other.wait()
     assert "in use by no other program" in flat(run("doctor").out)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="found in /proc")
+def test_who_holds_the_gate_is_known_while_others_lock_and_unlock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel gives its list of locks a page at a time: one reading in 200 missed the row, and CI with it."""
+    import fcntl
+
+    monkeypatch.setattr(examination, "PATIENCE_SECONDS", 0.0)
+    noise = (
+        "import fcntl, random, sys\nfiles = [open(f'{sys.argv[1]}.{i}', 'w') for i in range(150)]\n"
+        "for f in files: fcntl.flock(f, fcntl.LOCK_EX)\nprint('locked', flush=True)\n"
+        "while True: fcntl.flock(random.choice(files), random.choice([fcntl.LOCK_EX, fcntl.LOCK_UN]))"
+    )
+    others = [
+        subprocess.Popen([sys.executable, "-c", noise, str(tmp_path / f"noise{n}")], stdout=subprocess.PIPE, text=True)
+        for n in range(2)
+    ]
+    try:
+        assert [other.stdout and other.stdout.readline() for other in others] == ["locked\n"] * 2
+        with (tmp_path / "chat.db.lock").open("w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            named = {str(examination.lock_holder(tmp_path / "chat.db")).partition(" (")[0] for _ in range(1000)}
+        assert named == {f"process {os.getpid()}"}
+    finally:
+        for other in others:
+            other.kill()
+            other.communicate()
 
 
 # -- salvage -----------------------------------------------------------------------------------------------------------

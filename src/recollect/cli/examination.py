@@ -33,6 +33,7 @@ T = TypeVar("T")
 LOW_SPACE = 100_000_000
 LONG_LOG = 64_000_000
 PATIENCE_SECONDS = 1.0
+LOOKS_AT_LOCKS = 20
 SHOWN = 20
 
 
@@ -399,16 +400,20 @@ def lock_holder(path: Path) -> str | None:
                 if time.monotonic() > until:
                     break
                 time.sleep(0.01)
-    try:
-        rows = Path("/proc/locks").read_text().splitlines()
-    except OSError:
-        rows = []
-    inode = str(lock.stat().st_ino)
-    for row in rows:
-        words = row.split()
-        if words[1] == "FLOCK" and words[5].rpartition(":")[2] == inode:
-            return process(int(words[4]))
+    for _ in range(LOOKS_AT_LOCKS):
+        pid = _holder_of(lock.stat().st_ino)
+        if pid is not None:
+            return process(pid)
     return "another process"
+
+
+def _holder_of(inode: int) -> int | None:
+    """Whom the kernel's list names. It is read a page at a time, so a row can be missed while others lock and unlock."""
+    try:
+        rows = [row.split() for row in Path("/proc/locks").read_text().splitlines()]
+    except OSError:
+        return None
+    return next((int(r[4]) for r in rows if r[1] == "FLOCK" and r[5].rpartition(":")[2] == str(inode)), None)
 
 
 # -- the rows
