@@ -69,6 +69,22 @@ def slices(count: int) -> list[str]:
     return texts
 
 
+NAMES = (
+    "password",
+    "pwd",
+    "secret",
+    "token",
+    "api_key",
+    "pin",
+    "passphrase",
+    "client secret",
+    "DB_PASSWORD",
+    "cookie",
+    "my password",
+)
+SEPARATORS = ("=", ": ", " = ", "=>", " is ", '("', ">", ' "', "='", '="', " to ")
+
+
 def hostile() -> dict[str, str]:
     rng = random.Random(7)
 
@@ -77,6 +93,18 @@ def hostile() -> dict[str, str]:
 
     mixed = "abcdefghijkXYZ0123456789"
     made = {repr(piece): piece * (HOSTILE_SIZE // len(piece) + 1) for piece in PIECES}
+    # The same with a number behind it, so that the text does not repeat itself.
+    made |= {
+        f"{piece!r} and a number": "".join(f"{piece}{n} " for n in range(HOSTILE_SIZE // len(piece)))
+        for piece in PIECES
+    }
+    made["names, separators and values of every kind"] = "".join(
+        rng.choice(NAMES)
+        + rng.choice(SEPARATORS)
+        + some(rng.choice((mixed, "abcdefghi", "0123456789", "ab-cd@ef.")), 10)
+        + rng.choice((" ", "\n", '" ', "; "))
+        for _ in range(5_000)
+    )
     made["thousands of passwords"] = "".join(f"password={some(mixed + '!', 10)}\n" for _ in range(5_000))
     made["thousands of tokens"] = "".join(f"token: {some(mixed, 24)}, " for _ in range(3_500))
     made["thousands of keys"] = "".join(f"ghp_{some(mixed, 36)} " for _ in range(2_500))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import labelled
 from labelled import CLEAN_IN_GROUPS, IN_GROUPS, PAGE, groups, leaks, missed, table, written
-from recollect.redact import Finding, Policy, Stream, family_names, redact, redact_value, scan
+from recollect.redact import Finding, Policy, Stream, family_names, redact, redact_value, scan, search
 from recollect.redact.families import catalogue
 from recollect.redact.screen import ANNOUNCING, is_announced
 
@@ -293,7 +293,9 @@ HOSTILE = ["a", "key=", "password=", 'password="', "-----BEGIN ", "-----BEGIN PR
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
-def test_time_grows_with_the_length_and_not_faster(piece: str) -> None:
+def test_time_grows_with_the_length_and_not_faster(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "cuts", lambda data: (data, []))  # as if it did not repeat itself
+
     def cost(size: int) -> float:
         text = (piece * (size // len(piece) + 1))[:size]
         best = 9.9
@@ -306,6 +308,23 @@ def test_time_grows_with_the_length_and_not_faster(piece: str) -> None:
     cost(10_000)
     # What grows faster does so every time; a busy machine now and then.
     assert any(cost(200_000) <= 3 * cost(100_000) + 0.01 for _ in range(4))
+
+
+@pytest.mark.parametrize(
+    "piece", ['PASS=a-b-c-d-eqqqqqqq" ', "DB_PASSWORD=>a-b-c-d-e ", "PASS=a-b-c-d-eqqqqqqq ", "A_PASSWORD=tiger-42 "]
+)
+@pytest.mark.parametrize("count", [3, 100, 299])
+def test_a_finding_that_uncovers_the_next_one_uncovers_all(piece: str, count: int) -> None:
+    """Each round found one more, and after 64 rounds the rest was left: redacting again went on."""
+    safe, findings = redact(piece * count)
+    assert len(findings) == count
+    assert redact(safe) == (safe, ())
+
+
+def test_a_chain_that_takes_too_many_rounds_is_cut_off_whole() -> None:
+    safe, _ = redact("DB_PASSWORD://<b>&secret>eyJhbGciOi.x.y)" * 120)
+    assert safe.count("eyJ") <= 1  # the last has nothing behind it
+    assert redact(safe) == (safe, ())
 
 
 def test_ten_megabytes_pass() -> None:

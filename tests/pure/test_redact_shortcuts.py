@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import labelled
-from recollect.redact import assign, engine, prose, redact, scan, values
+from recollect.redact import assign, engine, prose, redact, scan, search, values
 from recollect.redact.families import CALLED_FROM_AFAR, FAMILIES
 from recollect.redact.screen import to_bytes
 
@@ -92,6 +92,51 @@ def test_a_rule_that_is_not_asked_again_would_find_nothing(text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scan.Scan, "_is_stirred", lambda *_: True)
         assert redact(text) == quick
+
+
+def places(text: str) -> list[tuple[int, int]]:
+    return [(finding.start, finding.end) for finding in redact(text).findings]
+
+
+@pytest.mark.parametrize("first", range(10))
+def test_what_is_said_over_and_over_is_searched_once(first: int) -> None:
+    """The family may be another: of hundreds of secrets the whole text's search names most by a guess."""
+    for unit in TEXTS[first::150]:
+        unit += ("\n" if first % 2 else " ") + "It goes on like that for a while, and nothing else is said. " * 3 + "\n"
+        count = 20_000 // len(unit) + 1
+        text = "my pin is 4417\n" + unit * count + "client_secret: Zx81kLmQ2v9TqW3nB7yR\n"
+        quick = places(text)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(search, "cuts", lambda data: (data, []))
+            whole = places(text)
+        if not 2 < len(whole) < count:  # a rule that finds one in 2,000 characters finds others of them
+            assert quick == whole, unit
+
+
+REPEATED = st.tuples(
+    MIXED.map(lambda text: text[:600]),
+    st.sampled_from(["\n", " ", "x" * 90 + " ", "and so on and on " * 5 + "\n"]),
+    st.sampled_from([1, 24_000]),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(REPEATED, min_size=1, max_size=3))
+def test_redacting_a_repetition_twice_changes_nothing(parts: list[tuple[str, str, int]]) -> None:
+    text = "".join((unit + fill) * -(-size // len(unit + fill)) for unit, fill, size in parts)
+    safe = redact(text).text
+    assert redact(safe) == (safe, ())
+
+
+def test_a_repetition_is_not_searched_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+    found = search._found
+    monkeypatch.setattr(search, "_found", lambda data, *more: searched.append(len(data)) or found(data, *more))
+    log = "token refreshed for kim, password=Falcon#4417, next in 30 s\n" * 2_000
+    safe, findings = redact("my pin is 4417\n" + log + "client_secret: Zx81kLmQ2v9TqW3nB7yR\n")
+    assert len(findings) == 2_002
+    assert safe.endswith("password=[redacted:password], next in 30 s\nclient_secret: [redacted:api-key]\n")
+    assert len(searched) == 1 and searched[0] < 10_000
 
 
 @pytest.mark.parametrize(

@@ -286,7 +286,7 @@ def assignments(scan: Scan) -> Iterator[Span]:
 def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
     """From a place on; gives the place to go on from, or -1."""
     data = scan.data
-    run_end = tries = hits = 0
+    run_end = tries = hits = found_end = 0
     plain, is_plain = -1, False
     has_blanks = BARRIER in data
     for ((name_start, at),) in scan.across(_ASSIGN, loose(_ASSIGN), position, _reach):
@@ -295,6 +295,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             if tries > 8:  # `key=key=key=...`: one run of text is looked at a few times, not once for each name in it
                 scan.is_whole = False
                 return run_end
+        if name_start < found_end < at:
+            name_start = found_end + (data[found_end : found_end + 1] == b" ")  # the word before the name is a value
         head = data[name_start:at]
         name, kind, separator, size = _promise(head) if at - name_start <= 80 else _promise.__wrapped__(head)
         if kind is None:
@@ -450,7 +452,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             yield Span(start, end, family_of(kind), 2)
             continue
         line_start = data.rfind(b"\n", max(0, name_start - 40), name_start) + 1
-        lead = data[max(line_start, name_start - 40) : name_start].strip(b" \t").rpartition(BARRIER)[2]
+        # What was found just before is as good as blanked, or each round would find only the next of `A=... B=... C=...`.
+        lead = data[max(line_start, name_start - 40, found_end) : name_start].strip(b" \t").rpartition(BARRIER)[2]
         env = separator == b"=" and data[at : at + 1] not in b" \t" and (
             lead in (b"", b"export", b"set", b"$env:", b"ENV", b"ARG", b"-e", b"- ", b"-", b"+", b"Environment=", b'"', b"$", b"> export", b"$ export", b"setx", b"declare -x", b"env", b"+export")
             or lead.endswith((b"-e", b"export", b"ENV", b"env", *_HANDS_OVER))
@@ -523,5 +526,6 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             continue  # in a log; a cookie is judged elsewhere
         if scan.judge(kind, word, quoted=quoted, strict=strict, env=env):
             hits += 1
+            found_end = end
             yield Span(start, end, family_of(kind), 2)
     return -1

@@ -15,6 +15,7 @@ from ..light import dataclass
 from . import context
 from .engine import BARRIER, Lazy, Pattern, pattern, rx
 from .names import kind_of
+from .repeats import LONG, cuts, restored
 from .scan import CROWD, Scan, Span, judge_value
 from .screen import ANNOUNCING, Finding, is_quiet, to_bytes
 from .tokens import either_of
@@ -131,14 +132,34 @@ def _spans(text: str, policy: Policy) -> list[Span]:
     data = to_bytes(text)
     if b"[redacted:" in data:
         data = _MARKER.sub(lambda m: BARRIER * len(m.group()), data)
+    if len(data) <= LONG:
+        return sorted(_found(data, text, policy))
+    floods = _floods(data, policy)
+    if floods:
+        data = _blanked(data, floods)
+    found = None if policy.extra else _found_once(data, text, policy)
+    return sorted(floods + (_found(data, text, policy) if found is None else found))
+
+
+def _found_once(data: bytes, text: str, policy: Policy) -> list[Span] | None:
+    """What a long text holds that repeats itself; None if it does not, or not in what was found."""
+    short, left_out = cuts(data)
+    if not left_out:
+        return None
+    for cut in left_out:
+        text = text[: cut.at] + text[cut.at + cut.size :]
+    found: list[Span] | None = _found(short, text, policy)
+    for cut in reversed(left_out):
+        found = found and restored(found, cut)
+    return found
+
+
+def _found(data: bytes, text: str, policy: Policy) -> list[Span]:
     found: list[Span] = []
     memo: Memo = {}
-    if len(data) > FLOOD_SIZE and (floods := _floods(data, policy)):
-        found += floods
-        data = _blanked(data, floods)
     scan: Scan | None = None
     spans: list[Span] = []
-    for attempt in range(64):
+    for attempt in range(_LAST + 2):  # in the last but one, nothing is left
         if "re2" not in modules and not policy.extra and is_quiet(data.decode("latin-1")):
             break
         scan = Scan(data, memo) if scan is None else scan.again(data, spans)
@@ -150,11 +171,15 @@ def _spans(text: str, policy: Policy) -> list[Span]:
             scan.is_whole = False
         if attempt >= 16:
             # Each round uncovering the next is no text that anybody wrote: give up on precision, not on the promise.
-            spans = [Span(s, e, spans[0].family, 0) for s, e in _gaps(data, spans[0].start, spans[-1].end)]
+            first, last = (spans[0].start, spans[-1].end) if attempt < _LAST else (0, len(data))
+            spans = [Span(s, e, spans[0].family, 0) for s, e in _gaps(data, first, last)]
         # What a disabled family knows is let through: it is blanked as well, or a looser family would take it.
         found += [s for s in spans if s.family not in policy.disabled]
         data = _blanked(data, spans)
-    return sorted(found)
+    return found
+
+
+_LAST = 24
 
 
 def _blanked(data: bytes, spans: list[Span]) -> bytes:
@@ -184,7 +209,6 @@ def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
     return merged
 
 
-FLOOD_SIZE = 16_384
 _FLOODING = (b"pass", b"pw", b"secret", b"token", b"key", b"auth", b"cred", b"bearer", b"pin", b"cvv", b"cvc", b"otp",
              b"cookie", b"login", b"code", b"seed", b"basic", b"sess", b"://", b"sk-", b"ghp_")  # fmt: skip
 
@@ -195,7 +219,7 @@ def _floods(data: bytes, policy: Policy) -> list[Span]:
     low = data.lower()
     if "flood" in policy.disabled:
         return []
-    if len(low) - low.count(BARRIER) <= FLOOD_SIZE or sum(map(low.count, _FLOODING)) < 400:
+    if len(low) - low.count(BARRIER) <= LONG or sum(map(low.count, _FLOODING)) < 400:
         return []
     places: list[int] = []
     for word in _FLOODING:
