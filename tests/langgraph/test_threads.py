@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from typing import Any
 
 import pytest
@@ -98,6 +99,26 @@ def test_delete_thread_erases_log_and_state(saver: Saver, raw: Any) -> None:
     graph.invoke(say("anew"), thread())
     assert contents(graph.get_state(thread()).values) == ["anew", "you said: anew"]
     assert len(saver.store.messages("t")) == 2
+
+
+def test_a_thread_begins_anew_however_slowly_its_first_checkpoint_is_written(
+    saver: Saver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LangGraph puts it in the background, and what a task wrote beside it: that was refused for a thread that is erased,
+    where the disk took half a second for the checkpoint."""
+    graph = chat(saver)
+    graph.invoke(say("before"), thread())
+    saver.delete_thread("t")
+    real = Saver._draft
+
+    def slow(self: Saver, place: Any, *rest: Any) -> Any:
+        if place.checkpoint is None:
+            time.sleep(1.0)
+        return real(self, place, *rest)
+
+    monkeypatch.setattr(Saver, "_draft", slow)
+    graph.invoke(say("anew"), thread())
+    assert contents(graph.get_state(thread()).values) == ["anew", "you said: anew"]
 
 
 def test_an_erasure_leaves_a_receipt_that_counts_the_state(saver: Saver) -> None:
