@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect import extract
-from recollect.extract import Candidate, Turn, session, topic
+from recollect.extract import Candidate, Turn, frames, framing, session, topic
 from recollect.extract.offer import IMPORTANCE
 from recollect.search.fence import CLOSING, OPENING
 
@@ -316,9 +316,16 @@ def test_time_is_linear_in_the_length_of_a_turn(piece: str) -> None:
     """A hundred times the text must not take ten thousand times as long; what is read of a message is bounded anyway."""
     text = piece * (1_000_000 // len(piece))
     candidates(turn(piece * 20))
-    started = time.thread_time()
-    candidates(turn(text))
-    assert time.thread_time() - started < 2.0
+
+    def cost() -> float:
+        frames.content_words.cache_clear()
+        framing.frames.cache_clear()
+        started = time.thread_time()
+        candidates(turn(text))
+        return time.thread_time() - started
+
+    # What takes too long does so every time; a busy machine now and then.
+    assert any(cost() < 0.25 for _ in range(8))
 
 
 # -- with a model
