@@ -69,7 +69,9 @@ def test_verbs_without_a_config_act_for_the_handles_user(saver: Saver) -> None:
     assert kim.get_tuple(thread("u")) is not None
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(talks=st.lists(st.tuples(st.sampled_from(["a", "A", "a ", "ab"]), st.sampled_from(["1", "2"]), st.text("xyz", min_size=1, max_size=4)), max_size=12))  # fmt: skip
 @pytest.mark.parametrize("backend", ["sqlite"])
 def test_whatever_is_said_stays_with_who_said_it(url: str, talks: list[tuple[str, str, str]]) -> None:
