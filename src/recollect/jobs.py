@@ -38,6 +38,8 @@ RUSH, RUSH_SECONDS = 16, 0.1
 PAUSE_SECONDS = 0.025
 """How long it sleeps before it looks again whether callers are still in a hurry."""
 PATIENCE_SECONDS = 10.0
+STOP_SECONDS = 2.0
+"""How long closing waits for a part of long work; then it is left to end with the process."""
 REST = 9
 """As long as callers stay in a hurry beyond that, it rests so many times as long as it works."""
 
@@ -370,4 +372,4 @@ class Worker:
         self._stopping = True
         if self._pid == os.getpid() and self._thread is not None:
             self._wake.set()
-            self._thread.join(2.0)
+            self._thread.join(STOP_SECONDS)

@@ -28,6 +28,13 @@ def open_store(url: str) -> Iterator[Open]:
         yield opener
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`changes` on Postgres waits a second for transactions that are open anywhere on the server. Other tests have theirs
+    there, and a slow disk keeps them open for longer; how long it waits is not what is tested here."""
+    monkeypatch.setattr("recollect.verbs.log.SETTLED_SOON_SECONDS", 60.0)
+
+
 @pytest.fixture
 def raw(url: str, backend: str, request: pytest.FixtureRequest) -> Raw:
     """SQL on the test's database past the library, row-level security included: to tamper, and to look."""
@@ -36,6 +43,7 @@ def raw(url: str, backend: str, request: pytest.FixtureRequest) -> Raw:
 
         def run(sql: str) -> list[tuple[Any, ...]]:
             connection = apsw.Connection(url, apsw.SQLITE_OPEN_READWRITE)
+            connection.set_busy_timeout(60_000)  # what is done in the background may be writing at this moment
             try:
                 return connection.execute(sql).fetchall()
             finally:

@@ -41,7 +41,11 @@ async def test_a_mirrored_verb_keeps_its_signature_and_its_words(astore: recolle
     assert inspect.getdoc(mirrored)
 
 
-async def test_a_tour_of_the_verbs(astore: recollect.AsyncStore, tmp_path: Path) -> None:
+async def test_a_tour_of_the_verbs(
+    astore: recollect.AsyncStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for delay in ("log.EMBED_DELAY_MS", "handle.EMBED_DELAY_MS", "log.CONSOLIDATE_DELAY_MS"):
+        monkeypatch.setattr(f"recollect.verbs.{delay}", 600_000)  # not in the background, before it is settled
     c = await astore.create("c", title="T")
     assert await astore.get("c") == c
     assert [x.id for x in await astore.conversations()] == ["c"]
@@ -121,7 +125,7 @@ async def test_the_loop_stays_free_while_a_verb_runs(astore: recollect.AsyncStor
 
     def model(prompt: str) -> str:
         loop.call_soon_threadsafe(ticked.set)
-        assert ticked.wait(10)
+        assert ticked.wait(60)
         return "the loop was free"
 
     async with await recollect.open_async(":memory:", user="alex", model=model) as store:
@@ -251,7 +255,7 @@ def test_no_thread_is_left_behind(tmp_path: Path) -> None:
     before = set(threading.enumerate())
     asyncio.run(use())
     for thread in set(threading.enumerate()) - before:
-        thread.join(5)
+        thread.join(60)
         assert not thread.is_alive(), thread.name
 
 

@@ -59,6 +59,7 @@ def test_a_backup_while_four_threads_write(chat: recollect.Store, tmp_path: Path
     for thread in threads:
         thread.start()
     try:
+        eventually(lambda: failed or chat.get("c").last_seq > 500)  # they write by now
         made = [chat.backup(tmp_path / f"copy-{i}.db") for i in range(4)]
     finally:
         stop.set()

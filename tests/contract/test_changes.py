@@ -108,7 +108,9 @@ def test_wrong_positions_are_refused(open_store: Open) -> None:
             store.changes(after=wrong)  # type: ignore[arg-type]
 
 
-def test_what_was_written_before_is_told_although_others_write(postgres_url: str, postgres_admin_url: str) -> None:
+def test_what_was_written_before_is_told_although_others_write(
+    postgres_url: str, postgres_admin_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Somebody else's transaction, in another database of the same server, ends a little later: whoever has written and then
     asks is told of it, as on SQLite. One that lasts holds nobody up, and what it held back comes afterwards."""
     with (
@@ -125,7 +127,9 @@ def test_what_was_written_before_is_told_although_others_write(postgres_url: str
         assert told(page) == ["meanwhile"]
         other.execute("select pg_current_xact_id()")
         store.append("c", role="user", text="held back")
-        assert store.changes(after=page.cursor) == recollect.Changes((), page.cursor)
+        with monkeypatch.context() as patch:
+            patch.setattr("recollect.verbs.log.SETTLED_SOON_SECONDS", 0.5)
+            assert store.changes(after=page.cursor) == recollect.Changes((), page.cursor)
         other.commit()
         assert told(store.changes(after=page.cursor)) == ["held back"]
 
@@ -173,10 +177,10 @@ def test_readers_miss_nothing_while_many_write(open_store: Open) -> None:
     for t in (*readers, *threads):
         t.start()
     for t in threads:
-        t.join(60)
+        t.join(300)
     done.set()
     for t in readers:
-        t.join(30)
+        t.join(120)
     assert not wrong
     expected = [e.text for w in range(writers) for e in store.read(f"c{w}")] + [
         m.content for m in store.memories(limit=999)

@@ -122,7 +122,7 @@ def test_closing_under_readers_and_writers_breaks_nothing(open_store: Open, url:
         pass
     store.close()
     for t in threads:
-        t.join(20)
+        t.join(60)
         assert not t.is_alive(), "a caller hangs on a closed store"
     assert odd == []
     with recollect.open(url, user="alex") as again:
@@ -135,7 +135,7 @@ def test_a_program_that_never_closes_ends_by_itself(url: str) -> None:
         "import sys, recollect\nstore = recollect.open(sys.argv[1], user='alex')\n"
         "store.append(store.create('c'), role='user', text='hi')"
     )
-    done = subprocess.run([sys.executable, "-c", code, url], timeout=30, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code, url], timeout=120, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     with recollect.open(url, user="alex") as store:
         assert texts(store.read("c")) == ["hi"]
@@ -146,7 +146,7 @@ def test_a_program_that_ends_with_work_in_the_background(url: str) -> None:
         "import sys, recollect\nstore = recollect.open(sys.argv[1], user='alex')\n"
         "store.append_many(store.create('c'), [{'role': 'assistant', 'text': str(i)} for i in range(30)])"
     )
-    done = subprocess.run([sys.executable, "-c", code, url], timeout=30, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code, url], timeout=120, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     with recollect.open(url, user="alex", background=False) as store:
         assert len(store.read("c", kinds=["message"])) == 30

@@ -314,7 +314,7 @@ def busy(open_store: Open) -> recollect.Store:
     return store
 
 
-@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     said=st.lists(texts, min_size=1, max_size=5), remembered=st.lists(texts, max_size=3), agent=st.none() | texts,
     budget=budgets, count=counters,

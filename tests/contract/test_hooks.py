@@ -41,6 +41,8 @@ def hook(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: list[
     """One event of a session in the project `garden`, in this process."""
     project = tmp_path / "garden"
     (project / ".git").mkdir(parents=True)
+    monkeypatch.setattr(hooks, "WAIT_MS", 60_000)  # a hook gives up on a slow disk, rather than hold the agent up
+    monkeypatch.setattr(hooks, "COMPACT_SECONDS", 600.0)
     monkeypatch.setenv("RECOLLECT_DATABASE", url)
     monkeypatch.setenv("RECOLLECT_USER", "alex")
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(project))

@@ -29,7 +29,11 @@ def files(folder: Path) -> list[str]:
     return sorted(str(p.relative_to(folder)) for p in folder.rglob("*"))
 
 
-def test_every_verb_works_and_no_file_appears(store: recollect.Store, tmp_path: Path, own_environment: Path) -> None:
+def test_every_verb_works_and_no_file_appears(
+    store: recollect.Store, tmp_path: Path, own_environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for delay in ("log.EMBED_DELAY_MS", "handle.EMBED_DELAY_MS", "log.CONSOLIDATE_DELAY_MS"):
+        monkeypatch.setattr(f"recollect.verbs.{delay}", 600_000)  # not in the background, before it is settled
     c = store.create("c", workspace="/w").id
     store.append_many(c, exchange(8))
     store.append(c, role="assistant", text="a", reasoning="r")

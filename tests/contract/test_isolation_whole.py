@@ -298,7 +298,8 @@ def plain(answer: Any) -> str:
     text = repr(answer)
     for pattern in (
         r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22,}", r"\b[0-9a-f]{32}\b", r"\b1[5-9]\d{11}\b", r"bytes=\d+", r"cursor='\d+'",
-        r"0x[0-9a-f]+", r"'\d{4}-\d\d-\d\dT[^']*'", r"\d{4}-\d\d-\d\dT\d\d:\d\dZ", r"\d{32}\.0\.\d+", r"\d\.\d{5,}",
+        r"0x[0-9a-f]+", r"'\d{4}-\d\d-\d\dT[^']*'", r"\d{4}-\d\d-\d\dT\d\d:\d\dZ",
+        r"\b\d{4}-\d\d-\d\d\b", r"\d{32}\.0\.\d+", r"\d\.\d{5,}",
     ):  # fmt: skip
         text = re.sub(pattern, "…", text)
     return text

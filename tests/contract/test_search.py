@@ -527,7 +527,7 @@ texts = st.one_of(
 )
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(question=texts, said=texts)
 def test_never_an_error_and_what_was_said_is_found(full: recollect.Store, question: str, said: str) -> None:
     e = full.append("c", role="user", text=said)

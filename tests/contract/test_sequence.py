@@ -202,8 +202,11 @@ def test_readers_see_whole_batches_only(store: recollect.Store, threads: int) ->
     seen: list[int] = []
 
     def watch() -> None:
-        while not done.is_set():
+        while True:  # once at least
+            last = done.is_set()
             seen.append(len(store.read(c)))
+            if last:
+                return
 
     with ThreadPoolExecutor(threads) as pool:
         watching = [pool.submit(watch) for _ in range(threads - 1)]

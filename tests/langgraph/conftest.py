@@ -15,6 +15,13 @@ from contract.conftest import open_store, raw  # noqa: E402, F401 - fixtures, th
 from recollect.langgraph import Saver  # noqa: E402
 
 
+@pytest.fixture(autouse=True)
+def time_to_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer waits a second at most for what was said and is not learned yet. On a machine that stands still for so long
+    it would be given without; how long that is, is not what is tested here."""
+    monkeypatch.setattr("recollect.verbs.memories.CATCH_UP_SECONDS", 60.0)
+
+
 @pytest.fixture
 def saver(url: str) -> Iterator[Any]:
     """A Saver of the user alex on a fresh database."""

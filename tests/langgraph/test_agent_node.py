@@ -6,7 +6,6 @@ import logging
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -410,11 +409,14 @@ def test_what_fails_is_tried_three_times_more(caplog: pytest.LogCaptureFixture) 
     assert caplog.records == []
 
 
-def test_a_store_that_is_away_is_warned_about_and_counted_and_the_run_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_store_that_is_away_is_warned_about_and_counted_and_the_run_goes_on(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("recollect.langgraph.agent_node.time.sleep", waited.append)
     node = AgentNode(Bot(), use_graph_chat_history=True, history_key_candidates=["room"])
-    started = time.perf_counter()
     assert webhook(graph(node, store=Flaky(1000)), "my secret plan") == "answer 1"
-    assert time.perf_counter() - started < 5
+    assert len(waited) == 9 and 0 < sum(waited) < 5
     found = node.metrics()
     assert (found["read_errors"], found["write_errors"], found["retries"]) == (1, 2, 9)
     assert [r.__dict__["event"] for r in caplog.records] == [
@@ -598,7 +600,7 @@ def test_four_processes_lose_nothing(url: str, processes: list[subprocess.Popen[
         process.stdin.write("\n")
         process.stdin.flush()
     for process in processes:
-        assert process.wait(120) == 0, process.stderr and process.stderr.read()
+        assert process.wait(300) == 0, process.stderr and process.stderr.read()
     with recollect.open(url, user="bot", semantic=False) as store:
         said = store.messages("agent_chat_history/telegram:-1001987654321", limit=None)
         turns = [e.text for e in said if e.role == "user" and e.kind == "message"]

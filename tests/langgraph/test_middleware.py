@@ -153,6 +153,8 @@ def test_a_worker_does_not_overtake_what_the_person_said(
         return real(self, place, *rest)
 
     monkeypatch.setattr(Saver, "_draft", slow_at_the_root)
+    # From here on it waits for what has been begun; that a thread is given its turn is the machine's matter.
+    monkeypatch.setattr("recollect.langgraph.saver.WAIT_SECONDS", 10.0)
     team = supervised(memory, call("transfer_to_scribe"), "Done.", checkpointer=Saver(memory))
     team.invoke({"messages": [HumanMessage("Remember I prefer dark mode")]}, thread("monday"))
     first = memory.read("monday", limit=None)[0]

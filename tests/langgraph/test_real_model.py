@@ -23,6 +23,7 @@ from recollect.errors import ModelFailed
 from recollect.langgraph import ask, chat_graph, chat_model, text_model
 from recollect.langgraph.models import TextModel
 from recollect.schema import Offers
+from talk import eventually
 
 NAME = "openai:smollm2-135m"
 
@@ -78,9 +79,9 @@ def test_it_answers_in_a_schema_and_what_it_finds_is_checked(model_url: str, tmp
             return structured | (lambda answer: (answers.append(answer), answer)[1])
 
     settings = recollect.Settings.load()
-    model = Watched(chat_model(NAME, settings, url=model_url, max_tokens=400))
+    model = Watched(chat_model(NAME, settings, url=model_url, max_tokens=400, timeout=300))
     with recollect.open(
-        tmp_path / "c.db", user="alex", model=model, background=False, memory_extract_timeout=120.0
+        tmp_path / "c.db", user="alex", model=model, background=False, memory_extract_timeout=300.0
     ) as store:
         c = store.create("c")
         store.append(c, role="user", text="I prefer dark mode in every editor.")
@@ -94,10 +95,10 @@ def test_it_answers_in_a_schema_and_what_it_finds_is_checked(model_url: str, tmp
 
 
 def test_it_writes_summaries(model_url: str, tmp_path: Path) -> None:
-    model = text_model(NAME, recollect.Settings.load(), url=model_url, max_tokens=40)
+    model = text_model(NAME, recollect.Settings.load(), url=model_url, max_tokens=40, timeout=300)
     with recollect.open(
         tmp_path / "c.db", user="alex", model=model, background=False, memory_extract=False, summary_keep_recent=1,
-        summary_timeout_ms=120_000,
+        summary_timeout_ms=300_000,
     ) as store:  # fmt: skip
         c = store.create("c")
         for i in range(3):
@@ -177,8 +178,8 @@ def test_a_model_that_does_not_answer_in_time(store: recollect.Store) -> None:
         started = time.monotonic()
         with pytest.raises(ModelFailed, match="Timeout"):
             list(ask(graph, "c", "Are you there?"))
-        assert time.monotonic() - started < 20
-        assert asked
+        assert time.monotonic() - started < 50  # a minute is what it has unless told otherwise
+        assert eventually(lambda: asked)
     assert [(e.kind, e.role) for e in store.read("c")] == [("message", "user"), ("error", None)]
 
 
@@ -197,4 +198,4 @@ def test_a_model_that_is_not_there_leaves_extraction_and_summaries_to_the_rules(
             summary = store.summarize(c)
             assert summary is not None
             assert summary.payload["by"] == "extract"
-        assert asked
+        assert eventually(lambda: asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from typing import Any
 
 import pytest
@@ -68,7 +69,9 @@ def test_verbs_without_a_config_act_for_the_handles_user(saver: Saver) -> None:
     assert kim.get_tuple(thread("u")) is not None
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(talks=st.lists(st.tuples(st.sampled_from(["a", "A", "a ", "ab"]), st.sampled_from(["1", "2"]), st.text("xyz", min_size=1, max_size=4)), max_size=12))  # fmt: skip
 @pytest.mark.parametrize("backend", ["sqlite"])
 def test_whatever_is_said_stays_with_who_said_it(url: str, talks: list[tuple[str, str, str]]) -> None:
@@ -98,6 +101,26 @@ def test_delete_thread_erases_log_and_state(saver: Saver, raw: Any) -> None:
     graph.invoke(say("anew"), thread())
     assert contents(graph.get_state(thread()).values) == ["anew", "you said: anew"]
     assert len(saver.store.messages("t")) == 2
+
+
+def test_a_thread_begins_anew_however_slowly_its_first_checkpoint_is_written(
+    saver: Saver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LangGraph puts it in the background, and what a task wrote beside it: that was refused for a thread that is erased,
+    where the disk took half a second for the checkpoint."""
+    graph = chat(saver)
+    graph.invoke(say("before"), thread())
+    saver.delete_thread("t")
+    real = Saver._draft
+
+    def slow(self: Saver, place: Any, *rest: Any) -> Any:
+        if place.checkpoint is None:
+            time.sleep(1.0)
+        return real(self, place, *rest)
+
+    monkeypatch.setattr(Saver, "_draft", slow)
+    graph.invoke(say("anew"), thread())
+    assert contents(graph.get_state(thread()).values) == ["anew", "you said: anew"]
 
 
 def test_an_erasure_leaves_a_receipt_that_counts_the_state(saver: Saver) -> None:

@@ -2,18 +2,24 @@
 
 import json
 import string
+import threading
 import time
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.extract import Candidate, Turn, candidates, session, topic
+from recollect import extract
+from recollect.extract import Candidate, Turn, frames, framing, session, topic
 from recollect.extract.offer import IMPORTANCE
 from recollect.search.fence import CLOSING, OPENING
 
 AT = 1_773_136_800_000  # Tuesday 2026-03-10
+
+candidates = partial(extract.candidates, timeout=60.0)
+"""A model has a second unless told otherwise; where others use the machine, even a made-up one may take that."""
 
 
 def turn(text: str, role: str = "user", seq: int = 1, **more: Any) -> Turn:
@@ -310,9 +316,16 @@ def test_time_is_linear_in_the_length_of_a_turn(piece: str) -> None:
     """A hundred times the text must not take ten thousand times as long; what is read of a message is bounded anyway."""
     text = piece * (1_000_000 // len(piece))
     candidates(turn(piece * 20))
-    started = time.process_time()
-    candidates(turn(text))
-    assert time.process_time() - started < 0.25
+
+    def cost() -> float:
+        frames.content_words.cache_clear()
+        framing.frames.cache_clear()
+        started = time.thread_time()
+        candidates(turn(text))
+        return time.thread_time() - started
+
+    # What takes too long does so every time; a busy machine now and then.
+    assert any(cost() < 0.25 for _ in range(8))
 
 
 # -- with a model
@@ -375,10 +388,17 @@ def test_a_model_that_raises_or_hangs_takes_nothing_from_the_turn() -> None:
         raise RuntimeError("no such model")
 
     assert [c.content for c in candidates(turn("I live in Kiel"), model=broken)] == ["Lives in Kiel"]
-    started = time.monotonic()
-    found = candidates(turn("I live in Kiel"), model=lambda prompt: time.sleep(30), timeout=0.05)
+    go_on = threading.Event()
+    told: list[bool] = []
+
+    def hangs(prompt: str) -> str:
+        told.append(go_on.wait(60))
+        return ""
+
+    found = candidates(turn("I live in Kiel"), model=hangs, timeout=0.05)
     assert [c.content for c in found] == ["Lives in Kiel"]
-    assert time.monotonic() - started < 5
+    assert told == [], "it is not waited for"
+    go_on.set()
 
 
 def test_whoever_looks_can_see_why_a_model_gave_nothing(caplog: pytest.LogCaptureFixture) -> None:

@@ -80,14 +80,22 @@ def test_every_quarantined_payload_says_why_and_where_from() -> None:
 def test_extraction_is_cheap() -> None:
     import time
 
-    took = []
-    for d in quality.dialogues():
-        before: list[Turn] = []
-        for i, (role, text) in enumerate(d.turns):
-            turn = Turn(role, "message", text, i + 1, quality.AT)
-            started = time.process_time()
-            candidates(turn, before=before[-6:])
-            took.append(time.process_time() - started)
-            before.append(turn)
-    took.sort()
-    assert took[int(len(took) * 0.95)] < 0.002  # 0.6 ms measured; the machine may be busy
+    from recollect.extract import frames, framing
+
+    def cost() -> float:
+        frames.content_words.cache_clear()
+        framing.frames.cache_clear()
+        took = []
+        for d in quality.dialogues():
+            before: list[Turn] = []
+            for i, (role, text) in enumerate(d.turns):
+                turn = Turn(role, "message", text, i + 1, quality.AT)
+                started = time.thread_time()
+                candidates(turn, before=before[-6:])
+                took.append(time.thread_time() - started)
+                before.append(turn)
+        took.sort()
+        return took[int(len(took) * 0.95)]
+
+    # 0.6 ms measured. What takes too long does so every time; a busy machine now and then.
+    assert any(cost() < 0.002 for _ in range(8))

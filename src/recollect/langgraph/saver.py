@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import os
 import random
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Generator, Mapping, Sequence
 from datetime import datetime
@@ -429,9 +428,9 @@ class Saver(Threads):
             except Erased:
                 if attempt == TRIES - 1:
                     raise
-                time.sleep(
-                    WAIT_SECONDS
-                )  # the first write of a thread that begins anew may overtake its first checkpoint
+                # The first write of a thread that begins anew may overtake its first checkpoint, which takes as long as the
+                # disk likes.
+                self._shared.wait_for(place.key(checkpoint), WAIT_SECONDS)
             except Unexpected as e:
                 secret = self._learn(place, e.no, e.secret)
                 if attempt == TRIES - 1:

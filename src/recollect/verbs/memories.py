@@ -257,9 +257,10 @@ class MemoryVerbs(ConversationVerbs):
         if retention.has_any(tx):
             jobs.enqueue(tx, "retain", "all", delay_ms=ids.DAY_MS)
 
-    def _catch_up(self, seconds: float = CATCH_UP_SECONDS) -> None:
+    def _catch_up(self, seconds: float | None = None) -> None:
         """Learn now from what was said and not considered yet, in whatever conversation, so that an agent which is about to
         answer knows it. Rules take 5 ms a turn; a model is given `seconds`, and goes on behind the answer's back."""
+        seconds = CATCH_UP_SECONDS if seconds is None else seconds
 
         def learn(key: str, left: float) -> None:
             conversation_no, branch = (int(n) for n in key.split(":"))
