@@ -208,7 +208,9 @@ group = (
 table = st.dictionaries(st.sampled_from([*EVENTS[:4], "Other"]), st.lists(group, max_size=3), max_size=4)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(st.fixed_dictionaries({}, optional={"hooks": table, "a": values, "b": values}))
 def test_install_and_uninstall_leave_any_settings_as_they_were(tmp_path: Path, content: dict[str, Any]) -> None:
     file = tmp_path / "any.json"
