@@ -29,7 +29,7 @@ def seqs(events: Iterable[recollect.Event]) -> list[int]:
     return [e.seq for e in events]
 
 
-def eventually(claim: Callable[[], Any], seconds: float = 10) -> Any:
+def eventually(claim: Callable[[], Any], seconds: float = 60) -> Any:
     """What background work will make true. Returns the first true answer."""
     until = time.monotonic() + seconds
     while not (answer := claim()):
