@@ -898,7 +898,7 @@ def test_starting_is_light() -> None:
         "heavy = {'asyncio', 'psycopg', 'rich', 'numpy', 'langgraph', 'fastapi', 'streamlit', 'opentelemetry', 'sqlite3'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), timeout=120)
     assert done.stderr == "[]\n", done.stderr
 
 

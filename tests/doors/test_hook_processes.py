@@ -341,7 +341,7 @@ def test_a_prompt_loads_little(run: Run, project: Path, own_store: Path) -> None
     start(installed(run, project), event("UserPromptSubmit", prompt="I prefer oak."))  # the first makes the file
     data = json.dumps(event("UserPromptSubmit", prompt="Which wood do I prefer?"))
     code = f"import sys\nfrom recollect import hooks\nhooks.run(['claude-code'], {data!r}.encode)\nprint(*sys.modules)"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120).stdout
     loaded = set(out.split())
     heavy = "dataclasses inspect typing pathlib subprocess hashlib re2 numpy typer rich tomllib socket logging asyncio recollect.transfer"
     assert loaded & set(heavy.split()) == set()
@@ -354,7 +354,7 @@ def test_a_long_quiet_answer_of_a_tool_loads_no_search(run: Run, project: Path, 
     said = "the boat was painted in the yard\n" * 400
     data = json.dumps(event("PostToolUse", tool_name="Read", tool_input={}, tool_response=said, tool_use_id="toolu"))
     code = f"import sys\nfrom recollect import hooks\nhooks.run(['claude-code'], {data!r}.encode)\nprint(*sys.modules)"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120).stdout
     assert set(out.split()) & {"re2", "recollect.redact.search"} == set() and "recollect.hooks" in out
 
 
@@ -405,7 +405,7 @@ def test_a_second_prompt_compiles_no_pattern(run: Run, project: Path, own_store:
         f"said = hooks.run(['claude-code'], {json.dumps(asked)!r}.encode)\nprint('re' in sys.modules)\nprint(said)"
     )
     out = subprocess.run(
-        [sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, timeout=120
     ).stdout
     assert out == f"False\n{told}\n"
     assert not (own_store.parent / "hooks.log").exists()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import signal
 import socket
 import stat
@@ -18,6 +17,7 @@ from console import Run
 from sidecar import process
 
 import recollect
+from postgres_server import free_port
 from recollect.client import Client, SidecarError, Update
 from talk import eventually
 
@@ -162,19 +162,10 @@ def ended_under_load() -> float:
 CLIENTS, READERS = 8, 2
 
 
-def lasting_port() -> int:
-    """A port that stays free between a kill and the next start. One that the system gives may be given again meanwhile: to
-    another program, or to one of our own clients, whose connection to it then is one to itself."""
-    while True:
-        with socket.socket() as s, contextlib.suppress(OSError):
-            s.bind(("127.0.0.1", random.SystemRandom().randrange(20_000, 30_000)))
-            return int(s.getsockname()[1])
-
-
 def killed_under_load(kills: int, seconds: float, *args: str) -> None:
     """Eight clients record and two listen while the sidecar is killed and started again. Afterwards: what was acknowledged is
     stored, once; and the listeners saw all that is stored, once, in order."""
-    port = str(lasting_port())
+    port = str(free_port())
     acknowledged: list[dict[str, str]] = [{} for _ in range(CLIENTS)]
     seen: list[list[Update]] = [[] for _ in range(READERS)]
     wrong: list[BaseException] = []
