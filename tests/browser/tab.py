@@ -214,15 +214,21 @@ class Tab:
         """The list of conversations; on a phone it is opened first, and closed by a choice."""
         bar = self.page.get_by_test_id("stSidebar")
         if self.size == "phone":
-            is_open = bar.count() > 0 and bar.get_attribute("data-collapsed") == "false"
-            if shown and not is_open:
-                self.page.get_by_test_id("stExpandSidebarButton").click()
-            elif not shown and is_open:
-                bar.hover()
-                self.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
-            if shown != is_open:
-                is_there = self.page.locator('[data-testid="stSidebar"][data-collapsed="false"]')
-                expect(is_there).to_have_count(1 if shown else 0)
+            is_there = self.page.locator('[data-testid="stSidebar"][data-collapsed="false"]')
+            for _ in range(8):
+                if (is_there.count() > 0) is shown:
+                    break
+                try:
+                    if shown:
+                        self.page.get_by_test_id("stExpandSidebarButton").click(timeout=5_000)
+                    else:
+                        bar.hover(timeout=5_000)
+                        button = self.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button")
+                        button.click(timeout=5_000)
+                    expect(is_there).to_have_count(1 if shown else 0, timeout=5_000)
+                except (TimeoutError, AssertionError):
+                    continue  # a choice has closed it meanwhile
+            expect(is_there).to_have_count(1 if shown else 0)
         return bar
 
     def new(self) -> Tab:

@@ -159,7 +159,7 @@ def test_nobody_there_and_a_wrong_token_are_said(sidecar: Sidecar) -> None:
 def test_a_broken_connection_is_tried_again_and_stores_once(sidecar: Sidecar) -> None:
     import httpx
 
-    with sidecar.client() as c:
+    with sidecar.client(retry_seconds=60) as c:
         real, answers = c._http.request, []
 
         def lossy(*args: Any, **kwargs: Any) -> Any:
