@@ -375,9 +375,12 @@ def initdb(server: PostgresServer) -> None:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """One that nobody has, and that stays free between a kill and the next start. A port that the system gives may be given
+    again meanwhile: to another program, or to a client that tries to come back, whose connection then is one to itself."""
+    while True:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", secrets.randbelow(10_000) + 20_000))
+            return int(probe.getsockname()[1])
 
 
 # -- processes -------------------------------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ def run_console(where: str, text: str) -> None:
         if not line.startswith("$ recollect"):
             continue
         words = shlex.split(line.removeprefix("$ recollect"))
-        done = subprocess.run([sys.executable, "-c", COMMAND, *words], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([sys.executable, "-c", COMMAND, *words], capture_output=True, text=True, timeout=180)
         if done.returncode:
             raise AssertionError(f"{where}: {line} exits with {done.returncode}\n{done.stdout}{done.stderr}")
         if expected.strip():
@@ -149,7 +149,7 @@ def test_examples_run(page: Path, tmp_path: Path, request: pytest.FixtureRequest
         urls = [re.sub(r"//.*@(.*)/\w+$", r"//app:secret@\1/agent", superuser), superuser]
     command = [sys.executable, str(Path(__file__)), str(page), *urls]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "COLUMNS": "120", "NO_COLOR": "1"}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=180)
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

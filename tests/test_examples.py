@@ -40,7 +40,7 @@ def test_every_example_is_here() -> None:
 @pytest.mark.parametrize("name", EXPECTED)
 def test_an_example_runs_and_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py")]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     for line in EXPECTED[name]:
         assert line in done.stdout

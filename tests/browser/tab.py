@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import http.client
 import os
 import re
 import shutil
@@ -24,7 +25,7 @@ import recollect
 ROOT = Path(__file__).parents[2]
 SHOTS = ROOT / "test-artifacts" / "browser"
 SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
-PATIENCE = 20_000
+PATIENCE = 60_000
 """Milliseconds: CI shares its cores."""
 expect.set_options(timeout=PATIENCE)
 WHERE = {
@@ -59,7 +60,11 @@ class Application:
         # Read along: a full pipe would stop it.
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        self._wait()
+        try:
+            self._wait()
+        except BaseException:
+            self.kill()
+            raise
 
     person = "local"
 
@@ -81,35 +86,41 @@ class Application:
             self.said.append(line)
 
     def _wait(self) -> None:
-        import socket
-
-        for _ in range(600):
-            with socket.socket() as s:
-                if s.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
+        """Until it answers: it listens from the start, and loads for seconds."""
+        until = time.monotonic() + 120
+        while time.monotonic() < until:
             assert self.process.poll() is None, "".join(self.said)
+            try:
+                client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+                client.request("GET", "/_stcore/health")
+                if client.getresponse().status == 200:
+                    return
+            except OSError:
+                pass
+            finally:
+                client.close()
             time.sleep(0.05)
         raise AssertionError("it does not answer")
 
     def kill(self) -> None:
         """-9: nothing is tidied up."""
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(60)
         self._drained()
 
     def _drained(self) -> None:
-        self._reader.join(5)
+        self._reader.join(60)
         assert self.process.stdout is not None
         self.process.stdout.close()
 
-    def end(self, how: signal.Signals = signal.SIGINT, patience: float = 20) -> int:
+    def end(self, how: signal.Signals = signal.SIGINT, patience: float = 60) -> int:
         if self.process.poll() is None:
             self.process.send_signal(how)
         try:
             return self.process.wait(patience)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait(10)
+            self.process.wait(60)
             raise
         finally:
             self._drained()
@@ -175,19 +186,18 @@ class Tab:
         return self.page.get_by_test_id("stChatInputTextArea")
 
     def say(self, text: str) -> Tab:
-        said = self._count()
+        """Until it is the last but one of what was said. It is not counted: a page that is drawn anew, because something
+        was learned, shows less for a moment, and on a busy machine a moment is long."""
+        self.quiet()
         self.box.fill(text)
         self.box.press("Enter")
-        expect(self.said()).to_have_count(said + 2, timeout=PATIENCE)
+        self.page.wait_for_function(
+            "text => [...document.querySelectorAll('[data-testid=\"stChatMessage\"]')].at(-2)?.innerText.includes(text)",
+            arg=text,
+            timeout=PATIENCE,
+        )
         self.quiet()
         return self
-
-    def _count(self) -> int:
-        """How much was said so far. A page that is drawn anew, because something was learned, shows less for a moment."""
-        said = -1
-        while said != (said := self.said().count()):
-            self.page.wait_for_timeout(300)
-        return said
 
     def said(self) -> Locator:
         return self.page.get_by_test_id("stChatMessage")
@@ -204,15 +214,21 @@ class Tab:
         """The list of conversations; on a phone it is opened first, and closed by a choice."""
         bar = self.page.get_by_test_id("stSidebar")
         if self.size == "phone":
-            is_open = bar.count() > 0 and bar.get_attribute("data-collapsed") == "false"
-            if shown and not is_open:
-                self.page.get_by_test_id("stExpandSidebarButton").click()
-            elif not shown and is_open:
-                bar.hover()
-                self.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
-            if shown != is_open:
-                is_there = self.page.locator('[data-testid="stSidebar"][data-collapsed="false"]')
-                expect(is_there).to_have_count(1 if shown else 0)
+            is_there = self.page.locator('[data-testid="stSidebar"][data-collapsed="false"]')
+            for _ in range(8):
+                if (is_there.count() > 0) is shown:
+                    break
+                try:
+                    if shown:
+                        self.page.get_by_test_id("stExpandSidebarButton").click(timeout=5_000)
+                    else:
+                        bar.hover(timeout=5_000)
+                        button = self.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button")
+                        button.click(timeout=5_000)
+                    expect(is_there).to_have_count(1 if shown else 0, timeout=5_000)
+                except (TimeoutError, AssertionError):
+                    continue  # a choice has closed it meanwhile
+            expect(is_there).to_have_count(1 if shown else 0)
         return bar
 
     def new(self) -> Tab:
@@ -230,7 +246,7 @@ class Tab:
     def go(self, page: str) -> Tab:
         """By the navigation: at the top, or in the sidebar of a phone."""
         there = re.compile(WHERE[page])
-        for _ in range(4):
+        for _ in range(8):
             self.quiet()
             place = self.sidebar() if self.size == "phone" else self.page
             place.get_by_role("link", name=page).click()
@@ -252,14 +268,14 @@ class Tab:
 
     def pick(self, name: str) -> Tab:
         """Press one of several until it is the chosen one: who leaves the page at once takes the click back."""
-        for _ in range(4):
+        for _ in range(8):
             self.press(name, exact=True)
             try:
                 expect(self.button(name, exact=True)).to_have_attribute("kind", "primary", timeout=5_000)
                 return self
             except AssertionError:
                 continue
-        raise AssertionError(f"{name!r} was pressed four times and is not the chosen one")
+        raise AssertionError(f"{name!r} was pressed eight times and is not the chosen one")
 
     def dialog(self) -> Locator:
         return self.page.get_by_test_id("stDialog")

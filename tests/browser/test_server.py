@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -24,14 +25,14 @@ from recollect.langgraph import ask, chat_graph
 
 
 class SlowModel(BaseHTTPRequestHandler):
-    """An OpenAI-compatible server that needs a minute for an answer."""
+    """An OpenAI-compatible server that needs ten minutes for an answer."""
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
-        for i in range(600):
+        for i in range(6000):
             delta = {"role": "assistant", "content": f"word{i} "}
             chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "slow",
                      "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}  # fmt: skip
@@ -63,9 +64,9 @@ def stream(app: Application, **headers: str) -> bytes:
     host = headers.pop("host", f"127.0.0.1:{app.port}")
     address = f"ws://{host}/_stcore/stream"
     raw = socket.create_connection(("127.0.0.1", app.port))
-    with raw, connect(address, sock=raw, additional_headers=headers, open_timeout=20) as ws:
+    with raw, connect(address, sock=raw, additional_headers=headers, open_timeout=60) as ws:
         ws.send(b"\x5a\x00")  # rerun_script, empty: draw the page
-        said = ws.recv(timeout=20)
+        said = ws.recv(timeout=60)
         return said if isinstance(said, bytes) else said.encode()
 
 
@@ -97,7 +98,7 @@ def test_a_websocket_with_a_foreign_host_or_origin_gets_nothing(shared_app: Appl
 def test_pages_and_files_are_refused_to_a_foreign_host_too(shared_app: Application) -> None:
     for host, status in ((f"127.0.0.1:{shared_app.port}", 200), ("evil.example", 421), ("", 421)):
         for path in ("/", "/_stcore/health", "/_stcore/host-config"):
-            client = http.client.HTTPConnection("127.0.0.1", shared_app.port, timeout=10)
+            client = http.client.HTTPConnection("127.0.0.1", shared_app.port, timeout=60)
             client.request("GET", path, headers={"Host": host})
             answer = client.getresponse()
             answer.read()
@@ -106,7 +107,7 @@ def test_pages_and_files_are_refused_to_a_foreign_host_too(shared_app: Applicati
 
 
 def test_no_other_page_can_hold_it_in_a_frame(shared_app: Application) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", shared_app.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", shared_app.port, timeout=60)
     try:
         connection.request("GET", "/")
         headers = connection.getresponse().headers
@@ -135,6 +136,41 @@ def test_a_taken_port_is_no_obstacle(shared_app: Application, tmp_path: Path) ->
             assert second.end(signal.SIGTERM) == 0
 
 
+def test_two_that_start_in_the_same_moment_are_two(tmp_path: Path) -> None:
+    """Both once said port 8501: whoever opened the address of the second saw the first."""
+    with ThreadPoolExecutor() as pool:
+        started = list(pool.map(Application, (tmp_path / "one", tmp_path / "two")))
+    try:
+        assert len({app.port for app in started}) == 2
+        for app in started:
+            found = [c.laddr.port for c in psutil.Process(app.process.pid).net_connections() if c.status == "LISTEN"]
+            assert found == [app.port], "what it said is where it listens"
+        assert [app.end(signal.SIGTERM) for app in started] == [0, 0]
+    finally:
+        for app in started:
+            if app.process.poll() is None:
+                app.kill()
+
+
+def test_a_connection_that_comes_before_the_server_waits_for_it(tmp_path: Path) -> None:
+    """As soon as the address is said, it can be opened."""
+    (tmp_path / "data").mkdir()
+    with socket.socket() as early:
+
+        class Early(Application):
+            def _wait(self) -> None:
+                early.connect(("127.0.0.1", self.port))
+                super()._wait()
+
+        app = Early(tmp_path / "data")
+        try:
+            early.settimeout(60)
+            early.sendall(f"GET /_stcore/health HTTP/1.1\r\nHost: 127.0.0.1:{app.port}\r\n\r\n".encode())
+            assert early.recv(12) == b"HTTP/1.1 200"
+        finally:
+            app.end(signal.SIGTERM)
+
+
 def test_ctrl_c_ends_it_and_its_sidecar(tmp_path: Path) -> None:
     with application(tmp_path / "data", "--serve") as app:
         children = psutil.Process(app.process.pid).children()
@@ -149,7 +185,7 @@ def test_ctrl_c_does_not_wait_for_a_slow_model(tab: Callable[..., Tab], tmp_path
         t.box.fill("Where should we go?")
         t.box.press("Enter")
         expect(t.said().last).to_contain_text("word3", timeout=90_000)
-        assert app.end(signal.SIGINT, patience=40) == 0  # the answer would take a minute
+        assert app.end(signal.SIGINT, patience=120) == 0  # the answer would take ten minutes
         t.page.close()
         t.complaints.clear()  # the server went away under it, and the browser said so
 

@@ -49,7 +49,7 @@ def process() -> Run:
             input=stdin.encode() if isinstance(stdin, str) else stdin,
             capture_output=True,
             env=environment(**extra),
-            timeout=60,
+            timeout=120,
         )
         return Answer(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 

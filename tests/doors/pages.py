@@ -17,7 +17,7 @@ class App:
     """One tab of a browser."""
 
     def __init__(self, **query: str) -> None:
-        self.at = AppTest.from_file(str(MAIN), default_timeout=30)
+        self.at = AppTest.from_file(str(MAIN), default_timeout=120)
         for name, value in query.items():
             self.at.query_params[name] = value
         self.run()

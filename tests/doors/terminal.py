@@ -62,7 +62,7 @@ class Terminal:
         self._bytes += got
         return bool(got)
 
-    def see(self, text: str, seconds: float = 30) -> None:
+    def see(self, text: str, seconds: float = 120) -> None:
         """Wait until this is shown, after what was seen before."""
         until = time.monotonic() + seconds
         while (at := self.screen.find(text, self._seen)) < 0:
@@ -79,7 +79,7 @@ class Terminal:
     def signal(self, which: int) -> None:
         os.kill(self.process.pid, which)
 
-    def end(self, seconds: float = 30) -> int:
+    def end(self, seconds: float = 120) -> int:
         """Wait for the command to end; returns its exit code."""
         until = time.monotonic() + seconds
         while self.process.poll() is None:
@@ -97,5 +97,5 @@ class Terminal:
         if self.process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(10)
+        self.process.wait(60)
         os.close(self._master)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import statistics
 import sys
 import threading
@@ -324,7 +325,7 @@ def test_an_answer_goes_on_when_the_page_is_left(store: recollect.Store) -> None
 
     def slow() -> Iterator[str]:
         yield "Let me"
-        assert go.wait(20)
+        assert go.wait(120)
         yield " think."
 
     c = store.create(title="Slow")
@@ -972,3 +973,21 @@ def test_the_list_and_the_latest_state_of_1000_conversations(store: recollect.St
     p50, share = statistics.median(spent) * 1000, statistics.median(ours) * 1000
     print(f"list + latest state at 1,000 conversations: p50 {p50:.1f} ms of CPU, of which the store {share:.2f} ms")
     assert p50 < 100
+
+
+def test_the_port_that_is_said_is_held_from_then_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It once was only looked for: of two started in the same moment both said 8501, and one page was the other's."""
+    from recollect.errors import Refused
+    from recollect.ui import launch
+
+    with launch.listen(0) as first:
+        usual = first.getsockname()[1]
+        monkeypatch.setattr(launch, "PORT", usual)
+        with launch.listen(None) as second:
+            assert second.getsockname()[1] != usual
+        with pytest.raises(Refused, match=f"Port {usual} is taken"):
+            launch.listen(usual)
+        with socket.create_connection(("127.0.0.1", usual), timeout=60):
+            first.accept()[0].close()
+    with launch.listen(usual) as again:  # at once, although the connection of before is not forgotten yet
+        assert again.getsockname() == ("127.0.0.1", usual)

@@ -220,7 +220,7 @@ class SlowModel:
     """An OpenAI-compatible server on this machine that takes its time. `words` come one every `pause` seconds; after them it
     falls silent if `silent`."""
 
-    def __init__(self, words: int = 200, pause: float = 0.05, silent: bool = False) -> None:
+    def __init__(self, words: int = 4000, pause: float = 0.05, silent: bool = False) -> None:
         self.asked: list[Any] = []
         self.hung_up = threading.Event()
         self.over = threading.Event()
@@ -237,7 +237,7 @@ class SlowModel:
                         self._chunk({"content": f"word{n} "})
                         time.sleep(pause)
                     if silent:
-                        model.over.wait(60)
+                        model.over.wait(600)
                     self._chunk({}, "stop")
                     self.wfile.write(b"data: [DONE]\n\n")
                 except OSError:
@@ -281,7 +281,7 @@ def test_ctrl_c_stops_an_answer_and_keeps_what_was_said(own_store: Path, slow: S
         t.press(CTRL_C)
         t.see("Stopped. What you said is kept.")
         t.see("you ›")
-        assert slow.hung_up.wait(10), "the model is not asked any further"
+        assert slow.hung_up.wait(60), "the model is not asked any further"
         t.type("And another")
         t.see("word2")
         t.press(CTRL_C)
@@ -316,7 +316,7 @@ def test_ctrl_c_comes_through_while_a_model_is_silent(own_store: Path) -> None:
             t.press(CTRL_C)
             t.see("has not noticed yet")
             t.see("you ›")
-            assert time.monotonic() - began < 15
+            assert time.monotonic() - began < 120, "the model is silent for ten minutes"
             t.type("/quit")
             assert t.end() == 0
     finally:
@@ -354,7 +354,7 @@ def test_ctrl_c_in_a_pipe_ends_it_with_what_was_said_kept(own_store: Path, slow:
             talking.stdin.flush()
             assert talking.stdout.read(6) == b"word0 "
             talking.send_signal(signal.SIGINT)
-            assert talking.wait(30) == 130
+            assert talking.wait(60) == 130
         finally:
             talking.kill()
     assert messages(own_store) == ["user: Tell me a story"]

@@ -450,7 +450,7 @@ def test_replay_follows_another_process(process: Run, trip: str) -> None:
             watching.wait(timeout=60)
         finally:
             watching.kill()
-        out, err = watching.communicate(timeout=20)
+        out, err = watching.communicate(timeout=60)
         assert (watching.returncode, out, err) == (0, "", "")
 
 
@@ -851,7 +851,7 @@ def test_in_a_terminal(trip: str) -> None:
         except OSError:
             pass  # Linux says so when the other end is closed
         os.close(parent)
-        process.wait(20)
+        process.wait(60)
         return said.decode()
 
     assert "\x1b[1;36muser" in terminal("show", trip)
@@ -898,7 +898,7 @@ def test_starting_is_light() -> None:
         "heavy = {'asyncio', 'psycopg', 'rich', 'numpy', 'langgraph', 'fastapi', 'streamlit', 'opentelemetry', 'sqlite3'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), timeout=120)
     assert done.stderr == "[]\n", done.stderr
 
 

@@ -7,6 +7,7 @@ import pty
 import select
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from console import Answer, Run, environment, flat
 
 import recollect
 from recollect import crypt, keys
+from talk import eventually
 
 PHRASE = "correct horse battery staple"
 
@@ -170,7 +172,7 @@ def test_open_in_another_program(run: Run, chat: Path, key_file: Path) -> None:
         assert (answer.code, "another program" in answer.err) == (5, True)
         assert is_plain(chat)
     finally:
-        other.communicate(timeout=30)
+        other.communicate(timeout=60)
 
 
 # -- key ---------------------------------------------------------------------------------------------------------------
@@ -285,7 +287,7 @@ def typed(words: list[str], *answers: str) -> Answer:
     )  # fmt: skip
     os.close(other)
     shown, left = "", list(answers)
-    until = time.monotonic() + 20
+    until = time.monotonic() + 120
     try:
         while time.monotonic() < until:
             ready, _, _ = select.select([terminal], [], [], 0.2)
@@ -295,12 +297,14 @@ def typed(words: list[str], *answers: str) -> Answer:
                 except OSError:
                     break
                 if left and shown.endswith(": "):
-                    time.sleep(0.3)  # what is typed before the echo is off is thrown away
+                    eventually(
+                        lambda: not termios.tcgetattr(terminal)[3] & termios.ECHO
+                    )  # what is typed before is thrown away
                     shown += "\n"
                     os.write(terminal, (left.pop(0) + "\n").encode())
             elif running.poll() is not None:
                 break
-        out = running.communicate(timeout=10)[0].decode(errors="replace")
+        out = running.communicate(timeout=60)[0].decode(errors="replace")
     finally:
         running.kill()
         running.communicate()

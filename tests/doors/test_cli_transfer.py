@@ -135,7 +135,7 @@ def test_to_recognise_a_file_takes_no_framework(tmp_path: Path) -> None:
         "except Refused as e:\n    print(e)"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "graph.db")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout.splitlines()[0] == "langgraph"
     assert "pip install '.[langgraph]'" in done.stdout
 

@@ -293,7 +293,7 @@ def test_a_stopped_process_that_holds_the_gate_is_named(run: Run, chat: Path) ->
     )
     other = subprocess.Popen([sys.executable, "-c", code], env=environment())
     try:
-        eventually(lambda: " T " in Path(f"/proc/{other.pid}/stat").read_text(), 20)
+        eventually(lambda: " T " in Path(f"/proc/{other.pid}/stat").read_text())
         answer = run("doctor")
         assert answer.code == 0
         said = flat(answer.out)

@@ -39,7 +39,7 @@ def test_a_sidecar_that_runs_is_asked(
         [sys.executable, "-m", "recollect.cli", "serve", *where], env=environment(), stdout=subprocess.DEVNULL
     )
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while not (own_store.parent / "sidecar" / "address").exists() and time.monotonic() < until:
             time.sleep(0.1)
         assert "Prefers oak" in prompt()
@@ -54,7 +54,7 @@ def test_a_sidecar_that_runs_is_asked(
         assert "Prefers oak" in prompt() and asked[-1] is None
     finally:
         server.terminate()
-        server.wait(30)
+        server.wait(60)
     assert "Prefers oak" in prompt() and asked[-1] is None
 
 
@@ -71,7 +71,7 @@ def test_a_sidecar_of_another_store_is_not_asked(
     command = [sys.executable, "-m", "recollect.cli", "--database", str(other), "serve", "--port", "0"]
     server = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL)
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while not (own_store.parent / "sidecar" / "address").exists() and time.monotonic() < until:
             time.sleep(0.1)
         with recollect.open(other) as store:
@@ -80,4 +80,4 @@ def test_a_sidecar_of_another_store_is_not_asked(
         assert hooks.run(["claude-code"], lambda: json.dumps(given).encode()) is None
     finally:
         server.terminate()
-        server.wait(30)
+        server.wait(60)

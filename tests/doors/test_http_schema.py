@@ -81,7 +81,7 @@ def test_what_is_as_the_schema_says_is_answered_as_it_says(sidecar: Sidecar, met
     @few
     @given(case=operation.as_strategy(generation_mode=GenerationMode.POSITIVE))
     def ask(case: schemathesis.Case) -> None:
-        response = case.call(base_url=sidecar.url, headers=AUTH)
+        response = case.call(base_url=sidecar.url, headers=AUTH, timeout=60)
         case.validate_response(response, checks=CHECKS)
 
     ask()
@@ -99,7 +99,7 @@ def test_what_breaks_the_schema_is_refused(sidecar: Sidecar, method: str, path: 
     @few
     @given(case=operation.as_strategy(generation_mode=GenerationMode.NEGATIVE))
     def ask(case: schemathesis.Case) -> None:
-        response = case.call(base_url=sidecar.url, headers=AUTH)
+        response = case.call(base_url=sidecar.url, headers=AUTH, timeout=60)
         case.validate_response(response, checks=[*CHECKS, negative_data_rejection])
 
     ask()
@@ -112,7 +112,7 @@ def test_the_token_is_needed_and_other_methods_are_refused(sidecar: Sidecar, met
     @settings(few, max_examples=2)
     @given(case=operation.as_strategy(generation_mode=GenerationMode.POSITIVE))
     def ask(case: schemathesis.Case) -> None:
-        response = case.call(base_url=sidecar.url, headers=AUTH)
+        response = case.call(base_url=sidecar.url, headers=AUTH, timeout=60)
         case.validate_response(response, checks=[ignored_auth, unsupported_method], headers=AUTH)
 
     ask()
@@ -131,7 +131,7 @@ def test_the_stream_is_answered_as_the_schema_says(sidecar: Sidecar) -> None:
         | st.integers().map(str),
     )
     def ask(query: dict[str, str], last: str | None) -> None:
-        connection = http.client.HTTPConnection(sidecar.host, sidecar.port, timeout=10)
+        connection = http.client.HTTPConnection(sidecar.host, sidecar.port, timeout=60)
         try:
             given = AUTH if last is None else {**AUTH, "Last-Event-ID": last}
             connection.request("GET", "/memory/events?" + urlencode(query), headers=given)

@@ -319,7 +319,7 @@ def served(url: str, filled: recollect.Store) -> Iterator[Served]:
     finally:
         process.send_signal(signal.SIGTERM)
         try:
-            out, err = process.communicate(timeout=10)
+            out, err = process.communicate(timeout=60)
         except subprocess.TimeoutExpired:
             process.kill()
             out, err = process.communicate()
@@ -330,7 +330,7 @@ def served(url: str, filled: recollect.Store) -> Iterator[Served]:
 @contextlib.asynccontextmanager
 async def connected(address: str, secret: str) -> AsyncIterator[Client]:
     async with (
-        httpx2.AsyncClient(headers={"Authorization": f"Bearer {secret}"}) as http,
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {secret}"}, timeout=60) as http,
         Client(streamable_http_client(address, http_client=http)) as client,
     ):
         yield client
@@ -370,7 +370,7 @@ async def test_only_who_has_the_token_and_is_no_web_page_comes_in(served: Served
         (403, {"Sec-Fetch-Site": "cross-site"}),
         (403, {"Sec-Fetch-Site": "same-site"}),
     ]
-    async with httpx2.AsyncClient() as http:
+    async with httpx2.AsyncClient(timeout=60) as http:
         for status, changed in cases:
             headers = {k: v for k, v in {**good, **changed}.items() if v is not None}
             for path in (address, address.removesuffix("mcp"), address + "/x"):
@@ -391,6 +391,6 @@ def test_the_guard_needs_no_more_than_the_extra_brings() -> None:
 @pytest.mark.parametrize("backend", ["sqlite"])
 def test_only_this_machine_is_listened_on(url: str) -> None:
     command = [sys.executable, "-m", "recollect.cli", "mcp", "--http", "--host", "0.0.0.0", "-d", url]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode != 0
     assert "not this machine" in done.stderr

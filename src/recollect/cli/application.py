@@ -37,8 +37,8 @@ def application(
         raise Refused("The application needs the extra `ui`: pip install '.[ui]' in Recollect's own folder") from e
     from ..ui import launch
 
-    port = launch.free_port(port)
-    address = f"http://{launch.ADDRESS}:{port}"
+    listening = launch.listen(port)
+    address = f"http://{launch.ADDRESS}:{listening.getsockname()[1]}"
     hand_over(s)
     if s.json:
         output.emit({"url": address, "database": s.location, "sidecar": sidecar and has_sidecar()})
@@ -52,7 +52,7 @@ def application(
     # Streamlit's server raises the signal again once it has stopped: end as after Ctrl-C, so that what follows is done.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
-        launch.run(port)
+        launch.run(listening)
     except KeyboardInterrupt:
         # Before the server stood, it leaves an event loop half made, whose complaint is no news to whoever pressed Ctrl-C.
         sys.unraisablehook = lambda _: None

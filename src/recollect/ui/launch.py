@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 ADDRESS, PORT = "127.0.0.1", 8501
+BACKLOG = 128
+"""Connections that wait while the server is not there yet."""
 ANSWERING = "recollect-answer"
 """What the threads that give answers are called."""
 SCREENS = Path(__file__).parent / "screens"
@@ -47,19 +50,48 @@ def options(port: int) -> dict[str, Any]:
     }
 
 
-def free_port(wanted: int | None) -> int:
-    """The port that was asked for or the usual one, if nobody has it; else one that is free."""
+def listen(wanted: int | None) -> socket.socket:
+    """A socket on the port that was asked for or the usual one, if nobody has it; else on one that is free.
+
+    It listens at once: a port that is only found free is free for everybody, and Streamlit takes seconds to be loaded.
+    Of two applications started in the same moment, both said port 8501, and one of them ended.
+    """
     for port in [wanted] if wanted is not None else [PORT, 0]:
-        with socket.socket() as s:
+        # By name: asyncio switches Nagle's algorithm off only on a socket that says it is TCP.
+        s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        if os.name == "posix":  # elsewhere it lets in a second listener
             s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                s.bind((ADDRESS, port))
-            except OSError:
-                continue
-            return int(s.getsockname()[1])
+        try:
+            s.bind((ADDRESS, port))
+            s.listen(BACKLOG)
+        except OSError:
+            s.close()
+            continue
+        return s
     from ..errors import Refused
 
     raise Refused(f"Port {wanted} is taken. Choose another one, or leave it out for one that is free.")
+
+
+@contextmanager
+def handed_over(listening: socket.socket) -> Iterator[None]:
+    """Streamlit binds its port itself, by a function of its own; in here that function gives the socket we have."""
+    from streamlit.web.server.starlette import starlette_server
+
+    def ours(address: str, port: int, backlog: int) -> socket.socket:
+        listening.setblocking(False)
+        return listening
+
+    if not hasattr(starlette_server, "_bind_socket"):  # another version's way: it takes the port when we let go of it
+        listening.close()
+        yield
+        return
+    real = starlette_server._bind_socket
+    starlette_server._bind_socket = ours
+    try:
+        yield
+    finally:
+        starlette_server._bind_socket = real
 
 
 def warm() -> None:
@@ -77,8 +109,8 @@ def is_answering() -> bool:
     return any(t.name == ANSWERING and t.is_alive() for t in threading.enumerate())
 
 
-def run(port: int) -> None:
-    """Serve until told to stop; then close the store."""
+def run(listening: socket.socket) -> None:
+    """Serve on this socket until told to stop; then close the store."""
     from starlette.middleware import Middleware
     from streamlit.starlette import App
 
@@ -98,11 +130,14 @@ def run(port: int) -> None:
 
     from .frame import said_wrong
 
+    port = int(listening.getsockname()[1])
     app = App(
         MAIN, middleware=[Middleware(Guard, port=port)], lifespan=lifespan, on_script_error=said_wrong, debug=False
     )
     argv, sys.argv = sys.argv, ["-c"]  # what is on our command line is none of Streamlit's
     try:
-        app.run(config=options(port))
+        with handed_over(listening):
+            app.run(config=options(port))
     finally:
         sys.argv = argv
+        listening.close()
