@@ -141,7 +141,7 @@ def temporary_files(spy: Spy, path: Path, key: str | None) -> int:
 def test_no_temporary_file_is_made(path: Path, key: str | None) -> None:
     """SQLite leaves its temporary files in the clear, so an encrypted store has none; a plain one shows that the spy sees."""
     code = SPIED.format(path=[str(Path(__file__).parents[1])], store=str(path), key=key)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert (int(done.stdout) > 0) == (key is None)
 
@@ -211,7 +211,7 @@ def test_two_processes_make_it_at_once(path: Path) -> None:
         "    s.append(s.create(), role='user', text='hi')"
     )
     running = [subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    assert [(p.communicate(timeout=60)[1], p.returncode) for p in running] == [("", 0)] * 2
+    assert [(p.communicate(timeout=120)[1], p.returncode) for p in running] == [("", 0)] * 2
     with opened(path, PASSPHRASE) as store:
         assert len(store.conversations()) == 2
 
@@ -223,7 +223,7 @@ def test_after_a_fork_the_child_has_the_key(path: Path) -> None:
         "c = store.create('c')\nchild = os.fork()\nstore.append(c, role='user', text='from both')\n"
         "if child:\n    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\nos._exit(0)"
     )
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     with opened(path, RAW) as store:
         assert len(store.read("c")) == 2
@@ -274,11 +274,11 @@ def test_refused_quickly_and_left_as_it_was(path: Path, key: str, way: str) -> N
     path.write_bytes(content)
     there = sorted(p.name for p in path.parent.iterdir())
     cipher._derived.clear()
-    started, cpu = time.monotonic(), time.process_time()
+    started = time.monotonic()
     with pytest.raises(expected) as caught:
-        opened(path, given)
-    assert time.process_time() - cpu < 1
-    assert time.monotonic() - started < 5, "a loaded machine may take longer than the second it should"
+        opened(path, given, busy_timeout_ms=60_000)
+    assert len(cipher._derived) <= 2, "a quarter of a second each, on a machine that does nothing else"
+    assert time.monotonic() - started < 30, "it waited for something"
     assert type(caught.value) is expected
     assert path.read_bytes() == content
     assert sorted(p.name for p in path.parent.iterdir()) == there
@@ -432,7 +432,7 @@ def test_the_keyring_of_the_system(path: Path, tmp_path: Path) -> None:
     )
     opened(path, PASSPHRASE).close()
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHON_KEYRING_BACKEND": "ring.Keyring"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=environment)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=environment)
     assert (done.stdout, done.returncode) == ("missing\n", 0), done.stderr
 
 
@@ -442,7 +442,7 @@ def test_whoever_needs_no_key_pays_for_none(path: Path) -> None:
         "    s.append(s.create(), role='user', text='hi')\n"
         "print([m for m in sys.modules if m in ('keyring', 'recollect.keys', 'recollect.crypt', 'recollect.db.cipher')])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr
 
 
