@@ -94,7 +94,7 @@ def kill(folder: Path, rounds: int, name: str) -> int:
             path = folder / f"{i}.db"
         with Child(runs, str(path)) as child:
             # At its beginning, and in full swing: counted, for a slow disk does little in a time.
-            child.hear(rng.choice(("put", "writes")), times=20 if i % 2 else 1)
+            child.hear(rng.choice(("put", "writes")), 120, times=20 if i % 2 else 1)
             time.sleep(rng.uniform(0, 0.3))
             said = child.kill()
         acknowledged += len(said)
