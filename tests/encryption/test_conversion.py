@@ -161,7 +161,7 @@ def test_refused_while_another_process_has_it_open(full: Path, key: str | None) 
         assert other.stdout.readline().strip()
         with pytest.raises(StoreBusy, match="another program"):
             crypt.rekey(full, key, OTHER) if key else crypt.encrypt(full, OTHER)
-        other.communicate("\n", timeout=30)
+        other.communicate("\n", timeout=120)
         assert other.returncode == 0
     finally:
         other.kill()
@@ -184,7 +184,7 @@ def test_whoever_waits_to_open_it_finds_the_new_file(full: Path) -> None:
 
     def hook(name: str) -> None:
         if name == "conversion copied" and not started:
-            code = f"import recollect\nrecollect.open({str(full)!r}, user='alex', background=False)"
+            code = f"import recollect\nrecollect.open({str(full)!r}, user='alex', background=False, busy_timeout_ms=60_000)"
             started.append(subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True))
             time.sleep(1.5)
 
@@ -193,7 +193,7 @@ def test_whoever_waits_to_open_it_finds_the_new_file(full: Path) -> None:
         crypt.encrypt(full, RAW, backups=False)
     finally:
         points.hook = None
-    assert "MissingKey" in started[0].communicate(timeout=30)[1]
+    assert "MissingKey" in started[0].communicate(timeout=120)[1]
     assert everything(full, RAW) == before
 
 
@@ -260,7 +260,7 @@ def die(path: Path, way: str, when: str) -> bool:
     old, new, work = WAYS[way]
     done = subprocess.run(
         [sys.executable, "-c", DIE.format(work=work), str(path), old or "", new or ""],
-        input=when, text=True, capture_output=True, timeout=60,
+        input=when, text=True, capture_output=True, timeout=120,
     )  # fmt: skip
     assert done.returncode in (0, -signal.SIGKILL), done.stderr
     return done.returncode == -signal.SIGKILL

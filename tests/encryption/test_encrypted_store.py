@@ -4,6 +4,7 @@ wrong key, a damaged or a foreign file is told which."""
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import subprocess
 import sys
@@ -141,7 +142,7 @@ def temporary_files(spy: Spy, path: Path, key: str | None) -> int:
 def test_no_temporary_file_is_made(path: Path, key: str | None) -> None:
     """SQLite leaves its temporary files in the clear, so an encrypted store has none; a plain one shows that the spy sees."""
     code = SPIED.format(path=[str(Path(__file__).parents[1])], store=str(path), key=key)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert (int(done.stdout) > 0) == (key is None)
 
@@ -188,12 +189,16 @@ def test_the_same_key_in_other_words(path: Path) -> None:
     opened(other, "Cafe\u0301 au lait").close()
 
 
-def test_a_passphrase_is_worked_out_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import hashlib
-
+def derivations(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What it costs each time a passphrase is worked out, from now on."""
     asked: list[dict[str, Any]] = []
     real = hashlib.scrypt
     monkeypatch.setattr(hashlib, "scrypt", lambda *said, **cost: (asked.append(cost), real(*said, **cost))[1])
+    return asked
+
+
+def test_a_passphrase_is_worked_out_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = derivations(monkeypatch)
     for _ in range(3):
         with opened(path, "a passphrase of this test") as store:
             store.conversations()
@@ -211,7 +216,7 @@ def test_two_processes_make_it_at_once(path: Path) -> None:
         "    s.append(s.create(), role='user', text='hi')"
     )
     running = [subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    assert [(p.communicate(timeout=60)[1], p.returncode) for p in running] == [("", 0)] * 2
+    assert [(p.communicate(timeout=120)[1], p.returncode) for p in running] == [("", 0)] * 2
     with opened(path, PASSPHRASE) as store:
         assert len(store.conversations()) == 2
 
@@ -223,7 +228,7 @@ def test_after_a_fork_the_child_has_the_key(path: Path) -> None:
         "c = store.create('c')\nchild = os.fork()\nstore.append(c, role='user', text='from both')\n"
         "if child:\n    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\nos._exit(0)"
     )
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     with opened(path, RAW) as store:
         assert len(store.read("c")) == 2
@@ -254,7 +259,7 @@ def ways(path: Path, key: str) -> dict[str, tuple[type[RecollectError], Any]]:
 @pytest.mark.parametrize(
     "way", ["wrong", "wrong form", "missing", "damaged", "salt damaged", "foreign", "foreign sqlite"]
 )
-def test_refused_quickly_and_left_as_it_was(path: Path, key: str, way: str) -> None:
+def test_refused_quickly_and_left_as_it_was(path: Path, key: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected, given = ways(path, key)[way.split()[0] if way != "salt damaged" else "damaged"]
     content = bytearray(path.read_bytes())
     if way == "damaged":
@@ -274,11 +279,12 @@ def test_refused_quickly_and_left_as_it_was(path: Path, key: str, way: str) -> N
     path.write_bytes(content)
     there = sorted(p.name for p in path.parent.iterdir())
     cipher._derived.clear()
-    started, cpu = time.monotonic(), time.process_time()
+    asked = derivations(monkeypatch)
+    started = time.monotonic()
     with pytest.raises(expected) as caught:
-        opened(path, given)
-    assert time.process_time() - cpu < 1
-    assert time.monotonic() - started < 5, "a loaded machine may take longer than the second it should"
+        opened(path, given, busy_timeout_ms=60_000)
+    assert len(asked) <= 2, "each takes a quarter of a second"
+    assert time.monotonic() - started < 30, "it waited for something"
     assert type(caught.value) is expected
     assert path.read_bytes() == content
     assert sorted(p.name for p in path.parent.iterdir()) == there
@@ -432,7 +438,7 @@ def test_the_keyring_of_the_system(path: Path, tmp_path: Path) -> None:
     )
     opened(path, PASSPHRASE).close()
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHON_KEYRING_BACKEND": "ring.Keyring"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=environment)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=environment)
     assert (done.stdout, done.returncode) == ("missing\n", 0), done.stderr
 
 
@@ -442,7 +448,7 @@ def test_whoever_needs_no_key_pays_for_none(path: Path) -> None:
         "    s.append(s.create(), role='user', text='hi')\n"
         "print([m for m in sys.modules if m in ('keyring', 'recollect.keys', 'recollect.crypt', 'recollect.db.cipher')])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr
 
 

@@ -253,7 +253,7 @@ def test_the_environment_of_a_child_names_the_file_only(made: Path) -> None:
     (made / "the.key").chmod(0o600)
     done = subprocess.run(
         [sys.executable, "-m", "recollect.cli", "-d", str(made / "chat.db"), "-u", "alex", "settings", "--json"],
-        capture_output=True, text=True, timeout=60, env={**os.environ, "RECOLLECT_KEY_FILE": str(made / "the.key")},
+        capture_output=True, text=True, timeout=120, env={**os.environ, "RECOLLECT_KEY_FILE": str(made / "the.key")},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert str(made / "the.key") in done.stdout

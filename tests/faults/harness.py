@@ -112,14 +112,14 @@ class Child:
         lines = bytes(self._said).split(b"\n")[:-1]
         return [json.loads(line) for line in lines]
 
-    def hear(self, word: str, seconds: float = 60.0) -> Any:
-        """Wait until a line starts with this word; returns the line."""
+    def hear(self, word: str, seconds: float = 60.0, *, times: int = 1) -> Any:
+        """Wait until a line starts with this word, or so many do; returns the first of them."""
         end = time.monotonic() + seconds
         mark = f'["{word}"'.encode()
         with self._heard:
-            while not (at := [line for line in bytes(self._said).split(b"\n")[:-1] if line.startswith(mark)]):
+            while len(at := [line for line in bytes(self._said).split(b"\n")[:-1] if line.startswith(mark)]) < times:
                 self._complain()
-                assert not self._silent, f"the child ended without saying {word!r}: {self.said()[-3:]}"
+                assert not self._silent, f"the child ended and said {word!r} {len(at)} times: {self.said()[-3:]}"
                 assert self._heard.wait(end - time.monotonic()), f"the child did not say {word!r} within {seconds} s"
         return json.loads(at[0])
 
@@ -136,16 +136,16 @@ class Child:
         """Wait for its end; an error in the child is an error here. Returns what was said."""
         self.process.join(seconds)
         assert not self.process.is_alive(), f"the child did not end within {seconds} s; last: {self.said()[-3:]}"
-        said = self._gone(5.0)
+        said = self._gone(30.0)
         self._complain()
         assert self.process.exitcode == 0, f"the child ended with {self.process.exitcode}; last: {said[-3:]}"
         return said
 
-    def ended(self, seconds: float = 60.0) -> list[Any]:
+    def ended(self, seconds: float = 120.0) -> list[Any]:
         """Wait for an end of whatever kind, a kill by its own hand say."""
         self.process.join(seconds)
         assert not self.process.is_alive(), f"the child did not end within {seconds} s; last: {self.said()[-3:]}"
-        said = self._gone(5.0)
+        said = self._gone(30.0)
         self._complain()
         return said
 

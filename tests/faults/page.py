@@ -86,7 +86,8 @@ FAULTS = (
     Fault(
         "8 processes write at once for 20 s",
         "crowd",
-        "no write finds the store locked; the slowest writes at least a quarter of the fastest; no wait over 1 s",
+        "no write finds the store locked; the slowest writes at least a quarter of the fastest; nobody waits for more than "
+        "1 s while the others write",
         lambda f: (
             f"{one(f)['appends']:,} appends ({one(f)['per_second']:,}/s), {one(f)['busy_errors']} locked, slowest to "
             f"fastest {one(f)['slowest_to_fastest']}, longest wait {one(f)['longest_wait_s']} s"

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 import recollect
+from talk import eventually
 
 from .harness import Say, acknowledged, caught, check_file, figures, inside, seeds, texts, write_some
 
@@ -45,7 +46,7 @@ def forked(fn: Any) -> int:
         os._exit(code)
 
 
-def wait(pid: int, seconds: float = 20.0) -> None:
+def wait(pid: int, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while True:
         done, status = os.waitpid(pid, os.WNOHANG)
@@ -198,7 +199,7 @@ def fork_amid_an_import(say: Say, path: str, folder: str) -> None:
     store.create("c")
     thread = threading.Thread(target=importlib.import_module, args=("slow_to_import",))
     thread.start()
-    time.sleep(0.3)
+    eventually(lambda: "slow_to_import" in sys.modules)
     wait(
         forked(
             lambda: say(

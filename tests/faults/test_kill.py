@@ -32,9 +32,10 @@ def kill_rounds(folder: Path, rounds: int, name: str) -> dict[str, Any]:
         children = [Child(writer, str(path), seed * 10 + k, rng.randint(1, 3)) for k in range(rng.choice((1, 1, 2)))]
         try:
             moment = rng.choices(("", "open", "ack"), (1, 1, 8))[0]  # while it opens, at its first write, in full swing
+            times = rng.choice((1, 5, 10, 15)) if moment == "ack" else 1  # counted: a slow disk does little in a time
             for child in children:
                 if moment:
-                    child.hear(moment)
+                    child.hear(moment, times=times)
             for child in children:
                 time.sleep(rng.uniform(0, 0.05))
                 acked |= acknowledged(child.kill())

@@ -93,7 +93,8 @@ def kill(folder: Path, rounds: int, name: str) -> int:
         if i % 4 == 0:
             path = folder / f"{i}.db"
         with Child(runs, str(path)) as child:
-            child.hear(rng.choice(("put", "writes")))
+            # At its beginning, and in full swing: counted, for a slow disk does little in a time.
+            child.hear(rng.choice(("put", "writes")), 120, times=20 if i % 2 else 1)
             time.sleep(rng.uniform(0, 0.3))
             said = child.kill()
         acknowledged += len(said)

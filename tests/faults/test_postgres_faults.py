@@ -80,13 +80,13 @@ class Load:
 
     def wrong(self) -> list[str]:
         """The store works again, without being opened anew; then look at all that was said."""
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while True:
             try:
                 self.acked["afterwards"] = [self.store.append("c0", role="user", text=texts("afterwards", 1)[0]).seq]
                 break
             except (Unavailable, StoreBusy):
-                assert time.monotonic() < end, "no recovery within 30 s"
+                assert time.monotonic() < end, "no recovery within 60 s"
                 time.sleep(0.1)
         found = check(self.store, self.acked)
         there = {e.text.split(" ")[0] for i in range(self.conversations) for e in self.store.read(f"c{i}", branch="*")}
@@ -95,21 +95,21 @@ class Load:
 
 
 def opened(url: str, **settings: Any) -> recollect.Store:
-    return recollect.open(url, user="alex", background=False, connect_timeout_ms=2_000, **settings)
+    return recollect.open(url, user="alex", background=False, **settings)
 
 
 def test_the_server_is_killed_and_restarted_under_load(private_postgres: PostgresServer) -> None:
     (seed,) = seeds("postgres killed", 1)
     rng = random.Random(seed)
     with private_postgres.database() as url:
-        store = opened(url)
+        store = opened(url, connect_timeout_ms=2_000)
         load = Load(store, seed)
 
         servers = set()
 
         def written_by_this_server() -> None:
             before = load.answers["written"]
-            eventually(lambda: load.answers["written"] > before + THREADS, 30)
+            eventually(lambda: load.answers["written"] > before + 2 * THREADS, 60)
             servers.add(private_postgres.pid)
 
         def trouble() -> None:
@@ -134,7 +134,7 @@ def test_the_server_is_killed_and_restarted_under_load(private_postgres: Postgre
 def test_the_server_stays_away(private_postgres: PostgresServer) -> None:
     """Clear errors, in bounded time; then all is as before."""
     with private_postgres.database() as url:
-        store = opened(url)
+        store = opened(url, connect_timeout_ms=2_000)
         store.create("c")
         store.append("c", role="user", text=texts("a", 1)[0])
         private_postgres.kill()
@@ -144,10 +144,10 @@ def test_the_server_stays_away(private_postgres: PostgresServer) -> None:
         with pytest.raises(Unavailable):
             store.read("c")
         with pytest.raises(Unavailable):
-            opened(url)
+            opened(url, connect_timeout_ms=2_000)
         assert time.monotonic() - began < 60
         private_postgres.start()
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while True:
             try:
                 store.append("c", role="user", text=texts("c", 1)[0])
@@ -159,11 +159,13 @@ def test_the_server_stays_away(private_postgres: PostgresServer) -> None:
         store.close()
 
 
-def cut_connections(admin: str, database: str, rng: random.Random, seconds: float) -> int:
+def cut_connections(admin: str, database: str, rng: random.Random, seconds: float, load: Load) -> int:
+    """For so long, and until enough was cut and written that it says something."""
     cut = 0
     with psycopg.connect(admin, autocommit=True) as connection:
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        began = time.monotonic()
+        while (now := time.monotonic() - began) < seconds or cut <= 20 or load.answers["written"] <= 100:
+            assert now < seconds + 60, f"{cut} cuts, {dict(load.answers)}"
             time.sleep(rng.uniform(0.0, 0.03))
             row = connection.execute(
                 "select count(pg_terminate_backend(pid)) from (select pid from pg_stat_activity where datname = %s"
@@ -180,14 +182,11 @@ def test_connections_are_cut_in_the_middle_of_transactions(postgres_server: Data
     load = Load(store, seed)
     database = postgres_url.rpartition("/")[2].partition("?")[0]
     counted: list[int] = []
-    load.during(
-        lambda: counted.append(cut_connections(postgres_server.admin_url(), database, random.Random(seed), 4.0))
-    )
+    admin = postgres_server.admin_url()
+    load.during(lambda: counted.append(cut_connections(admin, database, random.Random(seed), 4.0, load)))
     wrong = load.wrong()
     store.close()
     assert wrong == []
-    assert counted[0] > 20
-    assert load.answers["written"] > 100
     figures("postgres-cut", cuts=counted[0], acknowledged=len(load.acked), lost=0, twice=0, answers=dict(load.answers))
 
 
@@ -197,7 +196,12 @@ def commits_without_answer(url: str, seed: int, seconds: float) -> tuple[Load, P
     try:
         load = Load(store, seed)
         proxy.chance = 0.1
-        load.during(lambda: time.sleep(seconds))
+
+        def trouble() -> None:
+            time.sleep(seconds)
+            eventually(lambda: min(proxy.cut.values()) >= 3, 60)
+
+        load.during(trouble)
         proxy.chance = 0.0
         return load, proxy, load.wrong()
     finally:
@@ -209,8 +213,6 @@ def test_the_answer_to_a_commit_is_lost(postgres_url: str) -> None:
     (seed,) = seeds("postgres commit", 1)
     load, proxy, wrong = commits_without_answer(postgres_url, seed, 4.0)
     assert wrong == []
-    assert proxy.cut["before"] >= 3
-    assert proxy.cut["after"] >= 3
     assert load.answers["OutcomeUnknown"] == 0, "the server was there to be asked"
     figures(
         "postgres-commit",
@@ -255,11 +257,11 @@ def test_a_crash_during_a_commit_is_not_taken_for_success(private_postgres: Post
                     acked["ours"] = [store.append("c", role="user", text=texts("ours", 1)[0]).seq]
 
             def crash(proxy: Proxy = proxy, other: recollect.Store = other) -> None:
-                assert proxy.held.wait(20)
+                assert proxy.held.wait(60)
                 private_postgres.kill()
                 private_postgres.start()
                 written = 0
-                end = time.monotonic() + 30
+                end = time.monotonic() + 60
                 while written < 20:  # whoever comes first gets our number
                     assert time.monotonic() < end
                     with contextlib.suppress(Unavailable):
@@ -346,12 +348,15 @@ def test_serialisation_failures_are_repeated(postgres_url: str) -> None:
     store = opened(f"{postgres_url}{joint}options=-c%20default_transaction_isolation%3Dserializable")
     failures = count_retries(store)
     load = Load(store, seed, conversations=1)
-    load.during(lambda: time.sleep(3.0), threads=5)
+
+    def trouble() -> None:
+        time.sleep(3.0)
+        eventually(lambda: failures[0] > 10 and load.answers["written"] > 20, 60)  # something was repeated
+
+    load.during(trouble, threads=5)
     wrong = load.wrong()
     store.close()
     assert wrong == []
-    assert failures[0] > 10, "there was nothing to repeat"
-    assert load.answers["written"] > 20
     figures("postgres-serialisation", failures=failures[0], acknowledged=len(load.acked), lost=0, twice=0)
 
 
@@ -383,9 +388,13 @@ def test_deadlocks_are_repeated(postgres_server: Databases) -> None:
         repeated = count_retries(store)
         admin = postgres_server.admin_url(database)
         acked: dict[str, list[int] | None] = {}
-        with psycopg.connect(admin) as other:
-            other.execute("set deadlock_timeout = '60s'")  # it never gives way: ours is the one that fails
-            for n in range(3):
+        # It never gives way: ours is the one that fails. But a server looks for a deadlock once, after a second of waiting:
+        # if there was none yet, because this machine stood still, nobody would fail. Then it gives up, and begins anew.
+        with psycopg.connect(admin, options="-c deadlock_timeout=60s -c lock_timeout=5s") as other:
+            n = 0
+            while repeated[0] < 3:
+                n += 1
+                assert n <= 12, f"{repeated[0]} deadlocks in 12 rounds"
                 store.settle()
                 for k in (0, 1):
                     acked[f"{n}.{k}"] = None
@@ -401,20 +410,19 @@ def test_deadlocks_are_repeated(postgres_server: Databases) -> None:
 
                 def theirs() -> None:
                     wait_for_a_blocked_one(admin, database)
-                    other.execute("update recollect.conversations set updated_at = updated_at where id = 'c'")
+                    with contextlib.suppress(psycopg.errors.LockNotAvailable):
+                        other.execute("update recollect.conversations set updated_at = updated_at where id = 'c'")
                     other.rollback()
-                    other.execute("set deadlock_timeout = '60s'")
 
                 together(ours, theirs)
         assert check(store, acked) == []
-        assert repeated[0] >= 3
         figures("postgres-deadlock", deadlocks=repeated[0], acknowledged=len(acked), lost=0, twice=0)
         store.close()
 
 
 def wait_for_a_blocked_one(admin: str, database: str) -> None:
     with psycopg.connect(admin, autocommit=True) as look:
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while True:
             row = look.execute(
                 "select count(*) from pg_stat_activity where datname = %s and application_name = 'ours'"
