@@ -1,10 +1,11 @@
-"""The contexts in the order in which they look; see `syntax`, `assign` and `prose` for what each of them knows."""
+"""The contexts in the order in which they look; see `syntax`, `assign`, `prose` and `lists` for what each of them knows."""
 
 from __future__ import annotations
 
 from .assign import assignments
+from .lists import listed, mail_pairs, memorables, phrases
 from .noise import cards, near
-from .prose import linked, listed, mail_pairs, memorables, nouns, pairs, phrases, sentences
+from .prose import linked, nouns, pairs, sentences
 from .scan import Scan, Span
 from .structures import collections, elements, inserts, tables
 from .syntax import (

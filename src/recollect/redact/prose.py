@@ -1,15 +1,14 @@
-"""Secrets in sentences: `my password is ...`, `log in with kim / ...`, seed phrases."""
+"""Secrets in sentences: `my password is ...`, `log in with kim / ...`."""
 
 from __future__ import annotations
 
-from .engine import Lazy, Match, has_counts, loose, outline, pattern, rx
+from .engine import Lazy, Match, has_counts, loose, pattern, rx
 from .names import kind_of
 from .noise import IDENTIFIES
 from .scan import (
     PREDICATES,
     Scan,
     Span,
-    family_of,
     is_label,
     is_path,
     is_predicate,
@@ -92,7 +91,7 @@ def _noun_kind(noun: bytes) -> Kind:
     return "password" if low.startswith(_PASSWORD_NOUNS) else "secret"
 
 
-def _unquote(data: bytes, start: int, end: int) -> tuple[int, int, bool]:
+def unquote(data: bytes, start: int, end: int) -> tuple[int, int, bool]:
     if data.startswith(b"**", start) and end - start > 4:
         return start + 2, end - 2, True
     if (
@@ -106,7 +105,7 @@ def _unquote(data: bytes, start: int, end: int) -> tuple[int, int, bool]:
     return start, start + len(word.rstrip(_CLOSING)), False
 
 
-def _is_strong(value: bytes) -> bool:
+def is_strong(value: bytes) -> bool:
     """Could not be a word of a sentence: letters with digits or symbols, not a version, date, size, path, link or ordinal."""
     if (
         len(value) < 5
@@ -255,7 +254,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
 
 def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     data, taken = scan.data, scan.taken
-    start, end, quoted = _unquote(data, *found.span(4))
+    start, end, quoted = unquote(data, *found.span(4))
     word = data[start:end]
     if start in taken and b"codes" in found.group(1).lower():
         yield from _codes(data, end)  # the first is found already, by its name
@@ -308,7 +307,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     elif kind == "phrase":
         if quoted and scan.judge("phrase", word, quoted=True, strict=False):
             yield Span(start, end, "passphrase", 2)
-        elif not quoted and scan.recall("strong", word, _is_strong):
+        elif not quoted and scan.recall("strong", word, is_strong):
             yield Span(start, end, "passphrase", 3)
     elif kind == "password":
         if b" " in word:
@@ -335,7 +334,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
             ):
                 yield Span(start, end, "password", 2)
         elif (
-            (scan.recall("strong", word, _is_strong) and is_password(word, quoted=False))
+            (scan.recall("strong", word, is_strong) and is_password(word, quoted=False))
             or (
                 found.start(2) < 0
                 and data[end : end + 1] in _STOPS
@@ -352,7 +351,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     elif is_random(word, 12) and has_digit(word) and not is_code(word) and not is_path(word):
         if not (is_uuid(word) and not quoted and b"id" in found.group()[: start - found.start()].lower().split()):
             yield Span(start, end, "api-key", 2)
-    elif quoted and len(word) >= 8 and _is_strong(word) and tail:
+    elif quoted and len(word) >= 8 and is_strong(word) and tail:
         yield Span(start, end, "api-key", 3)
 
 
@@ -364,11 +363,14 @@ def _codes(data: bytes, end: int) -> Iterator[Span]:
             yield Span(start, end, "pin", 2)
 
 
+_SAID_BEFORE = (b"password ", b"passwd ", b"pwd ", b"pw ", b"password\t")
+
+
 def nouns(scan: Scan) -> Iterator[Span]:
     """`password ...` and `pin ...`, with nothing between the two."""
     data, taken = scan.data, scan.taken
     for found in _worth(_PROSE_BARE, scan, _ends_dull):
-        start, end, quoted = _unquote(data, *found.span(1))
+        start, end, quoted = unquote(data, *found.span(1))
         word = data[start:end]
         if start in taken:
             continue
@@ -416,7 +418,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
             noun.startswith(_SAID_BEFORE)
             and rx(rb"[A-Za-z]{4,}[0-9]{2,6}").fullmatch(word) is not None
             and data[end : end + 1] in (b"", b"\n", b"\r")
-            and scan.recall("strong", word, _is_strong)
+            and scan.recall("strong", word, is_strong)
         ) or (
             noun.startswith((*_SAID_BEFORE, b"kennwort", b"passwort"))
             and data[end : end + 1] in (b"", b"\n", b"\r")
@@ -426,7 +428,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
             yield Span(start, end, "password", 3)  # the last word of its line: a setting
         elif (
             len(word) >= 7
-            and scan.recall("strong", word, _is_strong)
+            and scan.recall("strong", word, is_strong)
             and (has_symbol(word) or not is_wordy(word))
             and (
                 is_random(word, 16)
@@ -453,13 +455,13 @@ def pairs(scan: Scan) -> Iterator[Span]:
     data, taken = scan.data, scan.taken
     lines = scan.lines_with(_REVERSED, _PAIR)
     for found in _worth(_REVERSED, scan, _begins_dull, lines):
-        start, end, _ = _unquote(data, *found.span(1))
+        start, end, _ = unquote(data, *found.span(1))
         word = data[start:end]
         if start in taken:
             continue
         if (
             len(word) >= 6
-            and scan.recall("strong", word, _is_strong)
+            and scan.recall("strong", word, is_strong)
             and (
                 (
                     (classes(word) >= 3 or is_random(word, 12))
@@ -477,13 +479,13 @@ def pairs(scan: Scan) -> Iterator[Span]:
         ):
             yield Span(start, end, "password", 3)
     for found in _worth(_PAIR, scan, _ends_dull, lines):
-        start, end, _ = _unquote(data, *found.span(2))
+        start, end, _ = unquote(data, *found.span(2))
         word = data[start:end]
         if start in taken:
             continue
         if (
             is_password(word, quoted=False)
-            and scan.recall("strong", word, _is_strong)
+            and scan.recall("strong", word, is_strong)
             and (
                 has_symbol(word)
                 or not is_wordy(word)
@@ -491,7 +493,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
                 or (
                     rx(rb"[A-Za-z]{5,}\d{1,4}").fullmatch(word) is not None
                     and data[found.end(1) : start].strip(b" \t\"'`*") == b"/"
-                    and _names_a_login(scan.low, start)
+                    and names_a_login(scan.low, start)
                 )
             )
             and not is_uuid(word)
@@ -529,7 +531,7 @@ def linked(scan: Scan) -> Iterator[Span]:
     data = scan.data
     for found in _worth(_LINKED, scan, _ends_dull):
         whole = found.span()
-        start, end, _ = _unquote(data, *found.span(1))
+        start, end, _ = unquote(data, *found.span(1))
         word = data[start:end]
         if start in scan.taken or len(word) < 6 or not has_digit(word):
             continue
@@ -538,7 +540,7 @@ def linked(scan: Scan) -> Iterator[Span]:
             _FROM.search(data, max(whole[0], start - 8), start) is not None
             and b"chang" in scan.low[max(0, whole[0] - 20) : start]
         )
-        if not scan.recall("strong", word, _is_strong) if is_set else not scan.recall("linked", word, _is_chosen):
+        if not scan.recall("strong", word, is_strong) if is_set else not scan.recall("linked", word, is_chosen):
             continue
         noun = data[whole[0] : whole[0] + 6].lower()
         if noun.startswith((b"secret", b"token", b"api")) and not (has_symbol(word) or is_random(word, 16)):
@@ -546,13 +548,13 @@ def linked(scan: Scan) -> Iterator[Span]:
         if IDENTIFIES.search(data[max(whole[0], start - 24) : start].lower()) is None:
             yield Span(start, end, "password", 3)
             if _FROM.search(data, max(whole[0], start - 8), start) and (to := _TO.match(data, end, end + 90)):
-                if has_digit(to.group(1)) and scan.recall("strong", to.group(1), _is_strong):
+                if has_digit(to.group(1)) and scan.recall("strong", to.group(1), is_strong):
                     yield Span(to.start(1), to.end(1), "password", 3)
 
 
-def _is_chosen(word: bytes) -> bool:
+def is_chosen(word: bytes) -> bool:
     """Letters and digits as in a password, not as in a version, a standard, a ticket or a size."""
-    if not _is_strong(word) or is_hex(word) or is_uuid(word):
+    if not is_strong(word) or is_hex(word) or is_uuid(word):
         return False
     if rx(
         rb"[A-Z]{2,6}-?\d{1,6}|[a-z]{2,6}-?\d{1,6}|[A-Z][a-z]+-?\d{1,2}|#[0-9a-fA-F]{3,8}|[a-z]+(?:[-_][a-z]+)*[-_]?\d{1,2}|.*[/=<>{}\[\]()|\\;].*|\w+:\d+|\d+[a-z]+|[A-Z_]+\d*"
@@ -561,182 +563,6 @@ def _is_chosen(word: bytes) -> bool:
     return classes(word) >= 3 or (len(word) >= 10 and not is_wordy(word))
 
 
-_MEMORABLE = (
-    r"(?:^|[\s\"'`(:=>,])([A-Za-z0-9][A-Za-z0-9._-]*[!@#$%^&*?+~][A-Za-z0-9!@#$%^&*?+~._-]*)[\"'`),;<]{0,3}(?:\s|$)"
-)
-_QUOTED_MEMORABLE = r"[\"']([A-Z][a-z]{3,12}[-_.!@#][0-9]{2,6}[!?]?)[\"']"
-_PASSWORD_WORD = (
-    r"pass(?:word|wd|wort|w\b|phrase)?\b|\bpwd?\b|\bcreds?\b|credential|log ?in\b|kennwort|contrase|mot de passe|senha"
-)
-_MAIL_PAIR = r"[A-Za-z0-9_.+-]+@[A-Za-z0-9.-]+\.[a-z]{2,10}[\"'`*]{0,2}(?:[ \t]*[/|,;][ \t]*|[ \t]*:[ \t]*|[ \t]+(?:and|with|-)[ \t]+)[\"'`*]{0,2}([^\s\"'`\x01]{6,64})"
-_ALONE = r"(?im)^[ \t>*-]*(?:[\w.-]*(?:password|passwd|passwort)|pass|pwd|token|secret|api[ _-]?key|key)[ \t]*\r?\n[ \t>]*([^\s\x01]{8,128})[ \t]*\r?$"
-_APP_QUOTED = r"[\"'`]([a-z]{4}(?:[ ][a-z]{4}){3})[\"'`]"
-_ACCOUNT = r"(?i)(?:^|[\s\"'`(,;])(?:root|admin|administrator|sa|postgres|ubuntu|ec2-user|pi|guest|demo|sysadmin|superuser)[\"'`*]{0,2}[ \t]*[/:][ \t]*[\"'`*]{0,2}([^\s\"'`\x01]{6,64})"
-_SPACED = r"(?im)^[ \t]*(?:(?:set|setenv|setx|env|arg|export)[ \t]+(?:-[a-z]+[ \t]+)?)?([\w.-]*(?:password|passwd|pass|pwd|pw|psk|secret|passphrase|token|key))(?:[ \t]+|[ \t]?[,;][ \t]?)([^\s\"'=:|,;\x01]{5,})[ \t]*[,;]?\r?$"
-_APP_PASSWORD = (
-    r"(?i)app(?:lication)?[ -]?(?:specific[ -])?passw(?:or)?d[^\n\x01]{0,30}?[:= \"'`]([a-z]{4}(?:[ -][a-z]{4}){3})\b"
-)
-_APP_SETTING = r"(?im)pass(?:w(?:or)?d)?[ \t]*[:=][ \t]*([a-z]{4}(?:[ ][a-z]{4}){3})\r?$"
-
-
-_SAID_BEFORE = (b"password ", b"passwd ", b"pwd ", b"pw ", b"password\t")
-_SETS = Lazy(rb"(?:root|bind|db|admin|olc-?root|ldap-?bind|wpa-?)(?:pw|pwd|passwd|password|psk|passphrase)")
-
-
-# An authenticator's secret, as it is shown to be typed.
-_GROUPED = r"(?i)(?:2fa|otp|mfa|authenticator|factor)[^\n\x01]{0,30}?(?:secret|key|seed|code)[^\n\x01]{0,20}?[:= \"'`(]((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})\b"
-# `what was the password?`, or `use this password:`, and below it a line with nothing else.
-_BELOW = r"(?im)\b(?:password|passwd|passwort|kennwort|passphrase|pw)\b[^\n:?\x01]*[:?]+[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*([^\s\x01]+)[ \t]*\r?$"
-_LISTED = (_BELOW, _APP_SETTING, _ACCOUNT, _SPACED, _ALONE, _APP_QUOTED, _APP_PASSWORD, _GROUPED, _QUOTED_MEMORABLE)
-
-
-def memorables(scan: Scan) -> Iterator[Span]:
-    """`Falcon!5054` on a line that speaks of a password or a login."""
-    data, low = scan.data, scan.low
-    if pattern(_PASSWORD_WORD).has(low):
-        for ((first, last),) in scan.across(_MEMORABLE, outline(_MEMORABLE)):
-            if not has_digit(data[first:last]):
-                continue
-            found = pattern(_MEMORABLE).at(data, first)
-            assert found is not None
-            start, value = found.start(1), found.group(1).rstrip(b".-_")
-            if start in scan.taken or not 7 <= len(value) <= 40 or not has_digit(value):
-                continue
-            if scan.recall("memorable", value, _is_memorable) and pattern(_PASSWORD_WORD).has(line_around(low, start)):
-                yield Span(start, start + len(value), "password", 3)
-
-
-def mail_pairs(scan: Scan) -> Iterator[Span]:
-    """`kim@acme.io / Falcon!5054`."""
-    data, low = scan.data, scan.low
-    if b"@" in data:
-        for _, value_span in scan.spans(_MAIL_PAIR):
-            start, end, _ = _unquote(data, *value_span)
-            value = data[start:end]
-            if start in scan.taken or b"@" in value[1:]:
-                continue
-            if (
-                (
-                    classes(value) >= 3
-                    or rx(rb"[A-Za-z]{4,}[0-9]{3,}").fullmatch(value) is not None
-                    or pattern(_PASSWORD_WORD).has(line_around(low, start))
-                )
-                and scan.recall("strong", value, _is_strong)
-                and b"/" not in value
-                and b"=" not in value
-                and (
-                    not is_wordy(value)
-                    or (
-                        data[start - 1 : start] == b":" and len(value) >= 10 and value.isalnum() and classes(value) >= 3
-                    )
-                    or value[-2:].isdigit()
-                    or (classes(value) >= 3 and b":" not in value and _names_a_login(low, start))
-                )
-                and b"@" not in value[1:]
-            ):
-                yield Span(start, end, "password", 3)
-
-
-def listed(scan: Scan) -> Iterator[Span]:
-    """`root / ...`, `bindpw ...`, `password` above it, and what applications and authenticators show in groups."""
-    data, low = scan.data, scan.low
-    lines = scan.lines_with(*_LISTED)
-    if not lines:
-        return
-    for _, (start, end) in scan.spans(_QUOTED_MEMORABLE, lines):
-        if pattern(_PASSWORD_WORD).has(line_around(low, start)):
-            yield Span(start, end, "password", 3)
-    for source in (_APP_PASSWORD, _APP_SETTING):
-        for _, (start, end) in scan.spans(source, lines):
-            if not is_placeholder(data[start:end]) and not is_wordy(data[start:end].replace(b" ", b"")):
-                yield Span(start, end, "password", 2)
-    for _, (start, end) in scan.spans(_GROUPED, lines):
-        if has_digit(data[start:end]) and not is_monotone(data[start:end].replace(b" ", b"")):
-            yield Span(start, end, "api-key", 2)
-    if scan.has(b"sa", b"root", b"admin", b"ubuntu"):
-        for _, value_span in scan.spans(_ACCOUNT, lines):
-            start, end, _ = _unquote(data, *value_span)
-            value = data[start:end]
-            told = value[-2:].isdigit() and _names_a_login(low, start)
-            if (told or has_symbol(value) or classes(value.translate(None, b"-_.")) >= 3) and scan.recall(
-                "strong" if told else "linked", value, _is_strong if told else _is_chosen
-            ):
-                yield Span(start, end, "password", 3)
-    for _, (a, b), (start, end) in scan.spans(_SPACED, lines):
-        kind = kind_of(data[a:b])
-        if data[end : end + 1] == b";" and data[b:start].isspace():
-            continue  # a statement
-        if end - start < 8 and not (data[a:b].isupper() and has_digit(data[start:end])):
-            continue
-        # `ENV DB_PASS tiger42` and `bindpw tiger42` are settings; elsewhere words that follow each other are a sentence.
-        sets = kind == "password" and (
-            data[a:b].isupper()
-            or _SETS.fullmatch(data[a:b].lower()) is not None
-            or rx(rb"[A-Za-z]{4,}[0-9]{2,}").fullmatch(data[start:end]) is not None
-        )
-        if kind is not None and scan.judge(kind, data[start:end], quoted=sets, strict=not sets):
-            yield Span(start, end, family_of(kind), 3)
-    if b"\n" in data:
-        for whole, value_span in scan.everywhere(_BELOW):
-            start, end, _ = _unquote(data, *value_span)
-            value = data[start:end]
-            if value_span[0] - whole[0] > 90 or not 6 <= len(value) <= 128:
-                continue  # counted here: re2 would need a state for each
-            if start not in scan.taken and (
-                (has_digit(value) and scan.recall("linked", value, _is_chosen))
-                or (is_hex(value) and is_random(value, 32))
-            ):
-                yield Span(start, end, "password", 3)
-        for _, value_span in scan.everywhere(_ALONE):
-            start, end, _ = _unquote(data, *value_span)
-            value = data[start:end]
-            if (
-                scan.recall("strong", value, _is_strong)
-                and (classes(value) >= 3 or is_random(value, 16))
-                and not is_wordy(value)
-            ):
-                yield Span(start, end, "password", 3)
-    for _, (start, end) in scan.spans(_APP_QUOTED, lines):
-        if not is_placeholder(data[start:end]) and rx(rb"passw|login|smtp|imap|mail").search(line_around(low, start)):
-            yield Span(start, end, "password", 2)
-
-
-def _names_a_login(low: bytes, at: int) -> bool:
+def names_a_login(low: bytes, at: int) -> bool:
     """Whether the line is one of access: there even a value that reads like words is a password."""
     return rx(rb"zugang|anmelde|log ?in|cred|passw|identif").search(line_around(low, at)) is not None
-
-
-def _is_memorable(value: bytes) -> bool:
-    """Letters, digits and a symbol that no word, version, address or colour has inside."""
-    if not has_alpha(value) or is_placeholder(value) or is_code(value) or is_reference(value):
-        return False
-    if rx(
-        rb"^\d[\d.]*\*|@[\w-]+\.[a-z]|@v?\d|^[\w.+-]+@[\w.-]+$|^#|\\|\+\+|^[\d.,%$+-]+[a-zA-Z%]?$|%[0-9A-F]{2}|&\w+=|\?\w+=|\*\*"
-    ).search(
-        value,
-    ):
-        return False
-    return (
-        rx(rb"[A-Za-z0-9][!#$%^&*?~@][A-Za-z0-9]|[A-Za-z].*\d.*[!$*&^%?]$|\d.*[A-Za-z].*[!$*&^%?]$").search(value)
-        is not None
-        and sum(c.isalnum() for c in map(chr, value)) >= 5
-    )
-
-
-_PHRASE = r"(?i)(?:seed|mnemonic|recovery|secret|backup|wallet)[ _-]?(?:phrase|words|mnemonic|seed)?[\"'`]?[^\n\x01]{0,40}?(?:[:=][ \t\r\n\"'`\[(]{0,6}|[ \t\r\n\"'`\[(]{1,6})((?:(?:[0-9]{1,2}[.)][ \t]*)?[a-z]{3,8}[\"']?[ \t\r\n,]{1,3}[\"']?){11,23}[a-z]{3,8})\b"
-_COMMON = frozenset(
-    b"the and that this with from have will your for you are was were which their would there been than them then its our not but has had can when what".split()
-)
-
-
-def phrases(scan: Scan) -> Iterator[Span]:
-    """Twelve to twenty-four words named as a wallet's seed or recovery phrase."""
-    data = scan.data
-    if not scan.has(b"seed", b"mnemonic", b"phrase", b"words") or not scan.lines_with(_PHRASE):
-        return
-    for _, (start, end) in scan.everywhere(_PHRASE):
-        while (lead := rx(rb"[a-z]+[ \t]").match(data, start, end)) and lead.group().strip() in _COMMON:
-            start = lead.end()
-        words = rx(rb"[a-z]{3,8}").findall(data[start:end])
-        if not _COMMON & set(words) and len(set(words)) >= len(words) - 3:
-            yield Span(start, end, "seed-phrase", 1)

@@ -1,0 +1,202 @@
+"""Passwords without a sentence around them: beside an account or a mail address, below their name, in groups of letters.
+
+A line that speaks of a password or a login is all that says so; `prose` reads the sentences.
+"""
+
+from __future__ import annotations
+
+from .engine import Lazy, outline, pattern, rx
+from .names import kind_of
+from .prose import is_chosen, is_strong, names_a_login, unquote
+from .scan import Scan, Span, family_of, line_around
+from .values import (
+    classes,
+    has_alpha,
+    has_digit,
+    has_symbol,
+    is_code,
+    is_hex,
+    is_monotone,
+    is_placeholder,
+    is_random,
+    is_reference,
+    is_wordy,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MEMORABLE = (
+    r"(?:^|[\s\"'`(:=>,])([A-Za-z0-9][A-Za-z0-9._-]*[!@#$%^&*?+~][A-Za-z0-9!@#$%^&*?+~._-]*)[\"'`),;<]{0,3}(?:\s|$)"
+)
+_QUOTED_MEMORABLE = r"[\"']([A-Z][a-z]{3,12}[-_.!@#][0-9]{2,6}[!?]?)[\"']"
+_PASSWORD_WORD = (
+    r"pass(?:word|wd|wort|w\b|phrase)?\b|\bpwd?\b|\bcreds?\b|credential|log ?in\b|kennwort|contrase|mot de passe|senha"
+)
+_MAIL_PAIR = r"[A-Za-z0-9_.+-]+@[A-Za-z0-9.-]+\.[a-z]{2,10}[\"'`*]{0,2}(?:[ \t]*[/|,;][ \t]*|[ \t]*:[ \t]*|[ \t]+(?:and|with|-)[ \t]+)[\"'`*]{0,2}([^\s\"'`\x01]{6,64})"
+_ALONE = r"(?im)^[ \t>*-]*(?:[\w.-]*(?:password|passwd|passwort)|pass|pwd|token|secret|api[ _-]?key|key)[ \t]*\r?\n[ \t>]*([^\s\x01]{8,128})[ \t]*\r?$"
+_APP_QUOTED = r"[\"'`]([a-z]{4}(?:[ ][a-z]{4}){3})[\"'`]"
+_ACCOUNT = r"(?i)(?:^|[\s\"'`(,;])(?:root|admin|administrator|sa|postgres|ubuntu|ec2-user|pi|guest|demo|sysadmin|superuser)[\"'`*]{0,2}[ \t]*[/:][ \t]*[\"'`*]{0,2}([^\s\"'`\x01]{6,64})"
+_SPACED = r"(?im)^[ \t]*(?:(?:set|setenv|setx|env|arg|export)[ \t]+(?:-[a-z]+[ \t]+)?)?([\w.-]*(?:password|passwd|pass|pwd|pw|psk|secret|passphrase|token|key))(?:[ \t]+|[ \t]?[,;][ \t]?)([^\s\"'=:|,;\x01]{5,})[ \t]*[,;]?\r?$"
+_APP_PASSWORD = (
+    r"(?i)app(?:lication)?[ -]?(?:specific[ -])?passw(?:or)?d[^\n\x01]{0,30}?[:= \"'`]([a-z]{4}(?:[ -][a-z]{4}){3})\b"
+)
+_APP_SETTING = r"(?im)pass(?:w(?:or)?d)?[ \t]*[:=][ \t]*([a-z]{4}(?:[ ][a-z]{4}){3})\r?$"
+
+
+_SETS = Lazy(rb"(?:root|bind|db|admin|olc-?root|ldap-?bind|wpa-?)(?:pw|pwd|passwd|password|psk|passphrase)")
+
+
+# An authenticator's secret, as it is shown to be typed.
+_GROUPED = r"(?i)(?:2fa|otp|mfa|authenticator|factor)[^\n\x01]{0,30}?(?:secret|key|seed|code)[^\n\x01]{0,20}?[:= \"'`(]((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})\b"
+# `what was the password?`, or `use this password:`, and below it a line with nothing else.
+_BELOW = r"(?im)\b(?:password|passwd|passwort|kennwort|passphrase|pw)\b[^\n:?\x01]*[:?]+[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*([^\s\x01]+)[ \t]*\r?$"
+_LISTED = (_BELOW, _APP_SETTING, _ACCOUNT, _SPACED, _ALONE, _APP_QUOTED, _APP_PASSWORD, _GROUPED, _QUOTED_MEMORABLE)
+
+
+def memorables(scan: Scan) -> Iterator[Span]:
+    """`Falcon!5054` on a line that speaks of a password or a login."""
+    data, low = scan.data, scan.low
+    if pattern(_PASSWORD_WORD).has(low):
+        for ((first, last),) in scan.across(_MEMORABLE, outline(_MEMORABLE)):
+            if not has_digit(data[first:last]):
+                continue
+            found = pattern(_MEMORABLE).at(data, first)
+            assert found is not None
+            start, value = found.start(1), found.group(1).rstrip(b".-_")
+            if start in scan.taken or not 7 <= len(value) <= 40 or not has_digit(value):
+                continue
+            if scan.recall("memorable", value, _is_memorable) and pattern(_PASSWORD_WORD).has(line_around(low, start)):
+                yield Span(start, start + len(value), "password", 3)
+
+
+def mail_pairs(scan: Scan) -> Iterator[Span]:
+    """`kim@acme.io / Falcon!5054`."""
+    data, low = scan.data, scan.low
+    if b"@" in data:
+        for _, value_span in scan.spans(_MAIL_PAIR):
+            start, end, _ = unquote(data, *value_span)
+            value = data[start:end]
+            if start in scan.taken or b"@" in value[1:]:
+                continue
+            if (
+                (
+                    classes(value) >= 3
+                    or rx(rb"[A-Za-z]{4,}[0-9]{3,}").fullmatch(value) is not None
+                    or pattern(_PASSWORD_WORD).has(line_around(low, start))
+                )
+                and scan.recall("strong", value, is_strong)
+                and b"/" not in value
+                and b"=" not in value
+                and (
+                    not is_wordy(value)
+                    or (
+                        data[start - 1 : start] == b":" and len(value) >= 10 and value.isalnum() and classes(value) >= 3
+                    )
+                    or value[-2:].isdigit()
+                    or (classes(value) >= 3 and b":" not in value and names_a_login(low, start))
+                )
+                and b"@" not in value[1:]
+            ):
+                yield Span(start, end, "password", 3)
+
+
+def listed(scan: Scan) -> Iterator[Span]:
+    """`root / ...`, `bindpw ...`, `password` above it, and what applications and authenticators show in groups."""
+    data, low = scan.data, scan.low
+    lines = scan.lines_with(*_LISTED)
+    if not lines:
+        return
+    for _, (start, end) in scan.spans(_QUOTED_MEMORABLE, lines):
+        if pattern(_PASSWORD_WORD).has(line_around(low, start)):
+            yield Span(start, end, "password", 3)
+    for source in (_APP_PASSWORD, _APP_SETTING):
+        for _, (start, end) in scan.spans(source, lines):
+            if not is_placeholder(data[start:end]) and not is_wordy(data[start:end].replace(b" ", b"")):
+                yield Span(start, end, "password", 2)
+    for _, (start, end) in scan.spans(_GROUPED, lines):
+        if has_digit(data[start:end]) and not is_monotone(data[start:end].replace(b" ", b"")):
+            yield Span(start, end, "api-key", 2)
+    if scan.has(b"sa", b"root", b"admin", b"ubuntu"):
+        for _, value_span in scan.spans(_ACCOUNT, lines):
+            start, end, _ = unquote(data, *value_span)
+            value = data[start:end]
+            told = value[-2:].isdigit() and names_a_login(low, start)
+            if (told or has_symbol(value) or classes(value.translate(None, b"-_.")) >= 3) and scan.recall(
+                "strong" if told else "linked", value, is_strong if told else is_chosen
+            ):
+                yield Span(start, end, "password", 3)
+    for _, (a, b), (start, end) in scan.spans(_SPACED, lines):
+        kind = kind_of(data[a:b])
+        if data[end : end + 1] == b";" and data[b:start].isspace():
+            continue  # a statement
+        if end - start < 8 and not (data[a:b].isupper() and has_digit(data[start:end])):
+            continue
+        # `ENV DB_PASS tiger42` and `bindpw tiger42` are settings; elsewhere words that follow each other are a sentence.
+        sets = kind == "password" and (
+            data[a:b].isupper()
+            or _SETS.fullmatch(data[a:b].lower()) is not None
+            or rx(rb"[A-Za-z]{4,}[0-9]{2,}").fullmatch(data[start:end]) is not None
+        )
+        if kind is not None and scan.judge(kind, data[start:end], quoted=sets, strict=not sets):
+            yield Span(start, end, family_of(kind), 3)
+    if b"\n" in data:
+        for whole, value_span in scan.everywhere(_BELOW):
+            start, end, _ = unquote(data, *value_span)
+            value = data[start:end]
+            if value_span[0] - whole[0] > 90 or not 6 <= len(value) <= 128:
+                continue  # counted here: re2 would need a state for each
+            if start not in scan.taken and (
+                (has_digit(value) and scan.recall("linked", value, is_chosen))
+                or (is_hex(value) and is_random(value, 32))
+            ):
+                yield Span(start, end, "password", 3)
+        for _, value_span in scan.everywhere(_ALONE):
+            start, end, _ = unquote(data, *value_span)
+            value = data[start:end]
+            if (
+                scan.recall("strong", value, is_strong)
+                and (classes(value) >= 3 or is_random(value, 16))
+                and not is_wordy(value)
+            ):
+                yield Span(start, end, "password", 3)
+    for _, (start, end) in scan.spans(_APP_QUOTED, lines):
+        if not is_placeholder(data[start:end]) and rx(rb"passw|login|smtp|imap|mail").search(line_around(low, start)):
+            yield Span(start, end, "password", 2)
+
+
+def _is_memorable(value: bytes) -> bool:
+    """Letters, digits and a symbol that no word, version, address or colour has inside."""
+    if not has_alpha(value) or is_placeholder(value) or is_code(value) or is_reference(value):
+        return False
+    if rx(
+        rb"^\d[\d.]*\*|@[\w-]+\.[a-z]|@v?\d|^[\w.+-]+@[\w.-]+$|^#|\\|\+\+|^[\d.,%$+-]+[a-zA-Z%]?$|%[0-9A-F]{2}|&\w+=|\?\w+=|\*\*"
+    ).search(
+        value,
+    ):
+        return False
+    return (
+        rx(rb"[A-Za-z0-9][!#$%^&*?~@][A-Za-z0-9]|[A-Za-z].*\d.*[!$*&^%?]$|\d.*[A-Za-z].*[!$*&^%?]$").search(value)
+        is not None
+        and sum(c.isalnum() for c in map(chr, value)) >= 5
+    )
+
+
+_PHRASE = r"(?i)(?:seed|mnemonic|recovery|secret|backup|wallet)[ _-]?(?:phrase|words|mnemonic|seed)?[\"'`]?[^\n\x01]{0,40}?(?:[:=][ \t\r\n\"'`\[(]{0,6}|[ \t\r\n\"'`\[(]{1,6})((?:(?:[0-9]{1,2}[.)][ \t]*)?[a-z]{3,8}[\"']?[ \t\r\n,]{1,3}[\"']?){11,23}[a-z]{3,8})\b"
+_COMMON = frozenset(
+    b"the and that this with from have will your for you are was were which their would there been than them then its our not but has had can when what".split()
+)
+
+
+def phrases(scan: Scan) -> Iterator[Span]:
+    """Twelve to twenty-four words named as a wallet's seed or recovery phrase."""
+    data = scan.data
+    if not scan.has(b"seed", b"mnemonic", b"phrase", b"words") or not scan.lines_with(_PHRASE):
+        return
+    for _, (start, end) in scan.everywhere(_PHRASE):
+        while (lead := rx(rb"[a-z]+[ \t]").match(data, start, end)) and lead.group().strip() in _COMMON:
+            start = lead.end()
+        words = rx(rb"[a-z]{3,8}").findall(data[start:end])
+        if not _COMMON & set(words) and len(set(words)) >= len(words) - 3:
+            yield Span(start, end, "seed-phrase", 1)
