@@ -429,11 +429,10 @@ def nouns(scan: Scan) -> Iterator[Span]:
         elif (
             len(word) >= 7
             and scan.recall("strong", word, is_strong)
-            and (has_symbol(word) or not is_wordy(word))
             and (
-                is_random(word, 16)
-                if not noun.startswith((b"pass", b"pw", b"kenn", b"contr", b"mot", b"senh"))
-                else is_password(word, quoted=False)
+                scan.recall("bare password", word, _is_bare_password)
+                if noun.startswith((b"pass", b"pw", b"kenn", b"contr", b"mot", b"senh"))
+                else scan.recall("bare key", word, _is_bare_key)
             )
         ):
             if not (not quoted and (is_hex(word) or is_uuid(word)) and noun.startswith((b"key", b"secret", b"code"))):
@@ -445,6 +444,14 @@ def nouns(scan: Scan) -> Iterator[Span]:
                     else "api-key",
                     3,
                 )
+
+
+def _is_bare_password(word: bytes) -> bool:
+    return (has_symbol(word) or not is_wordy(word)) and is_password(word, quoted=False)
+
+
+def _is_bare_key(word: bytes) -> bool:
+    return (has_symbol(word) or not is_wordy(word)) and is_random(word, 16)
 
 
 _AROUND = (b'"', b"'", b"`")
