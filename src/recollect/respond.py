@@ -30,6 +30,9 @@ EVIDENCE, NOTHING, EMPTY = fence.EVIDENCE, fence.NOTHING, fence.EMPTY
 MOST_LISTED, MOST_QUOTED, LONGEST = 50, 3, 300
 LEAST, LEAST_SCORE = 0.45, 0.15
 """What is quoted has at least this share of the best hit's score, and this score: below is what merely shares a word."""
+NEAR, NEAR_ME, AROUND = 0.3, 0.2, 0.3
+"""How near in meaning it is where no word is shared, less if the question is about who asks; and what stands around it."""
+MOST_LEFT = 200
 
 _ASKS = re.compile(r"(?i)^\W*(what|which|list|show|tell|do|does|did|who|how|have|can|could|give|name|any|my)\b|\?\s*$")
 _LISTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -108,7 +111,7 @@ def _noted(store: Store, said: str) -> str | None:
 
     offered = [c for c in candidates(Turn("user", "message", said, 1, ids.now())) if c.quarantine is None]
     lines = [c.content for c in offered if c.operation in ("assert", "correct")]
-    lines += [f"{c.about} no longer holds" for c in offered if c.operation == "retract" and c.about]
+    lines += [f"no longer: {c.about}" for c in offered if c.operation == "retract" and c.about]
     if not lines:
         lines = [f"done: {c.about}" for c in offered if c.operation == "done" and c.about]
     return f"{NOTED}{'; '.join(lines)}." if lines else None
@@ -116,9 +119,14 @@ def _noted(store: Store, said: str) -> str | None:
 
 def _evidence(store: Store, question: str, here: Conversation | None, branch: str | None) -> str:
     hits = found(store, question, here, branch)
-    asked = plain(question)
-    useful = [h for h in hits if not h.sensitive and plain(h.text) != asked and _is_said(h)]
-    answers = [h for h in useful if not h.text.rstrip().endswith("?")] or useful
+    asked, is_question = plain(question), _ASKS.search(question) is not None
+    useful = [
+        h
+        for h in hits
+        if not h.sensitive and plain(h.text) != asked and _is_said(h) and _answers(h, here, is_question=is_question)
+    ]
+    gone = _gone(store, here, branch) if useful else set()
+    answers = [h for h in useful if h.id not in gone and not h.text.rstrip().endswith("?") and not _takes_back(h)]
     if not answers or answers[0].score < LEAST_SCORE:
         return f"{NOTHING} {NO_MODEL}"
     chosen: list[Hit] = []
@@ -161,6 +169,41 @@ def found(
         )
         hits += [h for h in seen if h.conversation_id in (None, here and here.id)]
     return sorted(hits, key=lambda h: (-h.score, h.id))
+
+
+def _answers(hit: Hit, here: Conversation | None, *, is_question: bool) -> bool:
+    """Whether it speaks of what was asked: whatever is said, something is nearest, and "Thanks" got somebody's allergies for an
+    answer. What stands around it counts only elsewhere: here, it stands around the question itself."""
+    parts = hit.parts
+    if parts.get("words", 0.0) > 0:
+        return True
+    if not is_question:
+        return False
+    if parts.get("meaning", 0.0) >= (NEAR_ME if parts.get("speaker") else NEAR):
+        return True
+    return parts.get("neighbours", 0.0) >= AROUND and hit.conversation_id != (here and here.id)
+
+
+def _gone(store: Store, here: Conversation | None, branch: str | None) -> set[str]:
+    """The messages of which nothing holds any more: what was learned from them was replaced or forgotten."""
+
+    def sources(state: str) -> set[str]:
+        on = branch if here is not None else None
+        return {
+            m.source for m in store.memories(conversation=here, branch=on, state=state, limit=MOST_LEFT) if m.source
+        }
+
+    return (sources("replaced") | sources("forgotten")) - sources("active")
+
+
+def _takes_back(hit: Hit) -> bool:
+    """`forget my dog` says nothing about the dog."""
+    if hit.type == "memory" or hit.speaker != "user":
+        return False
+    from .extract import Turn, candidates
+
+    offered = candidates(Turn("user", "message", hit.text[:LONGEST], 1, ids.now()))
+    return bool(offered) and all(c.operation == "retract" for c in offered)
 
 
 def _fit(hit: Hit) -> float:

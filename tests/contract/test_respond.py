@@ -58,6 +58,35 @@ def test_what_is_not_on_record_is_not_made_up(learned: recollect.Store) -> None:
     assert respond.answer(learned, " ") == f"{respond.NOTHING} {respond.NO_MODEL}"
 
 
+@pytest.mark.parametrize(
+    "said", ["Hello!", "Thanks", "What is 2+2?", "What is the capital of France?", "Who won the world cup in 1998?"]
+)
+def test_what_is_merely_nearest_is_no_answer(learned: recollect.Store, said: str) -> None:
+    """The log holds what is being answered: what stands around it was quoted for it."""
+    learned.append("first", role="user", text="How are you?")
+    learned.append("first", role="user", text=said)
+    assert respond.answer(learned, said, conversation="first") == f"{respond.NOTHING} {respond.NO_MODEL}"
+
+
+def test_what_was_replaced_is_not_quoted(learned: recollect.Store) -> None:
+    learned.append("first", role="user", text="I moved to Madrid.")
+    learned.consolidate("first")
+    said = respond.answer(learned, "Where do I live?", conversation="first")
+    assert "Lives in Madrid" in said
+    assert "Lisbon" not in said
+
+
+def test_what_was_forgotten_is_not_quoted(learned: recollect.Store) -> None:
+    learned.append("first", role="user", text="My dog is called Pixel and my cat is called Dot.")
+    learned.append("first", role="user", text="My horse is called Comet.")
+    learned.consolidate("first")
+    for said in ("forget my horse", "forget my dog"):
+        learned.append("first", role="user", text=said)
+        learned.consolidate("first")
+    assert "Comet" not in respond.answer(learned, "What is my horse called?", conversation="first")
+    assert "Dot" in respond.answer(learned, "What is my cat called?", conversation="first")
+
+
 def test_what_is_said_is_acknowledged_only_if_it_will_be_kept(learned: recollect.Store, open_store: Open) -> None:
     assert respond.answer(learned, "Remember I prefer tea") == "Noted: Prefers tea."
     deaf = open_store(user="deaf", memory_extract=False)

@@ -829,6 +829,7 @@ def test_a_reader_that_leaves_early(run: Run) -> None:
         reading.stdout.readline()
         reading.stdout.close()
         assert reading.stderr.read() == b""
+    assert reading.returncode == 141  # as of a program that the signal ends; 1 would be a bug of ours
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")

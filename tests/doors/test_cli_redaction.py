@@ -45,6 +45,12 @@ def file(tmp_path: Path) -> str:
 # -- redact ------------------------------------------------------------------------------------------------------------
 
 
+def test_a_text_in_place_of_a_file_is_told_how(run: Run) -> None:
+    answer = run("redact", "my key is here")
+    assert answer.code == 3
+    assert "pipe it in" in flat(answer.err)
+
+
 def test_it_says_what_and_where(run: Run, file: str) -> None:
     answer = silent(run("redact", file))
     assert answer.code == 0

@@ -48,6 +48,9 @@ def test_to_standard_output_packed_and_as_markdown(run: Run, trip: str, tmp_path
     markdown = run("export", "-f", "markdown", "-c", "trip").out
     assert markdown.startswith("# Trip to Łódź 🚂\n")
     assert "The 9:40." in markdown
+    for name, begin in (("all.md", "# "), ("all.txt", "{")):
+        assert run("export", str(tmp_path / name)).code == 0
+        assert (tmp_path / name).read_text("utf-8").startswith(begin)
 
 
 def test_a_part_and_what_is_there_already(run: Run, trip: str, tmp_path: Path) -> None:

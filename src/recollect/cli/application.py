@@ -45,6 +45,8 @@ def application(
     else:
         output.line(f"Recollect is at {address} (open it in your browser; Ctrl-C ends it)")
         output.line(f"Everything is kept in {s.location} (user {s.settings.user})")
+        if port is None and not address.endswith(f":{launch.PORT}"):
+            output.hint(f"Port {launch.PORT} is taken, perhaps by another one of these.")
     sys.stdout.flush()
     child = start_sidecar() if sidecar else None
     if open_it:

@@ -37,6 +37,7 @@ EXIT_CODES = {
     7: "secrets are stored (`scan` without `--fix`)",
     8: "imported, but for what was reported",
     130: "interrupted, or answered with no",
+    141: "whoever read the output wanted no more of it (`| head`)",
 }
 """The one list of what a command ends with; `recollect --help` prints it."""
 
@@ -55,6 +56,7 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
 SECRETS_FOUND = 7
 LEFT_OUT = 8
 INTERRUPTED = 130
+UNREAD = 141
 PIPE_WIDTH = 10_000
 
 ROLE_STYLES = {"user": "cyan", "assistant": "green", "system": "magenta", "tool": "yellow"}
@@ -69,6 +71,13 @@ def exit_code(error: BaseException) -> int:
 
 
 # -- streams
+
+
+def end_unread() -> None:
+    """The pipe was closed at its other end. What is still buffered goes nowhere, or Python would complain when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def prepare_streams() -> None:

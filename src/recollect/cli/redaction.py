@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from .. import backup
+from ..errors import NotFound
 from ..model import SecretPlace
 from ..store import Store
 from ..verbs.handle import gate_of
@@ -37,7 +38,10 @@ def redact(
     """Show which secrets would be replaced in a text, and where; nothing is stored, no secret is printed."""
     if file == STDIN and output.is_interactive():
         output.hint("Reading from the keyboard; end with Ctrl-D (Windows: Ctrl-Z, Enter).")
-    text = read_stdin() if file == STDIN else read_file(file)
+    try:
+        text = read_stdin() if file == STDIN else read_file(file)
+    except NotFound as e:
+        raise NotFound(f"{e} To try a text itself, pipe it in: echo '...' | {s.command('redact')}") from None
     from ..redact import redact
 
     clean, findings = redact(text, gate_of(s.settings.but(redact=True)).policy())

@@ -356,10 +356,14 @@ def guarded(s: Session, fn: Callable[[], None]) -> None:
     try:
         try:
             fn()
+            sys.stdout.flush()
         finally:
             s.close()
-    except (typer.Exit, BrokenPipeError):
+    except typer.Exit:
         raise
+    except BrokenPipeError:
+        output.end_unread()
+        raise typer.Exit(output.UNREAD) from None
     except (KeyboardInterrupt, typer.Abort):
         raise typer.Exit(output.INTERRUPTED) from None
     except Exception as e:

@@ -34,11 +34,13 @@ def export(
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Where to; a name that ends in .gz is packed. Unsaid, or -: standard output.", show_default=False)] = None,
     conversation: Annotated[str | None, typer.Option("--conversation", "-c", metavar="CONVERSATION", help="Only this one: its id, a beginning of it, or @ for the newest.", autocompletion=complete_conversation, show_default=False)] = None,
     workspace: Annotated[str | None, typer.Option("--workspace", "-w", metavar="NAME", help="Only what belongs to this workspace.", show_default=False)] = None,
-    format: Annotated[str, typer.Option("--format", "-f", help="jsonl can be imported again; markdown is for reading.", autocompletion=complete_form)] = "jsonl",
+    format: Annotated[str | None, typer.Option("--format", "-f", help="jsonl can be imported again; markdown is for reading. Unsaid: markdown for a name that ends in .md, else jsonl.", autocompletion=complete_form, show_default=False)] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     encrypt: Annotated[bool, typer.Option("--encrypt", help="Encrypt the file: with the store's key, the one that key_file names, or a passphrase.")] = False,
 ) -> None:  # fmt: skip
     """Write everything to a file: conversations, branches, memories with their history, the state of graphs."""
+    if format is None:
+        format = "markdown" if file is not None and file.suffix == ".md" else "jsonl"
     name = None if conversation is None else s.find(conversation, deleted=format == "jsonl").id
     if encrypt and (file is None or str(file) == "-" or file.suffix == ".gz"):
         raise InvalidInput("--encrypt needs a FILE, and packs nothing: choose a name that does not end in .gz.")
