@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 import time
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.base import empty_checkpoint
 
-from recollect.errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
+from recollect.errors import AlreadyExists, ConversationDeleted, Erased, InvalidInput, NotFound
 from recollect.langgraph import Saver
 from recollect.langgraph.remembered import RECENT
 
@@ -121,6 +122,36 @@ def test_a_thread_begins_anew_however_slowly_its_first_checkpoint_is_written(
     monkeypatch.setattr(Saver, "_draft", slow)
     graph.invoke(say("anew"), thread())
     assert contents(graph.get_state(thread()).values) == ["anew", "you said: anew"]
+
+
+def test_a_late_write_of_a_dead_run_does_not_wait_for_as_long_as_the_next_run_goes_on(saver: Saver) -> None:
+    """Its checkpoint never comes; others of the thread that began anew come one after the other."""
+    graph = chat(saver)
+    graph.invoke(say("before"), thread())
+    dead = graph.get_state(thread()).config
+    saver.delete_thread("t")
+    shared, place = saver._shared, saver._place(dead)
+    shared.recent.clear()
+    refused = threading.Event()
+    puts: list[int] = []
+
+    def go_on() -> None:
+        shared.announce(place.key("0"))
+        for n in range(1_000):
+            shared.announce(place.key(str(n + 1)))
+            shared.arrived(place.key(str(n)))
+            if refused.wait(0.01):
+                break
+            puts.append(n)
+        shared.arrived(place.key(str(n + 1)))
+
+    run = threading.Thread(target=go_on)
+    run.start()
+    with pytest.raises(Erased):
+        saver.put_writes(dead, [("x", "late")], "task")
+    refused.set()
+    run.join()
+    assert len(puts) < 999
 
 
 def test_an_erasure_leaves_a_receipt_that_counts_the_state(saver: Saver) -> None:

@@ -321,6 +321,22 @@ def test_a_finding_that_uncovers_the_next_one_uncovers_all(piece: str, count: in
     assert redact(safe) == (safe, ())
 
 
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("my token:92cf4d18f31eba8f785&secret_key = 41c69ab4-f3ef-43ae-aa73-ef969b9a9cc3 ", "41c69ab4"),
+        ("token: 41c69ab4-f3ef-43ae-aa73-ef969b9a9cc3|password := tiger-42 ", "tiger-42"),
+        ("password = tiger-42DB_PASSWORD: 41c69ab4-f3ef-43ae-aa73-ef969b9a9cc3. ", "41c69ab4"),
+        ('--PASS := Zx81kLmQ2v9TqW3nB7yR--auth_token: "tiger-42" ', "tiger-42"),
+    ],
+)
+def test_a_value_that_swallows_the_next_name_does_not_hide_what_that_name_says(text: str, secret: str) -> None:
+    """What was found counts as blanked for the next name, but here nothing of the name would be left."""
+    safe, findings = redact(text)
+    assert secret not in safe and len(findings) == 2
+    assert redact(safe) == (safe, ())
+
+
 def test_a_chain_that_takes_too_many_rounds_is_cut_off_whole() -> None:
     safe, _ = redact("DB_PASSWORD://<b>&secret>eyJhbGciOi.x.y)" * 120)
     assert safe.count("eyJ") <= 1  # the last has nothing behind it

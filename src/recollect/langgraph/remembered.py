@@ -126,6 +126,20 @@ class Remembered:
                 else:
                     return
 
+    def wait_for_next(self, key: tuple[str, str, str, str], seconds: float) -> None:
+        """Until a checkpoint is written, or another of its graph that is being put: for `seconds` at most where none is."""
+        with self.arrival:
+            until = time.monotonic() + seconds
+            while key not in self.recent:
+                coming = {k for k in self.coming if k[:3] == key[:3]}
+                if coming:
+                    while coming <= self.coming:
+                        self.arrival.wait()
+                    return
+                if (left := until - time.monotonic()) <= 0:
+                    return
+                self.arrival.wait(left)
+
     def have(self, user: str, no: int) -> Have:
         """Pieces of a conversation that are at hand; what is read is added to them."""
         with self.lock:

@@ -429,8 +429,8 @@ class Saver(Threads):
                 if attempt == TRIES - 1:
                     raise
                 # The first write of a thread that begins anew may overtake its first checkpoint, which takes as long as the
-                # disk likes.
-                self._shared.wait_for(place.key(checkpoint), WAIT_SECONDS)
+                # disk likes. Only that one is waited for: a write of a run that is dead would wait until the next run ends.
+                self._shared.wait_for_next(place.key(checkpoint), WAIT_SECONDS)
             except Unexpected as e:
                 secret = self._learn(place, e.no, e.secret)
                 if attempt == TRIES - 1:

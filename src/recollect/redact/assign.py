@@ -295,7 +295,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             if tries > 8:  # `key=key=key=...`: one run of text is looked at a few times, not once for each name in it
                 scan.is_whole = False
                 return run_end
-        if name_start < found_end < at:
+        # A value may have swallowed the name, too: then the name still says what comes after it.
+        if name_start < found_end < at and has_alpha(data[found_end:at]):
             name_start = found_end + (data[found_end : found_end + 1] == b" ")  # the word before the name is a value
         head = data[name_start:at]
         name, kind, separator, size = _promise(head) if at - name_start <= 80 else _promise.__wrapped__(head)
@@ -453,7 +454,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             continue
         line_start = data.rfind(b"\n", max(0, name_start - 40), name_start) + 1
         # What was found just before is as good as blanked, or each round would find only the next of `A=... B=... C=...`.
-        lead = data[max(line_start, name_start - 40, found_end) : name_start].strip(b" \t").rpartition(BARRIER)[2]
+        lead_start = max(line_start, name_start - 40, found_end if found_end <= name_start else 0)
+        lead = data[lead_start:name_start].strip(b" \t").rpartition(BARRIER)[2]
         env = separator == b"=" and data[at : at + 1] not in b" \t" and (
             lead in (b"", b"export", b"set", b"$env:", b"ENV", b"ARG", b"-e", b"- ", b"-", b"+", b"Environment=", b'"', b"$", b"> export", b"$ export", b"setx", b"declare -x", b"env", b"+export")
             or lead.endswith((b"-e", b"export", b"ENV", b"env", *_HANDS_OVER))

@@ -137,7 +137,9 @@ def _spans(text: str, policy: Policy) -> list[Span]:
     floods = _floods(data, policy)
     if floods:
         data = _blanked(data, floods)
-    found = None if policy.extra else _found_once(data, text, policy)
+    # Only the bytes are compared: characters that Latin-1 lacks are alike in them, and one of them may be allowed.
+    is_simple = not policy.extra and (not policy.allow or text.isascii())
+    found = _found_once(data, text, policy) if is_simple else None
     return sorted(floods + (_found(data, text, policy) if found is None else found))
 
 
