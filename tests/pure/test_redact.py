@@ -178,6 +178,25 @@ def test_only_windows_are_searched_again(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(text) - 400 < window[0] < len(text) < window[1] < len(text) + 400
 
 
+NAMES = ["password", "pwd", "secret", "token", "api_key", "pin", "passphrase", "client secret", "DB_PASSWORD", "PASS", "cookie",
+         "login", "my password", "AWS_KEY", "--password", "-p", "key", "my key", "export key", "secret_key"]  # fmt: skip
+SEPARATORS = ["=", ": ", " = ", "=>", " is ", '("', ">", ' "', "='", '="', " to ", " ", ":", ":= ", "|"]
+VALUES = ["tiger-42", "hunter2", "Ab1!xyz9", "41c69ab4-f3ef-43ae-aa73-ef969b9a9cc3", "92cf4d18f31eba8f785", "${X}", "true",
+          "a-b-c-d-e", "x@y.zz", "12345678", "Zx81kLmQ2v9TqW3nB7yR", "Falcon#4417"]  # fmt: skip
+ENDINGS = [" ", "\n", '" ', "; ", ", ", "' ", "|", "&", "", "--"]
+
+
+@settings(max_examples=1500, deadline=None)
+@given(
+    st.lists(
+        st.tuples(*(st.sampled_from(some) for some in (NAMES, SEPARATORS, VALUES, ENDINGS))), min_size=1, max_size=4
+    )
+)
+def test_redacting_twice_changes_nothing_in_a_row_of_names(parts: list[tuple[str, ...]]) -> None:
+    safe = redact("".join(map("".join, parts))).text
+    assert redact(safe) == (safe, ())
+
+
 def test_redacting_twice_changes_nothing_in_the_labelled_set() -> None:
     for row in SECRETS:
         once = redact(row.text).text
@@ -328,6 +347,7 @@ def test_a_finding_that_uncovers_the_next_one_uncovers_all(piece: str, count: in
         ("token: 41c69ab4-f3ef-43ae-aa73-ef969b9a9cc3|password := tiger-42 ", "tiger-42"),
         ("password = tiger-42DB_PASSWORD: 41c69ab4-f3ef-43ae-aa73-ef969b9a9cc3. ", "41c69ab4"),
         ('--PASS := Zx81kLmQ2v9TqW3nB7yR--auth_token: "tiger-42" ', "tiger-42"),
+        ("token: 92cf4d18f31eba8f785|my key=41c69ab4-f3ef-43ae-aa73-ef969b9a9cc3 ", "41c69ab4"),
     ],
 )
 def test_a_value_that_swallows_the_next_name_does_not_hide_what_that_name_says(text: str, secret: str) -> None:
@@ -335,6 +355,19 @@ def test_a_value_that_swallows_the_next_name_does_not_hide_what_that_name_says(t
     safe, findings = redact(text)
     assert secret not in safe and len(findings) == 2
     assert redact(safe) == (safe, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pin='${X} pwd>${X}passwd is hunter2, ",
+        'my password: true" and my password is hunter2 ',
+        "my token is ${TOKEN}, my password is hunter2",
+    ],
+)
+def test_a_sentence_without_a_secret_does_not_hide_the_next_one(text: str) -> None:
+    """In a short text both had the same surroundings, and the second was not judged."""
+    assert "hunter2" not in redact(text).text
 
 
 def test_a_chain_that_takes_too_many_rounds_is_cut_off_whole() -> None:

@@ -295,9 +295,11 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             if tries > 8:  # `key=key=key=...`: one run of text is looked at a few times, not once for each name in it
                 scan.is_whole = False
                 return run_end
-        # A value may have swallowed the name, too: then the name still says what comes after it.
-        if name_start < found_end < at and has_alpha(data[found_end:at]):
-            name_start = found_end + (data[found_end : found_end + 1] == b" ")  # the word before the name is a value
+        if name_start < found_end < at:
+            # The word before the name is a value; unless the value has swallowed the name, or what makes it one: `|my key=`.
+            own = found_end + (data[found_end : found_end + 1] == b" ")
+            if has_alpha(data[own:at]) and _promise.__wrapped__(data[own:at])[1] is not None:
+                name_start = own
         head = data[name_start:at]
         name, kind, separator, size = _promise(head) if at - name_start <= 80 else _promise.__wrapped__(head)
         if kind is None:

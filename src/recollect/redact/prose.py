@@ -233,15 +233,16 @@ def _is_filler(word: bytes) -> bool:
 
 def sentences(scan: Scan) -> Iterator[Span]:
     """`my password is ...`, `set the token to ...`, in a few languages."""
-    barren: set[bytes] = set()
-    """What nothing came of, with all around it that is looked at. A log says the same thousands of times over."""
-    around = b""
+    barren: set[tuple[int, int, bytes]] = set()
+    """What nothing came of, with all around it that is looked at, and where in that it stands: in a short text all is around
+    everything. A log says the same thousands of times over."""
+    around = (0, 0, b"")
 
     def is_dull(data: bytes, start: int, end: int) -> bool:
         nonlocal around
         if _ends_in_a_word(data, start, end):
             return True
-        around = data[max(0, start - 40) : end + 80]
+        around = min(start, 40), end - start, data[max(0, start - 40) : end + 80]
         return around in barren
 
     for found in _worth(_PROSE, scan, is_dull):
