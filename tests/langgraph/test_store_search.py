@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from langchain_core.embeddings import Embeddings
@@ -229,6 +230,48 @@ def test_a_wrong_dimension_and_a_model_elsewhere_are_refused(opener: Opener) -> 
     opener(index=index(Remote()), allow_hosts=["api.example.com"])
     with pytest.raises(InvalidInput, match="distance_type"):
         opener(index=index(Model(), distance_type="manhattan"))
+
+
+class Fixed(Embeddings):
+    """Vectors of different lengths, by the first word."""
+
+    vectors: ClassVar = {"long": [3.0, 0.4], "short": [0.5, 0.0], "across": [0.0, 1.0], "where": [1.0, 0.0]}
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [self.vectors[text.split()[0]] for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.vectors[text]
+
+
+@pytest.mark.parametrize(
+    ("distance", "expected"),
+    [
+        ("cosine", {"short": 1.0, "long": 3 / math.hypot(3, 0.4), "across": 0.0}),
+        ("inner_product", {"long": 3.0, "short": 0.5, "across": 0.0}),
+        ("l2", {"short": -0.5, "across": -math.sqrt(2), "long": -math.hypot(2, 0.4)}),
+    ],
+)
+def test_the_length_of_a_vector_counts_where_the_distance_says_so(
+    opener: Opener, distance: str, expected: dict[str, float]
+) -> None:
+    """With unit vectors, by which a store compared, all three were the cosine."""
+    memory = opener(index={"embed": Fixed(), "dims": 2, "fields": ["content"], "distance_type": distance})
+    for name in ("across", "long", "short"):
+        memory.put(("f",), name, {"content": f"{name} arrow"})
+    found = memory.search(("f",), query="where")
+    assert {item.key: item.score for item in found} == pytest.approx(expected, abs=1e-3)
+    assert keys(found) == list(expected)
+
+
+def test_another_distance_embeds_anew(opener: Opener) -> None:
+    """What was kept as a unit vector has lost its length."""
+    given = {"embed": Fixed(), "dims": 2, "fields": ["content"]}
+    memory = opener(index=given)
+    memory.put(("f",), "long", {"content": "long arrow"})
+    assert memory.search(("f",), query="where")[0].score == pytest.approx(0.9912, abs=1e-3)
+    again = opener(index={**given, "distance_type": "inner_product"})
+    assert again.search(("f",), query="where")[0].score == pytest.approx(3.0, abs=1e-3)
 
 
 def test_any_text_is_a_safe_question(opener: Opener) -> None:

@@ -9,6 +9,7 @@ score, the newest first: who asks for ten gets ten.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from hashlib import blake2b
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from ..items import Filter, Judge, Scope, Text
     from .vectors import Semantic
 
+    Near = tuple[float | None, float, float]
+    """The cosine of a text and the question, the length of the text's vector and of the question's."""
+
 MOST = (100, 1_000, 10_000, 100_000, 1_000_000)  # as many texts are looked at until filters leave enough
 CLOSE = 128  # dimensions below which signatures are too coarse to choose 100 by
 BATCH = 256
@@ -40,6 +44,8 @@ MOST_KEPT = (
     200_000  # texts of one user whose signatures are; a server has as many in its own memory, and counts for itself
 )
 SETTLE_SECONDS = 1.0
+HALF = 65_504  # the greatest number of two bytes, as vectors are kept
+NOWHERE: Near = (None, 1.0, 1.0)
 
 
 class Found:
@@ -57,6 +63,8 @@ class Texts:
     def __init__(self, semantic: Callable[[], Semantic | None], distance: str = "cosine") -> None:
         self._semantic = semantic
         self._distance = distance
+        self._whole = distance in ("l2", "inner_product")
+        """Whether vectors are kept as long as the model made them: by these distances a longer one is another one."""
         self._signatures: dict[int, Any] = {}
         self._complete: set[int] = set()
         """Users all of whose texts had vectors when that was last looked at; a candidate without one says that it is over."""
@@ -72,15 +80,17 @@ class Texts:
         semantic = self._semantic() if texts else None
         if semantic is None:
             return
+        embed = semantic.embed_whole if self._whole else semantic.embed
         try:
-            made = semantic.embed([t.text for t in texts])
+            made = embed([t.text for t in texts])
         except EmbeddingFailed:
             return
         import numpy as np
 
         from .vectors import _bits
 
-        name = _model(semantic)
+        made = np.clip(made, -HALF, HALF)
+        name = self.model(semantic)
         for text, vector in zip(texts, made, strict=True):
             text.model = name
             text.signature = _bits(vector) if semantic._dialect == "postgres" else np.packbits(vector > 0).tobytes()
@@ -88,7 +98,7 @@ class Texts:
 
     def catch_up(self, db: Database, user: str, semantic: Semantic, most: int = BATCH) -> int:
         """Embed texts that have no vector of this model. Returns how many were."""
-        rows = db.read(user, lambda tx: _waiting(tx, _model(semantic), most))
+        rows = db.read(user, lambda tx: _waiting(tx, self.model(semantic), most))
         if not rows:
             return 0
         made = [items.Text(row[2]) for row in rows]
@@ -111,11 +121,11 @@ class Texts:
             brief = bool(judge.needles) or (judge.is_open and not offset)
             return db.read(user, lambda tx: _unranked(tx, scope, judge, limit, offset, now), brief=brief)
         semantic = self._semantic()
-        vector = semantic.question(query) if semantic is not None else None
+        vector = self._question(semantic, query) if semantic is not None else None
 
         def read(tx: Tx) -> list[Found] | None:
             if semantic is not None and vector is not None and must_wait and tx.user not in self._complete:
-                if _waiting(tx, _model(semantic), 1):
+                if _waiting(tx, self.model(semantic), 1):
                     return None
                 self._complete.add(tx.user)
             one = _Search(tx, self, semantic if vector is not None else None, scope, query, judge, now, settled)
@@ -145,7 +155,7 @@ class Texts:
         self, tx: Tx, semantic: Semantic, vector: Any, scope: Scope, most: int, settled: int
     ) -> list[int]:  # fmt: skip
         """The ids of the texts of a scope that mean nearly the same, by signature."""
-        model = _model(semantic)
+        model = self.model(semantic)
         if tx.for_update:
             return self._nearest_there(tx, semantic, vector, scope, most, settled)
         within = [_place(n) for n in items.places(tx, scope)] if scope.low else None
@@ -185,7 +195,7 @@ class Texts:
         and its vector (7 ms for 10,000), while here the signatures lie side by side."""
         from .vectors import _bits
 
-        model = _model(semantic)
+        model = self.model(semantic)
         found: list[int] = []
         with self._lock:
             known = self._known(tx.user, model, semantic)
@@ -226,11 +236,29 @@ class Texts:
         self._common[tx.user] = (left - 1, found)
         return found
 
-    def score(self, cosine: float | None, words: float) -> float:
-        """On the scale that was asked for: the cosine, or the negative distance of unit vectors."""
+    def model(self, semantic: Semantic) -> str:
+        """What vectors are known by: those of one name can be compared."""
+        return f"{semantic.embedder.name}/{semantic.embedder.dimension}{'/whole' if self._whole else ''}"
+
+    def _question(self, semantic: Semantic, query: str) -> Any:
+        """The vector of a question; None when the model does not answer: the search goes on by words."""
+        if not self._whole:
+            return semantic.question(query)
+        try:
+            return semantic.embed_whole([query])[0]
+        except EmbeddingFailed:
+            return None
+
+    def score(self, words: float, cosine: float | None, length: float, asked: float) -> float:
+        """On the scale that was asked for: the cosine; or of the text's vector, which is so long, and of the question's, which
+        is as long as `asked` says, the inner product or the negative distance."""
         words = min(1.0, max(0.0, words))
         raised = words if cosine is None else 1 - (1 - cosine) * (1 - SHARE * words)
-        return -(max(0.0, 2 - 2 * raised) ** 0.5) if self._distance == "l2" else raised
+        if self._distance == "inner_product":
+            return asked * length * raised
+        if self._distance == "l2":
+            return -math.sqrt(max(0.0, asked * asked + length * length - 2 * asked * length * raised))
+        return raised
 
 
 def _waiting(tx: Tx, model: str, most: int) -> list[Row]:
@@ -240,10 +268,6 @@ def _waiting(tx: Tx, model: str, most: int) -> list[Row]:
         " and (model is null or model < :model or model > :model) limit :most",
         model=model, most=most,
     )  # fmt: skip
-
-
-def _model(semantic: Semantic) -> str:
-    return f"{semantic.embedder.name}/{semantic.embedder.dimension}"
 
 
 def _place(namespace: str) -> int:
@@ -367,12 +391,12 @@ class _Search:
             proposed, is_all = self._proposed(vector, most)
             texts = self._passing([id for id in proposed if id not in seen])
             seen.update(proposed)
-            cosines: list[float | None] = [None] * len(texts)
+            near: list[Near] = [NOWHERE] * len(texts)
             if vector is not None and self._semantic is not None:
-                cosines = _cosines(self._semantic, vector, texts)
-                self.met_another_model |= None in cosines
+                near = _near(self._texts.model(self._semantic), vector, texts)
+                self.met_another_model |= NOWHERE in near
             words = words or Words(self._question, self._statistics(texts))
-            ordered += self._ranked(texts, cosines, words, ordered)
+            ordered += self._ranked(texts, near, words, ordered)
             if is_all or len(ordered) >= offset + limit:
                 break
         shown = ordered[offset : offset + limit]
@@ -386,15 +410,15 @@ class _Search:
         return hits
 
     def _ranked(
-        self, texts: Sequence[Row], cosines: Sequence[float | None], words: Words, before: Sequence[tuple[int, float]]
+        self, texts: Sequence[Row], near: Sequence[Near], words: Words, before: Sequence[tuple[int, float]]
     ) -> list[tuple[int, float]]:  # fmt: skip
         """(item, score), best first, of those that are not ranked yet."""
         done = {id for id, _ in before}
         best: dict[int, float] = {}
-        for text, cosine, share in zip(texts, cosines, words.shares([text[1] for text in texts]), strict=True):
+        for text, so_near, share in zip(texts, near, words.shares([text[1] for text in texts]), strict=True):
             item = text[4]
             if item not in done:
-                score = self._texts.score(cosine, share)
+                score = self._texts.score(share, *so_near)
                 best[item] = max(score, best.get(item, score))
         ordered = sorted(best.items(), key=lambda pair: (-pair[1], -self._rows[pair[0]][9]))
         return [(id, min(score, before[-1][1])) for id, score in ordered] if before else ordered
@@ -459,20 +483,19 @@ class _Search:
         return _passing(self._tx, self._scope, self._judge, limit, offset, self._now, ranked)
 
 
-def _cosines(semantic: Semantic, vector: Any, texts: Sequence[Row]) -> list[float | None]:
-    """How near each text is to the question; None where it has no vector of this model."""
+def _near(model: str, vector: Any, texts: Sequence[Row]) -> list[Near]:
+    """How near each text is to the question; nowhere if it has no vector of this model."""
     import numpy as np
 
-    model = _model(semantic)
     those = [i for i, text in enumerate(texts) if text[2] == model]
-    found: list[float | None] = [None] * len(texts)
+    found = [NOWHERE] * len(texts)
     if those:
         matrix = np.frombuffer(b"".join([texts[i][3] for i in those]), dtype=np.float16).reshape(len(those), -1)
         stored = matrix.astype(np.float32)
-        lengths = np.linalg.norm(
-            stored, axis=1
-        )  # 1 but for the rounding, which a distance would show: 0.004 for the same text
-        cosines = np.minimum((stored @ vector) / np.where(lengths == 0, 1, lengths), 1)
-        for i, cosine in zip(those, cosines.tolist(), strict=True):
-            found[i] = cosine
+        # Of a unit vector 1 but for the rounding, which a distance would show: 0.004 for the same text.
+        lengths = np.linalg.norm(stored, axis=1)
+        asked = float(np.linalg.norm(vector))
+        cosines = np.minimum((stored @ vector) / np.where(lengths == 0, 1, lengths) / (asked or 1), 1)
+        for i, cosine, length in zip(those, cosines.tolist(), lengths.tolist(), strict=True):
+            found[i] = cosine, length, asked
     return found

@@ -57,6 +57,12 @@ class Semantic:
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Unit vectors, one a text."""
+        found = self.embed_whole(texts)
+        lengths = np.linalg.norm(found, axis=1, keepdims=True)
+        return found / np.where(lengths == 0, 1, lengths)
+
+    def embed_whole(self, texts: Sequence[str]) -> Any:
+        """The same with the lengths that the model gave them."""
         found = np.asarray(self.embedder.embed([t[:CAP] for t in texts]), dtype=np.float32)
         if found.shape != (len(texts), self.embedder.dimension):
             raise Misfit(
@@ -65,8 +71,7 @@ class Semantic:
             )
         if not np.isfinite(found).all():
             raise Misfit(f"The embedder {self.embedder.name!r} gave something else than finite numbers.")
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        return found / np.where(lengths == 0, 1, lengths)
+        return found
 
     def question(self, text: str) -> Any:
         """The vector of a question; None when the embedder does not answer: the search goes on by words."""
