@@ -171,6 +171,23 @@ def test_a_connection_that_comes_before_the_server_waits_for_it(tmp_path: Path) 
             app.end(signal.SIGTERM)
 
 
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_it_can_be_ended_as_soon_as_it_has_said_where_it_is(tmp_path: Path, how: signal.Signals) -> None:
+    """The signal's handler came after the sentence: who was quick saw -15, and a sidecar was left behind."""
+
+    class Hasty(Application):
+        def _wait(self) -> None:
+            pass
+
+    (tmp_path / "data").mkdir()
+    app = Hasty(tmp_path / "data", "--serve")
+    assert app.end(how) == 0
+    of_it = [
+        p for p in psutil.process_iter(["environ"]) if (p.info["environ"] or {}).get("HOME") == str(tmp_path / "data")
+    ]
+    assert not of_it, "the sidecar outlived it"
+
+
 def test_ctrl_c_ends_it_and_its_sidecar(tmp_path: Path) -> None:
     with application(tmp_path / "data", "--serve") as app:
         children = psutil.Process(app.process.pid).children()

@@ -40,20 +40,22 @@ def application(
     listening = launch.listen(port)
     address = f"http://{launch.ADDRESS}:{listening.getsockname()[1]}"
     hand_over(s)
-    if s.json:
-        output.emit({"url": address, "database": s.location, "sidecar": sidecar and has_sidecar()})
-    else:
-        output.line(f"Recollect is at {address} (open it in your browser; Ctrl-C ends it)")
-        output.line(f"Everything is kept in {s.location} (user {s.settings.user})")
-        if port is None and not address.endswith(f":{launch.PORT}"):
-            output.hint(f"Port {launch.PORT} is taken, perhaps by another one of these.")
-    sys.stdout.flush()
-    child = start_sidecar() if sidecar else None
-    if open_it:
-        webbrowser.open(address)
-    # Streamlit's server raises the signal again once it has stopped: end as after Ctrl-C, so that what follows is done.
+    child = None
+    # Streamlit's server raises the signal again once it has stopped: end as after Ctrl-C, so that what follows is done. Before
+    # anything is said: whoever reads where it is may end it at once.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
+        if s.json:
+            output.emit({"url": address, "database": s.location, "sidecar": sidecar and has_sidecar()})
+        else:
+            output.line(f"Recollect is at {address} (open it in your browser; Ctrl-C ends it)")
+            output.line(f"Everything is kept in {s.location} (user {s.settings.user})")
+            if port is None and not address.endswith(f":{launch.PORT}"):
+                output.hint(f"Port {launch.PORT} is taken, perhaps by another one of these.")
+        sys.stdout.flush()
+        child = start_sidecar() if sidecar else None
+        if open_it:
+            webbrowser.open(address)
         launch.run(listening)
     except KeyboardInterrupt:
         # Before the server stood, it leaves an event loop half made, whose complaint is no news to whoever pressed Ctrl-C.
