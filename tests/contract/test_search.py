@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recollect
+from recollect import respond
 from recollect.errors import InvalidInput, NotFound
 from recollect.search import statistics
 from talk import Hashed, Open, Raw, exchange
@@ -235,6 +236,21 @@ def test_days_are_found_by_their_date(words: recollect.Store) -> None:
     assert ids(words.search("May 17, 2023"))[0] == other
     assert ids(words.search("2 June 2023"))[0] == friday
     assert words.search("7 May 1999") == []
+
+
+def test_who_said_it_stands_before_the_answer_that_quotes_it(store: recollect.Store) -> None:
+    """Without a model an answer quotes what is on record, with every word of the question: it was the best hit of all."""
+    first = store.create("pets")
+    store.append(first.id, role="user", text="My dog is called Rex, and he is afraid of geese.")
+    later = store.create("later")
+    for question in ("What is my dog called?", "Is my dog afraid of geese?"):
+        store.append(later.id, role="user", text=question)
+        store.append(later.id, role="assistant", text=respond.answer(store, question), model=respond.NAME)
+    store.settle()
+    for question in ("dog", "dog called"):
+        hits = store.search(question, types="events")
+        assert hits[0].conversation_id == first.id, question
+        assert any(h.speaker == "assistant" for h in hits), "it is still found"
 
 
 def test_a_reply_is_found_through_its_question(words: recollect.Store) -> None:

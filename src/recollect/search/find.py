@@ -350,8 +350,9 @@ class _Search:
         number, seq, kind, role, text, name, tool, path, agent, tags, _, created_at, _, model = row
         conversation = home[1]
         id = f"{conversation}:{seq}"
+        repeats = fence.is_answer(text, role, model)
         if self._request.evidence:
-            if fence.is_answer(text, role, model):
+            if repeats:
                 return None
             # What is much longer is another text, and need not be taken apart. What it is beside is found through it.
             if self._asked and len(text) <= 2 * len(self._request.text) + 16 and plain(text) == self._asked:
@@ -373,7 +374,7 @@ class _Search:
             also = " ".join([part[: index.SMALL] for part in told if part])
         doc = self._new[number] = Doc(
             id, text, conversation, seq, created_at,
-            agent or (name if kind == "message" and name else role) or "", None, False, 0.0, also,
+            agent or (name if kind == "message" and name else role) or "", None, False, 0.0, also, repeats,
         )  # fmt: skip
         if self._request.workspaces and self._request.workspace is not None and home[4] == self._request.workspace:
             doc.affinity = 1.0

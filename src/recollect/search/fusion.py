@@ -16,8 +16,8 @@ To it are added, all on the scale "1 = every word of the question stands in this
 - `speaker`: the question names one of the speakers, and this turn is theirs. "What did Kim paint?" is answered by Kim.
 - `time`: the question names a date, and the turn was said then or speaks of then (read against the day it was said);
   or the question asks *when*, and the turn says when.
-- `form`: a turn that ends in a question is worth less than one that tells, one that follows another's question more,
-  and one that names something or someone more.
+- `form`: a turn that ends in a question is worth less than one that tells, and one that only repeats what is on record
+  much less; one that follows another's question is worth more, and one that names something or someone.
 - `recency`: halves every 30 days; a whisper, unless the question asks for the latest.
 - `pin`, `affinity`: as the caller says.
 
@@ -71,7 +71,7 @@ class Doc:
     this text, None where there is no vector (yet). Written out: `dataclasses` takes a hook 20 ms to import."""
 
     __slots__ = (
-        "affinity", "also", "conversation", "cosine", "created_at", "id", "pinned", "seq", "speaker", "text",
+        "affinity", "also", "conversation", "cosine", "created_at", "id", "pinned", "repeats", "seq", "speaker", "text",
     )  # fmt: skip
 
     def __init__(
@@ -86,6 +86,7 @@ class Doc:
         pinned: bool = False,
         affinity: float = 0.0,  # 0..1, only when a search is widened to other workspaces
         also: str = "",  # what else it is found by: tags, path, tool, name, title
+        repeats: bool = False,  # it only says what is on record elsewhere, as an answer without a model does
     ) -> None:
         self.id = id
         self.text = text
@@ -97,6 +98,7 @@ class Doc:
         self.pinned = pinned
         self.affinity = affinity
         self.also = also
+        self.repeats = repeats
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,7 @@ class Weights:
     date_meant: float = 0.7
     when: float = 0.4
     asks: float = -0.15
+    repeats: float = -0.5
     answers: float = 0.1
     names: float = 0.1
     recency: float = 0.02
@@ -336,7 +339,7 @@ class Ranker:
     def add(self, docs: Iterable[Doc]) -> None:
         """Take candidates in; one that is here already stays as it was."""
         # This and `_first_look` are much of a search: what is the same for all is looked up before the loops.
-        seen, places, asks = self._seen, self._places, self.weights.asks
+        seen, places, asks, repeats = self._seen, self._places, self.weights.asks, self.weights.repeats
         new: list[_Seen] = []
         texts: list[str] = []
         for doc in docs:
@@ -345,7 +348,7 @@ class Ranker:
                 continue
             text = doc.text
             told = text[-1:] in _TOLD or not _ends_in_question(text)
-            one = seen[id] = _Seen(doc, speaker_of(doc), 0.0 if told else asks)
+            one = seen[id] = _Seen(doc, speaker_of(doc), repeats if doc.repeats else 0.0 if told else asks)
             new.append(one)
             place = doc.conversation
             if place in places:
