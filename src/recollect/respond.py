@@ -30,7 +30,7 @@ EVIDENCE, NOTHING, EMPTY = fence.EVIDENCE, fence.NOTHING, fence.EMPTY
 MOST_LISTED, MOST_QUOTED, LONGEST = 50, 3, 300
 LEAST, LEAST_SCORE = 0.45, 0.15
 """What is quoted has at least this share of the best hit's score, and this score: below is what merely shares a word."""
-NEAR, NEAR_ME, AROUND = 0.3, 0.2, 0.3
+MEANT, MEANT_OF_ME, AROUND_IT = 0.3, 0.2, 0.3
 """How near in meaning it is where no word is shared, less if the question is about who asks; and what stands around it."""
 MOST_LEFT = 200
 
@@ -179,9 +179,9 @@ def _answers(hit: Hit, here: Conversation | None, *, is_question: bool) -> bool:
         return True
     if not is_question:
         return False
-    if parts.get("meaning", 0.0) >= (NEAR_ME if parts.get("speaker") else NEAR):
+    if parts.get("meaning", 0.0) >= (MEANT_OF_ME if parts.get("speaker") else MEANT):
         return True
-    return parts.get("neighbours", 0.0) >= AROUND and hit.conversation_id != (here and here.id)
+    return parts.get("neighbours", 0.0) >= AROUND_IT and hit.conversation_id != (here and here.id)
 
 
 def _gone(store: Store, here: Conversation | None, branch: str | None) -> set[str]:

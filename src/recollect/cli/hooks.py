@@ -51,8 +51,9 @@ def hooks_(
     database: Database = None,
     data_dir: DataDir = None,
 ) -> None:  # fmt: skip
-    """Record a coding agent's sessions, and hand it what is remembered with each prompt. To record for another user than the
-    settings' say so before the command: `recollect -u alex hooks install claude-code`."""
+    """Record a coding agent's sessions, and hand it what is remembered with each prompt.
+
+    To record for another user than the settings' say so before the command: `recollect -u alex hooks install claude-code`."""
     given = ctx.parent.params if ctx.parent else {}
     s = Session(database or given.get("database"), given.get("user"), data_dir or given.get("data_dir"), json)
     guarded(s, lambda: _run(s, action, names or [], project, user, dry_run, yes))
