@@ -24,8 +24,9 @@ def mcp(
     host: Annotated[str, typer.Option("--host", help="With --http: 127.0.0.1 or ::1.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", "-p", min=0, max=65535, help="With --http; 0 is any that is free.")] = 7434,
 ) -> None:  # fmt: skip
-    """Give an agent this memory over MCP: search, recall, remember, read. Speaks on stdin and stdout unless --http. With --json
-    it only prints what to put into an agent's settings."""
+    """Give an agent this memory over MCP: search, recall, remember, read. Speaks on stdin and stdout unless --http.
+
+    With --json it only prints what to put into an agent's settings."""
     if workspace is not None and Path(workspace).is_dir():
         workspace = str(Path(workspace).resolve())
     if s.json:
