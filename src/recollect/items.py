@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 COLUMNS = (
     "i.id, i.namespace, i.key, i.value, i.created_at, i.updated_at, i.ttl_ms, i.source, i.memory, i.tick, i.expires_at"
 )
-RANKED = (
-    "i.id, i.namespace, null, null, null, i.updated_at, null, null, null, i.tick, i.expires_at"  # enough for an order
-)
 OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte")
 PAGE = 500
 FOREVER = 1 << 62

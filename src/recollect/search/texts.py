@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Near = tuple[float | None, float, float]
     """The cosine of a text and the question, the length of the text's vector and of the question's."""
 
+TEXT = "t.id, t.text, t.model, t.vector, t.item, t.namespace"
 MOST = (100, 1_000, 10_000, 100_000, 1_000_000)  # as many texts are looked at until filters leave enough
 CLOSE = 128  # dimensions below which signatures are too coarse to choose 100 by
 BATCH = 256
@@ -123,25 +124,32 @@ class Texts:
         semantic = self._semantic()
         vector = self._question(semantic, query) if semantic is not None else None
 
+        settled = self._settle(db) if semantic is not None else 0
+        must_wait = vector is not None
+        checked = bool(offset) or not judge.is_open
+
         def read(tx: Tx) -> list[Found] | None:
-            if semantic is not None and vector is not None and must_wait and tx.user not in self._complete:
+            nonlocal must_wait
+            if semantic is not None and must_wait and tx.user not in self._complete:
                 if _waiting(tx, self.model(semantic), 1):
                     return None
                 self._complete.add(tx.user)
-            one = _Search(tx, self, semantic if vector is not None else None, scope, query, judge, now, settled)
+            must_wait = False
+            given = semantic if vector is not None else None
+            one = _Search(tx, self, given, scope, query, judge, now, settled, checked)
             found = one.found(vector, limit, offset)
             if one.met_another_model:
                 self._complete.discard(tx.user)
             return found
 
-        settled = self._settle(db) if semantic is not None else 0
-        must_wait = True  # one batch is caught up with; the rest is found by words until the next search
-        found = db.read(user, read)
-        if found is None and semantic is not None:
-            self.catch_up(db, user, semantic)
-            must_wait = False
-            found = db.read(user, read)
-        return found or []
+        while (found := db.read(user, read)) is None:
+            if semantic is not None and must_wait:
+                # One batch is caught up with; the rest is found by words until the next search.
+                self.catch_up(db, user, semantic)
+                must_wait = False
+            else:
+                checked = True
+        return found
 
     def _settle(self, db: Database) -> int:
         """Before the snapshot of a search: up to which id a server will show nothing new any more."""
@@ -153,8 +161,8 @@ class Texts:
 
     def nearest(
         self, tx: Tx, semantic: Semantic, vector: Any, scope: Scope, most: int, settled: int
-    ) -> list[int]:  # fmt: skip
-        """The ids of the texts of a scope that mean nearly the same, by signature."""
+    ) -> list[Row]:  # fmt: skip
+        """The texts of a scope that mean nearly the same, by signature, as `TEXT` has them."""
         model = self.model(semantic)
         if tx.for_update:
             return self._nearest_there(tx, semantic, vector, scope, most, settled)
@@ -171,12 +179,13 @@ class Texts:
             known = self._known(tx.user, model, semantic)
             known.update(tx, int(row[0]))
             while True:
-                found: list[int] = [id for id, _ in known.nearest(vector, most, within)]
+                found = [id for id, _ in known.nearest(vector, most, within)]
                 there = tx.all(
-                    f"select id from item_texts{tx.by_id} where user_no = :user and id{tx.among}", ids=tx.some(found)
+                    f"select {TEXT} from item_texts t{tx.by_id} where t.user_no = :user and t.id{tx.among}",
+                    ids=tx.some(found),
                 )
                 if len(there) == len(found):
-                    return found
+                    return there
                 known.drop(set(found).difference(row[0] for row in there))  # put again or deleted since
 
     def _known(self, user: int, model: str, semantic: Semantic) -> Any:
@@ -190,7 +199,7 @@ class Texts:
 
     def _nearest_there(
         self, tx: Tx, semantic: Semantic, vector: Any, scope: Scope, most: int, settled: int
-    ) -> list[int]:  # fmt: skip
+    ) -> list[Row]:  # fmt: skip
         """The same of a server. It counts the bits of what is new itself; of the rest it would read every row, with its text
         and its vector (7 ms for 10,000), while here the signatures lie side by side."""
         from .vectors import _bits
@@ -203,17 +212,17 @@ class Texts:
             while True:
                 if upto:
                     found = [id for id, _ in known.nearest(vector, most, known.within(scope))]
-                rows = tx.all(
-                    f"select t.id from item_texts t where t.user_no = :user and t.id{tx.among} union all select * from"
-                    f" (select t.id from item_texts t where t.user_no = :user and t.model = :model and t.id > :upto"
+                rows = tx.blobs(
+                    f"select {TEXT} from item_texts t where t.user_no = :user and t.id{tx.among} union all select * from"
+                    f" (select {TEXT} from item_texts t where t.user_no = :user and t.model = :model and t.id > :upto"
                     f"{scope.on('t')} order by {semantic._distance(tx)}, t.id limit :most) as fresh",
                     ids=tx.some(found), model=model, upto=upto, bits=_bits(vector), most=most, **scope.params,
-                )  # fmt: skip
+                )()  # fmt: skip
                 gone = set(found).difference(row[0] for row in rows)
                 # What is beyond may only be too new for this snapshot: another thread had a later one.
                 deleted = {id for id in gone if id <= settled}
                 if not deleted:
-                    return [row[0] for row in rows]
+                    return rows
                 known.drop(deleted)  # put again or deleted since
 
     def common(self, tx: Tx) -> frozenset[str]:
@@ -369,8 +378,11 @@ class _Search:
 
     def __init__(
         self, tx: Tx, texts: Texts, semantic: Semantic | None, scope: Scope, query: str, judge: Judge, now: int, settled: int,
+        checked: bool,
     ) -> None:  # fmt: skip
-        self._settled = settled
+        """`checked`: every item is read before it is ranked, because of a filter, of what expired, or of earlier pages. Else it
+        is read when it is shown: most are not."""
+        self._settled, self._checked = settled, checked
         self._tx, self._texts, self._semantic, self._scope, self._now = tx, texts, semantic, scope, now
         self._judge = judge
         self._question = understand(query)
@@ -380,17 +392,20 @@ class _Search:
         """Only with a filter: else a value is read when it is shown."""
         self.met_another_model = False
 
-    def found(self, vector: Any, limit: int, offset: int) -> list[Found]:
+    def found(self, vector: Any, limit: int, offset: int) -> list[Found] | None:
         """A page of all that is in scope, in one order. The best are looked for among the first few hundred candidates; what
-        more candidates add comes behind those, so that a later page never changes an earlier one."""
+        more candidates add comes behind those, so that a later page never changes an earlier one. None if something expired
+        is among what would be shown: then all is to be checked."""
         ordered: list[tuple[int, float]] = []
         seen: set[int] = set()
         words: Words | None = None
         is_coarse = self._semantic is not None and self._semantic.embedder.dimension < CLOSE
         for most in MOST[1:] if is_coarse else MOST:
-            proposed, is_all = self._proposed(vector, most)
-            texts = self._passing([id for id in proposed if id not in seen])
-            seen.update(proposed)
+            near_texts, by_words, is_all = self._proposed(vector, most)
+            texts = [text for text in near_texts if text[0] not in seen]
+            seen.update([text[0] for text in texts])
+            texts = self._passing([*texts, *self._read([id for id in by_words if id not in seen])])
+            seen.update(by_words)
             near: list[Near] = [NOWHERE] * len(texts)
             if vector is not None and self._semantic is not None:
                 near = _near(self._texts.model(self._semantic), vector, texts)
@@ -400,10 +415,12 @@ class _Search:
             if is_all or len(ordered) >= offset + limit:
                 break
         shown = ordered[offset : offset + limit]
-        if self._judge.is_open:
+        if not self._checked:
             if len(shown) == limit <= items.PAGE:
                 self._tx.ends()
-            self._rows.update({row[0]: row for row in items.some(self._tx, [id for id, _ in shown])})
+            self._rows = {row[0]: row for row in items.some(self._tx, [id for id, _ in shown]) if self._is_alive(row)}
+            if len(self._rows) < len(shown):
+                return None
         hits = [self._hit(id, score) for id, score in shown]
         if len(hits) < limit:
             hits += self._rest({id for id, _ in ordered}, limit - len(hits), max(0, offset - len(ordered)))
@@ -412,29 +429,30 @@ class _Search:
     def _ranked(
         self, texts: Sequence[Row], near: Sequence[Near], words: Words, before: Sequence[tuple[int, float]]
     ) -> list[tuple[int, float]]:  # fmt: skip
-        """(item, score), best first, of those that are not ranked yet."""
+        """(item, score), best first, of those that are not ranked yet; of equals, the one that was put last."""
         done = {id for id, _ in before}
-        best: dict[int, float] = {}
+        best: dict[int, tuple[float, int]] = {}
         for text, so_near, share in zip(texts, near, words.shares([text[1] for text in texts]), strict=True):
             item = text[4]
             if item not in done:
-                score = self._texts.score(share, *so_near)
-                best[item] = max(score, best.get(item, score))
-        ordered = sorted(best.items(), key=lambda pair: (-pair[1], -self._rows[pair[0]][9]))
-        return [(id, min(score, before[-1][1])) for id, score in ordered] if before else ordered
+                found = self._texts.score(share, *so_near), text[0]
+                best[item] = max(found, best.get(item, found))
+        ordered = sorted([(score, last, item) for item, (score, last) in best.items()], reverse=True)
+        most = before[-1][1] if before else math.inf
+        return [(item, min(score, most)) for score, _, item in ordered]
 
     def _hit(self, id: int, score: float) -> Found:
         row = self._rows[id]
         return Found(row, self._values.get(id) or items.load(row), score)
 
-    def _proposed(self, vector: Any, most: int) -> tuple[list[int], bool]:
-        """The ids of texts that words or meaning propose, and whether that is all there are."""
+    def _proposed(self, vector: Any, most: int) -> tuple[list[Row], list[int], bool]:
+        """The texts that meaning proposes, the ids of those that words do, and whether that is all there are."""
         asked = self._asking_words(most)
-        by_meaning: list[int] = []
+        by_meaning: list[Row] = []
         if self._semantic is not None and vector is not None:
             by_meaning = self._texts.nearest(self._tx, self._semantic, vector, self._scope, most, self._settled)
         by_words = asked()
-        return list(dict.fromkeys([*by_words, *by_meaning])), len(by_words) < most and len(by_meaning) < most
+        return by_meaning, by_words, len(by_words) < most and len(by_meaning) < most
 
     def _asking_words(self, most: int) -> Callable[[], list[int]]:
         """Who has words of the question; a server is asked with the next question."""
@@ -445,32 +463,31 @@ class _Search:
         asked = [form for term in asked for form in (term, *twins(term))]
         return self._tx.finding_words("item_words", dict.fromkeys(asked, 1), self._scope.tokens, most)
 
-    def _passing(self, ids: Sequence[int]) -> list[Row]:
-        """Of these texts the rows (id, text, model, vector, item) of those whose items are in scope and pass."""
-        passing: list[Row] = []
-        # Without a filter an item is read only if it is shown: a hundred of them may be long.
-        columns = items.RANKED if self._judge.is_open else items.COLUMNS
+    def _read(self, ids: Sequence[int]) -> list[Row]:
+        """Texts by their ids, as `TEXT` has them."""
+        found: list[Row] = []
         for start in range(0, len(ids), items.PAGE):
-            # Two questions by number: one that joins made Postgres, which knows no statistics of a new table, read all rows.
-            some = self._tx.some(ids[start : start + items.PAGE])
-            those = f"from item_texts{self._tx.by_id} where user_no = :user and id{self._tx.among}"
-            texts = self._tx.blobs(f"select id, text, model, vector, item {those}", ids=some)
-            # Where and how long is compared here: said in the statement, Postgres took the index on it and read all of it.
-            rows = self._tx.later(
-                f"select {columns} from items i{self._tx.by_id} where i.user_no = :user"
-                f" and i.id{self._tx.those(f'select item {those}')}",
-                ids=some,
-            )
-            for row in rows():
-                if not self._scope.holds(row[1]) or (row[10] is not None and row[10] <= self._now):
-                    continue
+            found += self._tx.blobs(
+                f"select {TEXT} from item_texts t{self._tx.by_id} where t.user_no = :user and t.id{self._tx.among}",
+                ids=self._tx.some(ids[start : start + items.PAGE]),
+            )()
+        return found
+
+    def _passing(self, texts: Sequence[Row]) -> list[Row]:
+        """Those that are in scope; if all is checked, those whose items pass."""
+        # Where and how long is compared here: said in the statement, Postgres took the index on it and read all of it.
+        inside = [text for text in texts if self._scope.holds(text[5])]
+        if not self._checked:
+            return inside
+        for row in items.some(self._tx, list({text[4] for text in inside}.difference(self._rows))):
+            if self._is_alive(row):
                 self._rows[row[0]] = row
                 if not self._judge.is_open:
                     self._values[row[0]] = self._judge.value(row)
-            for text in texts():
-                if text[4] in self._rows and (self._judge.is_open or self._values[text[4]] is not None):
-                    passing.append(text)
-        return passing
+        return [t for t in inside if t[4] in self._rows and (self._judge.is_open or self._values[t[4]] is not None)]
+
+    def _is_alive(self, row: Row) -> bool:
+        return row[10] is None or row[10] > self._now
 
     def _statistics(self, texts: Sequence[Row]) -> Statistics:
         """How rare a term is among the candidates: nobody else's items have a say in it."""
