@@ -17,7 +17,7 @@ import secrets
 import threading
 import time
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -108,9 +108,16 @@ def _block(sql: str, rows: int) -> bytes:
     return (head + values + each + conflict + rest).encode()
 
 
+FIND = "select id from find_{}(cast(:queries as tsquery[]), cast(:weights as bigint[]), cast(:needed as text[]), :most, :newest)"
+
+
 def _lexeme(term: str) -> str:
     """A term as far as a tsvector takes it: 2,046 bytes."""
     return term[:500]
+
+
+def _queries(terms: Iterable[str]) -> list[str]:
+    return ["'" + _lexeme(t).replace("\\", "\\\\").replace("'", "''") + "'" for t in terms]
 
 
 class PostgresTx:
@@ -208,28 +215,25 @@ class PostgresTx:
         self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /, *, newest: bool = False,
         memories: Collection[int] | None = None,
     ) -> list[int]:  # fmt: skip
-        return self._finding(table, anyof, allof, most, newest)()
-
-    def finding_words(
-        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /
-    ) -> Callable[[], list[int]]:
-        # With a plan for these very terms: one for any terms reads far more of a small table.
-        self._line.say(b"set local plan_cache_mode = force_custom_plan")
-        found = self._finding(table, anyof, allof, most, False)
-        self._line.say(b"set local plan_cache_mode to default")
-        return found
-
-    def _finding(
-        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, newest: bool
-    ) -> Callable[[], list[int]]:
-        queries = ["'" + _lexeme(t).replace("\\", "\\\\").replace("'", "''") + "'" for t in anyof]
-        rows = self.later(
-            f"select id from find_{table}(cast(:queries as tsquery[]), cast(:weights as bigint[]), cast(:needed as text[]),"
-            " :most, :newest)",
+        queries = _queries(anyof)
+        rows = self.all(
+            FIND.format(table),
             queries=[" | ".join(queries)] if newest else queries, weights=list(anyof.values())[: 1 if newest else None],
             needed=list(allof), most=most, newest=newest,
         )  # fmt: skip
-        return lambda: [row[0] for row in rows()]
+        return [row[0] for row in rows]
+
+    def finding_words(
+        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, select: str, /
+    ) -> Callable[[], list[Row]]:
+        # With a plan for these very terms: one for any terms reads far more of a small table.
+        self._line.say(b"set local plan_cache_mode = force_custom_plan")
+        rows = self.blobs(
+            select + self.those(FIND.format(table)),
+            queries=_queries(anyof), weights=list(anyof.values()), needed=list(allof), most=most, newest=False,
+        )  # fmt: skip
+        self._line.say(b"set local plan_cache_mode to default")
+        return rows
 
     def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:
         rows = self.all(

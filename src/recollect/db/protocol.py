@@ -103,9 +103,9 @@ class Tx(Protocol):
         ...
 
     def finding_words(
-        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /
-    ) -> Callable[[], list[int]]:
-        """`find_words` by weight, whose answer is read further on."""
+        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, select: str, /
+    ) -> Callable[[], list[Row]]:
+        """`find_words` by weight, and of those what `select` says, which ends where ids are to follow; read further on."""
         ...
 
     def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:

@@ -232,9 +232,9 @@ class SQLiteTx:
         return [id for id in found if id not in left_out][:most] if left_out else found
 
     def finding_words(
-        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, /
-    ) -> Callable[[], list[int]]:
-        return partial(self.find_words, table, anyof, allof, most)
+        self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, select: str, /
+    ) -> Callable[[], list[Row]]:
+        return lambda: self.all(select + self.among, ids=self.some(self.find_words(table, anyof, allof, most)))
 
     def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:
         self._write_out()

@@ -401,11 +401,9 @@ class _Search:
         words: Words | None = None
         is_coarse = self._semantic is not None and self._semantic.embedder.dimension < CLOSE
         for most in MOST[1:] if is_coarse else MOST:
-            near_texts, by_words, is_all = self._proposed(vector, most)
-            texts = [text for text in near_texts if text[0] not in seen]
-            seen.update([text[0] for text in texts])
-            texts = self._passing([*texts, *self._read([id for id in by_words if id not in seen])])
-            seen.update(by_words)
+            proposed, is_all = self._proposed(vector, most)
+            texts = self._passing([text for id, text in proposed.items() if id not in seen])
+            seen.update(proposed)
             near: list[Near] = [NOWHERE] * len(texts)
             if vector is not None and self._semantic is not None:
                 near = _near(self._texts.model(self._semantic), vector, texts)
@@ -445,33 +443,27 @@ class _Search:
         row = self._rows[id]
         return Found(row, self._values.get(id) or items.load(row), score)
 
-    def _proposed(self, vector: Any, most: int) -> tuple[list[Row], list[int], bool]:
-        """The texts that meaning proposes, the ids of those that words do, and whether that is all there are."""
+    def _proposed(self, vector: Any, most: int) -> tuple[dict[int, Row], bool]:
+        """The texts that words or meaning propose, by id, and whether that is all there are."""
         asked = self._asking_words(most)
         by_meaning: list[Row] = []
         if self._semantic is not None and vector is not None:
             by_meaning = self._texts.nearest(self._tx, self._semantic, vector, self._scope, most, self._settled)
         by_words = asked()
-        return by_meaning, by_words, len(by_words) < most and len(by_meaning) < most
+        proposed = {text[0]: text for text in (*by_words, *by_meaning)}
+        return proposed, len(by_words) < most and len(by_meaning) < most
 
-    def _asking_words(self, most: int) -> Callable[[], list[int]]:
+    def _asking_words(self, most: int) -> Callable[[], list[Row]]:
         """Who has words of the question; a server is asked with the next question."""
         if not self._asked:
             return list
         common = self._texts.common(self._tx)
         asked = [term for term in self._asked if term not in common] or self._asked
         asked = [form for term in asked for form in (term, *twins(term))]
-        return self._tx.finding_words("item_words", dict.fromkeys(asked, 1), self._scope.tokens, most)
-
-    def _read(self, ids: Sequence[int]) -> list[Row]:
-        """Texts by their ids, as `TEXT` has them."""
-        found: list[Row] = []
-        for start in range(0, len(ids), items.PAGE):
-            found += self._tx.blobs(
-                f"select {TEXT} from item_texts t{self._tx.by_id} where t.user_no = :user and t.id{self._tx.among}",
-                ids=self._tx.some(ids[start : start + items.PAGE]),
-            )()
-        return found
+        return self._tx.finding_words(
+            "item_words", dict.fromkeys(asked, 1), self._scope.tokens, most,
+            f"select {TEXT} from item_texts t{self._tx.by_id} where t.user_no = :user and t.id",
+        )  # fmt: skip
 
     def _passing(self, texts: Sequence[Row]) -> list[Row]:
         """Those that are in scope; if all is checked, those whose items pass."""
