@@ -338,6 +338,29 @@ def test_pausing_is_seen_by_the_next_hook(run: Run, project: Path, own_store: Pa
     assert "recording, injection, extraction" in run("hooks", "pause").out
 
 
+def test_pausing_means_the_store_that_the_hooks_were_installed_for(
+    run: Run, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It said "Paused" of the folder that the settings name, and recording went on in the one that the hooks name."""
+    monkeypatch.delenv("RECOLLECT_DATA_DIR")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    folder = tmp_path / "my data"
+    assert run("--data-dir", str(folder), "hooks", "install", "claude-code", "--yes").code == 0
+    table = json.loads((project / ".claude" / "settings.local.json").read_text())["hooks"]
+    command = table["Stop"][0]["hooks"][0]["command"]
+    start(command, event("UserPromptSubmit", prompt="Heard."))
+    assert run("hooks", "pause", "recording", "--json").json == {"paused": ["recording"]}
+    start(command, event("UserPromptSubmit", prompt="Unheard."))
+    status = run("hooks", "status", "--json").json
+    assert status["store"] == str(folder / "chat.db") and status["paused"] == ["recording"]
+    assert status["places"][1]["state"] == f"{len(EVENTS)} of {len(EVENTS)} events"
+    assert run("hooks", "resume", "--json").json == {"paused": []}
+    start(command, event("UserPromptSubmit", prompt="Heard again."))
+    with recollect.open(folder / "chat.db") as store:
+        assert [m.text for m in store.messages(SESSION)] == ["Heard.", "Heard again."]
+
+
 def test_a_prompt_loads_little(run: Run, project: Path, own_store: Path) -> None:
     """Start-up time as a list of modules: a clock would depend on the machine."""
     start(installed(run, project), event("UserPromptSubmit", prompt="I prefer oak."))  # the first makes the file

@@ -4,9 +4,11 @@ The settings are the user's own file. It is read as it is, changed only where ou
 written in one move; what cannot be understood is not touched. The hooks themselves are in `recollect.hooks`.
 """
 
+import itertools
 import json
 import math
 import os
+import shlex
 import stat
 import time
 from pathlib import Path
@@ -77,7 +79,7 @@ def _run(s: Session, action: str | None, names: list[str], project: bool, user: 
     if not names:
         raise InvalidInput(f"hooks {action}: say for which agent, as in `recollect hooks {action} {claude_code.NAME}`.")
     if action == "status":
-        _status(s)
+        _status(_recording(s)[0])
         return
     file = _user_file() if user else _project_file()
     if action == "install":
@@ -107,6 +109,32 @@ def _project() -> Path:
 def _project_file() -> Path:
     """The one that is not shared: it names this machine's Python, and recording is everyone's own choice."""
     return _project() / ".claude" / "settings.local.json"
+
+
+def _recording(s: Session) -> list[Session]:
+    """The stores that hooks record in here, those of this project first, as they were installed. What is said on this command
+    line or in this shell is meant instead, and where none are installed there is nothing else."""
+    places = ("database", "data_dir")
+    if s.given_settings().keys() & places or any(os.environ.get(f"RECOLLECT_{name.upper()}") for name in places):
+        return [s]
+    found: dict[tuple[str | None, ...], Session] = {}
+    for file in (_project_file(), _user_file()):
+        try:
+            commands = hooks.installed(Settings.read(file).content).values()
+            said = [_said(command) for some in commands for command in some]
+        except (Refused, OSError, ValueError):  # not ours to read: `status` says so
+            continue
+        for where, whose, folder in said:
+            if (where, whose, folder) not in found:
+                found[where, whose, folder] = Session(where, whose, Path(folder) if folder else None, s.json)
+    return list(found.values()) or [s]
+
+
+def _said(command: str) -> tuple[str | None, str | None, str | None]:
+    """Store, user and folder that an installed command names."""
+    words = shlex.split(command)
+    given = dict(itertools.pairwise(words))
+    return given.get("--database"), given.get("--user"), given.get("--data-dir")
 
 
 # -- what is done
@@ -214,7 +242,10 @@ def _pause(s: Session, names: list[str], *, on: bool) -> None:
     unknown = [name for name in names if name not in hooks.PARTS]
     if unknown:
         raise InvalidInput(f"There is no {unknown[0]!r} to pause: choose from {', '.join(hooks.PARTS)}.")
-    off = hooks.pause(config.data_dir(s.settings), names or hooks.PARTS, on=on)
+    folders = {config.data_dir(one.settings): None for one in _recording(s)}
+    off: tuple[str, ...] = ()
+    for folder in folders:
+        off = hooks.pause(folder, names or hooks.PARTS, on=on)
     if s.json:
         output.emit({"paused": off})
     else:
