@@ -36,7 +36,7 @@ help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(RUN_STAMP)  ## the application in the browser, with the HTTP sidecar beside it, on ./data (Ctrl-C ends both)
-	@RECOLLECT_DATA_DIR='$(CURDIR)/data'; export RECOLLECT_DATA_DIR; exec $(VENV)/bin/recollect app --serve $(ARGS)
+	@RECOLLECT_DATA_DIR="$$PWD/data"; export RECOLLECT_DATA_DIR; exec $(VENV)/bin/recollect app --serve $(ARGS)
 
 test: $(DEV_STAMP) $(if $(wildcard tests/browser/test_*.py),browser)  ## every test, on SQLite and on a real Postgres that it starts itself
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)

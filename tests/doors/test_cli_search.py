@@ -408,3 +408,32 @@ def test_times_are_read() -> None:
     assert locomo.moment("1:56 pm on 8 May, 2023") == 1_683_554_160_000
     assert locomo.moment("2023-05-08T13:56:00") == 1_683_554_160_000
     assert locomo.moment(5) == 5
+
+
+def test_what_earlier_commands_left_is_learned_and_embedded_before_it_is_asked_for(run: Run) -> None:
+    """Each command ended before its background work was done: nothing was remembered, and nothing found by meaning, for ever."""
+    pytest.importorskip("wordllama")
+    run("new", "--id", "c")
+    run("append", "c", "Remember that I like tea")
+    assert "Likes tea" in run("memories").out
+    run("append", "c", "The car makes a strange noise")
+    found = run("search", "vehicle trouble").out
+    assert "strange noise" in found and "Other branches" not in found
+
+
+def test_who_looks_under_the_wrong_name_is_told(run: Run, own_store: Path) -> None:
+    with recollect.open(own_store, user="alex") as store:
+        store.append(store.create("mine").id, role="user", text="I prefer dark mode")
+    for command in (("search", "dark mode"), ("conversations",), ()):
+        said = " ".join(run(*command).out.split())
+        assert "conversations of alex, none of local" in said and "-u alex" in said, command
+    assert "none of" not in run("-u", "alex", "search", "dark mode").out
+
+
+def test_no_hint_leads_the_demo_into_a_store_of_ones_own(run: Run, tmp_path: Path) -> None:
+    mine = str(tmp_path / "mine.db")
+    run("-d", mine, "new")
+    assert run("-d", mine, "delete", "@").code == 0
+    for command in ((), ("conversations",)):
+        said = run("-d", mine, *command).out
+        assert "recollect demo" in said and "mine.db demo" not in said

@@ -11,6 +11,7 @@ from ..errors import InvalidInput, NotFound
 from ..model import Conversation
 from . import output
 from .session import (
+    DEMO,
     BranchName,
     ConversationId,
     ExactConversationId,
@@ -88,8 +89,9 @@ def _nothing(s: Session, workspace: str | None, cursor: str | None, deleted: boo
         )
     else:
         output.line(f"No conversations yet for {s.settings.user} in {s.location}.")
+        s.hint_at_others()
         output.show(output.tries([
-            (s.command("demo"), "record a week of conversations to look around in"),
+            (DEMO, "record a week of conversations to look around in, in a store of its own"),
             (s.command("new", "My first"), "start one, and print its id"),
         ]))  # fmt: skip
 

@@ -77,6 +77,7 @@ def recall(
 ) -> None:  # fmt: skip
     """Find the memories that answer a question, best first."""
     asked = question_of(question)
+    s.catch_up()
     hits = s.store.recall(
         asked, kinds=split(kinds, MEMORY_KINDS), tags=split(tag), min_importance=min_importance,
         since=since_when(since), conversation=None if conversation is None else s.find(conversation).id,
@@ -126,6 +127,7 @@ def listed(
         if as_of is not None and as_of.isdigit() and conversation is not None
         else since_when(as_of, "--as-of")
     )
+    s.catch_up()
     found = s.store.memories(
         kinds=split(kinds, MEMORY_KINDS), tags=split(tag), state=None if state == "all" else state, scope=scope,
         conversation=None if conversation is None else s.find(conversation).id, branch=branch, workspace=workspace, as_of=at,

@@ -16,7 +16,7 @@ from ..errors import InvalidInput, NotFound
 from ..model import KINDS, MEMORY_KINDS, Hit
 from ..search.tokens import terms, twins
 from . import output
-from .session import Session, command, complete_conversation, read_stdin
+from .session import DEMO, Session, command, complete_conversation, read_stdin
 from .store import since_when
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ def search(
         "conversation": None if conversation is None else s.find(conversation).id,
         "kinds": split(kinds, (*KINDS, *MEMORY_KINDS)), "since": since_when(since), "until": since_when(until, "--until"),
     }  # fmt: skip
+    s.catch_up()
     hits = s.store.search(asked, branch=branch, limit=limit, explain=explain, **scope)
     if s.json:
         output.emit(hits)
@@ -137,6 +138,7 @@ def context(
     why: Annotated[bool, typer.Option("--why", help="Show below it why each piece is there and what it costs.")] = False,
 ) -> None:  # fmt: skip
     """Print the best evidence for a prompt within a token budget, as it would be handed to a model."""
+    s.catch_up()
     found = s.store.context(
         question_of(prompt), budget=budget, workspace=workspace, sensitive=sensitive, max_memories=memories,
         max_excerpts=excerpts, why=why, conversation=None if conversation is None else s.find(conversation).id,
@@ -304,10 +306,11 @@ def nothing(s: Session, question: str, verb: str, *, narrowed: bool) -> None:
     said = output.one_line(question, 60)
     if not s.is_there:
         output.line(f"There is nothing in {s.location} yet.")
-        output.show(output.tries([(s.command("demo"), "record a week of conversations to look around in")]))
+        output.show(output.tries([(DEMO, "record a week of conversations to look around in, in a store of its own")]))
         return
     output.line(f"Nothing found for “{said}”{' with these filters' if narrowed else ''}.")
     tries = [(s.command(verb, said), "the same everywhere")] if narrowed else []
+    s.hint_at_others()
     if not s.settings.semantic:
         output.line("Only words were compared: search by meaning is off in the settings (`semantic`).", style="dim")
     else:

@@ -17,7 +17,7 @@ import typer
 
 from .. import config, store
 from ..config import Settings
-from ..errors import ConversationDeleted, InvalidInput, NotFound
+from ..errors import ConversationDeleted, InvalidInput, NotFound, RecollectError
 from ..model import Conversation
 from ..store import Store
 from . import output
@@ -63,6 +63,11 @@ DataDir = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="One JSON document on stdout instead of text; times in milliseconds UTC.")
 ]
+
+
+DEMO = "recollect demo"
+"""For a hint: with the store of the one who reads it, it would record there."""
+FEW_JOBS, FEW_TEXTS = 50, 2_000  # done in a second
 
 
 class Session:
@@ -121,11 +126,39 @@ class Session:
             if self.is_there or self._creates:
                 self._store = Store.open(self._given[0], settings=self.settings)
             elif self.named:
-                raise NotFound(f"There is no store at {self.where}. `recollect new` would make one there.")
+                raise NotFound(f"There is no store at {self.where}. `{self.command('new')}` would make one there.")
             else:
                 # Nothing was recorded yet: an empty store in memory answers like the one that is not there.
                 self._store = Store.open(":memory:", settings=self.settings)
         return self._store
+
+    def catch_up(self) -> None:
+        """Learn and embed what earlier commands left: each ended before that was done, and who asks now wants to find it. If it
+        is much, it is only said how."""
+        if not self.is_there:
+            return
+        from .. import jobs
+
+        waiting = self.store._read(jobs.counts)
+        queued, texts = waiting.get("queued", 0), waiting.get("to_embed", 0)
+        if queued and queued <= FEW_JOBS and texts <= FEW_TEXTS:
+            try:
+                self.store.settle()
+            except RecollectError:
+                pass  # a store that cannot be written to can still be read
+        elif queued:
+            output.hint(f"There is more to be learned from it: {self.command('settle')}")
+
+    def hint_at_others(self) -> None:
+        """For who looks in the right place under the wrong name. Of a file alone: on a server, people do not see each other."""
+        if isinstance(self.where, Path) and self.is_there and not self.store.conversations(limit=1):
+            others = [name for name in self.store._db.users() if name != self.settings.user]
+            if others:
+                database, _, folder = self._given
+                command = Session(database, others[0], folder).command("conversations")
+                more = f" and {len(others) - 1:,} more" if len(others) > 1 else ""
+                name = output.clean(others[0])
+                output.line(f"This store holds conversations of {name}{more}, none of {self.settings.user}: {command}")
 
     def _let_ask(self) -> None:
         """At a terminal a person may be asked for the key: by whatever opens a file, here and below."""

@@ -14,7 +14,7 @@ from .. import config, ids
 from ..errors import InvalidInput, NewerSchema, Unavailable
 from ..model import StatRow, Stats
 from . import output
-from .session import Session, command, where_shown
+from .session import DEMO, Session, command, where_shown
 
 PANEL = "The store"
 GROUPS = ("day", "kind", "tool", "agent", "model", "workspace")
@@ -42,11 +42,7 @@ def overview(s: Session) -> None:
         if found.last_at is not None:
             about.append(("newest", output.when(found.last_at)))
     output.show(output.facts(about), "")
-    tries = [
-        ("chat", "talk, here in the terminal"),
-        ("demo", "record a week of conversations to look around in, in a store of its own"),
-        ("new", "start a conversation"),
-    ]
+    tries = [("chat", "talk, here in the terminal"), ("new", "start a conversation")]
     if found.conversations:
         tries = [
             ("chat", "talk, here in the terminal; chat -c @ goes on with the newest"),
@@ -56,10 +52,12 @@ def overview(s: Session) -> None:
             ("replay @", "every event of it, tools and reasoning included"),
             ("stats --by day", "how much happened when"),
         ]
-    output.show(
-        "Try",
-        output.tries([(f"{s.command()} {words}", what) for words, what in [*tries, ("--help", "everything else")]]),
-    )
+    else:
+        s.hint_at_others()
+    commands = [(f"{s.command()} {words}", what) for words, what in [*tries, ("--help", "everything else")]]
+    if not found.conversations:
+        commands.insert(1, (DEMO, "record a week of conversations to look around in, in a store of its own"))
+    output.show("Try", output.tries(commands))
 
 
 def _holds(found: Stats) -> str:
