@@ -7,9 +7,11 @@ fails is tried again later and later, and after the last try stays visible with 
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 import time
+import weakref
 from collections import deque
 
 from . import ids
@@ -40,6 +42,8 @@ PAUSE_SECONDS = 0.025
 PATIENCE_SECONDS = 10.0
 STOP_SECONDS = 2.0
 """How long closing waits for a part of long work; then it is left to end with the process."""
+END_SECONDS = 30.0
+"""The same of the process itself: what is left then would take it down."""
 REST = 9
 """As long as callers stay in a hurry beyond that, it rests so many times as long as it works."""
 
@@ -297,6 +301,7 @@ class Worker:
             if self._thread is None and not self._stopping:
                 self._thread = threading.Thread(target=self._serve, name="recollect-jobs", daemon=True)
                 self._thread.start()
+                _working.add(self)
             due = now + delay_ms / 1000
             if due >= self._due:
                 return  # it will be awake by then
@@ -368,8 +373,18 @@ class Worker:
                 # The database is away, busy or full: the jobs are in it and wait. Callers meet the error themselves.
                 break
 
-    def stop(self) -> None:
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
         self._stopping = True
         if self._pid == os.getpid() and self._thread is not None:
             self._wake.set()
-            self._thread.join(STOP_SECONDS)
+            self._thread.join(seconds)
+
+
+_working: weakref.WeakSet[Worker] = weakref.WeakSet()
+
+
+@atexit.register
+def _end() -> None:
+    """Who leaves without closing a store: see `give_way`. What waits is in the store, and is done by whoever opens it next."""
+    for worker in list(_working):
+        worker.stop(END_SECONDS)

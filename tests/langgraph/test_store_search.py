@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
@@ -194,6 +195,45 @@ def test_a_model_that_does_not_answer_costs_no_item_and_catches_up(opener: Opene
     assert keys(memory.search(("f",), query="car", limit=1)) == ["car"]
 
 
+def test_what_a_model_missed_is_embedded_although_all_was_complete_before(opener: Opener) -> None:
+    """That it was complete was remembered for ever: a question that shares no word with the text never found it."""
+    model = Model(synonyms={"automobile": "car"})
+    memory = opener(index=index(model, fields=["content"]))
+    memory.put(("f",), "cat", {"content": "feeds three cats"})
+    assert keys(memory.search(("f",), query="cats")) == ["cat"]
+    model.fails = True
+    memory.put(("f",), "car", {"content": "drives an automobile"})
+    model.fails = False
+    assert keys(memory.search(("f",), query="car", limit=1)) == ["car"]
+
+
+def test_two_that_measure_differently_take_turns_in_one_store(opener: Opener) -> None:
+    """Each embeds anew what the other left; one of them found nothing by meaning from then on."""
+    by_angle = opener(index=index(Model(synonyms={"automobile": "car"}), fields=["content"]))
+    by_length = opener(index=index(Model(synonyms={"automobile": "car"}), fields=["content"], distance_type="l2"))
+    for i, name in enumerate(("car", "cat", "tea")):
+        by_angle.put(("f",), name, {"content": ("drives an automobile", "feeds three cats", "drinks tea")[i]})
+    for memory in (by_angle, by_length, by_angle, by_length, by_angle):
+        found = memory.search(("f",), query="car")
+        assert found[0].key == "car" and all(item.score is not None for item in found)
+
+
+def test_a_question_is_embedded_as_one(opener: Opener) -> None:
+    """Some models want a question otherwise than what answers it; it was embedded as if it stood in the store."""
+
+    class TwoSided(Embeddings):
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            return [[1.0, 0.0] if "left" in text else [0.0, 1.0] for text in texts]
+
+        def embed_query(self, text: str) -> list[float]:
+            return [0.0, 1.0]
+
+    memory = opener(index={"embed": TwoSided(), "dims": 2, "fields": ["content"]})
+    memory.put(("f",), "left", {"content": "to the left"})
+    memory.put(("f",), "right", {"content": "to the east"})
+    assert keys(memory.search(("f",), query="on the left of it, or where"))[0] == "right"
+
+
 def test_another_model_embeds_anew(opener: Opener, url: str) -> None:
     memory = opener(index=index(Model(), fields=["content"]))
     memory.batch([PutOp(("f",), str(i), {"content": f"the vehicle number {i}"}) for i in range(300)])
@@ -262,6 +302,36 @@ def test_the_length_of_a_vector_counts_where_the_distance_says_so(
     found = memory.search(("f",), query="where")
     assert {item.key: item.score for item in found} == pytest.approx(expected, abs=1e-3)
     assert keys(found) == list(expected)
+
+
+@pytest.mark.parametrize("distance", ["inner_product", "l2"])
+def test_who_is_long_is_found_among_many_that_are_nearer_in_direction(opener: Opener, distance: str) -> None:
+    """Candidates are told by direction: the hundred nearest were all that was looked at."""
+    dims, asked = 128, 1.0 if distance == "inner_product" else 10.0
+
+    def leaning(cosine: float, length: float, seed: int) -> list[float]:
+        """Of such an angle with the question, which is the first axis."""
+        rest = [random.Random(seed * dims + i).gauss(0, 1) for i in range(dims - 1)]
+        scale = math.sqrt((1 - cosine**2) / sum(x * x for x in rest))
+        return [length * cosine, *(length * scale * x for x in rest)]
+
+    vectors = {f"doc{i}": leaning(0.9, 1, i) for i in range(150)}
+    vectors |= {
+        "best": leaning(0.5, 10, 999) if asked == 1 else leaning(0.7, 7, 999),
+        "zebra": [asked] + [0.0] * (dims - 1),
+    }
+    memory = opener(
+        index={
+            "embed": lambda texts: [vectors[t] for t in texts],
+            "dims": dims,
+            "fields": ["t"],
+            "distance_type": distance,
+        }
+    )
+    memory.batch([PutOp(("f",), name, {"t": name}) for name in vectors if name != "zebra"])
+    found = memory.search(("f",), query="zebra", limit=3)
+    assert found[0].key == "best"
+    assert found[0].score == pytest.approx(5.0 if asked == 1 else -math.sqrt(51), abs=0.01)
 
 
 def test_another_distance_embeds_anew(opener: Opener) -> None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
-from graphs import asking, chat, deltas, say, thread, two_steps
+from graphs import asking, chat, deltas, echo, say, thread, two_steps
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from langchain_core.messages import RemoveMessage
 from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from recollect.errors import AlreadyExists, ConversationDeleted, Erased, InvalidInput, NotFound
 from recollect.langgraph import Saver
@@ -160,6 +166,57 @@ def test_an_erasure_leaves_a_receipt_that_counts_the_state(saver: Saver) -> None
     assert receipt.counts["checkpoints"] == 3
     assert receipt.counts["checkpoint_writes"] > 0
     assert receipt.counts["events"] == 2
+
+
+def test_a_graph_may_take_all_messages_out(saver: Saver) -> None:
+    """`/clear`, as LangGraph has it: an empty list was an AssertionError."""
+
+    def answer(state: Any) -> dict[str, Any]:
+        if state["messages"][-1].content == "/clear":
+            return {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES)]}
+        return echo(state)
+
+    graph = chat(saver, answer)
+    graph.invoke(say("hello"), thread())
+    assert graph.invoke(say("/clear"), thread())["messages"] == []
+    assert graph.get_state(thread()).values == {"messages": []}
+    graph.invoke(say("again", "m"), thread())
+    assert contents(graph.get_state(thread()).values) == ["again", "you said: again"]
+    graph.update_state(thread(), {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES)]})
+    assert graph.get_state(thread()).values == {"messages": []}
+
+
+def test_many_who_read_one_thread_at_once_read_it_whole(url: str) -> None:
+    """What one of them was still reading was taken by another for all there: a bare KeyError in one of ten."""
+    with Saver(url, user="alex", background=False) as ours, Saver(url, user="alex", background=False) as another:
+        reading, writing = chat(ours), chat(another)
+        for turn in range(12):
+            writing.invoke({"messages": [("user", f"{turn} {i} {'x' * 300}") for i in range(40)]}, thread())
+            with ThreadPoolExecutor(4) as pool:
+                found = list(pool.map(lambda _: len(reading.get_state(thread()).values["messages"]), range(4)))
+            assert found == [41 * (turn + 1)] * 4
+
+
+UNCLOSED = """
+import sys, time
+from langgraph.graph import START, MessagesState, StateGraph
+from recollect.langgraph import Saver
+
+graph = StateGraph(MessagesState).add_node("answer", lambda state: {"messages": [("ai", "yes")]}).add_edge(START, "answer")
+said = [("user", f"m{j} " + " ".join(f"word{j * k % 997}" for k in range(300))) for j in range(1500)]
+graph.compile(checkpointer=Saver(sys.argv[1])).invoke({"messages": said}, {"configurable": {"thread_id": "t"}})
+time.sleep(0.1)
+"""
+
+
+def test_a_program_that_does_not_close_its_saver_ends_well(tmp_path: Path) -> None:
+    """The background thread was inside C++ when Python ended, and took the process down with it: exit code 134."""
+    for i in range(3):
+        where = str(tmp_path / f"{i}.db")
+        ended = subprocess.run([sys.executable, "-c", UNCLOSED, where], capture_output=True, timeout=120, check=False)
+        assert ended.returncode == 0, ended.stderr
+        with Saver(where) as saver:
+            assert len(chat(saver).get_state(thread()).values["messages"]) == 1501
 
 
 def test_clear_clears_both(saver: Saver, raw: Any) -> None:

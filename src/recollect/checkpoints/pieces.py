@@ -296,16 +296,20 @@ def _asking(tx: Tx, no: int, columns: str, keys: Sequence[bytes]) -> list[Callab
 
 
 def collect(tx: Tx, no: int, wanted: Iterable[bytes], have: Have) -> None:
-    """Read pieces, and what they refer to, into `have`."""
+    """Read pieces, and what they refer to, into `have`. Other threads read there too: whatever is in it has all that is below
+    it in it already, so what was found last goes in first."""
+    new: Have = {}
     asked = [key for key in dict.fromkeys(wanted) if key not in have]
     while asked:
         for key, type, data in by_keys(tx, no, asked):
-            have[key] = (type, data)
+            new[key] = (type, data)
         following: dict[bytes, None] = {}
         for key in asked:
-            if key not in have:
+            if key not in new:
                 raise Damaged(f"A value of a graph's state is missing. {DAMAGED}")
-            type, data = have[key]
+            type, data = new[key]
             if type in (LIST, GROUP):
-                following |= dict.fromkeys(inner for inner in keys_in(data) if inner not in have)
+                following |= dict.fromkeys(inner for inner in keys_in(data) if inner not in have and inner not in new)
         asked = list(following)
+    for key in reversed(new):
+        have[key] = new[key]

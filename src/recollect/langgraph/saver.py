@@ -314,7 +314,7 @@ class Saver(Threads):
             if channel in values:
                 said = messages.as_messages(values[channel])
                 new = list(range(len(said)))
-                if packed is not None and len(packed.parts) == len(said) and previous is not None:
+                if packed is not None and said and len(packed.parts) == len(said) and previous is not None:
                     new = pieces.news(packed, previous.tops.get(channel, frozenset()))
                     if not all(m.id for m in said):  # what is said twice has one key: its place tells
                         often = Counter(packed.parts)

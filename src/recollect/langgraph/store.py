@@ -11,9 +11,9 @@ import functools
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import (
@@ -46,6 +46,8 @@ from ..store import Store
 
 if TYPE_CHECKING:
     from ..db import Tx
+
+T = TypeVar("T")
 
 __all__ = ["MemoryStore"]
 
@@ -492,24 +494,27 @@ class _Awaited(Embeddings):
         self.model = model
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        made: list[Any] = []
+        return self._awaited(lambda: self.model.aembed_documents(texts))
+
+    def embed_query(self, text: str) -> list[float]:
+        return self._awaited(lambda: self.model.aembed_query(text))
+
+    def _awaited(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        made: list[T] = []
+        failed: list[BaseException] = []
 
         def run() -> None:
             try:
-                made.append(asyncio.run(self.model.aembed_documents(texts)))
+                made.append(asyncio.run(call()))
             except BaseException as e:
-                made.append(e)
+                failed.append(e)
 
         thread = threading.Thread(target=run, name="recollect-embed")
         thread.start()
         thread.join()
-        if isinstance(made[0], BaseException):
-            raise made[0]
-        found: list[list[float]] = made[0]
-        return found
-
-    def embed_query(self, text: str) -> list[float]:
-        return self.embed_documents([text])[0]
+        if failed:
+            raise failed[0]
+        return made[0]
 
 
 def _semantic(store: Store, model: Embeddings, given: Mapping[str, Any]) -> Any:

@@ -76,20 +76,27 @@ def adapt(model: Any, settings: Settings | None = None) -> Embedder:
 
 def from_langchain(model: Any, *, name: str | None = None, url: str | None = None) -> Embedder:
     """A LangChain `Embeddings`. `url` is where it goes, for one that asks a server and does not say which."""
-    return _Adapter(name or _name(model), lambda texts: model.embed_documents(list(texts)), None, model, url)
+    return _Adapter(
+        name or _name(model), lambda texts: model.embed_documents(list(texts)), None, model, url,
+        ask=getattr(model, "embed_query", None),
+    )  # fmt: skip
 
 
 def from_llama_index(model: Any, *, name: str | None = None, url: str | None = None) -> Embedder:
     """A LlamaIndex `BaseEmbedding`; `url` as for LangChain."""
-    return _Adapter(name or _name(model), lambda texts: model.get_text_embedding_batch(list(texts)), None, model, url)
+    return _Adapter(
+        name or _name(model), lambda texts: model.get_text_embedding_batch(list(texts)), None, model, url,
+        ask=getattr(model, "get_query_embedding", None),
+    )  # fmt: skip
 
 
 def from_sentence_transformers(model: Any, *, name: str | None = None) -> Embedder:
     """A sentence-transformers model (or anything with its `encode`)."""
     ask = getattr(model, "get_sentence_embedding_dimension", None) or getattr(model, "get_embedding_dimension", None)
     return _Adapter(
-        name or _name(model), lambda texts: model.encode(list(texts), show_progress_bar=False), ask and ask(), model
-    )
+        name or _name(model), lambda texts: model.encode(list(texts), show_progress_bar=False), ask and ask(), model,
+        ask=getattr(model, "encode_query", None),
+    )  # fmt: skip
 
 
 class _Adapter:
@@ -99,10 +106,11 @@ class _Adapter:
 
     def __init__(
         self, name: str, embed: Callable[[Sequence[str]], Any], dimension: int | None, model: Any = None,
-        url: str | None = None,
+        url: str | None = None, ask: Callable[[str], Any] | None = None,
     ) -> None:  # fmt: skip
         self.name, self.model, self.url = name, model, url
         self._embed = embed
+        self._ask = ask
         self._dimension = dimension
 
     @property
@@ -112,8 +120,15 @@ class _Adapter:
         return self._dimension
 
     def embed(self, texts: Sequence[str], /) -> Any:
+        return self._asked(self._embed, texts)
+
+    def embed_question(self, text: str, /) -> Any:
+        """As the model wants what is asked, where it tells that from what is found."""
+        return self.embed([text])[0] if self._ask is None else self._asked(self._ask, text)
+
+    def _asked(self, call: Callable[[Any], Any], given: Any) -> Any:
         try:
-            return self._embed(texts)
+            return call(given)
         except Exception as e:
             raise EmbeddingFailed(f"The embedder {self.name!r} failed: {type(e).__name__}: {e}") from e
 

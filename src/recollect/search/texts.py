@@ -64,11 +64,11 @@ class Texts:
     def __init__(self, semantic: Callable[[], Semantic | None], distance: str = "cosine") -> None:
         self._semantic = semantic
         self._distance = distance
-        self._whole = distance in ("l2", "inner_product")
+        self.is_whole = distance in ("l2", "inner_product")
         """Whether vectors are kept as long as the model made them: by these distances a longer one is another one."""
         self._signatures: dict[int, Any] = {}
-        self._complete: set[int] = set()
-        """Users all of whose texts had vectors when that was last looked at; a candidate without one says that it is over."""
+        self._complete: dict[int, float] = {}
+        """When it was last seen that all texts of a user have vectors of this model. Another process may write others."""
         self._common: dict[int, tuple[int, frozenset[str]]] = {}
         self._lock = threading.Lock()
         self._settled = 0
@@ -81,10 +81,11 @@ class Texts:
         semantic = self._semantic() if texts else None
         if semantic is None:
             return
-        embed = semantic.embed_whole if self._whole else semantic.embed
+        embed = semantic.embed_whole if self.is_whole else semantic.embed
         try:
             made = embed([t.text for t in texts])
         except EmbeddingFailed:
+            self._complete.clear()
             return
         import numpy as np
 
@@ -122,24 +123,30 @@ class Texts:
             brief = bool(judge.needles) or (judge.is_open and not offset)
             return db.read(user, lambda tx: _unranked(tx, scope, judge, limit, offset, now), brief=brief)
         semantic = self._semantic()
-        vector = self._question(semantic, query) if semantic is not None else None
+        vector = None
+        if semantic is not None:
+            vector = semantic.question_whole(query) if self.is_whole else semantic.question(query)
 
         settled = self._settle(db) if semantic is not None else 0
-        must_wait = vector is not None
+        must_wait, began = vector is not None, time.monotonic()
         checked = bool(offset) or not judge.is_open
 
         def read(tx: Tx) -> list[Found] | None:
             nonlocal must_wait
-            if semantic is not None and must_wait and tx.user not in self._complete:
+            is_known = must_wait and began - self._complete.get(tx.user, -math.inf) <= SETTLE_SECONDS
+            if semantic is not None and must_wait and not is_known:
                 if _waiting(tx, self.model(semantic), 1):
                     return None
-                self._complete.add(tx.user)
+                self._complete[tx.user] = began
             must_wait = False
             given = semantic if vector is not None else None
             one = _Search(tx, self, given, scope, query, judge, now, settled, checked)
             found = one.found(vector, limit, offset)
             if one.met_another_model:
-                self._complete.discard(tx.user)
+                self._complete.pop(tx.user, None)
+                if is_known:  # and is so no more
+                    must_wait = True
+                    return None
             return found
 
         while (found := db.read(user, read)) is None:
@@ -247,16 +254,7 @@ class Texts:
 
     def model(self, semantic: Semantic) -> str:
         """What vectors are known by: those of one name can be compared."""
-        return f"{semantic.embedder.name}/{semantic.embedder.dimension}{'/whole' if self._whole else ''}"
-
-    def _question(self, semantic: Semantic, query: str) -> Any:
-        """The vector of a question; None when the model does not answer: the search goes on by words."""
-        if not self._whole:
-            return semantic.question(query)
-        try:
-            return semantic.embed_whole([query])[0]
-        except EmbeddingFailed:
-            return None
+        return f"{semantic.embedder.name}/{semantic.embedder.dimension}{'/whole' if self.is_whole else ''}"
 
     def score(self, words: float, cosine: float | None, length: float, asked: float) -> float:
         """On the scale that was asked for: the cosine; or of the text's vector, which is so long, and of the question's, which
@@ -391,6 +389,7 @@ class _Search:
         self._values: dict[int, dict[str, Any] | None] = {}
         """Only with a filter: else a value is read when it is shown."""
         self.met_another_model = False
+        """Or may have: there is nothing of this one."""
 
     def found(self, vector: Any, limit: int, offset: int) -> list[Found] | None:
         """A page of all that is in scope, in one order. The best are looked for among the first few hundred candidates; what
@@ -399,7 +398,8 @@ class _Search:
         ordered: list[tuple[int, float]] = []
         seen: set[int] = set()
         words: Words | None = None
-        is_coarse = self._semantic is not None and self._semantic.embedder.dimension < CLOSE
+        # Signatures know a direction and no length.
+        is_coarse = self._texts.is_whole or (self._semantic is not None and self._semantic.embedder.dimension < CLOSE)
         for most in MOST[1:] if is_coarse else MOST:
             proposed, is_all = self._proposed(vector, most)
             texts = self._passing([text for id, text in proposed.items() if id not in seen])
@@ -449,6 +449,7 @@ class _Search:
         by_meaning: list[Row] = []
         if self._semantic is not None and vector is not None:
             by_meaning = self._texts.nearest(self._tx, self._semantic, vector, self._scope, most, self._settled)
+            self.met_another_model |= not by_meaning
         by_words = asked()
         proposed = {text[0]: text for text in (*by_words, *by_meaning)}
         return proposed, len(by_words) < most and len(by_meaning) < most

@@ -42,6 +42,11 @@ class Misfit(InvalidInput):
     quotes = False
 
 
+def _unit(vectors: Any) -> Any:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths == 0, 1, lengths)
+
+
 class Semantic:
     """An embedder, and what it takes to search with it. One for all handles of a store in a process."""
 
@@ -57,16 +62,17 @@ class Semantic:
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Unit vectors, one a text."""
-        found = self.embed_whole(texts)
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        return found / np.where(lengths == 0, 1, lengths)
+        return _unit(self.embed_whole(texts))
 
     def embed_whole(self, texts: Sequence[str]) -> Any:
         """The same with the lengths that the model gave them."""
-        found = np.asarray(self.embedder.embed([t[:CAP] for t in texts]), dtype=np.float32)
-        if found.shape != (len(texts), self.embedder.dimension):
+        return self._checked(self.embedder.embed([t[:CAP] for t in texts]), len(texts))
+
+    def _checked(self, made: Any, count: int) -> Any:
+        found = np.asarray(made, dtype=np.float32)
+        if found.shape != (count, self.embedder.dimension):
             raise Misfit(
-                f"The embedder {self.embedder.name!r} gave numbers of the shape {found.shape} for {len(texts)} texts; its "
+                f"The embedder {self.embedder.name!r} gave numbers of the shape {found.shape} for {count} texts; its "
                 f"dimension is said to be {self.embedder.dimension}. Say the right one, or choose another model."
             )
         if not np.isfinite(found).all():
@@ -74,9 +80,15 @@ class Semantic:
         return found
 
     def question(self, text: str) -> Any:
-        """The vector of a question; None when the embedder does not answer: the search goes on by words."""
+        """The unit vector of a question; None when the embedder does not answer: the search goes on by words."""
+        found = self.question_whole(text)
+        return None if found is None else _unit(found[None])[0]
+
+    def question_whole(self, text: str) -> Any:
+        """The same with its length. Some models embed a question otherwise than what answers it."""
+        ask = getattr(self.embedder, "embed_question", None)
         try:
-            return self.embed([text])[0]
+            return self._checked([ask(text[:CAP])], 1)[0] if ask is not None else self.embed_whole([text])[0]
         except EmbeddingFailed:
             return None
 
