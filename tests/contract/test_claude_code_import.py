@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import recollect
 from recollect import transfer
+from recollect.errors import InvalidInput
 from recollect.transfer import claude_code
 from talk import Open
 from transcripts import SESSION, Transcript, session
@@ -67,6 +68,15 @@ def test_a_second_import_adds_nothing(open_store: Open, tmp_path: Path) -> None:
         found = bring(again, path)
         assert not found.added and found.known
     assert again.read(SESSION) == before
+
+
+@pytest.mark.parametrize("content", [b"\x7fELF\x00\x01\n\x02", b"# A page\n\nwith words\n", b'["a", "list"]\n'])
+def test_a_file_that_is_no_transcript_is_refused(store: recollect.Store, tmp_path: Path, content: bytes) -> None:
+    """Any file became a conversation of lines that nobody could read."""
+    (tmp_path / "page.md").write_bytes(content)
+    with pytest.raises(InvalidInput, match="no transcript"):
+        bring(store, tmp_path / "page.md")
+    assert store.conversations() == []
 
 
 def test_only_new_lines_are_read(store: recollect.Store, tmp_path: Path) -> None:

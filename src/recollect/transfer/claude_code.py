@@ -84,6 +84,8 @@ def bring(store: Store, path: Path, *, again: bool | None = None, progress: Prog
     if not path.exists():
         raise NotFound(f"There is nothing at {path}. Claude Code keeps its transcripts in {usual_place()}.")
     named = not path.is_dir()
+    if named and _is_foreign(path):
+        raise InvalidInput(f"{path} is no transcript: none of its first lines is a JSON object. Nothing was brought in.")
     found = files(path)
     run = Run(store, progress)
     run.total = sum(p.stat().st_size for p in found)
@@ -553,6 +555,18 @@ def _first(file: Path) -> dict[str, Any]:
             if "sessionId" in found and "cwd" in found:
                 break
     return found
+
+
+def _is_foreign(file: Path) -> bool:
+    """Whether a file has lines, and none of the first is what a transcript is made of. A damaged one is brought in as it is."""
+    written = 0
+    with open(file, "rb") as f:
+        for raw in (f.readline(1 << 24) for _ in range(200)):
+            written += bool(raw.strip())
+            with contextlib.suppress(ValueError, RecursionError):
+                if isinstance(json.loads(raw), dict):
+                    return False
+    return written > 0
 
 
 def _lines(file: Path, offset: int) -> Iterator[tuple[bytes, int]]:
