@@ -363,7 +363,7 @@ def test_wild_lines_are_kept_as_they_are_and_once(
     raw = [json.dumps(line).encode() for line in found] + [g for g in junk if g]
     file.write_bytes(b"".join(line + b"\n" for line in raw))
     with recollect.open(folder / "a.db", semantic=False, background=False, redact=False, memory_extract=False) as store:
-        transfer.bring(store, "claude-code", file)
+        transfer.bring(store, "claude-code", folder)  # a file that is named and holds no object at all is refused
         if not raw:
             return
         events = store.read("session-1", branch="*")
@@ -376,6 +376,6 @@ def test_wild_lines_are_kept_as_they_are_and_once(
                 wanted.append(line)
         for one in wanted:
             assert one in kept, (one, kept)
-        again = transfer.bring(store, "claude-code", file)
+        again = transfer.bring(store, "claude-code", folder, again=True)
         assert "events" not in again.added
         assert store.read("session-1", branch="*") == events
