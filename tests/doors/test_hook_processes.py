@@ -77,6 +77,18 @@ def test_install_says_what_it_does_and_asks(run: Run, project: Path, own_store: 
     assert [len(p["events"]) for p in status["places"]] == [0, len(EVENTS)] and status["failures"] == 0
 
 
+def test_uninstall_takes_away_the_file_that_install_made(run: Run, project: Path) -> None:
+    """It stayed behind as `{}`, for git to find."""
+    assert run("hooks", "install", "claude-code", "--yes").code == 0
+    assert run("hooks", "uninstall", "claude-code").code == 0
+    assert not (project / ".claude").exists()
+    (project / ".claude").mkdir()
+    (project / ".claude" / "mine.md").write_text("mine")
+    run("hooks", "install", "claude-code", "--yes")
+    run("hooks", "uninstall", "claude-code")
+    assert [p.name for p in (project / ".claude").iterdir()] == ["mine.md"]
+
+
 def test_install_keeps_the_line_ends_and_every_character(run: Run, project: Path, tmp_path: Path) -> None:
     file = tmp_path / "claude" / "settings.json"
     file.parent.mkdir()

@@ -173,7 +173,11 @@ def _uninstall(s: Session, file: Path, dry_run: bool) -> None:
     if dry_run:
         _show(s, settings, changed)
         return
-    backup = settings.write() if changed else None
+    backup = None
+    if changed and not settings.content and not file.is_symlink():  # nobody else has anything in it
+        settings.remove()
+    elif changed:
+        backup = settings.write()
     kept = "What was recorded stays; `recollect conversations` lists it."
     _done(
         s,
@@ -353,6 +357,15 @@ class Settings:
         except UnicodeEncodeError:  # half of a surrogate pair, which JSON can only say by its number
             made = json.dumps(self.content, indent=width)
         return made.replace("\n", "\r\n") if "\r\n" in old else made
+
+    def remove(self) -> None:
+        """Take away the file, and the agent's folder if nothing is left in that."""
+        target = Path(os.path.realpath(self.file))
+        target.unlink()
+        try:
+            target.parent.rmdir()
+        except OSError:
+            pass  # there is more in it
 
     def write(self) -> Path | None:
         """Write it in one move, where a link leads. Returns the copy of what was there."""
