@@ -55,7 +55,8 @@ def adapt(model: Any, settings: Settings | None = None) -> Embedder:
     if isinstance(model, _Adapter):
         made = model
     elif all(hasattr(model, name) for name in ("name", "dimension", "embed")):
-        made = model if hasattr(model, "is_quick") else _Adapter(model.name, model.embed, model.dimension)
+        ask = getattr(model, "embed_question", None)
+        made = model if hasattr(model, "is_quick") else _Adapter(model.name, model.embed, model.dimension, ask=ask)
     elif hasattr(model, "embed_documents"):
         made = from_langchain(model)
     elif hasattr(model, "get_text_embedding_batch"):
