@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import copy
+import operator
 import threading
 import time
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from graphs import asking, chat, deltas, say, thread, two_steps
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
+from langgraph.channels import DeltaChannel
 from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.graph import START, StateGraph
+from typing_extensions import TypedDict
 
 from recollect.errors import AlreadyExists, ConversationDeleted, Erased, InvalidInput, NotFound
-from recollect.langgraph import Saver
+from recollect.langgraph import Saver, fork
 from recollect.langgraph.remembered import RECENT
 
 STATE = ("checkpoints", "checkpoint_writes", "checkpoint_pieces", "checkpoint_messages")
@@ -281,6 +286,68 @@ def test_prune_keeps_an_interrupt_answerable(saver: Saver) -> None:
     saver.prune(["t"])
     saver.store.settle()
     assert graph.invoke(Command(resume="yes"), thread())["messages"][-1].content == "you said yes"
+
+
+class Notes(TypedDict):
+    notes: Annotated[list[str], operator.add]
+
+
+def _noted(value: list[str], writes: list[list[str]]) -> list[str]:
+    return [*value, *(note for write in writes for note in write)]
+
+
+class NotesAsChanges(TypedDict):
+    notes: Annotated[list[str], DeltaChannel(_noted, snapshot_frequency=2)]
+
+
+def remembering(saver: Any, state: Any, steps: int = 1) -> Any:
+    """Its node calls a subgraph that remembers from turn to turn, in so many steps of its own, and says how much that is."""
+    inner = StateGraph(state)
+    names = [f"step{n}" for n in range(steps)]
+    for one, next in zip([START, *names], names, strict=False):
+        inner.add_node(next, lambda state: {"notes": [f"note {len(state['notes'])}"]})
+        inner.add_edge(one, next)
+    lasting = inner.compile(checkpointer=True)
+    return chat(
+        saver, lambda state: {"messages": [AIMessage(f"{len(lasting.invoke({'notes': ['called']})['notes'])}")]}
+    )
+
+
+@pytest.mark.parametrize("state", [Notes, NotesAsChanges])
+@pytest.mark.parametrize("way", ["verb", "setting"])
+def test_prune_keeps_what_a_branch_remembers_in_a_subgraph(url: str, state: Any, way: str) -> None:
+    """A branch goes on from where it was forked in every graph of its own, not in the outer one alone."""
+    setting = {"checkpoint_keep": 1} if way == "setting" else {}
+    with Saver(url, user="alex", semantic=False, background=False, summaries=False, **setting) as saver:
+        graph = remembering(saver, state)
+        for text in ("one", "two", "three"):
+            last = graph.invoke(say(text), thread())
+            if text == "one":
+                after_one = graph.get_state(thread()).config
+        assert last["messages"][-1].content == "6"
+        fork(graph, after_one)
+        saver.store.fork("t", at=4, name="log only")
+        if way == "verb":
+            saver.prune(["t"])
+        saver.store.settle()
+        assert len(saver.store.checkpoints("t", limit=100, branch="main")) < 9
+        for branch, inside in (("branch-1", "4"), ("log only", "6"), ("main", "8")):
+            said = graph.invoke(say("on"), thread(branch=branch))
+            assert said["messages"][-1].content == inside, branch
+        assert saver.store.verify().ok
+
+
+def test_a_checkpoint_that_is_kept_can_be_gone_back_to_with_what_its_subgraphs_knew(saver: Saver) -> None:
+    """Of a subgraph with more steps than the graph around it, the newest few do not reach as far back."""
+    graph = remembering(saver, Notes, steps=4)
+    for text in ("one", "two", "three"):
+        graph.invoke(say(text), thread())
+    after_two = next(c for c in saver.store.checkpoints("t", limit=100) if c.seq == 4 and c.source == "loop")
+    saver.prune(["t"], keep=4)
+    saver.store.settle()
+    fork(graph, after_two)
+    assert graph.invoke(say("again"), thread())["messages"][-1].content == "15"
+    assert saver.store.verify().ok
 
 
 def test_prune_by_count_and_age(saver: Saver) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from .. import branches, conversations, jobs, log
+from ..branches import NO_LIMIT
 from ..errors import AlreadyExists, Damaged
 from . import lineage, pending, pieces, record
 
@@ -11,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from ..branches import Tree
     from ..db import Row, Tx
     from .pending import Write
     from .pieces import Stored, Value
@@ -43,7 +47,8 @@ def _forget(tx: Tx, places: Sequence[Row]) -> None:
 
 def prune(tx: Tx, conversation: str, *, keep: int, before: int | None = None) -> int:
     """Leave the newest `keep` checkpoints of every namespace on every branch, and those not older than `before`. Whatever a
-    branch goes on from stays, and so does what a channel that is stored as changes needs above it. Returns how many went."""
+    branch goes on from stays, in its subgraphs too, and so does what a channel that is stored as changes needs above it.
+    Returns how many went."""
     found = record.there(tx, conversation, lock=True)
     if found is None:
         return 0
@@ -66,6 +71,7 @@ def prune(tx: Tx, conversation: str, *, keep: int, before: int | None = None) ->
             goes_on = lineage.newest_id(tx, found.no, "", branches.climb(known, branch))
             if goes_on is not None:
                 kept.add(("", goes_on))
+        kept |= _inherited(rows, _forks(rows, known, kept))
     for place in list(kept):
         kept |= _needed(rows, place)
     gone = [(found.no, *place) for place in rows if place not in kept]
@@ -75,6 +81,39 @@ def prune(tx: Tx, conversation: str, *, keep: int, before: int | None = None) ->
     )
     _forget(tx, gone)
     return len(gone)
+
+
+def _forks(
+    rows: Mapping[tuple[str, str], Row], known: Tree, kept: Iterable[tuple[str, str]]
+) -> dict[int, list[int]]:  # fmt: skip
+    """Branch -> at which event numbers it is cut off for another: for those that were forked from it, and for those that may
+    be, at a checkpoint of the graph itself that is kept."""
+    seen = {(branch, NO_LIMIT) for branch in known} | {
+        (rows[place][3], rows[place][4]) for place in kept if not place[0]
+    }
+    cut: dict[int, set[int]] = {}
+    for branch, at in seen:
+        for ancestor, high in branches.climb(known, branch, at):
+            if high != NO_LIMIT:
+                cut.setdefault(ancestor, set()).add(high)
+    return {branch: sorted(highs) for branch, highs in cut.items()}
+
+
+def _inherited(rows: Mapping[tuple[str, str], Row], forks: Mapping[int, list[int]]) -> set[tuple[str, str]]:
+    """What `lineage.newest` finds in subgraphs below these forks. One that remembers is found there by whoever goes on from a
+    fork. The rows come newest first: each is found from its own number up to that of the next newer one."""
+    found: set[tuple[str, str]] = set()
+    newer: dict[tuple[str, int], int] = {}
+    for place, (namespace, _, _, branch, seq, source, *_) in rows.items():
+        below = newer.get((namespace, branch), NO_LIMIT)
+        if not namespace or source == "input" or seq >= below:
+            continue
+        newer[namespace, branch] = seq
+        highs = forks.get(branch, [])
+        first = bisect_left(highs, seq)
+        if first < len(highs) and highs[first] < below:
+            found.add(place)
+    return found
 
 
 def _needed(rows: Mapping[tuple[str, str], Row], place: tuple[str, str]) -> set[tuple[str, str]]:
