@@ -27,6 +27,10 @@ class Two(TypedDict):
     messages: Annotated[list[AnyMessage], add_messages]
 
 
+class Shown(MessagesState):
+    shown: int
+
+
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 
 
@@ -346,6 +350,41 @@ def test_scan_finds_and_mends_what_was_stored_unredacted(url: str, raw: Any) -> 
                 assert SECRET.encode() not in bytes(data)
         graph.invoke(say("on"), thread())
         assert len(graph.get_state(thread()).values["messages"]) == len(said) + 2
+
+
+@pytest.mark.parametrize("at", ["think", "answer"])
+@pytest.mark.parametrize("gate", [{"redact_state": "none"}, {"redact": False}])
+def test_a_run_goes_on_when_what_it_goes_on_from_is_mended_meanwhile(url: str, gate: dict[str, Any], at: str) -> None:
+    """A run knows what its last checkpoint shares with the next one. Another handle puts something else there and sweeps."""
+    builder = StateGraph(Shown)
+
+    def node(name: str, answer: Any) -> Any:
+        def run(state: Any) -> Any:
+            if name == at and state["messages"][-1].content == "go":
+                with Saver(url, user="alex", semantic=False, background=False, summaries=False) as other:
+                    assert other.scan(fix=True)
+                    other.store.settle()
+            return answer(state)
+
+        return run
+
+    builder.add_node("think", node("think", lambda state: {"shown": state["shown"] + 1}))
+    builder.add_node("answer", node("answer", echo))
+    builder.add_edge(START, "think")
+    builder.add_edge("think", "answer")
+    gate = {"user": "alex", "semantic": False, "background": False, "summaries": False, **gate}
+    turns = [f"use {SECRET} in turn {i}" for i in range(14)]
+    with Saver(url, **gate) as saver:
+        graph = builder.compile(checkpointer=saver)
+        for turn in turns:
+            graph.invoke({"shown": 0, **say(turn)}, thread(), durability="sync")
+        graph.invoke(say("go"), thread(), durability="sync")
+    with Saver(url, **gate) as saver:
+        assert saver.store.verify().problems == ()
+        state = builder.compile(checkpointer=saver).get_state(thread()).values["messages"]
+        assert [m.content for m in state[-2:]] == ["go", "you said: go"]
+        assert len(state) == 30
+        assert [role for role, _ in said(saver.store)] == ["user", "assistant"] * 15
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])

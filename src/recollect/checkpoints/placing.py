@@ -38,6 +38,9 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[log.Draft], str], li
         raise pieces.Unexpected(found.no, d.secret)
     branch = lineage.branch_of(tx, found, d, again, parent, has_child)
     was = record.was(parent) if parent is not None else {}
+    for channel, key in d.lists.items():
+        if was.get("values", {}).get(channel) != key:  # rewritten under the same id: what was in it may be swept
+            raise pieces.Unexpected(found.no, d.secret)
     values = {}
     for channel, version in d.inherits.items():
         if channel not in was.get("values", ()) or was["head"]["channel_versions"].get(channel) != version:

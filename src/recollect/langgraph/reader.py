@@ -123,16 +123,17 @@ class Reader(Values):
         return found
 
     def _remember(self, place: Place, loaded: Loaded, secret: bytes) -> Recent:
-        tops = {}
+        tops, lists = {}, {}
         for channel, value in loaded.values.items():
             if isinstance(value, bytes) and loaded.have[value][0] == pieces.LIST:
                 tops[channel] = frozenset(pieces.keys_in(loaded.have[value][1]))
+                lists[channel] = value.hex()
         versions = {c: v for c, v in loaded.head.get("channel_versions", {}).items() if c in loaded.values}
         own = NOBODY
         if loaded.source == "input" and START in loaded.values:
             start = self._value(loaded.values[START], loaded.have, secret)
             own = messages.own_words(start, self._channels)
-        recent = Recent(versions, tops, loaded.source, loaded.step, own)
+        recent = Recent(versions, tops, lists, loaded.source, loaded.step, own)
         self._shared.keep(self._shared.recent, place.key(loaded.id), recent)
         return recent
 

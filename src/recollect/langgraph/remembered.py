@@ -53,6 +53,9 @@ class Recent(NamedTuple):
     versions: Mapping[str, Any]
     """Of the channels whose value is stored with it."""
     tops: Mapping[str, frozenset[bytes]]
+    """Of the channels whose value is a list: the keys in its row."""
+    lists: Mapping[str, str]
+    """Of the same: the list itself, as the checkpoint names it. One that is mended has another."""
     source: str | None
     step: int | None
     own: Own

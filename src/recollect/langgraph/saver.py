@@ -207,7 +207,7 @@ class Saver(Threads):
                     raise
             except Unexpected as e:
                 secret = self._learn(place, e.no, e.secret)
-                previous = None
+                previous = self._previous(place)  # as it is now: what was remembered is forgotten
                 if attempt == TRIES - 1:
                     raise Damaged(
                         f"The state of conversation {place.thread!r} changes faster than it is written."
@@ -256,6 +256,7 @@ class Saver(Threads):
             d.head["rest"] = encoded(self._seal(self._dump(rest, "pending_sends")))
         shared: set[bytes] = set()
         tops: dict[str, frozenset[bytes]] = {}
+        lists: dict[str, str] = {}
         known = previous.versions if previous is not None else {}
         for channel in {**versions, **values}:
             version = versions.get(channel)
@@ -263,20 +264,23 @@ class Saver(Threads):
                 d.inherits[channel] = version
                 if previous is not None and channel in previous.tops:
                     tops[channel] = previous.tops[channel]
+                    lists[channel] = d.lists[channel] = previous.lists[channel]
             elif channel in values:
                 value = self._pack(values[channel], channel, secret.plain, gate)
                 d.values[channel] = value
                 if value.tops:
-                    tops[channel] = value.tops
-                if previous is not None:
-                    shared |= previous.tops.get(channel, frozenset())
+                    assert value.key is not None
+                    tops[channel], lists[channel] = value.tops, value.key.hex()
+                if previous is not None and channel in previous.tops:
+                    shared |= previous.tops[channel]
+                    d.lists[channel] = previous.lists[channel]
         d.shared = frozenset(shared)
         self._say(d, place, values, new_versions, previous, secret.plain)
         d.needs_parent = previous is not None and d.parent is not None
         stored = {channel: versions[channel] for channel in (*d.values, *d.inherits) if channel in versions}
         start = values.get(START)
         own = messages.own_words(start, self._channels) if d.source == "input" and start is not None else NOBODY
-        return d, Recent(stored, tops, d.source, d.step, own)
+        return d, Recent(stored, tops, lists, d.source, d.step, own)
 
     def _metadata(self, config: RunnableConfig, metadata: CheckpointMetadata, store: Store) -> Any:
         """As it is stored: JSON, or what the serializer makes of it. What an application put into its config may hold a
