@@ -218,6 +218,8 @@ def rewrite(
 ) -> None:  # fmt: skip
     """Put other values in the place of some of a checkpoint's, and of some of what was written since (by its place among
     `loaded.writes`); what is not referred to any more is swept by a job."""
+    # Nothing that is found here may be swept before it is referred to.
+    tx.one("select no from conversations where user_no = :user and no = :c" + tx.for_update, c=loaded.no)
     row = record.find(tx, loaded.no, loaded.namespace, loaded.id)
     if row is None:
         return  # deleted meanwhile
@@ -232,15 +234,15 @@ def rewrite(
         c=loaded.no, ns=loaded.namespace, id=loaded.id, state=packed, crc=record.crc((*row[:10], packed)),
     )  # fmt: skip
     rows = tx.all(
-        "select task_id, idx, task_path, channel from checkpoint_writes where user_no = :user and conversation_no = :c"
-        " and namespace = :ns and checkpoint_id = :id",
+        "select task_id, idx, task_path, channel, type, data from checkpoint_writes where user_no = :user"
+        " and conversation_no = :c and namespace = :ns and checkpoint_id = :id",
         c=loaded.no, ns=loaded.namespace, id=loaded.id,
     )  # fmt: skip
-    rows.sort(key=lambda row: (row[2], row[0], row[1]))
     for i, write in writes.items():
-        task, idx, path, channel = rows[i]
-        again = (loaded.namespace, loaded.id, task, idx, path, channel, *write.stored)
-        tx.many(pending.WRITE + pending.AGAIN, [(tx.user, loaded.no, *again, record.crc(again))])
+        for task, idx, path, channel, type, data in rows:
+            if (task, channel, type, bytes(data)) == loaded.writes[i]:  # others may have come or gone since it was read
+                again = (loaded.namespace, loaded.id, task, idx, path, channel, *write.stored)
+                tx.many(pending.WRITE + pending.AGAIN, [(tx.user, loaded.no, *again, record.crc(again))])
     jobs.enqueue(tx, "sweep", f"{loaded.no}:0")
 
 
