@@ -54,6 +54,9 @@ class Draft:
         """When it was made, if not now."""
         self.made_at: int | None = None
         """When the graph says that it was made."""
+        self.begun_at: int | None = None
+        """When a run began that holds nothing of what the thread said before, if it is one. What was erased later than that
+        stays erased."""
         self.limited = False
         """Whether old checkpoints are to go."""
         self.known_as = 0

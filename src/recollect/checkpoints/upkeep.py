@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from .. import branches, conversations, jobs, log
+from .. import branches, conversations, erased, jobs, log
 from ..branches import NO_LIMIT
 from ..errors import AlreadyExists, Damaged
 from . import lineage, pending, pieces, record
@@ -247,7 +247,7 @@ def rewrite(
 
 
 def copy(tx: Tx, source: str, target: str) -> None:
-    """A conversation with its log and its state once more, under another id."""
+    """A conversation with its log and its state once more, under another id. One of that id that was erased begins anew."""
     found = conversations.find(tx, source, lock=True)
     row = tx.one("select no, last_seq from conversations where user_no = :user and id = :id", id=target)
     if row is not None:
@@ -265,3 +265,8 @@ def copy(tx: Tx, source: str, target: str) -> None:
             " where user_no = :user and conversation_no = :c",
             c=found.no, target=no,
         )  # fmt: skip
+    if erased.has_any(tx, erased.CHECKPOINT):  # a copy that was erased had the same: this one is to be gone on from
+        for (id,) in tx.all(
+            "select checkpoint_id from checkpoints where user_no = :user and conversation_no = :c", c=no
+        ):
+            erased.forgive(tx, erased.CHECKPOINT, f"{target}\0{id}")

@@ -16,7 +16,7 @@ from langgraph.checkpoint.base import (
     PendingWrite,
 )
 
-from .. import checks
+from .. import checks, ids
 from ..checkpoints import lineage, pieces, stored
 from ..checkpoints.stored import Loaded
 from ..errors import Damaged, InvalidInput
@@ -167,13 +167,20 @@ class Reader(Values):
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """A checkpoint: the one named, or the newest of the conversation's active branch (or of `configurable.branch`)."""
         place = self._place(config)
+        now = ids.now()
         loaded, secret = self._read(place, place.checkpoint)
         if loaded is None:
+            self._missed(place, now)
             return None
         self._remember(place, loaded, secret)
         if place.checkpoint is None and place.branch is None:
             self._shared.keep(self._shared.newest, place.key(None), loaded.id)
         return self._tuple(place, loaded, secret, config if place.checkpoint is not None else None)
+
+    def _missed(self, place: Place, at: int) -> None:
+        """A run looks before it does anything else. Where it stores its end only, this is all that tells when it began."""
+        if place.checkpoint is None and not place.namespace:
+            self._shared.missed(place.store.user, place.thread, at)
 
     def list(
         self,

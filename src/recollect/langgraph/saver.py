@@ -31,7 +31,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from .. import checks, log
+from .. import checks, ids, log
 from ..aio import AsyncStore
 from ..checkpoints import pending, pieces, placing
 from ..checkpoints.draft import Draft
@@ -249,6 +249,9 @@ class Saver(Threads):
             d.step = None
         run = metadata.get("run_id") or (stored_metadata.get("run_id") if isinstance(stored_metadata, dict) else None)
         d.run_id = str(run) if run is not None else None
+        if d.parent is None and d.source != "fork":  # a clone of what is gone is nothing new
+            once = not d.namespace and d.source in ("input", "update")
+            d.begun_at = d.made_at if once else self._shared.missed_at(place.store.user, place.thread)
         d.metadata = stored_metadata
         d.head = {name: checkpoint[name] for name in _KEPT if name in checkpoint}  # type: ignore[literal-required]
         rest = {k: v for k, v in checkpoint.items() if k not in (*_KEPT, "id", "channel_values")}
@@ -478,7 +481,11 @@ class Saver(Threads):
         await self._go(partial(self.put_writes, config, writes, task_id, task_path))
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        return await self._go(partial(self.get_tuple, config))
+        now = ids.now()
+        found = await self._go(partial(self.get_tuple, config))
+        if found is None:
+            self._missed(self._place(config), now)  # once more: that was the context of another thread
+        return found
 
     async def alist(
         self,
