@@ -448,7 +448,7 @@ def copy(tx: Tx, found: Found, target: str) -> int:
     )
     assert made is not None
     conversations.create(
-        tx, target, title=made[0], workspace=made[1], workflow_id=made[2], metadata=made[3], origin=made[4]
+        tx, target, title=made[0], workspace=made[1], workflow_id=made[2], metadata=made[3], origin=made[4], again=True
     )
     new = find(tx, target, lock=True)
     tx.run("delete from branches where user_no = :user and conversation_no = :c", c=new.no)

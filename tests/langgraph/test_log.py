@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import pytest
 from graphs import chat, deltas, echo, say, thread
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
+from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import add_messages
@@ -15,6 +16,7 @@ from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
 import recollect
+from recollect.checkpoints import upkeep
 from recollect.langgraph import Saver
 
 
@@ -25,6 +27,10 @@ class Plain(TypedDict):
 class Two(TypedDict):
     talk: Annotated[list[AnyMessage], add_messages]
     messages: Annotated[list[AnyMessage], add_messages]
+
+
+class Shown(MessagesState):
+    shown: int
 
 
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
@@ -346,6 +352,75 @@ def test_scan_finds_and_mends_what_was_stored_unredacted(url: str, raw: Any) -> 
                 assert SECRET.encode() not in bytes(data)
         graph.invoke(say("on"), thread())
         assert len(graph.get_state(thread()).values["messages"]) == len(said) + 2
+
+
+@pytest.mark.parametrize("at", ["think", "answer"])
+@pytest.mark.parametrize("gate", [{"redact_state": "none"}, {"redact": False}])
+def test_a_run_goes_on_when_what_it_goes_on_from_is_mended_meanwhile(url: str, gate: dict[str, Any], at: str) -> None:
+    """A run knows what its last checkpoint shares with the next one. Another handle puts something else there and sweeps."""
+    builder = StateGraph(Shown)
+
+    def node(name: str, answer: Any) -> Any:
+        def run(state: Any) -> Any:
+            if name == at and state["messages"][-1].content == "go":
+                with Saver(url, user="alex", semantic=False, background=False, summaries=False) as other:
+                    assert other.scan(fix=True)
+                    other.store.settle()
+            return answer(state)
+
+        return run
+
+    builder.add_node("think", node("think", lambda state: {"shown": state["shown"] + 1}))
+    builder.add_node("answer", node("answer", echo))
+    builder.add_edge(START, "think")
+    builder.add_edge("think", "answer")
+    gate = {"user": "alex", "semantic": False, "background": False, "summaries": False, **gate}
+    turns = [f"use {SECRET} in turn {i}" for i in range(14)]
+    with Saver(url, **gate) as saver:
+        graph = builder.compile(checkpointer=saver)
+        for turn in turns:
+            graph.invoke({"shown": 0, **say(turn)}, thread(), durability="sync")
+        graph.invoke(say("go"), thread(), durability="sync")
+    with Saver(url, **gate) as saver:
+        assert saver.store.verify().problems == ()
+        state = builder.compile(checkpointer=saver).get_state(thread()).values["messages"]
+        assert [m.content for m in state[-2:]] == ["go", "you said: go"]
+        assert len(state) == 30
+        assert [role for role, _ in said(saver.store)] == ["user", "assistant"] * 15
+
+
+def test_a_write_that_comes_while_its_neighbour_is_mended_stays_as_it_is(url: str, monkeypatch: Any) -> None:
+    """What is mended was read a moment before: other tasks of the run may have written since, or their writes may be gone."""
+    with Saver(url, user="alex", semantic=False, background=False, redact=False) as saver:
+        config = saver.put(
+            {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}, empty_checkpoint(), {"source": "input", "step": -1}, {}
+        )  # fmt: skip
+        for task in ("b", "c"):
+            saver.put_writes(config, [("messages", [HumanMessage(f"{task} uses {SECRET}")])], task)
+        rewrite = upkeep.rewrite
+
+        def late(tx: Any, *rest: Any) -> None:
+            tx.run("delete from checkpoint_writes where user_no = :user and task_id = 'c'")
+            rewrite(tx, *rest)
+
+        with Saver(url, user="alex", semantic=False, background=False) as other:
+            real = other._cleaned
+
+            def slow(*given: Any) -> Any:
+                found = real(*given)
+                saver.put_writes(config, [("messages", [AIMessage("first")])], "a")
+                return found
+
+            monkeypatch.setattr(other, "_cleaned", slow)
+            monkeypatch.setattr(upkeep, "rewrite", late)
+            assert other.scan(fix=True)
+        found = saver.get_tuple(config)
+        assert found is not None and found.pending_writes is not None
+        assert [(task, value[0].content) for task, _, value in found.pending_writes] == [
+            ("a", "first"),
+            ("b", "b uses [redacted:github-token]"),
+        ]
+        assert saver.store.verify().ok
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])

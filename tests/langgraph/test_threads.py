@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import copy
+import operator
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from graphs import asking, chat, deltas, echo, say, thread, two_steps
+from graphs import Counted, asking, chat, deltas, echo, say, thread, two_steps
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import RemoveMessage
+from langchain_core.messages import AIMessage, RemoveMessage
+from langgraph.channels import DeltaChannel
 from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.types import interrupt
+from typing_extensions import TypedDict
 
 from recollect.errors import AlreadyExists, ConversationDeleted, Erased, InvalidInput, NotFound
-from recollect.langgraph import Saver
+from recollect.langgraph import Saver, fork
 from recollect.langgraph.remembered import RECENT
 
 STATE = ("checkpoints", "checkpoint_writes", "checkpoint_pieces", "checkpoint_messages")
@@ -32,6 +37,35 @@ def contents(values: Any) -> list[str]:
 
 def rows(raw: Any) -> dict[str, int]:
     return {table: raw(f"select count(*) from {table}")[0][0] for table in STATE}
+
+
+class Notes(TypedDict):
+    notes: Annotated[list[str], operator.add]
+
+
+def _noted(value: list[str], writes: list[list[str]]) -> list[str]:
+    return [*value, *(note for write in writes for note in write)]
+
+
+class NotesAsChanges(TypedDict):
+    notes: Annotated[list[str], DeltaChannel(_noted, snapshot_frequency=2)]
+
+
+class Noted(MessagesState):
+    notes: list[str]
+
+
+def remembering(saver: Any, state: Any, steps: int = 1) -> Any:
+    """Its node calls a subgraph that remembers from turn to turn, in so many steps of its own, and says how much that is."""
+    inner = StateGraph(state)
+    names = [f"step{n}" for n in range(steps)]
+    for one, next in zip([START, *names], names, strict=False):
+        inner.add_node(next, lambda state: {"notes": [f"note {len(state['notes'])}"]})
+        inner.add_edge(one, next)
+    lasting = inner.compile(checkpointer=True)
+    return chat(
+        saver, lambda state: {"messages": [AIMessage(f"{len(lasting.invoke({'notes': ['called']})['notes'])}")]}
+    )
 
 
 # -- users
@@ -158,6 +192,108 @@ def test_a_late_write_of_a_dead_run_does_not_wait_for_as_long_as_the_next_run_go
     refused.set()
     run.join()
     assert len(puts) < 999
+
+
+def interrupted(saver: Any) -> Any:
+    """A subgraph that asks: it is stored before the graph around it is."""
+    inner = StateGraph(Counted)
+    inner.add_node("ask", lambda state: {"messages": [AIMessage(interrupt("which?"))]})
+    inner.add_edge(START, "ask")
+    outer = StateGraph(Counted)
+    outer.add_node("sub", inner.compile())
+    outer.add_edge(START, "sub")
+    return outer.compile(checkpointer=saver)
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("build", [chat, deltas, interrupted, lambda saver: remembering(saver, Notes)])
+def test_a_thread_begins_anew_with_any_kind_of_run(saver: Saver, build: Any, durability: Any) -> None:
+    graph = build(saver)
+    for id in ("1", "2"):
+        graph.invoke(say("hi", id), thread(), durability=durability)
+        saver.delete_thread("t")
+    graph.invoke(say("anew", "3"), thread(), durability=durability)
+    assert graph.get_state(thread()).values["messages"][0].content == "anew"
+    assert saver.store.messages("t")[0].text == "anew"
+    graph.invoke(say("and on", "4"), thread(), durability=durability)
+    assert "and on" in [e.text for e in saver.store.messages("t")]
+    assert saver.store.verify().ok
+
+
+async def test_a_thread_begins_anew_async(saver: Saver) -> None:
+    graph = remembering(saver, Notes)
+    for _ in range(2):
+        await graph.ainvoke(say("hi"), thread(), durability="exit")
+        await saver.adelete_thread("t")
+    assert contents(await graph.ainvoke(say("anew"), thread(), durability="exit")) == ["anew", "2"]
+    assert len(saver.store.messages("t")) == 2
+
+
+def test_a_thread_begins_anew_with_an_update(saver: Saver) -> None:
+    graph = chat(saver)
+    graph.invoke(say("before"), thread())
+    saver.delete_thread("t")
+    graph.update_state(thread(), say("anew"))
+    assert contents(graph.get_state(thread()).values) == ["anew"]
+    assert contents(graph.invoke(say("on"), thread())) == ["anew", "on", "you said: on"]
+
+
+def test_a_thread_begins_anew_as_a_copy_and_goes_on(saver: Saver) -> None:
+    """A copy has the checkpoints of what it was copied from, under the same ids: those of the one that was erased."""
+    graph = chat(saver)
+    graph.invoke(say("one"), thread("source"))
+    for _ in range(2):
+        saver.copy_thread("source", "t")
+        assert contents(graph.invoke(say("on"), thread()))[2:] == ["on", "you said: on"]
+        saver.delete_thread("t")
+    saver.copy_thread("source", "t")
+    saver.delete_thread("t")
+    saver.copy_thread("source", "t")
+    assert contents(graph.invoke(say("on"), thread()))[2:] == ["on", "you said: on"]
+    assert saver.store.verify().ok
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("turns", [0, 1])
+def test_a_run_that_began_before_brings_nothing_back_through_a_subgraph(
+    saver: Saver, turns: int, durability: Any
+) -> None:
+    """Its first checkpoint has no parent, and is made after the erasure. Who looks meanwhile is another."""
+    saver.store.append(saver.store.create("t"), role="user", text="hello")
+
+    def erase(state: Any) -> Any:
+        if state["messages"][-1].content == "heron":
+            saver.delete_thread("t")
+            assert graph.get_state(thread()).values == {}
+        return {"notes": ["heron"]}
+
+    inner = StateGraph(Notes)
+    inner.add_node("note", lambda state: {"notes": ["a heron"]})
+    inner.add_edge(START, "note")
+    lasting = inner.compile(checkpointer=True)
+    builder = StateGraph(Noted)
+    builder.add_node("erase", erase)
+    builder.add_node("sub", lambda state: lasting.invoke({"notes": state["notes"]}))
+    builder.add_edge(START, "erase")
+    builder.add_conditional_edges("erase", lambda state: "sub" if state["messages"][-1].content == "heron" else END)
+    graph = builder.compile(checkpointer=saver)
+    for _ in range(turns):
+        graph.invoke(say("hi"), thread())
+    with pytest.raises(Erased):
+        graph.invoke(say("heron"), thread(), durability=durability)
+    assert saver.store.conversations() == []
+
+
+def test_a_clone_of_what_was_erased_begins_nothing(saver: Saver) -> None:
+    """That of a first checkpoint has no parent either."""
+    graph = chat(saver)
+    graph.invoke(say("heron"), thread())
+    first = list(saver.list(thread()))[-1]
+    saver.delete_thread("t")
+    assert saver.get_tuple(thread()) is None
+    later = {**first.checkpoint, "id": empty_checkpoint()["id"], "ts": empty_checkpoint()["ts"]}
+    with pytest.raises(Erased):
+        saver.put(thread(checkpoint_ns=""), later, {"source": "fork", "step": 0, "parents": {}}, {})  # type: ignore[arg-type]
 
 
 def test_an_erasure_leaves_a_receipt_that_counts_the_state(saver: Saver) -> None:
@@ -338,6 +474,43 @@ def test_prune_keeps_an_interrupt_answerable(saver: Saver) -> None:
     saver.prune(["t"])
     saver.store.settle()
     assert graph.invoke(Command(resume="yes"), thread())["messages"][-1].content == "you said yes"
+
+
+@pytest.mark.parametrize("state", [Notes, NotesAsChanges])
+@pytest.mark.parametrize("way", ["verb", "setting"])
+def test_prune_keeps_what_a_branch_remembers_in_a_subgraph(url: str, state: Any, way: str) -> None:
+    """A branch goes on from where it was forked in every graph of its own, not in the outer one alone."""
+    setting = {"checkpoint_keep": 1} if way == "setting" else {}
+    with Saver(url, user="alex", semantic=False, background=False, summaries=False, **setting) as saver:
+        graph = remembering(saver, state)
+        for text in ("one", "two", "three"):
+            last = graph.invoke(say(text), thread())
+            if text == "one":
+                after_one = graph.get_state(thread()).config
+        assert last["messages"][-1].content == "6"
+        fork(graph, after_one)
+        saver.store.fork("t", at=4, name="log only")
+        if way == "verb":
+            saver.prune(["t"])
+        saver.store.settle()
+        assert len(saver.store.checkpoints("t", limit=100, branch="main")) < 9
+        for branch, inside in (("branch-1", "4"), ("log only", "6"), ("main", "8")):
+            said = graph.invoke(say("on"), thread(branch=branch))
+            assert said["messages"][-1].content == inside, branch
+        assert saver.store.verify().ok
+
+
+def test_a_checkpoint_that_is_kept_can_be_gone_back_to_with_what_its_subgraphs_knew(saver: Saver) -> None:
+    """Of a subgraph with more steps than the graph around it, the newest few do not reach as far back."""
+    graph = remembering(saver, Notes, steps=4)
+    for text in ("one", "two", "three"):
+        graph.invoke(say(text), thread())
+    after_two = next(c for c in saver.store.checkpoints("t", limit=100) if c.seq == 4 and c.source == "loop")
+    saver.prune(["t"], keep=4)
+    saver.store.settle()
+    fork(graph, after_two)
+    assert graph.invoke(say("again"), thread())["messages"][-1].content == "15"
+    assert saver.store.verify().ok
 
 
 def test_prune_by_count_and_age(saver: Saver) -> None:

@@ -342,6 +342,8 @@ def graphs(store: recollect.Store) -> None:
     assert saver.scan(fix=True)
     archives(store)
     saver.copy_thread("g", "g2")
+    saver.delete_thread("g2")
+    saver.copy_thread("g", "g2")  # anew
     saver.delete_for_runs(["r"])
     saver.prune(["g2"])
     store.settle()

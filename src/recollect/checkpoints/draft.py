@@ -44,7 +44,9 @@ class Draft:
         """Channel -> version, of those that may be taken over from the parent."""
         self.items: list[Item] = []
         self.shared: frozenset[bytes] = frozenset()
-        """Keys in the rows of the parent's lists: what they stand for is there."""
+        """Keys in the rows of the parent's lists: what they stand for is there, as long as the parent has these lists."""
+        self.lists: dict[str, str] = {}
+        """Channel -> the parent's list, as its row names it, of those whose keys are known."""
         self.needs_parent = False
         """Whether the draft was made with what the parent is known to hold."""
         self.secret: Stored = ("", b"")
@@ -52,6 +54,9 @@ class Draft:
         """When it was made, if not now."""
         self.made_at: int | None = None
         """When the graph says that it was made."""
+        self.begun_at: int | None = None
+        """When a run began that holds nothing of what the thread said before, if it is one. What was erased later than that
+        stays erased."""
         self.limited = False
         """Whether old checkpoints are to go."""
         self.known_as = 0

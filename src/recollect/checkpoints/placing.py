@@ -25,10 +25,9 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[log.Draft], str], li
     """Write a checkpoint, the pieces that are not there yet, and the events that its state says for the first time.
     `append` writes events to a branch and returns their numbers. Returns the
     conversation."""
-    begins = d.parent is None and d.source == "input" and not d.namespace
     looked = conversations.looking(tx, d.conversation, tx.for_change)
     about = _Asked(tx, d.known_as, d) if d.known_as else None  # its number is mostly known, and all is asked at once
-    found = record.enter(tx, d.conversation, looked, begun_at=d.made_at if begins else None)
+    found = record.enter(tx, d.conversation, looked, begun_at=d.begun_at)
     if about is None or found.no != d.known_as:
         about = _Asked(tx, found.no, d)
     erased.refuse_checkpoint(tx, d.conversation, d.parent, d.id, any=about.erased)
@@ -38,6 +37,9 @@ def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[log.Draft], str], li
         raise pieces.Unexpected(found.no, d.secret)
     branch = lineage.branch_of(tx, found, d, again, parent, has_child)
     was = record.was(parent) if parent is not None else {}
+    for channel, key in d.lists.items():
+        if was.get("values", {}).get(channel) != key:  # rewritten under the same id: what was in it may be swept
+            raise pieces.Unexpected(found.no, d.secret)
     values = {}
     for channel, version in d.inherits.items():
         if channel not in was.get("values", ()) or was["head"]["channel_versions"].get(channel) != version:

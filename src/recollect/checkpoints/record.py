@@ -39,8 +39,8 @@ def there(tx: Tx, conversation: str, *, lock: bool = False) -> Found | None:
 def enter(
     tx: Tx, conversation: str, looked: Callable[[], Row | None], *, begun_at: int | None = None
 ) -> Found:  # fmt: skip
-    """The conversation a state is written for, made where there is none. `begun_at`: when a run began that holds nothing but
-    its input; a thread that was erased before that begins anew."""
+    """The conversation a state is written for, made where there is none. `begun_at`: when a run began that holds nothing of
+    what was there; a thread that was erased before that begins anew."""
     row = looked()
     if row is not None and row[6] is None:
         return conversations.Found(*row[:6])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .. import branches, conversations, jobs, log
+from bisect import bisect_left
+
+from .. import branches, conversations, erased, jobs, log
+from ..branches import NO_LIMIT
 from ..errors import AlreadyExists, Damaged
 from . import lineage, pending, pieces, record
 
@@ -11,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from ..branches import Tree
     from ..db import Row, Tx
     from .pending import Write
     from .pieces import Stored, Value
@@ -43,7 +47,8 @@ def _forget(tx: Tx, places: Sequence[Row]) -> None:
 
 def prune(tx: Tx, conversation: str, *, keep: int, before: int | None = None) -> int:
     """Leave the newest `keep` checkpoints of every namespace on every branch, and those not older than `before`. Whatever a
-    branch goes on from stays, and so does what a channel that is stored as changes needs above it. Returns how many went."""
+    branch goes on from stays, in its subgraphs too, and so does what a channel that is stored as changes needs above it.
+    Returns how many went."""
     found = record.there(tx, conversation, lock=True)
     if found is None:
         return 0
@@ -66,6 +71,7 @@ def prune(tx: Tx, conversation: str, *, keep: int, before: int | None = None) ->
             goes_on = lineage.newest_id(tx, found.no, "", branches.climb(known, branch))
             if goes_on is not None:
                 kept.add(("", goes_on))
+        kept |= _inherited(rows, _forks(rows, known, kept))
     for place in list(kept):
         kept |= _needed(rows, place)
     gone = [(found.no, *place) for place in rows if place not in kept]
@@ -75,6 +81,39 @@ def prune(tx: Tx, conversation: str, *, keep: int, before: int | None = None) ->
     )
     _forget(tx, gone)
     return len(gone)
+
+
+def _forks(
+    rows: Mapping[tuple[str, str], Row], known: Tree, kept: Iterable[tuple[str, str]]
+) -> dict[int, list[int]]:  # fmt: skip
+    """Branch -> at which event numbers it is cut off for another: for those that were forked from it, and for those that may
+    be, at a checkpoint of the graph itself that is kept."""
+    seen = {(branch, NO_LIMIT) for branch in known} | {
+        (rows[place][3], rows[place][4]) for place in kept if not place[0]
+    }
+    cut: dict[int, set[int]] = {}
+    for branch, at in seen:
+        for ancestor, high in branches.climb(known, branch, at):
+            if high != NO_LIMIT:
+                cut.setdefault(ancestor, set()).add(high)
+    return {branch: sorted(highs) for branch, highs in cut.items()}
+
+
+def _inherited(rows: Mapping[tuple[str, str], Row], forks: Mapping[int, list[int]]) -> set[tuple[str, str]]:
+    """What `lineage.newest` finds in subgraphs below these forks. One that remembers is found there by whoever goes on from a
+    fork. The rows come newest first: each is found from its own number up to that of the next newer one."""
+    found: set[tuple[str, str]] = set()
+    newer: dict[tuple[str, int], int] = {}
+    for place, (namespace, _, _, branch, seq, source, *_) in rows.items():
+        below = newer.get((namespace, branch), NO_LIMIT)
+        if not namespace or source == "input" or seq >= below:
+            continue
+        newer[namespace, branch] = seq
+        highs = forks.get(branch, [])
+        first = bisect_left(highs, seq)
+        if first < len(highs) and highs[first] < below:
+            found.add(place)
+    return found
 
 
 def _needed(rows: Mapping[tuple[str, str], Row], place: tuple[str, str]) -> set[tuple[str, str]]:
@@ -179,6 +218,8 @@ def rewrite(
 ) -> None:  # fmt: skip
     """Put other values in the place of some of a checkpoint's, and of some of what was written since (by its place among
     `loaded.writes`); what is not referred to any more is swept by a job."""
+    # Nothing that is found here may be swept before it is referred to.
+    tx.one("select no from conversations where user_no = :user and no = :c" + tx.for_update, c=loaded.no)
     row = record.find(tx, loaded.no, loaded.namespace, loaded.id)
     if row is None:
         return  # deleted meanwhile
@@ -193,20 +234,20 @@ def rewrite(
         c=loaded.no, ns=loaded.namespace, id=loaded.id, state=packed, crc=record.crc((*row[:10], packed)),
     )  # fmt: skip
     rows = tx.all(
-        "select task_id, idx, task_path, channel from checkpoint_writes where user_no = :user and conversation_no = :c"
-        " and namespace = :ns and checkpoint_id = :id",
+        "select task_id, idx, task_path, channel, type, data from checkpoint_writes where user_no = :user"
+        " and conversation_no = :c and namespace = :ns and checkpoint_id = :id",
         c=loaded.no, ns=loaded.namespace, id=loaded.id,
     )  # fmt: skip
-    rows.sort(key=lambda row: (row[2], row[0], row[1]))
     for i, write in writes.items():
-        task, idx, path, channel = rows[i]
-        again = (loaded.namespace, loaded.id, task, idx, path, channel, *write.stored)
-        tx.many(pending.WRITE + pending.AGAIN, [(tx.user, loaded.no, *again, record.crc(again))])
+        for task, idx, path, channel, type, data in rows:
+            if (task, channel, type, bytes(data)) == loaded.writes[i]:  # others may have come or gone since it was read
+                again = (loaded.namespace, loaded.id, task, idx, path, channel, *write.stored)
+                tx.many(pending.WRITE + pending.AGAIN, [(tx.user, loaded.no, *again, record.crc(again))])
     jobs.enqueue(tx, "sweep", f"{loaded.no}:0")
 
 
 def copy(tx: Tx, source: str, target: str) -> None:
-    """A conversation with its log and its state once more, under another id."""
+    """A conversation with its log and its state once more, under another id. One of that id that was erased begins anew."""
     found = conversations.find(tx, source, lock=True)
     row = tx.one("select no, last_seq from conversations where user_no = :user and id = :id", id=target)
     if row is not None:
@@ -224,3 +265,8 @@ def copy(tx: Tx, source: str, target: str) -> None:
             " where user_no = :user and conversation_no = :c",
             c=found.no, target=no,
         )  # fmt: skip
+    if erased.has_any(tx, erased.CHECKPOINT):  # a copy that was erased had the same: this one is to be gone on from
+        for (id,) in tx.all(
+            "select checkpoint_id from checkpoints where user_no = :user and conversation_no = :c", c=no
+        ):
+            erased.forgive(tx, erased.CHECKPOINT, f"{target}\0{id}")

@@ -16,7 +16,7 @@ from langgraph.checkpoint.base import (
     PendingWrite,
 )
 
-from .. import checks
+from .. import checks, ids
 from ..checkpoints import lineage, pieces, stored
 from ..checkpoints.stored import Loaded
 from ..errors import Damaged, InvalidInput
@@ -123,16 +123,17 @@ class Reader(Values):
         return found
 
     def _remember(self, place: Place, loaded: Loaded, secret: bytes) -> Recent:
-        tops = {}
+        tops, lists = {}, {}
         for channel, value in loaded.values.items():
             if isinstance(value, bytes) and loaded.have[value][0] == pieces.LIST:
                 tops[channel] = frozenset(pieces.keys_in(loaded.have[value][1]))
+                lists[channel] = value.hex()
         versions = {c: v for c, v in loaded.head.get("channel_versions", {}).items() if c in loaded.values}
         own = NOBODY
         if loaded.source == "input" and START in loaded.values:
             start = self._value(loaded.values[START], loaded.have, secret)
             own = messages.own_words(start, self._channels)
-        recent = Recent(versions, tops, loaded.source, loaded.step, own)
+        recent = Recent(versions, tops, lists, loaded.source, loaded.step, own)
         self._shared.keep(self._shared.recent, place.key(loaded.id), recent)
         return recent
 
@@ -166,13 +167,20 @@ class Reader(Values):
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """A checkpoint: the one named, or the newest of the conversation's active branch (or of `configurable.branch`)."""
         place = self._place(config)
+        now = ids.now()
         loaded, secret = self._read(place, place.checkpoint)
         if loaded is None:
+            self._missed(place, now)
             return None
         self._remember(place, loaded, secret)
         if place.checkpoint is None and place.branch is None:
             self._shared.keep(self._shared.newest, place.key(None), loaded.id)
         return self._tuple(place, loaded, secret, config if place.checkpoint is not None else None)
+
+    def _missed(self, place: Place, at: int) -> None:
+        """A run looks before it does anything else. Where it stores its end only, this is all that tells when it began."""
+        if place.checkpoint is None and not place.namespace:
+            self._shared.missed(place.store.user, place.thread, at)
 
     def list(
         self,

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_core.messages import BaseMessage
@@ -22,6 +23,10 @@ Stored = tuple[str, bytes]
 RECENT = 256
 ROOM = 4_000
 """How many pieces are remembered: a chunk of a chat has 10 KB."""
+
+
+_absent: ContextVar[tuple[int, str, str, int]] = ContextVar("recollect_absent")
+"""Whose thread was not there, and when: what is done in one run has one context, and another run has another."""
 
 
 class Place(NamedTuple):
@@ -53,6 +58,9 @@ class Recent(NamedTuple):
     versions: Mapping[str, Any]
     """Of the channels whose value is stored with it."""
     tops: Mapping[str, frozenset[bytes]]
+    """Of the channels whose value is a list: the keys in its row."""
+    lists: Mapping[str, str]
+    """Of the same: the list itself, as the checkpoint names it. One that is mended has another."""
     source: str | None
     step: int | None
     own: Own
@@ -139,6 +147,15 @@ class Remembered:
                 if (left := until - time.monotonic()) <= 0:
                     return
                 self.arrival.wait(left)
+
+    def missed(self, user: str, thread: str, at: int) -> None:
+        """A thread had no checkpoint at this time."""
+        _absent.set((id(self), user, thread, at))
+
+    def missed_at(self, user: str, thread: str) -> int | None:
+        """When the run that is going on here found that its thread has no checkpoint; None: it did not look, or found one."""
+        *which, at = _absent.get((0, "", "", 0))
+        return at if which == [id(self), user, thread] else None
 
     def have(self, user: str, no: int) -> Have:
         """Pieces of a conversation that are at hand; what is read is added to them."""

@@ -31,7 +31,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from .. import checks, log
+from .. import checks, ids, log
 from ..aio import AsyncStore
 from ..checkpoints import pending, pieces, placing
 from ..checkpoints.draft import Draft
@@ -207,7 +207,7 @@ class Saver(Threads):
                     raise
             except Unexpected as e:
                 secret = self._learn(place, e.no, e.secret)
-                previous = None
+                previous = self._previous(place)  # as it is now: what was remembered is forgotten
                 if attempt == TRIES - 1:
                     raise Damaged(
                         f"The state of conversation {place.thread!r} changes faster than it is written."
@@ -249,6 +249,9 @@ class Saver(Threads):
             d.step = None
         run = metadata.get("run_id") or (stored_metadata.get("run_id") if isinstance(stored_metadata, dict) else None)
         d.run_id = str(run) if run is not None else None
+        if d.parent is None and d.source != "fork":  # a clone of what is gone is nothing new
+            once = not d.namespace and d.source in ("input", "update")
+            d.begun_at = d.made_at if once else self._shared.missed_at(place.store.user, place.thread)
         d.metadata = stored_metadata
         d.head = {name: checkpoint[name] for name in _KEPT if name in checkpoint}  # type: ignore[literal-required]
         rest = {k: v for k, v in checkpoint.items() if k not in (*_KEPT, "id", "channel_values")}
@@ -256,6 +259,7 @@ class Saver(Threads):
             d.head["rest"] = encoded(self._seal(self._dump(rest, "pending_sends")))
         shared: set[bytes] = set()
         tops: dict[str, frozenset[bytes]] = {}
+        lists: dict[str, str] = {}
         known = previous.versions if previous is not None else {}
         for channel in {**versions, **values}:
             version = versions.get(channel)
@@ -263,20 +267,23 @@ class Saver(Threads):
                 d.inherits[channel] = version
                 if previous is not None and channel in previous.tops:
                     tops[channel] = previous.tops[channel]
+                    lists[channel] = d.lists[channel] = previous.lists[channel]
             elif channel in values:
                 value = self._pack(values[channel], channel, secret.plain, gate)
                 d.values[channel] = value
                 if value.tops:
-                    tops[channel] = value.tops
-                if previous is not None:
-                    shared |= previous.tops.get(channel, frozenset())
+                    assert value.key is not None
+                    tops[channel], lists[channel] = value.tops, value.key.hex()
+                if previous is not None and channel in previous.tops:
+                    shared |= previous.tops[channel]
+                    d.lists[channel] = previous.lists[channel]
         d.shared = frozenset(shared)
         self._say(d, place, values, new_versions, previous, secret.plain)
         d.needs_parent = previous is not None and d.parent is not None
         stored = {channel: versions[channel] for channel in (*d.values, *d.inherits) if channel in versions}
         start = values.get(START)
         own = messages.own_words(start, self._channels) if d.source == "input" and start is not None else NOBODY
-        return d, Recent(stored, tops, d.source, d.step, own)
+        return d, Recent(stored, tops, lists, d.source, d.step, own)
 
     def _metadata(self, config: RunnableConfig, metadata: CheckpointMetadata, store: Store) -> Any:
         """As it is stored: JSON, or what the serializer makes of it. What an application put into its config may hold a
@@ -474,7 +481,11 @@ class Saver(Threads):
         await self._go(partial(self.put_writes, config, writes, task_id, task_path))
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        return await self._go(partial(self.get_tuple, config))
+        now = ids.now()
+        found = await self._go(partial(self.get_tuple, config))
+        if found is None:
+            self._missed(self._place(config), now)  # once more: that was the context of another thread
+        return found
 
     async def alist(
         self,

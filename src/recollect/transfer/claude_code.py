@@ -85,7 +85,9 @@ def bring(store: Store, path: Path, *, again: bool | None = None, progress: Prog
         raise NotFound(f"There is nothing at {path}. Claude Code keeps its transcripts in {usual_place()}.")
     named = not path.is_dir()
     if named and _is_foreign(path):
-        raise InvalidInput(f"{path} is no transcript: none of its first lines is a JSON object. Nothing was brought in.")
+        raise InvalidInput(
+            f"{path} is no transcript: none of its first lines is a JSON object. Nothing was brought in."
+        )
     found = files(path)
     run = Run(store, progress)
     run.total = sum(p.stat().st_size for p in found)
