@@ -6,7 +6,7 @@ import random
 import threading
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import ormsgpack
 import pytest
@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.graph import START, StateGraph
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.types import Send
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
@@ -291,3 +293,67 @@ def test_ids_of_checkpoints_never_reach_a_statement(saver: Saver) -> None:
 def test_writes_need_a_checkpoint(saver: Saver) -> None:
     with pytest.raises(InvalidInput):
         saver.put_writes(thread(), [("value", 1)], "task")
+
+
+# -- secrets
+
+SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
+TOLD = f"my key is {SECRET}"
+
+
+class Said(BaseModel):
+    messages: Annotated[list[Any], add_messages]
+
+
+def nowhere(saver: Saver, raw: Any) -> None:
+    """The secret is neither read back nor in what is stored, and a scan agrees."""
+    assert SECRET not in str(list(saver.list(None)))
+    for table in ("checkpoint_pieces", "checkpoint_writes"):
+        assert all(SECRET.encode() not in bytes(data) for (data,) in raw(f"select data from {table}"))
+    assert saver.scan() == []
+
+
+@pytest.mark.parametrize("schema", [MessagesState, Said])
+@pytest.mark.parametrize(
+    "given", [TOLD, [TOLD], ["hi", ("user", TOLD)], (TOLD, "hi"), [{"role": "user", "content": TOLD}]]
+)
+def test_bare_texts_in_a_graphs_input_are_messages(saver: Saver, raw: Any, schema: Any, given: Any) -> None:
+    builder = StateGraph(schema)
+    builder.add_node("answer", lambda state: {"messages": "a text is a message too: " + TOLD})
+    builder.add_edge(START, "answer")
+    try:
+        builder.compile(checkpointer=saver).invoke({"messages": given}, thread())
+    except (NotImplementedError, ValueError):
+        assert given == (TOLD, "hi")  # no role is called so, but the input is stored before that is found out
+    nowhere(saver, raw)
+
+
+def test_bare_texts_that_a_node_is_sent_are_messages(saver: Saver, raw: Any) -> None:
+    builder = StateGraph(MessagesState)
+    builder.add_node("work", lambda state: {"messages": [AIMessage("done")]})
+    builder.add_conditional_edges(START, lambda state: [Send("work", {"messages": [TOLD]})], ["work"])
+    builder.compile(checkpointer=saver).invoke(say("hi"), thread())
+    nowhere(saver, raw)
+
+
+def test_a_scan_finds_bare_texts_in_a_graphs_input(url: str, raw: Any) -> None:
+    with Saver(url, user="alex", semantic=False, background=False, redact=False) as open_gate:
+        chat(open_gate).invoke({"messages": [TOLD]}, thread())
+    with Saver(url, user="alex", semantic=False, background=False) as saver:
+        assert {place.families for place in saver.scan(fix=True)} == {("github-token",)}
+        nowhere(saver, raw)
+
+
+def test_other_channels_of_the_input_stay_as_they_are(saver: Saver) -> None:
+    graph = holding(saver, TOLD)
+    graph.invoke({"value": [TOLD] * 3}, thread())
+    first = list(saver.list(thread()))[-1].checkpoint["channel_values"]["__start__"]
+    assert first == {"value": [TOLD] * 3}
+
+
+def test_a_text_that_passed_elsewhere_does_not_pass_as_a_message(saver: Saver) -> None:
+    config = put(saver, [TOLD + " and more words" * 5])
+    saver.put_writes(config, [("messages", [TOLD + " and more words" * 5])], "task")
+    found = saver.get_tuple(config)
+    assert found is not None
+    assert SECRET not in str(found.pending_writes)

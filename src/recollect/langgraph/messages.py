@@ -33,6 +33,8 @@ from ..model import Entry, Reasoning
 from ..redact import Gate
 
 DEEPEST = 12
+START, ROOT = "__start__", "__root__"
+"""LangGraph's names: the channel of a graph's input, and the only one of a graph whose state has no parts."""
 HISTORY = "recollect_history"
 """In `additional_kwargs`: the message was brought in from a chat's history, where it is recorded already."""
 ROLES = {"user", "human", "ai", "assistant", "system", "developer", "tool", "function"}
@@ -148,17 +150,27 @@ def _is_same(a: Any, b: Any) -> bool:
 # -- redaction
 
 
-def clean(value: Any, gate: Gate, mode: str, *, spoken: bool = False) -> Any:
-    """A value with secrets replaced: in the text of messages, or with mode "all" in every text. The very same object when
-    there is nothing to replace; otherwise a copy, since the graph goes on with what it has. `spoken`: bare texts in it are
-    messages too, as a graph's input may give them."""
-    return _Cleaner(gate, mode == "all").value(value, spoken, 0)
+def clean(value: Any, gate: Gate, mode: str, channel: str, spoken: Sequence[str]) -> Any:
+    """What a channel holds, with secrets replaced: in the text of messages, or with mode "all" in every text. The very same
+    object when there is nothing to replace; otherwise a copy, since the graph goes on with what it has. `spoken`: the channels
+    in which a bare text is a message too, as LangGraph takes it."""
+    cleaner = _Cleaner(gate, mode == "all", spoken)
+    return cleaner.told(value, 0) if channel == START else cleaner.value(value, channel in spoken, 0)
 
 
 class _Cleaner:
-    def __init__(self, gate: Gate, everything: bool) -> None:
+    def __init__(self, gate: Gate, everything: bool, channels: Sequence[str]) -> None:
         self._gate = gate
         self._all = everything
+        self._channels = channels
+
+    def told(self, value: Any, depth: int) -> Any:
+        """A graph's input, or what a node is sent: a whole state, before its parts have come into their channels."""
+        if isinstance(value, dict):
+            return self._dict(value, False, depth, self._channels)
+        if not isinstance(value, BaseMessage) and (names := _fields(value)) is not None:
+            return self._object(value, names, False, depth, self._channels)
+        return self.value(value, ROOT in self._channels, depth)
 
     def value(self, value: Any, spoken: bool, depth: int) -> Any:
         if value is None or isinstance(value, (bool, int, float, bytes)) or depth > DEEPEST:
@@ -174,46 +186,50 @@ class _Cleaner:
         if isinstance(value, tuple):
             return self._tuple(value, spoken, depth)
         if isinstance(value, Send):
-            arg = self.value(value.arg, spoken, depth + 1)
+            arg = self.told(value.arg, depth + 1)
             if arg is value.arg:
                 return value
             sent = copy.copy(value)
             sent.arg = arg
             return sent
-        if isinstance(value, BaseModel) or (is_dataclass(value) and not isinstance(value, type)):
-            names = type(value).model_fields if isinstance(value, BaseModel) else [f.name for f in fields(value)]
-            return self._object(value, names, spoken, depth)
-        return value
+        names = _fields(value)
+        return value if names is None else self._object(value, names, spoken, depth)
 
     def _sequence(self, values: list[Any], spoken: bool, depth: int) -> list[Any]:
         done = [self.value(v, spoken, depth + 1) for v in values]
         return values if all(a is b for a, b in zip(done, values, strict=True)) else done
 
     def _tuple(self, value: tuple[Any, ...], spoken: bool, depth: int) -> Any:
-        if type(value) is tuple and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], str):
-            return (value[0], self._gate.text(value[1])) if value[0] in ROLES or self._all else value
+        if len(value) == 2 and isinstance(value[0], str) and value[0] in ROLES and isinstance(value[1], str):
+            spoken = True  # a role and a text: a message, wherever it stands
         done = [self.value(v, spoken, depth + 1) for v in value]
         if all(a is b for a, b in zip(done, value, strict=True)):
             return value
         return type(value)(*done) if hasattr(value, "_fields") else tuple(done)
 
-    def _dict(self, value: dict[Any, Any], spoken: bool, depth: int) -> dict[Any, Any]:
+    def _dict(
+        self, value: dict[Any, Any], spoken: bool, depth: int, channels: Sequence[str] = ()
+    ) -> dict[Any, Any]:  # fmt: skip
         message = "content" in value and ("role" in value or "type" in value)
         done = {}
         for key, item in value.items():
             if message and key == "content":
                 done[key] = self._content(item, depth)
+            elif key in channels:
+                done[key] = self.value(item, True, depth + 1)
             elif isinstance(item, str) and (not self._all or key in _NAMES):
                 done[key] = self._gate.text(item) if spoken and not message and key not in _NAMES else item
             else:
                 done[key] = self.value(item, spoken and not message, depth + 1)
         return value if all(done[k] is value[k] for k in value) else done
 
-    def _object(self, value: Any, names: Iterable[str], spoken: bool, depth: int) -> Any:
+    def _object(
+        self, value: Any, names: Iterable[str], spoken: bool, depth: int, channels: Sequence[str] = ()
+    ) -> Any:  # fmt: skip
         changed = {}
         for name in names:
             before = getattr(value, name, None)
-            after = self.value(before, spoken, depth + 1)
+            after = self.value(before, spoken or name in channels, depth + 1)
             if after is not before:
                 changed[name] = after
         if not changed:
@@ -252,6 +268,13 @@ class _Cleaner:
             else:
                 done.append(self.value(block, False, depth + 1) if self._all else block)
         return content if all(a is b for a, b in zip(done, content, strict=True)) else done
+
+
+def _fields(value: Any) -> Iterable[str] | None:
+    """The names of what an object holds; None of what is no object of plain data."""
+    if isinstance(value, BaseModel):
+        return type(value).model_fields
+    return [f.name for f in fields(value)] if is_dataclass(value) and not isinstance(value, type) else None
 
 
 # -- what was put in by the person
