@@ -444,11 +444,14 @@ def test_what_holds_no_secret_stays_the_same_object(value: Any) -> None:
     assert gate.families == []
 
 
-def test_a_wrapped_secret_is_a_text_too(url: str, raw: Any) -> None:
+def test_a_wrapped_secret_is_a_text_too(url: str) -> None:
     serde = JsonPlusSerializer(allowed_msgpack_modules=[SecretStr])
     with Saver(url, user="alex", semantic=False, background=False, redact_state="all", serde=serde) as saver:
-        put(saver, {"key": SecretStr(SECRET)})
-        nowhere(saver, raw)
+        found = saver.get_tuple(put(saver, {"key": SecretStr(SECRET)}))
+        assert found is not None
+        kept = found.checkpoint["channel_values"]["value"]["key"]
+        assert kept.get_secret_value() == "[redacted:github-token]"
+        assert saver.scan() == []
 
 
 def test_two_keys_that_were_secrets_stay_two(url: str) -> None:
