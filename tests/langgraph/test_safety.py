@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import random
 import threading
+from collections import deque
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum
-from typing import Any, ClassVar, NamedTuple
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import ormsgpack
 import pytest
 from graphs import chat, say, thread
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.graph import START, StateGraph
-from pydantic import BaseModel
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.store.base import Item
+from langgraph.types import Send
+from pydantic import BaseModel, ConfigDict, SecretStr
 from typing_extensions import TypedDict
 
 from recollect.errors import Damaged, InvalidInput, NotAllowed, NotSerializable, RecollectError
-from recollect.langgraph import Saver
+from recollect.langgraph import Saver, messages
+from recollect.redact import Gate
 
 
 class Any_(TypedDict):
@@ -291,3 +298,192 @@ def test_ids_of_checkpoints_never_reach_a_statement(saver: Saver) -> None:
 def test_writes_need_a_checkpoint(saver: Saver) -> None:
     with pytest.raises(InvalidInput):
         saver.put_writes(thread(), [("value", 1)], "task")
+
+
+# -- secrets
+
+SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
+TOLD = f"my key is {SECRET}"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Said(BaseModel):
+    messages: Annotated[list[Any], add_messages]
+
+
+def nowhere(saver: Saver, raw: Any) -> None:
+    """The secret is neither read back nor in what is stored, and a scan agrees."""
+    assert SECRET not in str(list(saver.list(None)))
+    for table in ("checkpoint_pieces", "checkpoint_writes"):
+        assert all(SECRET.encode() not in bytes(data) for (data,) in raw(f"select data from {table}"))
+    assert saver.scan() == []
+
+
+@pytest.mark.parametrize("schema", [MessagesState, Said])
+@pytest.mark.parametrize(
+    "given", [TOLD, [TOLD], ["hi", ("user", TOLD)], (TOLD, "hi"), [{"role": "user", "content": TOLD}]]
+)
+def test_bare_texts_in_a_graphs_input_are_messages(saver: Saver, raw: Any, schema: Any, given: Any) -> None:
+    builder = StateGraph(schema)
+    builder.add_node("answer", lambda state: {"messages": "a text is a message too: " + TOLD})
+    builder.add_edge(START, "answer")
+    try:
+        builder.compile(checkpointer=saver).invoke({"messages": given}, thread())
+    except (NotImplementedError, ValueError):
+        assert given == (TOLD, "hi")  # no role is called so, but the input is stored before that is found out
+    nowhere(saver, raw)
+
+
+def test_bare_texts_that_a_node_is_sent_are_messages(saver: Saver, raw: Any) -> None:
+    builder = StateGraph(MessagesState)
+    builder.add_node("work", lambda state: {"messages": [AIMessage("done")]})
+    builder.add_conditional_edges(START, lambda state: [Send("work", {"messages": [TOLD]})], ["work"])
+    builder.compile(checkpointer=saver).invoke(say("hi"), thread())
+    nowhere(saver, raw)
+
+
+def test_a_scan_finds_bare_texts_in_a_graphs_input(url: str, raw: Any) -> None:
+    with Saver(url, user="alex", semantic=False, background=False, redact=False) as open_gate:
+        chat(open_gate).invoke({"messages": [TOLD]}, thread())
+    with Saver(url, user="alex", semantic=False, background=False) as saver:
+        assert {place.families for place in saver.scan(fix=True)} == {("github-token",)}
+        nowhere(saver, raw)
+
+
+def test_other_channels_of_the_input_stay_as_they_are(saver: Saver) -> None:
+    graph = holding(saver, TOLD)
+    graph.invoke({"value": [TOLD] * 3}, thread())
+    first = list(saver.list(thread()))[-1].checkpoint["channel_values"]["__start__"]
+    assert first == {"value": [TOLD] * 3}
+
+
+def test_a_text_that_passed_elsewhere_does_not_pass_as_a_message(saver: Saver) -> None:
+    config = put(saver, [TOLD + " and more words" * 5])
+    saver.put_writes(config, [("messages", [TOLD + " and more words" * 5])], "task")
+    found = saver.get_tuple(config)
+    assert found is not None
+    assert SECRET not in str(found.pending_writes)
+
+
+@dataclass(frozen=True)
+class Note:
+    name: str
+    id: str = "n-1"
+
+
+class Loose(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class Label(str):
+    pass
+
+
+def nested(value: Any, levels: int) -> Any:
+    for i in range(levels):
+        value = [value] if i % 2 else {"in": value}
+    return value
+
+
+HOLDING: dict[str, Any] = {
+    "a set": {SECRET, "x"},
+    "a frozen set": frozenset({TOLD}),
+    "a deque": deque([TOLD, "x"], maxlen=4),
+    "a key": {TOLD: 1, "x": 2},
+    "a key that is a pair": {(1, SECRET): 1},
+    "the first of a pair": (SECRET, "x"),
+    "both of a pair": (SECRET, SECRET),
+    "after a role": ("user", TOLD),
+    "text as bytes": TOLD.encode(),
+    "text as bytes, further in": {"a": [bytearray(TOLD.encode())]},
+    "names": [{name: TOLD} for name in ("name", "id", "type", "role", "node", "tool_call_id")],
+    "an object's name": Note(TOLD, SECRET),
+    "objects in a set": {Note(TOLD)},
+    "what a model lets in": Loose(more=TOLD),  # type: ignore[call-arg]
+    "a kind of text": Label(TOLD),
+    "a path": Path("/home") / SECRET,
+    "an error": ValueError(TOLD),
+    "an item of a store": Item(value={"a": TOLD}, key=SECRET, namespace=(SECRET,), created_at=NOW, updated_at=NOW),
+    "far in": nested(TOLD, 200),
+    "a name of a message": HumanMessage("hi", name=SECRET),
+    "a block": AIMessage([{"type": "text", "text": "hi", "id": SECRET, "annotations": [{"title": TOLD}]}]),
+    "a block of another kind": AIMessage([{"type": "image", "id": SECRET, "url": "x"}]),
+    "what a message came with": AIMessage("hi", additional_kwargs={"name": TOLD, SECRET: 1}, more=TOLD),  # type: ignore[call-arg]
+    "a message as a dict": {"role": "user", "content": "hi", "name": SECRET},
+    "a call": AIMessage("", tool_calls=[{"name": SECRET, "args": {SECRET: SECRET}, "id": "c", "type": "tool_call"}]),
+    "an id": [AIMessage("", id=SECRET), ToolMessage("", tool_call_id=SECRET), RemoveMessage(SECRET)],
+    "a sent node's": Send("work", {"a": {TOLD}}),
+}
+
+
+@pytest.mark.parametrize("what", HOLDING)
+def test_all_of_the_state_is_every_text_of_it(url: str, raw: Any, what: str) -> None:
+    value = HOLDING[what]
+    before = repr(value)
+    with Saver(url, user="alex", semantic=False, background=False, redact_state="all") as saver:
+        config = put(saver, value)
+        saver.put_writes(config, [("value", value), ("value", [value, value])], "task")
+        assert "[redacted:github-token]" in str(saver.get_tuple(config))
+        nowhere(saver, raw)
+    assert repr(value) == before
+
+
+@pytest.mark.parametrize("what", HOLDING)
+def test_a_scan_of_all_finds_every_text(url: str, raw: Any, what: str) -> None:
+    with Saver(url, user="alex", semantic=False, background=False, redact=False) as open_gate:
+        put(open_gate, HOLDING[what])
+    with Saver(url, user="alex", semantic=False, background=False, redact_state="all") as saver:
+        assert len(saver.scan(fix=True)) == 1
+        nowhere(saver, raw)
+
+
+@pytest.mark.parametrize("value", [*HOLDING.values(), *OWN, b"\xff\xfe" + SECRET.encode()])
+def test_what_holds_no_secret_stays_the_same_object(value: Any) -> None:
+    gate = Gate(allow=[".*"])
+    assert messages.clean(value, gate, "all", "value", ()) is value
+    assert gate.families == []
+
+
+def test_a_wrapped_secret_is_a_text_too(url: str) -> None:
+    serde = JsonPlusSerializer(allowed_msgpack_modules=[SecretStr])
+    with Saver(url, user="alex", semantic=False, background=False, redact_state="all", serde=serde) as saver:
+        found = saver.get_tuple(put(saver, {"key": SecretStr(SECRET)}))
+        assert found is not None
+        kept = found.checkpoint["channel_values"]["value"]["key"]
+        assert kept.get_secret_value() == "[redacted:github-token]"
+        assert saver.scan() == []
+
+
+def test_two_keys_that_were_secrets_stay_two(url: str) -> None:
+    other = SECRET[:-1] + "7"
+    with Saver(url, user="alex", semantic=False, background=False, redact_state="all") as saver:
+        found = saver.get_tuple(put(saver, {SECRET: 1, other: 2, "x": 3}))
+        assert found is not None
+        assert list(found.checkpoint["channel_values"]["value"].values()) == [1, 2, 3]
+        assert saver.scan() == []
+
+
+def test_what_a_graph_works_with_stays_when_all_is_redacted(url: str) -> None:
+    """Ids, even those that look random or like a card's number, types and roles; an answer still belongs to its call."""
+    ids = ["4111111111111111", "call_BHnEDRq9cv22tcEHLeW5Sss4", "3f0c1c0a9be14e6fb2c0f4f1a9d0c7e2"]
+    calls = [{"name": "look", "args": {"q": TOLD}, "id": id, "type": "tool_call"} for id in ids]
+    said = [AIMessage("", tool_calls=calls, id=ids[0]), *(ToolMessage("ok", tool_call_id=id) for id in ids)]
+    with Saver(url, user="alex", semantic=False, background=False, redact_state="all") as saver:
+        chat(saver, lambda state: {"messages": said}).invoke(say("look", id=ids[1]), thread())
+        found = chat(saver).get_state(thread()).values["messages"]
+    assert [m.id for m in found[:2]] == [ids[1], ids[0]]
+    assert [c["id"] for c in found[1].tool_calls] == [m.tool_call_id for m in found[2:]] == ids
+    assert [(c["name"], c["type"]) for c in found[1].tool_calls] == [("look", "tool_call")] * 3
+    assert SECRET not in str(found)
+
+
+@pytest.mark.parametrize("mode", ["messages", "all"])
+def test_what_is_too_deep_to_be_searched_is_refused(url: str, mode: str) -> None:
+    around: Any = {}
+    around |= {"a": around, "b": around}
+    with Saver(url, user="alex", semantic=False, background=False, redact_state=mode) as saver:
+        for value in (around, nested(Note("x"), 251)):
+            with pytest.raises(NotSerializable, match=r"'value'.*deep"):
+                put(saver, value)
+        deep = put(saver, nested(HumanMessage(TOLD), 230))
+        assert SECRET not in str(saver.get_tuple(deep))

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import copy
 import json
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from enum import Enum
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from langchain_core.messages import (
@@ -24,15 +27,20 @@ from langchain_core.messages import (
     ToolMessage,
     convert_to_messages,
 )
+from langgraph.store.base import Item
 from langgraph.types import Send
 from pydantic import BaseModel
 
 from .. import log
 from ..checkpoints import draft, pieces
+from ..errors import NotSerializable
 from ..model import Entry, Reasoning
 from ..redact import Gate
 
-DEEPEST = 12
+DEEPEST = 250
+"""Levels that are searched. LangGraph's serializer goes no further than 254."""
+START, ROOT = "__start__", "__root__"
+"""LangGraph's names: the channel of a graph's input, and the only one of a graph whose state has no parts."""
 HISTORY = "recollect_history"
 """In `additional_kwargs`: the message was brought in from a chat's history, where it is recorded already."""
 ROLES = {"user", "human", "ai", "assistant", "system", "developer", "tool", "function"}
@@ -40,6 +48,7 @@ TEXT_BLOCKS = {"text", "input_text", "output_text", "text-plain"}
 THOUGHTS = {"reasoning", "thinking"}
 CALLS = {"tool_use", "tool_call", "function_call", "server_tool_call", "invalid_tool_call"}
 _NAMES = {"id", "type", "role", "name", "tool_call_id", "node"}
+_IDS = _NAMES - {"name"}
 
 # -- copies
 
@@ -148,72 +157,130 @@ def _is_same(a: Any, b: Any) -> bool:
 # -- redaction
 
 
-def clean(value: Any, gate: Gate, mode: str, *, spoken: bool = False) -> Any:
-    """A value with secrets replaced: in the text of messages, or with mode "all" in every text. The very same object when
-    there is nothing to replace; otherwise a copy, since the graph goes on with what it has. `spoken`: bare texts in it are
-    messages too, as a graph's input may give them."""
-    return _Cleaner(gate, mode == "all").value(value, spoken, 0)
+def clean(value: Any, gate: Gate, mode: str, channel: str, spoken: Sequence[str]) -> Any:
+    """What a channel holds, with secrets replaced: in the text of messages, or with mode "all" in every text. The very same
+    object when there is nothing to replace; otherwise a copy, since the graph goes on with what it has. `spoken`: the channels
+    in which a bare text is a message too, as LangGraph takes it."""
+    cleaner = _Cleaner(gate, mode == "all", spoken)
+    try:
+        return cleaner.told(value, 0) if channel == START else cleaner.value(value, channel in spoken, 0)
+    except RecursionError:
+        raise NotSerializable(
+            f"The channel {channel!r} holds something that is too deep to be searched for secrets, or that holds itself: "
+            f"{DEEPEST} levels at most."
+        ) from None
 
 
 class _Cleaner:
-    def __init__(self, gate: Gate, everything: bool) -> None:
+    def __init__(self, gate: Gate, everything: bool, channels: Sequence[str]) -> None:
         self._gate = gate
         self._all = everything
+        self._channels = channels
+
+    def told(self, value: Any, depth: int) -> Any:
+        """A graph's input, or what a node is sent: a whole state, before its parts have come into their channels."""
+        if isinstance(value, dict):
+            return self._dict(value, False, depth, self._channels)
+        if not isinstance(value, BaseMessage) and (names := _fields(value)) is not None:
+            return self._object(value, names, False, depth, self._channels)
+        return self.value(value, ROOT in self._channels, depth)
 
     def value(self, value: Any, spoken: bool, depth: int) -> Any:
-        if value is None or isinstance(value, (bool, int, float, bytes)) or depth > DEEPEST:
-            return value
         if isinstance(value, str):
-            return self._gate.text(value) if type(value) is str and (spoken or self._all) else value
+            return self._text(value) if spoken or self._all else value
+        if value is None or isinstance(value, (bool, int, float)):
+            return value
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return self._bytes(value) if self._all else value
+        if depth > DEEPEST:
+            raise RecursionError
         if isinstance(value, BaseMessage):
             return self._message(value, depth)
         if isinstance(value, dict):
             return self._dict(value, spoken, depth)
-        if isinstance(value, list):
-            return self._sequence(value, spoken, depth)
-        if isinstance(value, tuple):
-            return self._tuple(value, spoken, depth)
-        if isinstance(value, Send):
-            arg = self.value(value.arg, spoken, depth + 1)
+        if isinstance(value, (list, tuple, set, frozenset, deque)):
+            return self._several(value, spoken, depth)
+        if isinstance(value, Send):  # its node is what LangGraph runs
+            arg = self.told(value.arg, depth + 1)
             if arg is value.arg:
                 return value
             sent = copy.copy(value)
             sent.arg = arg
             return sent
-        if isinstance(value, BaseModel) or (is_dataclass(value) and not isinstance(value, type)):
-            names = type(value).model_fields if isinstance(value, BaseModel) else [f.name for f in fields(value)]
+        names = _fields(value)
+        if names is not None:
             return self._object(value, names, spoken, depth)
-        return value
+        return self._other(value, depth) if self._all else value
 
-    def _sequence(self, values: list[Any], spoken: bool, depth: int) -> list[Any]:
-        done = [self.value(v, spoken, depth + 1) for v in values]
-        return values if all(a is b for a, b in zip(done, values, strict=True)) else done
+    def _text(self, value: str) -> str:
+        if type(value) is str:
+            return self._gate.text(value)
+        plain = str.__str__(value)
+        safe = plain if isinstance(value, Enum) else self._gate.text(plain)
+        return value if safe == plain else safe
 
-    def _tuple(self, value: tuple[Any, ...], spoken: bool, depth: int) -> Any:
-        if type(value) is tuple and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], str):
-            return (value[0], self._gate.text(value[1])) if value[0] in ROLES or self._all else value
-        done = [self.value(v, spoken, depth + 1) for v in value]
-        if all(a is b for a, b in zip(done, value, strict=True)):
+    def _bytes(self, value: bytes | bytearray | memoryview) -> bytes | bytearray | memoryview:
+        try:
+            text = bytes(value).decode()
+        except UnicodeDecodeError:
             return value
-        return type(value)(*done) if hasattr(value, "_fields") else tuple(done)
+        safe = self._gate.text(text)
+        if safe == text:
+            return value
+        return bytearray(safe.encode()) if isinstance(value, bytearray) else safe.encode()
 
-    def _dict(self, value: dict[Any, Any], spoken: bool, depth: int) -> dict[Any, Any]:
+    def _id(self, value: str) -> str:
+        """What things are told apart by: a number or noise stays, whatever it looks like. The same secret becomes the same
+        marker everywhere, so that an answer still belongs to its call."""
+        return value if self._gate.names_a_secret(value) is None else self._gate.text(value)
+
+    def _several(self, values: Any, spoken: bool, depth: int) -> Any:
+        if isinstance(values, tuple) and len(values) == 2 and isinstance(values[0], str) and values[0] in ROLES:
+            spoken = spoken or isinstance(values[1], str)  # a role and a text: a message, wherever it stands
+        done, changed = [], False
+        for value in values:
+            safe = self.value(value, spoken, depth + 1)
+            changed = changed or safe is not value
+            done.append(safe)
+        if not changed:
+            return values
+        if isinstance(values, list):
+            return done
+        return type(values)(*done) if hasattr(values, "_fields") else type(values)(done)
+
+    def _dict(
+        self, value: dict[Any, Any], spoken: bool, depth: int, channels: Sequence[str] = ()
+    ) -> dict[Any, Any]:  # fmt: skip
         message = "content" in value and ("role" in value or "type" in value)
-        done = {}
+        spoken = spoken and not message
+        done: dict[Any, Any] = {}
+        changed = False
         for key, item in value.items():
             if message and key == "content":
-                done[key] = self._content(item, depth)
-            elif isinstance(item, str) and (not self._all or key in _NAMES):
-                done[key] = self._gate.text(item) if spoken and not message and key not in _NAMES else item
+                safe = self._content(item, depth)
+            elif key in channels:
+                safe = self.value(item, True, depth + 1)
             else:
-                done[key] = self.value(item, spoken and not message, depth + 1)
-        return value if all(done[k] is value[k] for k in value) else done
+                safe = self._field(key, item, spoken and not (key in _NAMES and isinstance(item, str)), depth)
+            name = self.value(key, False, depth + 1) if self._all else key
+            while name is not key and (name in done or name in value):
+                name = f"{name}'"  # two keys that were both secrets stay two keys
+            changed = changed or safe is not item or name is not key
+            done[name] = safe
+        return done if changed else value
 
-    def _object(self, value: Any, names: Iterable[str], spoken: bool, depth: int) -> Any:
+    def _field(self, name: Any, item: Any, spoken: bool, depth: int) -> Any:
+        if self._all and name in _IDS and isinstance(item, str):
+            return self._id(item)
+        return self.value(item, spoken, depth + 1)
+
+    def _object(
+        self, value: Any, names: Iterable[str], spoken: bool, depth: int, channels: Sequence[str] = ()
+    ) -> Any:  # fmt: skip
         changed = {}
         for name in names:
             before = getattr(value, name, None)
-            after = self.value(before, spoken, depth + 1)
+            after = self._field(name, before, spoken or name in channels, depth)
             if after is not before:
                 changed[name] = after
         if not changed:
@@ -225,15 +292,28 @@ class _Cleaner:
             object.__setattr__(twin, name, after)
         return twin
 
+    def _other(self, value: Any, depth: int) -> Any:
+        """What is no plain data, but stored as a text."""
+        make: Callable[[Any], Any] = type(value)
+        if isinstance(value, BaseException):  # LangGraph stores no more of it
+            text, make = repr(value), str
+        elif isinstance(value, PurePath):
+            text = str(value)
+        elif hasattr(value, "get_secret_value"):
+            text = value.get_secret_value()
+        else:
+            return value
+        safe = self.value(text, False, depth + 1)
+        return value if safe is text else make(safe)
+
     def _message(self, message: BaseMessage, depth: int) -> BaseMessage:
         changed = {}
         content = self._content(message.content, depth)
         if content is not message.content:
             changed["content"] = content
         if self._all:
-            for name in ("tool_calls", "invalid_tool_calls", "additional_kwargs", "response_metadata", "artifact"):
-                before = getattr(message, name, None)
-                if before and (after := self.value(before, False, depth + 1)) is not before:
+            for name, before in {**message.__dict__, **(message.__pydantic_extra__ or {})}.items():
+                if name != "content" and (after := self._field(name, before, False, depth)) is not before:
                     changed[name] = after
         return message.model_copy(update=changed) if changed else message
 
@@ -246,12 +326,23 @@ class _Cleaner:
         for block in content:
             if isinstance(block, str):
                 done.append(self._gate.text(block))
+            elif self._all:
+                done.append(self.value(block, False, depth + 1))
             elif isinstance(block, dict) and isinstance(block.get("text"), str) and block.get("type") in TEXT_BLOCKS:
                 text = self._gate.text(block["text"])
                 done.append(block if text is block["text"] else {**block, "text": text})
             else:
-                done.append(self.value(block, False, depth + 1) if self._all else block)
+                done.append(block)
         return content if all(a is b for a, b in zip(done, content, strict=True)) else done
+
+
+def _fields(value: Any) -> Iterable[str] | None:
+    """The names of what an object holds; None of what is no object of plain data."""
+    if isinstance(value, BaseModel):
+        return [*type(value).model_fields, *(value.model_extra or ())]
+    if isinstance(value, Item):
+        return Item.__slots__
+    return [f.name for f in fields(value)] if is_dataclass(value) and not isinstance(value, type) else None
 
 
 # -- what was put in by the person

@@ -22,14 +22,13 @@ from ..checkpoints.stored import Loaded
 from ..errors import Damaged, InvalidInput
 from ..store import Store
 from . import messages
-from .messages import NOBODY
+from .messages import NOBODY, START
 from .remembered import Place, Recent, Secret, Stored
 from .values import Values, decoded
 
 if TYPE_CHECKING:
     from ..db import Tx
 
-START = "__start__"
 Page = tuple[Sequence[Loaded], Mapping[int, Stored | None]]
 """Checkpoints, and the secrets of their conversations."""
 

@@ -94,8 +94,9 @@ class Remembered:
         self.said: dict[bytes, dict[str, tuple[bytes, bytes, BaseMessage]]] = {}
         """Secret -> id of a message -> its key, its bytes and itself, of those in `sound`."""
         self.room = ROOM
-        self.passed: dict[bytes, None] = {}
-        """Keys of elements that went through the gate as they are."""
+        self.passed: dict[str, dict[bytes, None]] = {}
+        """Channel -> keys of elements that went through the gate as they are: a bare text that may stay in one is a message in
+        another."""
 
     def learn(self, secret: bytes, key: bytes, data: bytes, model: BaseMessage) -> None:
         """Keep a message that is stored as these bytes, to be copied the next time."""

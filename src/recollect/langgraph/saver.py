@@ -42,8 +42,7 @@ from ..errors import AlreadyExists, Damaged, Erased, InvalidInput, RecollectErro
 from ..model import Entry
 from ..store import Store
 from . import messages
-from .messages import NOBODY
-from .reader import START
+from .messages import NOBODY, START
 from .remembered import Place, Recent, Remembered, Secret
 from .threads import OWN, Threads
 from .values import encoded, encrypts, listed
@@ -296,7 +295,7 @@ class Saver(Threads):
             except RecollectError:
                 raise
             except Exception:
-                found = messages.clean(found, store._gate.another(), "all")
+                found = messages.clean(found, store._gate.another(), "all", "metadata", ())
         try:
             return listed(found)
         except (TypeError, ValueError):

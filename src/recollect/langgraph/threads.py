@@ -120,12 +120,12 @@ class Threads(Reader):
         values, writes = {}, {}
         for channel, kept in one.values.items():
             value = self._value(kept, one.have, secret)
-            safe = messages.clean(value, gate, mode, spoken=channel in self._channels)
+            safe = messages.clean(value, gate, mode, channel, self._channels)
             if safe is not value:
                 values[channel] = self._pack(safe, channel, secret, None)
         for i, (_, channel, type, data) in enumerate(one.writes):
             value = self._assemble((type, data), one.have, secret)
-            safe = messages.clean(value, gate, mode, spoken=channel in self._channels)
+            safe = messages.clean(value, gate, mode, channel, self._channels)
             if safe is not value:
                 writes[i] = Write(0, channel, self._pack(safe, channel, secret, None))
         return values, writes

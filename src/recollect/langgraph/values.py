@@ -92,22 +92,21 @@ class Values(BaseCheckpointSaver[str]):
         return type, data
 
     def _pack(self, value: Any, channel: str, secret: bytes, gate: Gate | None) -> Value:
-        spoken = channel in self._channels
         if type(value) is list and len(value) > 0:
-            keys, elements = self._elements(value, channel, secret, gate, spoken)
+            keys, elements = self._elements(value, channel, secret, gate)
             if sum([len(data) for _, data in elements]) >= SMALL * len(elements):
                 chunks = isinstance(self._inner, JsonPlusSerializer) and {type for type, _ in elements} == {"msgpack"}
                 return pieces.many(secret, keys, elements, self._seal, chunks=chunks)
         if gate is not None:
-            value = messages.clean(value, gate, self._store.settings.redact_state, spoken=spoken)
+            value = messages.clean(value, gate, self._store.settings.redact_state, channel, self._channels)
         plain = self._dump(value, channel)
         return pieces.one(secret, *plain, self._seal(plain))
 
     def _elements(
-        self, values: Sequence[Any], channel: str, secret: bytes, gate: Gate | None, spoken: bool
+        self, values: Sequence[Any], channel: str, secret: bytes, gate: Gate | None
     ) -> tuple[builtins.list[bytes], builtins.list[Stored]]:
         keys, found = [], []
-        passed, mode = self._shared.passed, self._store.settings.redact_state
+        passed, mode = self._shared.passed.setdefault(channel, {}), self._store.settings.redact_state
         digest, dump, is_twin, common = pieces.digest, self._dump, messages.is_twin, messages.COMMON
         stock, shared = self._is_stock, self._shared
         said = shared.said.get(secret, {}) if stock else {}
@@ -123,7 +122,7 @@ class Values(BaseCheckpointSaver[str]):
                 plain = dump(value, channel)
                 key = digest(secret, *plain)
             if gate is not None and key not in passed:
-                safe = messages.clean(value, gate, mode, spoken=spoken)
+                safe = messages.clean(value, gate, mode, channel, self._channels)
                 if safe is not value:
                     plain = dump(safe, channel)
                     key = digest(secret, *plain)
