@@ -183,7 +183,19 @@ def _is_memorable(value: bytes) -> bool:
     )
 
 
-_PHRASE = r"(?i)(?:seed|mnemonic|recovery|secret|backup|wallet)[ _-]?(?:phrase|words|mnemonic|seed)?[\"'`]?[^\n\x01]{0,40}?(?:[:=][ \t\r\n\"'`\[(]{0,6}|[ \t\r\n\"'`\[(]{1,6})((?:(?:[0-9]{1,2}[.)][ \t]*)?[a-z]{3,8}[\"']?[ \t\r\n,]{1,3}[\"']?){11,23}[a-z]{3,8})\b"
+_PHRASE = r"(?i)(?:seed|mnemonic|recovery|secret|backup|wallet|metamask|ledger|trezor|ganache|\bbip(?:-?39)?\b|r\xe9cup\xe9ration|recuperaci\xf3n|recupero|wiederherstellungs?)[ _-]?(?:phrase|words|mnemonic|seed)?[\"'`]?[^\n\x01]{0,40}?(?:[:=][ \t\r\n\"'`\[(]{0,6}|[ \t\r\n\"'`\[(]{1,6})((?:(?:[0-9]{1,2}[.)][ \t]*)?[a-z]{3,8}[\"']?[ \t\r\n,]{1,3}[\"']?){11,23}(?:[0-9]{1,2}[.)][ \t]*)?[a-z]{3,8})\b"
+_PHRASE_WORDS = (
+    b"seed",
+    b"mnemonic",
+    b"phrase",
+    b"words",
+    b"wallet",
+    b"metamask",
+    b"ledger",
+    b"trezor",
+    b"ganache",
+    b"bip",
+)
 _COMMON = frozenset(
     b"the and that this with from have will your for you are was were which their would there been than them then its our not but has had can when what".split()
 )
@@ -192,11 +204,17 @@ _COMMON = frozenset(
 def phrases(scan: Scan) -> Iterator[Span]:
     """Twelve to twenty-four words named as a wallet's seed or recovery phrase."""
     data = scan.data
-    if not scan.has(b"seed", b"mnemonic", b"phrase", b"words") or not scan.lines_with(_PHRASE):
+    if not scan.has(*_PHRASE_WORDS) or not scan.lines_with(_PHRASE):
         return
     for _, (start, end) in scan.everywhere(_PHRASE):
         while (lead := rx(rb"[a-z]+[ \t]").match(data, start, end)) and lead.group().strip() in _COMMON:
             start = lead.end()
-        words = rx(rb"[a-z]{3,8}").findall(data[start:end])
-        if not _COMMON & set(words) and len(set(words)) >= len(words) - 3:
+        words, words_end = list[bytes](), start
+        for word in rx(rb"[a-z]{3,8}").finditer(data, start, end):
+            if word.group() in _COMMON:  # the sentence goes on
+                end = words_end
+                break
+            words.append(word.group())
+            words_end = word.end()
+        if len(words) >= 12 and len(set(words)) >= len(words) - 3:
             yield Span(start, end, "seed-phrase", 1)

@@ -42,7 +42,8 @@ _FOREIGN = (
     ("„", '"'), ("비번", "pw"), ("암호", "pw"), ("패스워드", "pass"), ("parolă", "passwd"), ("Parolă", "passwd"),
     ("парола", "passwd"), ("Парола", "passwd"), ("пароли", "passwd"), ("mật khẩu", "password"), ("Mật khẩu", "password"), ("รหัสผ่าน", "password"),
     ("पासवर्ड", "passwrd"), ("סיסמה", "passw"), ("סיסמא", "passw"), ("κωδικός", "passwrd"), ("Κωδικός", "passwrd"), ("كلمة المرور", "my password"),
-    ("كلمة السر", "the passw"), ("slaptažodis", "my password"), ("API密钥", "token"), ("APIキー", "token"), ("API 密钥", " token"), ("—", "-"), ("–", "-"), ("密鑰", "tk"), ("密钥", "tk"), ("秘钥", "tk"), ("토큰", "tk"), ("トークン", " tok"), ("\u2028", "\n"), ("\u00a0", " "),
+    ("كلمة السر", "the passw"), ("slaptažodis", "my password"), ("API密钥", "token"), ("APIキー", "token"), ("API 密钥", " token"), ("—", "-"), ("–", "-"), ("密鑰", "tk"), ("密钥", "tk"), ("秘钥", "tk"), ("토큰", "tk"), ("トークン", " tok"), ("助记词", "bip"), ("助記詞", "bip"), ("니모닉", "bip"), ("シードフレーズ", "my seed"),
+    ("сид-фраза", "my phrase"), ("Сид-фраза", "my phrase"), ("\u2028", "\n"), ("\u00a0", " "),
 )  # fmt: skip
 
 
@@ -171,6 +172,11 @@ ANNOUNCING = (
     "sequelize",
     "proxy-user",
     "isakmp",
+    "mysqli",
+    "metamask",
+    "trezor",
+    "ganache",
+    "bip",
 )
 """The words of `is_announced`; a test keeps the two equal."""
 
@@ -197,6 +203,7 @@ def is_announced(low: str) -> bool:
         or " -a " in low or " -w " in low or "client(" in low or "wifi:" in low or "cryptsetup" in low or "kinit" in low
         or "alias set" in low or "host add" in low or "securestring" in low or "aes." in low or "http-basic" in low
         or "accounts:" in low or "sequelize" in low or "proxy-user" in low or "isakmp" in low
+        or "mysqli" in low or "metamask" in low or "trezor" in low or "ganache" in low or "bip" in low
     )  # fmt: skip
 
 

@@ -185,7 +185,8 @@ _PLIST = r"(?i)<key>([^<>\n\x01]{2,60})</key>[ \t\r\n]*<string>([^<>\n\x01]{4,})
 _NESTED = r"(?i)<([a-z][\w.:-]{2,40})>[ \t\r\n]*<value>([^<>\n\x01]{4,200})</value>"
 _TAGGED = r"(?i)<(?:[a-z]\w*:)?([a-z][\w.-]{2,40})[ \t][^<>\n\x01]{1,120}>([^<>\n\x01]{4,200})</"
 _NAMED = r"(?i)[ \t]name=[\"']([^\"'\n\x01<>]+)[\"'][^<>\n\x01]*>[ \t\r\n]*<value>([^<>\n\x01]+)</value>"
-_APART = (_MANY, _INSERT, _PLIST, _NESTED, _NAMED, _TAGGED)
+_PROPERTY = r"(?i)<name>[ \t]*([^<>\n\x01]+)</name>[ \t\r\n]*<value>([^<>\n\x01]+)</value>"
+_APART = (_MANY, _INSERT, _PLIST, _NESTED, _NAMED, _PROPERTY, _TAGGED)
 
 
 def elements(scan: Scan) -> Iterator[Span]:
@@ -193,7 +194,13 @@ def elements(scan: Scan) -> Iterator[Span]:
     data, low = scan.data, scan.low
     if not scan.lines_with(*_APART):
         return
-    for source, wanted in ((_PLIST, b"<key>"), (_NESTED, b"<value>"), (_NAMED, b"<value>"), (_TAGGED, b">")):
+    for source, wanted in (
+        (_PLIST, b"<key>"),
+        (_NESTED, b"<value>"),
+        (_NAMED, b"<value>"),
+        (_PROPERTY, b"<value>"),
+        (_TAGGED, b">"),
+    ):
         if wanted not in low:
             continue
         for _, (a, b), (start, end) in scan.everywhere(source):
