@@ -376,7 +376,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
         word = data[start:end]
         if start in taken:
             continue
-        noun = found.group()[:8].lower()
+        noun = found.group()[:9].lower()
         if (
             (not has_digit(word) and not has_symbol(word))
             or rx(rb"[\w.-]+=\S*").fullmatch(word) is not None
@@ -417,15 +417,22 @@ def nouns(scan: Scan) -> Iterator[Span]:
                 if len(word) != 3 or noun.startswith((b"cvv", b"cvc", b"security")):
                     yield Span(start, end, "pin", 3)
         elif (
-            noun.startswith(_SAID_BEFORE)
-            and rx(rb"[A-Za-z]{4,}[0-9]{2,6}").fullmatch(word) is not None
-            and data[end : end + 1] in (b"", b"\n", b"\r")
-            and scan.recall("strong", word, is_strong)
-        ) or (
-            noun.startswith((*_SAID_BEFORE, b"kennwort", b"passwort"))
-            and data[end : end + 1] in (b"", b"\n", b"\r")
-            and len(word) >= 8
-            and scan.recall("numbered", word, _is_numbered)
+            (
+                noun.startswith(_SAID_BEFORE)
+                and rx(rb"[A-Za-z]{4,}[0-9]{2,6}").fullmatch(word) is not None
+                and data[end : end + 1] in (b"", b"\n", b"\r")
+                and scan.recall("strong", word, is_strong)
+            )
+            or (
+                noun.startswith((*_SAID_BEFORE, b"kennwort", b"passwort"))
+                and data[end : end + 1] in (b"", b"\n", b"\r")
+                and len(word) >= 8
+                and scan.recall("numbered", word, _is_numbered)
+            )
+            or (
+                noun.startswith((*_SAID_BEFORE, b"kennwort", b"passwort"))
+                and rx(rb"(?:[a-z]{4,}-){2,6}(?:[a-z]{4,}-)?[0-9]{2,4}").fullmatch(word) is not None
+            )
         ):
             yield Span(start, end, "password", 3)  # the last word of its line: a setting
         elif (

@@ -319,6 +319,10 @@ def headers(scan: Scan) -> Iterator[Span]:
 
 
 _COOKIE = r"(?i)\b(?:set-)?cookies?[\"'\\]{0,2}[ \t]*[:=][ \t]*[\"'\\]{0,2}([^\n\x01]{4,})|(?:curl|wget|http)[^\n\x01]*?(?:-b|--cookie)[ =][\"']([^\n\"'\x01]{4,})"
+_COOKIE_CALL = (
+    r"(?i)cookies?(?:\.set|\.add|\.put)?\([ \t]*[\"']([\w.-]+)[\"'][ \t]*,[ \t]*[\"']([^\s\"';,\x01]{16,})[\"']"
+)
+_COOKIE_JAR = r"(?m)^(?:#HttpOnly_)?[\w.-]+\t(?:TRUE|FALSE)\t[^\s\x01]+\t(?:TRUE|FALSE)\t[0-9]+\t([^\s\x01]+)\t([^\s\x01]{8,})\r?$"
 _COOKIE_PAIR = Lazy(rb"([A-Za-z0-9_.$!%*~|`-]{1,64})(?:=(\"?)|[\"'][ \t]*:[ \t]*[\"'])([^;,\s\"'\x01\\]{6,})")
 _LONG_VALUE = Lazy(rb"[^;,\s\"'\x01\\]{20}")
 _COOKIE_ATTRIBUTES = frozenset(
@@ -326,11 +330,27 @@ _COOKIE_ATTRIBUTES = frozenset(
 )
 
 
+_SESSION = Lazy(rb"(?i)sess|sid|auth|token|jwt|csrf|xsrf|secret|remember|login|user|key|pass|ssid|connect")
+
+
+def _kept_cookies(scan: Scan, source: str) -> Iterator[Span]:
+    """`cookies.set("session", "...")`, and the lines of a cookie jar."""
+    data = scan.data
+    for _, (a, b), (start, end) in scan.everywhere(source):
+        value = data[start:end]
+        if _SESSION.search(data, a, b) and is_random(value, 16) and not is_reference(value) and not is_code(value):
+            yield Span(start, end, "cookie", 1)
+
+
 def cookies(scan: Scan) -> Iterator[Span]:
     """Values of Cookie and Set-Cookie that identify a session."""
     data = scan.data
+    if b"\tTRUE\t" in data or b"\tFALSE\t" in data:
+        yield from _kept_cookies(scan, _COOKIE_JAR)
     if not scan.has(b"cookie", b" -b "):
         return
+    if scan.has(b"cookie(", b"cookies(", b"cookies."):
+        yield from _kept_cookies(scan, _COOKIE_CALL)
     for ((first, last),) in scan.outlines(_COOKIE):
         if not has_digit(data[first:last]) and _LONG_VALUE.search(data, first, last) is None:
             continue  # no value in it could be a session's
@@ -343,12 +363,7 @@ def cookies(scan: Scan) -> Iterator[Span]:
             name, value = pair.group(1), pair.group(3)
             if name.lower() in _COOKIE_ATTRIBUTES or is_placeholder(value) or is_reference(value) or is_code(value):
                 continue
-            session = (
-                rx(rb"(?i)sess|sid|auth|token|jwt|csrf|xsrf|secret|remember|login|user|key|pass|ssid|connect").search(
-                    name
-                )
-                is not None
-            )
+            session = _SESSION.search(name) is not None
             plain = value.replace(b"%3A", b":").replace(b"%2B", b"+").replace(b"%2F", b"/").replace(b"%3D", b"=")
             if (session and len(value) >= 8 and has_digit(value) and not is_wordy(value)) or is_random(plain, 20):
                 yield Span(pair.start(3), pair.end(3), "cookie", 1)
