@@ -8,7 +8,7 @@ from __future__ import annotations
 from .engine import Lazy, outline, pattern, rx
 from .names import kind_of
 from .prose import is_chosen, is_strong, names_a_login, unquote
-from .scan import Scan, Span, family_of, is_path, line_around
+from .scan import Scan, Span, family_of, line_around
 from .values import (
     classes,
     has_alpha,
@@ -53,13 +53,13 @@ _SETS = Lazy(rb"(?:root|bind|db|admin|olc-?root|ldap-?bind|wpa-?)(?:pw|pwd|passw
 _GROUPED = r"(?i)(?:2fa|otp|mfa|authenticator|factor)[^\n\x01]{0,30}?(?:secret|key|seed|code)[^\n\x01]{0,20}?[:= \"'`(]((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})\b"
 # The same in one piece, after whatever it is called where it is shown or used: `pyotp.TOTP('...')`, `oathtool --totp -b ...`.
 _SEED = (
-    r"(?i)(?:[th]otp\b|oathtool|authenticator|\b2fa\b|\bmfa\b|two-factor|zwei-?faktor|(?:setup|secret|manual(?: entry)?)[ -]key|schl\xfcssel"
-    r"|clave secreta|chave secreta|chiave segreta)[^\n\x01]{0,60}?[ \t:=\"'`(]((?-i:[A-Z2-7]{16,})={0,6})(?:[^\w+/=-]|$)"
+    r"(?i)(?:[th]otp\b|otpauth|oathtool|enter (?:the|this) (?:key|code|secret)|authenticator|\b2fa\b|\bmfa\b|two-factor|zwei-?faktor|(?:setup|secret|manual(?: entry)?)[ -]key|schl\xfcssel"
+    r"|clave secreta|chave secreta|chiave segreta)[^\n\x01]{0,60}?[ \t:=\"'`(]((?-i:[A-Z2-7]{16,}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15})={0,6})(?:[^\w+/=-]|$)"
 )
 # `what was the password?`, or `use this password:`, and below it a line with nothing else.
 _BELOW = r"(?im)\b(?:password|passwd|passwort|kennwort|passphrase|pw)\b[^\n:?\x01]*[:?]+[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*([^\s\x01]+)[ \t]*\r?$"
 # The answer of somebody else: `what's the token?`, and below it `Kim: ...`.
-_ANSWERED = r"(?im)\b(password|passwd|passwort|kennwort|passphrase|pw|secret|token|key|schl\xfcssel)\b[^\n?\x01]*\?+[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*[A-Za-z][\w .'-]*:[ \t]+([^\s\x01]+)[ \t]*\r?$"
+_ANSWERED = r"(?im)\b(password|passwd|passwort|kennwort|passphrase|pw|secret|token|key|schl\xfcssel)\b[^\n?\x01]*\?+[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:\[[^\]\n\x01]*\][ \t]*|[0-9:]+[ \t]+)?(?:[A-Za-z][\w .'-]*:|<[\w.-]+>)[ \t]+([^\s\x01]+)[ \t]*\r?$"
 _LISTED = (
     _BELOW,
     _ANSWERED,
@@ -139,7 +139,7 @@ def listed(scan: Scan) -> Iterator[Span]:
         if has_digit(data[start:end]) and not is_monotone(data[start:end].replace(b" ", b"")):
             yield Span(start, end, "api-key", 2)
     for _, (start, end) in scan.spans(_SEED, lines):
-        seed = data[start:end].rstrip(b"=")
+        seed = data[start:end].translate(None, b"= -")
         if len(seed) <= 128 and (has_digit(seed) or not is_wordy(seed)) and has_entropy(seed, 2.8):
             yield Span(start, end, "api-key", 2)
     if scan.has(b"sa", b"root", b"admin", b"ubuntu"):
@@ -176,14 +176,18 @@ def listed(scan: Scan) -> Iterator[Span]:
                 or (is_hex(value) and is_random(value, 32))
             ):
                 yield Span(start, end, "password", 3)
-        for whole, noun, value_span in scan.everywhere(_ANSWERED):
+        for whole, noun, value_span in scan.everywhere(_ANSWERED) if b"?" in data else ():
             start, end, _ = unquote(data, *value_span)
             value = data[start:end]
             if value_span[0] - whole[0] > 120 or not 6 <= len(value) <= 128 or start in scan.taken:
                 continue
             named = low[slice(*noun)].startswith((b"pa", b"pw", b"ken"))
             if has_digit(value) and (
-                scan.recall("linked", value, is_chosen) if named else is_random(value, 16) and not is_path(value)
+                scan.recall("linked", value, is_chosen)
+                if named
+                else len(value) >= 16
+                and b"://" not in value
+                and is_random(max(rx(rb"[-_.]").split(value), key=len), 12)
             ):
                 yield Span(start, end, "password" if named else "api-key", 3)
         for _, value_span in scan.everywhere(_ALONE):
@@ -250,7 +254,8 @@ def phrases(scan: Scan) -> Iterator[Span]:
                 break
             words.append(word.group())
             words_end = word.end()
-        if len(words) >= 12 and len(set(words)) >= len(words) - 3:
+        # In the order of the alphabet they are the list that phrases are made from.
+        if len(words) >= 12 and len(set(words)) >= len(words) - 3 and words != sorted(words):
             yield Span(start, end, "seed-phrase", 1)
 
 
@@ -287,5 +292,8 @@ def codes(scan: Scan) -> Iterator[Span]:
 def _is_no_code(value: bytes) -> bool:
     """A ticket, a date, a word."""
     return (
-        rx(rb"[A-Z]{2,6}-[0-9]{1,6}|[a-z]+[0-9]{1,2}|[A-Za-z]+|(?:19|20)[0-9]{2}-[0-9-]+").fullmatch(value) is not None
+        rx(
+            rb"[A-Z]{2,6}-[0-9]{1,6}|[a-z]+[0-9]{1,2}|[A-Za-z]+|(?:19|20)[0-9]{2}(?:-[0-9-]+|[01][0-9][0-3][0-9])"
+        ).fullmatch(value)
+        is not None
     )

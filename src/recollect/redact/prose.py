@@ -14,6 +14,7 @@ from .scan import (
     is_predicate,
     is_year,
     line_around,
+    speaks_of_forms,
 )
 from .values import (
     classes,
@@ -432,6 +433,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
             or (
                 noun.startswith((*_SAID_BEFORE, b"kennwort", b"passwort"))
                 and rx(rb"(?:[a-z]{4,}-){2,6}(?:[a-z]{4,}-)?[0-9]{2,4}").fullmatch(word) is not None
+                and not speaks_of_forms(word)
             )
         ):
             yield Span(start, end, "password", 3)  # the last word of its line: a setting
@@ -537,6 +539,7 @@ _LINKED = (
 
 
 _MORE = Lazy(rb"[^\s\"'`()\x01]+(?<![.,;:?>*\]\\}])")
+_ONE_IS = Lazy(rb"(?i)\b(?:one|it)(?: is|'s)(?: now)?:?[ \t]+[\"'`*]{1,2}\Z")  # `rotated the secret, the new one is`
 _SET_TO = Lazy(rb"(?i)(?:set|set back|changed?) (?:to|from)[ \t\"'`(*]+\Z")
 _FROM, _TO = (
     Lazy(rb"(?i)from[ \t\"'`(*]+\Z"),
@@ -558,6 +561,9 @@ def linked(scan: Scan) -> Iterator[Span]:
             _FROM.search(data, max(whole[0], start - 8), start) is not None
             and b"chang" in scan.low[max(0, whole[0] - 20) : start]
         )
+        if is_hex(word) and len(word) in (32, 40, 64) and _ONE_IS.search(data, max(whole[0], start - 24), start):
+            yield Span(start, end, "api-key", 3)
+            continue
         if not scan.recall("strong", word, is_strong) if is_set else not scan.recall("linked", word, is_chosen):
             continue
         if whole[1] - start == 64 and (rest := _MORE.match(data, whole[1], whole[1] + 256)):

@@ -94,7 +94,7 @@ def _is_plain(key: bytes) -> bool:
 _COLUMN = Lazy(rb"[\w\xc0-\xff][\w\xc0-\xff .#/-]{0,39}")
 _WORD = r"(?:passwor[dt]|passwd|pwd|pw|pass|secret|token|api[ _-]?key|pin|kennwort|contrase\xf1a|senha)"
 _HEADER = (
-    rf"(?im)^[ \t]*\|[^\n\x01]*\b{_WORD}\b[^\n\x01]*$"  # | user | password |
+    rf"(?im)^[ \t]*\|[^\n\x01]*\b(?:{_WORD}|key)\b[^\n\x01]*$"  # | user | password |
     rf"|^(?:[\"']?[\w .#/-]+[\"']?[,;\t][ ]?)*[\"']?[\w .#/-]*{_WORD}[\w .#/-]*[\"']?(?:[,;\t][ ]?[\"']?[\w .#/-]+[\"']?)*\r?$"  # user,password
 )
 
@@ -120,6 +120,8 @@ def tables(scan: Scan) -> Iterator[Span]:
         wanted: list[tuple[int, Kind]] = []
         for number, cell in enumerate(columns):
             kind = kind_of(cell.replace(b" ", b"_"))
+            if kind is None and cell.lower() == b"key" and separator == b"|":
+                kind = "key"
             if kind is not None:
                 wanted.append((number, kind))
         if not wanted or len(wanted) == len(columns):
@@ -136,7 +138,7 @@ def tables(scan: Scan) -> Iterator[Span]:
                 value = cells[number].strip().strip(b"\"'`*")
                 if BARRIER in value or b" " in value or not (has_digit(value) or has_symbol(value)):
                     continue
-                if scan.judge(kind, value, quoted=True, strict=False):
+                if scan.judge(kind, value, quoted=True, strict=columns[number].lower() == b"key"):
                     offset = at + line.find(inner.join(cells[number:]))
                     first = data.find(value, offset, at + len(line))
                     if first >= 0:

@@ -223,7 +223,7 @@ def is_code(value: bytes) -> bool:
 
 
 # `river.tundra27`, `River.Tundra271`, `R1v3r.Tundra271`; `hashlib.sha256`, `np.float32`, `System.Int128` end in a number too.
-_SIZED = rb"(?i:sha|md|aes|base|utf|u?int|float|double|decimal|complex|crc|blake|keccak|ripemd|secp|curve|chacha|latin|iso|cp|bytes|win|unicode|vector|rs|hs|es|ps)"
+_SIZED = rb"(?i:sha|md|aes|base|utf|u?int|float|double|decimal|complex|crc|blake|keccak|ripemd|secp|curve|chacha|latin|iso|cp|bytes|win|unicode|vector|pass|token|secret|rs|hs|es|ps)"
 _LEET = rb"[A-Za-z][a-z]*(?:[013457][a-z]+)+[013457]?"
 _CHOSEN_DOTTED = Lazy(
     rb"(?!(?i:self|this|cls|ctx|config|cfg|conf|settings|args|opts|options|params|req|request|res|response|env|data|event|body|form|values|http|status|errors?|codes?|tests?)\.)"
