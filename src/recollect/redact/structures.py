@@ -155,11 +155,18 @@ _LITERAL = Lazy(
 )
 
 
+_UPDATE = r"(?i)\bset[ \t]+[\w.\"`\[]*val(?:ue)?[\"`\]]?[ \t]*=[ \t]*'([^'\n\x01]+)'[^\n'\x01]*\bwhere\b[^\n'\x01]*'([\w.-]+)'"
+
+
 def inserts(scan: Scan) -> Iterator[Span]:
-    """`insert into users (name, password) values ('kim', '...'), (...)`."""
+    """`insert into users (name, password) values ('kim', '...'), (...)`, `update settings set value = '...' where name = 'api_key'`."""
     data = scan.data
     if not scan.lines_with(*_APART):
         return
+    for _, (start, end), (a, b) in scan.everywhere(_UPDATE):
+        kind = kind_of(data[a:b])
+        if kind and end - start <= 200 and scan.judge(kind, data[start:end], quoted=True, strict=False):
+            yield Span(start, end, family_of(kind), 2)
     for whole, names in scan.everywhere(_INSERT):
         if names[1] - names[0] > 600:  # counted here: re2 would need hundreds of states for it
             continue
@@ -188,7 +195,7 @@ _NESTED = r"(?i)<([a-z][\w.:-]{2,40})>[ \t\r\n]*<value>([^<>\n\x01]{4,200})</val
 _TAGGED = r"(?i)<(?:[a-z]\w*:)?([a-z][\w.-]{2,40})[ \t][^<>\n\x01]{1,120}>([^<>\n\x01]{4,200})</"
 _NAMED = r"(?i)[ \t]name=[\"']([^\"'\n\x01<>]+)[\"'][^<>\n\x01]*>[ \t\r\n]*<value>([^<>\n\x01]+)</value>"
 _PROPERTY = r"(?i)<name>[ \t]*([^<>\n\x01]+)</name>[ \t\r\n]*<value>([^<>\n\x01]+)</value>"
-_APART = (_MANY, _INSERT, _PLIST, _NESTED, _NAMED, _PROPERTY, _TAGGED)
+_APART = (_MANY, _INSERT, _UPDATE, _PLIST, _NESTED, _NAMED, _PROPERTY, _TAGGED)
 
 
 def elements(scan: Scan) -> Iterator[Span]:

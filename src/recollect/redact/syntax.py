@@ -427,6 +427,7 @@ _SHORT_FLAGS = (
     (r"(?i)\bnickserv\b[^\n\x01]{0,20}?identify[ \t]+(?:[\w-]+[ \t]+)?([^\s\"'\x01]{5,})()()", "nickserv"),
     (r"(?i)[ \t]/(?:password|passwd|pwd|pass|rp)[: ][\"']?([^\s\"'\x01*%$/]{4,})()()", "/password /passwd /pwd /pass /rp"),
     (r"(?i)\bconfig[ \t]+(?:--?\w+[ \t]+)*http-basic\.[^\s\x01]+[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "http-basic"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{8,})[\"']?[ \t]*>{1,2}[ \t]*[^\s\x01]*(?:token|secret|key|passw(?:or)?d|credentials?)(?:\.txt)?(?:[\s\"'&;)]|$)()()", "printf echo"),
     (r"(?i)\baccounts[ \t]*:[ \t]*\[[ \t\r\n]*[\"'`](?:0x)?([0-9a-f]{64})[\"'`]()()", "accounts:"),
     (r"(?i)\b(?:mysqli|mysqli_connect|mysql_connect|real_connect|PDO)\([ \t]*(?:(?:[\w.$>-]+|\"[^\"\n\x01]*\"|'[^'\n\x01]*')[ \t]*,[ \t]*){2}[\"']([^\"'\n\x01]{5,})[\"']()()", "mysqli( mysqli_connect( mysql_connect( real_connect( pdo("),
     (r"(?i)[\"']([^\"'\n\x01]{4,})[\"'][ \t]*\|[ \t]*ConvertTo-SecureString()()", "securestring"),
@@ -442,7 +443,7 @@ _SHORT_FLAGS = (
 
 # Asked only where one of their words stands, though they would match without it.
 _CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|Sequelize|username_pw_set|smtp\.Auth|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set")  # fmt: skip
-_CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect")  # fmt: skip
+_CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect|algoliasearch)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect algoliasearch")  # fmt: skip
 
 
 def flags(scan: Scan) -> Iterator[Span]:
@@ -502,6 +503,10 @@ def commands(scan: Scan) -> Iterator[Span]:
                 has_digit(word) and has_alpha(word) and not rx(rb"[\w.-]*[:/=].*|v?[0-9.]+[a-z]{0,4}").fullmatch(word)
             ):
                 continue  # a port, a volume, a version
+            if words.startswith("printf") and not (
+                is_uuid(word) or (is_random(max(rx(rb"[-_.]").split(word), key=len), 12) and has_digit(word))
+            ):
+                continue  # written into a file that is named for it
             if words.startswith("identified") and found.start(3) >= 0:
                 if not has_digit(word) or not data[found.start() : start].lower().rstrip().endswith(b"by"):
                     continue  # `identified by the`, `identified as v2`
