@@ -28,6 +28,7 @@ from .values import (
     has_alpha,
     has_digit,
     has_symbol,
+    is_literal,
     is_placeholder,
     is_scrambled,
     is_uuid,
@@ -419,6 +420,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         if end - start < 3 and separator != b">" and separator != b"=":
             continue  # `"secrets": [`: too short for any, and here nothing makes it longer
         word = data[start:end]
+        if not quoted and is_literal(word):
+            continue
         if not quoted and hits <= CROWD and separator != b">":
             if word[:2] in _REFERS or (word in PLACEHOLDERS and data[end : end + 1] in _ENDS):
                 continue  # judged so below as well, but not as fast

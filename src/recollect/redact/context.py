@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .assign import assignments
-from .lists import listed, mail_pairs, memorables, phrases
+from .lists import codes, listed, mail_pairs, memorables, phrases
 from .noise import cards, near
 from .prose import linked, nouns, pairs, sentences
 from .scan import Scan, Span
@@ -32,5 +32,5 @@ __all__ = ["LOOKS", "beside_vendors", "cards", "files", "literals", "made_with",
 # What stands in one row looks at the same round: a crowd of secrets ends it only after the row.
 LOOKS: tuple[tuple[Look, ...], ...] = (
     (connection_strings,), (assignments,), (headers,), (cookies,), (flags, commands), (sentences, nouns, pairs), (linked,),
-    (memorables, mail_pairs, listed), (phrases,), (near,), (collections,), (tables,), (inserts,), (elements,),
+    (memorables, mail_pairs, listed), (codes,), (phrases,), (near,), (collections,), (tables,), (inserts,), (elements,),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from .values import (
     classes,
     has_alpha,
     has_digit,
+    has_entropy,
     has_symbol,
     is_code,
     is_hex,
@@ -50,9 +51,28 @@ _SETS = Lazy(rb"(?:root|bind|db|admin|olc-?root|ldap-?bind|wpa-?)(?:pw|pwd|passw
 
 # An authenticator's secret, as it is shown to be typed.
 _GROUPED = r"(?i)(?:2fa|otp|mfa|authenticator|factor)[^\n\x01]{0,30}?(?:secret|key|seed|code)[^\n\x01]{0,20}?[:= \"'`(]((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})\b"
+# The same in one piece, after whatever it is called where it is shown or used: `pyotp.TOTP('...')`, `oathtool --totp -b ...`.
+_SEED = (
+    r"(?i)(?:[th]otp\b|otpauth|oathtool|enter (?:the|this) (?:key|code|secret)|authenticator|\b2fa\b|\bmfa\b|two-factor|zwei-?faktor|(?:setup|secret|manual(?: entry)?)[ -]key|schl\xfcssel"
+    r"|clave secreta|chave secreta|chiave segreta)[^\n\x01]{0,60}?[ \t:=\"'`(]((?-i:[A-Z2-7]{16,}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15})={0,6})(?:[^\w+/=-]|$)"
+)
 # `what was the password?`, or `use this password:`, and below it a line with nothing else.
 _BELOW = r"(?im)\b(?:password|passwd|passwort|kennwort|passphrase|pw)\b[^\n:?\x01]*[:?]+[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*([^\s\x01]+)[ \t]*\r?$"
-_LISTED = (_BELOW, _APP_SETTING, _ACCOUNT, _SPACED, _ALONE, _APP_QUOTED, _APP_PASSWORD, _GROUPED, _QUOTED_MEMORABLE)
+# The answer of somebody else: `what's the token?`, and below it `Kim: ...`.
+_ANSWERED = r"(?im)\b(password|passwd|passwort|kennwort|passphrase|pw|secret|token|key|schl\xfcssel)\b[^\n?\x01]*\?+[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:\[[^\]\n\x01]*\][ \t]*|[0-9:]+[ \t]+)?(?:[A-Za-z][\w .'-]*:|<[\w.-]+>)[ \t]+([^\s\x01]+)[ \t]*\r?$"
+_LISTED = (
+    _BELOW,
+    _ANSWERED,
+    _SEED,
+    _APP_SETTING,
+    _ACCOUNT,
+    _SPACED,
+    _ALONE,
+    _APP_QUOTED,
+    _APP_PASSWORD,
+    _GROUPED,
+    _QUOTED_MEMORABLE,
+)
 
 
 def memorables(scan: Scan) -> Iterator[Span]:
@@ -118,6 +138,10 @@ def listed(scan: Scan) -> Iterator[Span]:
     for _, (start, end) in scan.spans(_GROUPED, lines):
         if has_digit(data[start:end]) and not is_monotone(data[start:end].replace(b" ", b"")):
             yield Span(start, end, "api-key", 2)
+    for _, (start, end) in scan.spans(_SEED, lines):
+        seed = data[start:end].translate(None, b"= -")
+        if len(seed) <= 128 and (has_digit(seed) or not is_wordy(seed)) and has_entropy(seed, 2.8):
+            yield Span(start, end, "api-key", 2)
     if scan.has(b"sa", b"root", b"admin", b"ubuntu"):
         for _, value_span in scan.spans(_ACCOUNT, lines):
             start, end, _ = unquote(data, *value_span)
@@ -152,6 +176,20 @@ def listed(scan: Scan) -> Iterator[Span]:
                 or (is_hex(value) and is_random(value, 32))
             ):
                 yield Span(start, end, "password", 3)
+        for whole, noun, value_span in scan.everywhere(_ANSWERED) if b"?" in data else ():
+            start, end, _ = unquote(data, *value_span)
+            value = data[start:end]
+            if value_span[0] - whole[0] > 120 or not 6 <= len(value) <= 128 or start in scan.taken:
+                continue
+            named = low[slice(*noun)].startswith((b"pa", b"pw", b"ken"))
+            if has_digit(value) and (
+                scan.recall("linked", value, is_chosen)
+                if named
+                else len(value) >= 16
+                and b"://" not in value
+                and is_random(max(rx(rb"[-_.]").split(value), key=len), 12)
+            ):
+                yield Span(start, end, "password" if named else "api-key", 3)
         for _, value_span in scan.everywhere(_ALONE):
             start, end, _ = unquote(data, *value_span)
             value = data[start:end]
@@ -183,7 +221,19 @@ def _is_memorable(value: bytes) -> bool:
     )
 
 
-_PHRASE = r"(?i)(?:seed|mnemonic|recovery|secret|backup|wallet)[ _-]?(?:phrase|words|mnemonic|seed)?[\"'`]?[^\n\x01]{0,40}?(?:[:=][ \t\r\n\"'`\[(]{0,6}|[ \t\r\n\"'`\[(]{1,6})((?:(?:[0-9]{1,2}[.)][ \t]*)?[a-z]{3,8}[\"']?[ \t\r\n,]{1,3}[\"']?){11,23}[a-z]{3,8})\b"
+_PHRASE = r"(?i)(?:seed|mnemonic|recovery|secret|backup|wallet|metamask|ledger|trezor|ganache|\bbip(?:-?39)?\b|r\xe9cup\xe9ration|recuperaci\xf3n|recupero|wiederherstellungs?)[ _-]?(?:phrase|words|mnemonic|seed)?[\"'`]?[^\n\x01]{0,40}?(?:[:=][ \t\r\n\"'`\[(]{0,6}|[ \t\r\n\"'`\[(]{1,6})((?:(?:[0-9]{1,2}[.)][ \t]*)?[a-z]{3,8}[\"']?[ \t\r\n,]{1,3}[\"']?){11,23}(?:[0-9]{1,2}[.)][ \t]*)?[a-z]{3,8})\b"
+_PHRASE_WORDS = (
+    b"seed",
+    b"mnemonic",
+    b"phrase",
+    b"words",
+    b"wallet",
+    b"metamask",
+    b"ledger",
+    b"trezor",
+    b"ganache",
+    b"bip",
+)
 _COMMON = frozenset(
     b"the and that this with from have will your for you are was were which their would there been than them then its our not but has had can when what".split()
 )
@@ -192,11 +242,58 @@ _COMMON = frozenset(
 def phrases(scan: Scan) -> Iterator[Span]:
     """Twelve to twenty-four words named as a wallet's seed or recovery phrase."""
     data = scan.data
-    if not scan.has(b"seed", b"mnemonic", b"phrase", b"words") or not scan.lines_with(_PHRASE):
+    if not scan.has(*_PHRASE_WORDS) or not scan.lines_with(_PHRASE):
         return
     for _, (start, end) in scan.everywhere(_PHRASE):
         while (lead := rx(rb"[a-z]+[ \t]").match(data, start, end)) and lead.group().strip() in _COMMON:
             start = lead.end()
-        words = rx(rb"[a-z]{3,8}").findall(data[start:end])
-        if not _COMMON & set(words) and len(set(words)) >= len(words) - 3:
+        words, words_end = list[bytes](), start
+        for word in rx(rb"[a-z]{3,8}").finditer(data, start, end):
+            if word.group() in _COMMON:  # the sentence goes on
+                end = words_end
+                break
+            words.append(word.group())
+            words_end = word.end()
+        # In the order of the alphabet they are the list that phrases are made from.
+        if len(words) >= 12 and len(set(words)) >= len(words) - 3 and words != sorted(words):
             yield Span(start, end, "seed-phrase", 1)
+
+
+_CODES = (
+    r"(?i)(?:recovery|backup|scratch|emergency|rescue|wiederherstellungs|sicherungs|notfall|ersatz|herstel)[ _-]?codes"
+    r"|codes de (?:secours|r\xe9cup\xe9ration|sauvegarde)|c\xf3digos de (?:recuperaci\xf3n|respaldo|recupera\xe7\xe3o|backup)|codici di (?:recupero|backup)"
+)
+_CODE = (
+    rb"(?:[0-9]{1,2}[.):][ \t]+)?[\"'`*]{0,2}(?=[A-Za-z-]*[0-9])"
+    rb"([A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}|[0-9]{3,5}(?:[ ][0-9]{3,5}){1,3}|[A-Za-z0-9]{6,20})(?![\w-])"
+)
+_FIRST_CODE = Lazy(rb"[^\n\x01]{0,40}?[\s:=\[({\"'`*|>,-]{1,16}" + _CODE)
+_LATER_CODE = Lazy(rb"[\s,;\"'`*|>\])-]{1,16}(?:(?:and|und|et|y|e)[ ])?" + _CODE.replace(rb"(?=[A-Za-z-]*[0-9])", b""))
+_SHAPE = bytes.maketrans(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", b"x" * 62)
+
+
+def codes(scan: Scan) -> Iterator[Span]:
+    """Two or more codes of one shape below, or after, words for recovery codes."""
+    data = scan.data
+    if not scan.has(b"codes", b"digos de", b"codici"):
+        return
+    for ((_, at),) in scan.everywhere(_CODES, groups=False):
+        found = _FIRST_CODE.match(data, at, at + 120)
+        shape = found and found.group(1).translate(_SHAPE)
+        places: list[tuple[int, int]] = []
+        while found and len(places) < 50 and found.group(1).translate(_SHAPE) == shape:
+            places.append(found.span(1))
+            found = _LATER_CODE.match(data, found.end(1), found.end(1) + 64)
+        values = [data[start:end] for start, end in places]
+        if len(values) > 1 and not any(map(_is_no_code, values)):
+            yield from (Span(start, end, "pin", 2) for start, end in places)
+
+
+def _is_no_code(value: bytes) -> bool:
+    """A ticket, a date, a word."""
+    return (
+        rx(
+            rb"[A-Z]{2,6}-[0-9]{1,6}|[a-z]+[0-9]{1,2}|[A-Za-z]+|(?:19|20)[0-9]{2}(?:-[0-9-]+|[01][0-9][0-3][0-9])"
+        ).fullmatch(value)
+        is not None
+    )

@@ -100,7 +100,7 @@ def endings() -> tuple[list[str], list[str], list[str]]:
     is nothing by itself), those that may follow them, and those that make `code` one. To ask re2 for them spares most
     names a look."""
     secret = _PASSWORD | _SECRET | _PIN | {suffix for suffix, _ in _SUFFIXES}
-    secret |= frozenset(b"phrase tokens secrets totp seed salt dsn".split())
+    secret |= frozenset(b"phrase tokens secrets totp seed salt dsn keymaterial".split())
     secret -= {b"sig", b"signature", b"serial", b"nonce", b"xsrf", b"hmac"}  # these are none, or not by themselves
     return _shortest(secret), sorted(word.decode() for word in _SAYS_WHICH), _shortest(_CODE_OF)
 
@@ -147,6 +147,8 @@ def kind_of(name: bytes) -> Kind | None:
             return "password" if words[-2] == b"pass" else None
         return kind_of(b"_".join(words[:-1]))
     before = words[:-1]
+    if last == b"material" and before[-1:] == [b"key"]:
+        return "password"  # of a wireless network, in Windows' profiles
     if last in _PIN:
         return "pin" if len(words) <= 4 else None
     if last in (b"passphrase", b"mnemonic") or (

@@ -54,6 +54,8 @@ _NEAR_WORD = Lazy(
     rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]key|credential|creds|auth|bearer|fernet|hmac|cipher|wallet|\bwif\b|privkey"
 )
 _NOT_NEAR = r"public|websocket-key|restore-keys|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation|pk_(?:live|test)_|publishable"
+_ENCRYPTED = Lazy(rb"\bvault:v\d+:$")  # by a vault
+PUBLIC_PART = Lazy(rb"[\"'](?:n|x|y|x5c|x5t)[\"'][ \t]*:[ \t]*\[?[\"']$")  # of a JSON Web Key
 IDENTIFIES = Lazy(rb"(?:id|arn|name|uuid)[\"'\s:=]*$")
 
 
@@ -106,6 +108,8 @@ def near(scan: Scan) -> Iterator[Span]:
             or (start in scan.taken and size != 40)
             or _NEAR_WORD.search(left) is None
             or IDENTIFIES.search(left) is not None
+            or _ENCRYPTED.search(left) is not None
+            or (b"kty" in low and PUBLIC_PART.search(left) is not None)
         ):
             continue
         if (

@@ -14,6 +14,7 @@ from .scan import (
     is_predicate,
     is_year,
     line_around,
+    speaks_of_forms,
 )
 from .values import (
     classes,
@@ -22,6 +23,7 @@ from .values import (
     has_symbol,
     is_code,
     is_hex,
+    is_literal,
     is_monotone,
     is_password,
     is_placeholder,
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
 _SECRET_NOUN = (
     r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|pin(?:[ -]?(?:code|number))?|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord(?:et)?|"
-    r"parola d'ordine|parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|geslo|lozinka|zaporka|pasahitza|contrasenya|kodeord(?:et)?|api[ -]?schl\xfcssel|cl\xe9 api|cl\xe9 d'api|(?:clave|chave|chiave)(?: de| da)? api|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
+    r"parola d'ordine|parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|geslo|lozinka|zaporka|pasahitza|contrasenya|kodeord(?:et)?|api[ -]?schl\xfcssel|cl\xe9 api|cl\xe9 d'api|schl\xfcssel|cl\xe9 secr\xe8te|(?:clave|chave|chiave)(?: de| da)? api|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
     r"(?:2fa|mfa|otp|recovery|backup|verification|security|access|login|one-time|time|door|gate|alarm|unlock|auth(?:entication)?|confirmation|sms|entry|lock|safe)[ -]codes?|cvv2?|cvc|otp|"
     r"(?:seed|recovery|mnemonic|secret) (?:phrase|words)|mnemonic|logins?"
 )
@@ -50,8 +52,8 @@ _SECRET_NOUN = (
 # hunter2 and my name is Alex" was kept, as a password called Alex.
 _PROSE = (
     rf"(?i)\b({_SECRET_NOUN})\b[\"'`*]{{0,2}}"
-    r"([ \t]+(?:(?:\(?(?:for|of|to|on|in|at|from|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?)\b|\?{1,20})[^\n:=\x01]{0,60}?|(?:is|ist|was)\b[^\n:=\x01\d!#$%&*]{0,60}?))?"
-    r"(?:[ \t]+(?:is|was|are|ist|lautet|war|es|est|\xe9|\xe8|era|je|jest|hai|er|\xe4r|este|l\xe0|adalah|to|be|now|on|becomes|changed to|set to|=|reads|would be|equals|aka|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t]))"
+    r"([ \t]+(?:(?:\(?(?:for|of|to|on|in|at|from|im|am|beim|bei|dans|chez|au|sur|en|nel|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?)\b|\?{1,20})[^\n:=\x01]{0,60}?|(?:is|ist|was)\b[^\n:=\x01\d!#$%&*]{0,60}?))?"
+    r"(?:[ \t]+(?:is|was|are|c'est|ist|lautet|war|es|est|\xe9|\xe8|era|je|jest|hai|er|\xe4r|este|l\xe0|adalah|to|be|now|on|becomes|changed to|set to|=|reads|would be|equals|aka|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t]))"
     r"((?:[ \t]+(?:now|currently|still|set to|temporarily|going to be|literally|just|this|simply|always|gonna be|actually|the following|called|currently set to|:|=))*)[ \t]*:?[ \t]*(?:\r?\n[ \t]*){0,3}"
     r"(\"[^\"\n\x01]{3,}\"|'[^'\n\x01]{3,}'|`[^`\n\x01]{3,}`|\*\*[^*\n\x01]{3,}\*\*|[^\s\x01]{3,})"
 )
@@ -266,7 +268,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
         and (not word.islower() or len(word) < 5 or word in PREDICATES or data[end : end + 1] not in _STOPS)
     ):
         return  # a word of the sentence; most matches end here
-    if not quoted and _CALL.match(word):
+    if not quoted and (_CALL.match(word) or is_literal(word)):
         return
     noun = found.group(1).lower()
     before = data[found.start() - 1 : found.start()]
@@ -375,7 +377,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
         word = data[start:end]
         if start in taken:
             continue
-        noun = found.group()[:8].lower()
+        noun = found.group()[:9].lower()
         if (
             (not has_digit(word) and not has_symbol(word))
             or rx(rb"[\w.-]+=\S*").fullmatch(word) is not None
@@ -416,15 +418,23 @@ def nouns(scan: Scan) -> Iterator[Span]:
                 if len(word) != 3 or noun.startswith((b"cvv", b"cvc", b"security")):
                     yield Span(start, end, "pin", 3)
         elif (
-            noun.startswith(_SAID_BEFORE)
-            and rx(rb"[A-Za-z]{4,}[0-9]{2,6}").fullmatch(word) is not None
-            and data[end : end + 1] in (b"", b"\n", b"\r")
-            and scan.recall("strong", word, is_strong)
-        ) or (
-            noun.startswith((*_SAID_BEFORE, b"kennwort", b"passwort"))
-            and data[end : end + 1] in (b"", b"\n", b"\r")
-            and len(word) >= 8
-            and scan.recall("numbered", word, _is_numbered)
+            (
+                noun.startswith(_SAID_BEFORE)
+                and rx(rb"[A-Za-z]{4,}[0-9]{2,6}").fullmatch(word) is not None
+                and data[end : end + 1] in (b"", b"\n", b"\r")
+                and scan.recall("strong", word, is_strong)
+            )
+            or (
+                noun.startswith((*_SAID_BEFORE, b"kennwort", b"passwort"))
+                and data[end : end + 1] in (b"", b"\n", b"\r")
+                and len(word) >= 8
+                and scan.recall("numbered", word, _is_numbered)
+            )
+            or (
+                noun.startswith((*_SAID_BEFORE, b"kennwort", b"passwort"))
+                and rx(rb"(?:[a-z]{4,}-){2,6}(?:[a-z]{4,}-)?[0-9]{2,4}").fullmatch(word) is not None
+                and not speaks_of_forms(word)
+            )
         ):
             yield Span(start, end, "password", 3)  # the last word of its line: a setting
         elif (
@@ -522,11 +532,14 @@ def pairs(scan: Scan) -> Iterator[Span]:
 
 _LINKED = (
     r"(?i)\b(?:pass(?:word|wd|phrase|code|wort|key)?|pwd|pw|secret|token|api[ -]?key|credentials?|creds|kennwort|contrase\xf1a|mot de passe|senha|wachtwoord|heslo|l\xf6senord(?:et)?|passwd)\b"
-    r"[^\n\x01]{0,60}?(?:\b(?:(?:re)?set(?: back)? to|(?:has been|was|is|got)(?: now)? (?:re)?(?:set|changed) to|it's|its|it is|is|was|use|used|using|try|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)\b|[(:?]|->|=>|\?{2,20})"
-    r"[ \t]*(?:[\"'`(*]{0,2})([^\s\"'`()\x01]{6,64})"
+    r"(?:[ \t]+(?:to|auf|as)[ \t]+[\"'`*]{0,2}([^\s\"'`()\x01]*[0-9][^\s\"'`()\x01]*)"  # I set the password to ... on all of them
+    r"|[^\n\x01]{0,60}?(?:\b(?:(?:re)?set(?: back)? to|(?:has been|was|is|got)(?: now)? (?:re)?(?:set|changed) to|it's|its|it is|is|was|use|used|using|try|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)\b|[(:?]|->|=>|\?{2,20})"
+    r"[ \t]*(?:[\"'`(*]{0,2})([^\s\"'`()\x01]{6,64}))"
 )
 
 
+_MORE = Lazy(rb"[^\s\"'`()\x01]+(?<![.,;:?>*\]\\}])")
+_ONE_IS = Lazy(rb"(?i)\b(?:one|it)(?: is|'s)(?: now)?:?[ \t]+[\"'`*]{1,2}\Z")  # `rotated the secret, the new one is`
 _SET_TO = Lazy(rb"(?i)(?:set|set back|changed?) (?:to|from)[ \t\"'`(*]+\Z")
 _FROM, _TO = (
     Lazy(rb"(?i)from[ \t\"'`(*]+\Z"),
@@ -538,8 +551,8 @@ def linked(scan: Scan) -> Iterator[Span]:
     """`password? It's ...`, `the passphrase, use ...`, `the temporary password you sent me (...)`: a noun, a few words, a link, a value."""
     data = scan.data
     for found in _worth(_LINKED, scan, _ends_dull):
-        whole = found.span()
-        start, end, _ = unquote(data, *found.span(1))
+        whole, group = found.span(), 1 if found.start(1) >= 0 else 2
+        start, end, _ = unquote(data, *found.span(group))
         word = data[start:end]
         if start in scan.taken or len(word) < 6 or not has_digit(word):
             continue
@@ -548,8 +561,17 @@ def linked(scan: Scan) -> Iterator[Span]:
             _FROM.search(data, max(whole[0], start - 8), start) is not None
             and b"chang" in scan.low[max(0, whole[0] - 20) : start]
         )
+        if is_hex(word) and len(word) in (32, 40, 64) and _ONE_IS.search(data, max(whole[0], start - 24), start):
+            yield Span(start, end, "api-key", 3)
+            continue
         if not scan.recall("strong", word, is_strong) if is_set else not scan.recall("linked", word, is_chosen):
             continue
+        if whole[1] - start == 64 and (rest := _MORE.match(data, whole[1], whole[1] + 256)):
+            end = rest.end()  # it is longer than is counted above
+        if end - start > 256:
+            continue  # than any password
+        if rx(rb"\barn:[\w:/-]*$").search(data, max(0, start - 120), start):
+            continue  # where a secret is kept
         noun = data[whole[0] : whole[0] + 6].lower()
         if noun.startswith((b"secret", b"token", b"api")) and not (has_symbol(word) or is_random(word, 16)):
             continue

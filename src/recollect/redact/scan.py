@@ -448,6 +448,8 @@ def line_around(data: bytes, at: int) -> bytes:
 
 
 def is_path(value: bytes) -> bool:
+    if _is_slashed(value):
+        return False
     return value.startswith((b"/", b"./", b"~/", b"../")) or (
         rx(rb"[\w-]+(?:/[\w.-]+)+|[\w-]+\.(?:json|txt|pem|key|ya?ml|env|sh|py|zip|gz|sql|conf|cfg)").fullmatch(value)
         is not None
@@ -465,6 +467,11 @@ def _is_blob(value: bytes) -> bool:
         and count_digits(value) >= 2
         and not any(len(part) >= 3 and (part.isalpha() or is_wordy(part)) for part in value.split(b"/"))
     )
+
+
+def _is_slashed(value: bytes) -> bool:
+    """Base64 that begins with a slash, as one key in sixty-four does."""
+    return value.startswith(b"/") and len(value) >= 40 and _is_blob(value.rstrip(b"=").replace(b"+", b""))
 
 
 _FAMILIES: dict[Kind, str] = {
@@ -492,7 +499,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
             return False  # as below, at a glance
     elif kind == "secret" and (size < 8 or (size < 20 and not has_digit(value) and not has_symbol(value))):
         return False
-    if is_reference(value):
+    if is_reference(value) and not _is_slashed(value):
         return False
     if kind == "phrase":
         words = value.split()

@@ -1,10 +1,12 @@
-"""Is a text worth searching? Asked of everything that is written, so it imports nothing and takes microseconds.
+"""Is a text worth searching? Asked of everything that is written, so it imports nothing new and takes microseconds.
 
 Most prose has no word that announces a secret, no run of characters long enough to be one, and few digits: then it is
 *quiet*, and neither re2 nor the search itself is loaded.
 """
 
 from __future__ import annotations
+
+from codecs import register_error
 
 
 class Finding(tuple[str, int, int]):
@@ -42,7 +44,9 @@ _FOREIGN = (
     ("„", '"'), ("비번", "pw"), ("암호", "pw"), ("패스워드", "pass"), ("parolă", "passwd"), ("Parolă", "passwd"),
     ("парола", "passwd"), ("Парола", "passwd"), ("пароли", "passwd"), ("mật khẩu", "password"), ("Mật khẩu", "password"), ("รหัสผ่าน", "password"),
     ("पासवर्ड", "passwrd"), ("סיסמה", "passw"), ("סיסמא", "passw"), ("κωδικός", "passwrd"), ("Κωδικός", "passwrd"), ("كلمة المرور", "my password"),
-    ("كلمة السر", "the passw"), ("slaptažodis", "my password"), ("API密钥", "token"), ("APIキー", "token"), ("API 密钥", " token"), ("—", "-"), ("–", "-"), ("密鑰", "tk"), ("密钥", "tk"), ("秘钥", "tk"), ("토큰", "tk"), ("トークン", " tok"), ("\u2028", "\n"), ("\u00a0", " "),
+    ("كلمة السر", "the passw"), ("slaptažodis", "my password"), ("API密钥", "token"), ("APIキー", "token"), ("API 密钥", " token"), ("—", "-"), ("–", "-"), ("密鑰", "tk"), ("密钥", "tk"), ("秘钥", "tk"), ("토큰", "tk"), ("トークン", " tok"), ("clé secrète", "secret key "), ("Clé secrète", "Secret key "), ("clé wifi", "password"), ("Clé wifi", "Password"), ("clé WiFi", "password"), ("Clé WiFi", "Password"),
+    ("clé Wi-Fi", "password "), ("Clé Wi-Fi", "Password "), ("助记词", "bip"), ("助記詞", "bip"), ("니모닉", "bip"), ("シードフレーズ", "my seed"),
+    ("сид-фраза", "my phrase"), ("Сид-фраза", "my phrase"), ("\u2028", "\n"), ("\u00a0", " "),
 )  # fmt: skip
 
 
@@ -56,8 +60,23 @@ _LETTERS = dict(
 )
 
 
+_SPACED = "recollect-spaced"
+
+
+def _spaced(error: UnicodeError) -> tuple[str, int]:
+    """Chinese, Japanese and Korean put no space between their words and a value, so each of their letters counts as one."""
+    assert isinstance(error, UnicodeEncodeError)
+    run = error.object[error.start : error.end]
+    if min(run) >= "\u3000" and max(run) <= "\ud7a3":
+        return " " * len(run), error.end
+    return "".join([" " if "\u3000" <= c <= "\ud7a3" or c in "，；！？（）" else "?" for c in run]), error.end
+
+
+register_error(_SPACED, _spaced)
+
+
 def to_bytes(text: str) -> bytes:
-    """One byte for each character; what Latin-1 lacks becomes `?`."""
+    """One byte for each character; what Latin-1 lacks becomes `?`, or a space in scripts that write none."""
     if text.isascii():
         return text.encode("ascii")
     for foreign, same_length in _FOREIGN:
@@ -67,7 +86,7 @@ def to_bytes(text: str) -> bytes:
         return text.encode("latin-1")
     except UnicodeEncodeError:
         # A `?` in the middle would make a symbol of a letter, and a password of its word.
-        return text.translate(_LETTERS).encode("latin-1", "replace")
+        return text.translate(_LETTERS).encode("latin-1", _SPACED)
 
 
 ANNOUNCING = (
@@ -171,6 +190,13 @@ ANNOUNCING = (
     "sequelize",
     "proxy-user",
     "isakmp",
+    "mysqli",
+    "metamask",
+    "trezor",
+    "ganache",
+    "bip",
+    "digos de",
+    "codici",
 )
 """The words of `is_announced`; a test keeps the two equal."""
 
@@ -197,6 +223,8 @@ def is_announced(low: str) -> bool:
         or " -a " in low or " -w " in low or "client(" in low or "wifi:" in low or "cryptsetup" in low or "kinit" in low
         or "alias set" in low or "host add" in low or "securestring" in low or "aes." in low or "http-basic" in low
         or "accounts:" in low or "sequelize" in low or "proxy-user" in low or "isakmp" in low
+        or "mysqli" in low or "metamask" in low or "trezor" in low or "ganache" in low or "bip" in low
+        or "digos de" in low or "codici" in low
     )  # fmt: skip
 
 

@@ -94,7 +94,7 @@ def _is_plain(key: bytes) -> bool:
 _COLUMN = Lazy(rb"[\w\xc0-\xff][\w\xc0-\xff .#/-]{0,39}")
 _WORD = r"(?:passwor[dt]|passwd|pwd|pw|pass|secret|token|api[ _-]?key|pin|kennwort|contrase\xf1a|senha)"
 _HEADER = (
-    rf"(?im)^[ \t]*\|[^\n\x01]*\b{_WORD}\b[^\n\x01]*$"  # | user | password |
+    rf"(?im)^[ \t]*\|[^\n\x01]*\b(?:{_WORD}|key)\b[^\n\x01]*$"  # | user | password |
     rf"|^(?:[\"']?[\w .#/-]+[\"']?[,;\t][ ]?)*[\"']?[\w .#/-]*{_WORD}[\w .#/-]*[\"']?(?:[,;\t][ ]?[\"']?[\w .#/-]+[\"']?)*\r?$"  # user,password
 )
 
@@ -120,6 +120,8 @@ def tables(scan: Scan) -> Iterator[Span]:
         wanted: list[tuple[int, Kind]] = []
         for number, cell in enumerate(columns):
             kind = kind_of(cell.replace(b" ", b"_"))
+            if kind is None and cell.lower() == b"key" and separator == b"|":
+                kind = "key"
             if kind is not None:
                 wanted.append((number, kind))
         if not wanted or len(wanted) == len(columns):
@@ -136,7 +138,7 @@ def tables(scan: Scan) -> Iterator[Span]:
                 value = cells[number].strip().strip(b"\"'`*")
                 if BARRIER in value or b" " in value or not (has_digit(value) or has_symbol(value)):
                     continue
-                if scan.judge(kind, value, quoted=True, strict=False):
+                if scan.judge(kind, value, quoted=True, strict=columns[number].lower() == b"key"):
                     offset = at + line.find(inner.join(cells[number:]))
                     first = data.find(value, offset, at + len(line))
                     if first >= 0:
@@ -153,11 +155,18 @@ _LITERAL = Lazy(
 )
 
 
+_UPDATE = r"(?i)\bset[ \t]+[\w.\"`\[]*val(?:ue)?[\"`\]]?[ \t]*=[ \t]*'([^'\n\x01]+)'[^\n'\x01]*\bwhere\b[^\n'\x01]*'([\w.-]+)'"
+
+
 def inserts(scan: Scan) -> Iterator[Span]:
-    """`insert into users (name, password) values ('kim', '...'), (...)`."""
+    """`insert into users (name, password) values ('kim', '...'), (...)`, `update settings set value = '...' where name = 'api_key'`."""
     data = scan.data
     if not scan.lines_with(*_APART):
         return
+    for _, (start, end), (a, b) in scan.everywhere(_UPDATE):
+        kind = kind_of(data[a:b])
+        if kind and end - start <= 200 and scan.judge(kind, data[start:end], quoted=True, strict=False):
+            yield Span(start, end, family_of(kind), 2)
     for whole, names in scan.everywhere(_INSERT):
         if names[1] - names[0] > 600:  # counted here: re2 would need hundreds of states for it
             continue
@@ -185,7 +194,8 @@ _PLIST = r"(?i)<key>([^<>\n\x01]{2,60})</key>[ \t\r\n]*<string>([^<>\n\x01]{4,})
 _NESTED = r"(?i)<([a-z][\w.:-]{2,40})>[ \t\r\n]*<value>([^<>\n\x01]{4,200})</value>"
 _TAGGED = r"(?i)<(?:[a-z]\w*:)?([a-z][\w.-]{2,40})[ \t][^<>\n\x01]{1,120}>([^<>\n\x01]{4,200})</"
 _NAMED = r"(?i)[ \t]name=[\"']([^\"'\n\x01<>]+)[\"'][^<>\n\x01]*>[ \t\r\n]*<value>([^<>\n\x01]+)</value>"
-_APART = (_MANY, _INSERT, _PLIST, _NESTED, _NAMED, _TAGGED)
+_PROPERTY = r"(?i)<name>[ \t]*([^<>\n\x01]+)</name>[ \t\r\n]*<value>([^<>\n\x01]+)</value>"
+_APART = (_MANY, _INSERT, _UPDATE, _PLIST, _NESTED, _NAMED, _PROPERTY, _TAGGED)
 
 
 def elements(scan: Scan) -> Iterator[Span]:
@@ -193,7 +203,13 @@ def elements(scan: Scan) -> Iterator[Span]:
     data, low = scan.data, scan.low
     if not scan.lines_with(*_APART):
         return
-    for source, wanted in ((_PLIST, b"<key>"), (_NESTED, b"<value>"), (_NAMED, b"<value>"), (_TAGGED, b">")):
+    for source, wanted in (
+        (_PLIST, b"<key>"),
+        (_NESTED, b"<value>"),
+        (_NAMED, b"<value>"),
+        (_PROPERTY, b"<value>"),
+        (_TAGGED, b">"),
+    ):
         if wanted not in low:
             continue
         for _, (a, b), (start, end) in scan.everywhere(source):

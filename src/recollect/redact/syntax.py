@@ -319,6 +319,10 @@ def headers(scan: Scan) -> Iterator[Span]:
 
 
 _COOKIE = r"(?i)\b(?:set-)?cookies?[\"'\\]{0,2}[ \t]*[:=][ \t]*[\"'\\]{0,2}([^\n\x01]{4,})|(?:curl|wget|http)[^\n\x01]*?(?:-b|--cookie)[ =][\"']([^\n\"'\x01]{4,})"
+_COOKIE_CALL = (
+    r"(?i)cookies?(?:\.set|\.add|\.put)?\([ \t]*[\"']([\w.-]+)[\"'][ \t]*,[ \t]*[\"']([^\s\"';,\x01]{16,})[\"']"
+)
+_COOKIE_JAR = r"(?m)^(?:#HttpOnly_)?[\w.-]+\t(?:TRUE|FALSE)\t[^\s\x01]+\t(?:TRUE|FALSE)\t[0-9]+\t([^\s\x01]+)\t([^\s\x01]{8,})\r?$"
 _COOKIE_PAIR = Lazy(rb"([A-Za-z0-9_.$!%*~|`-]{1,64})(?:=(\"?)|[\"'][ \t]*:[ \t]*[\"'])([^;,\s\"'\x01\\]{6,})")
 _LONG_VALUE = Lazy(rb"[^;,\s\"'\x01\\]{20}")
 _COOKIE_ATTRIBUTES = frozenset(
@@ -326,11 +330,27 @@ _COOKIE_ATTRIBUTES = frozenset(
 )
 
 
+_SESSION = Lazy(rb"(?i)sess|sid|auth|token|jwt|csrf|xsrf|secret|remember|login|user|key|pass|ssid|connect")
+
+
+def _kept_cookies(scan: Scan, source: str) -> Iterator[Span]:
+    """`cookies.set("session", "...")`, and the lines of a cookie jar."""
+    data = scan.data
+    for _, (a, b), (start, end) in scan.everywhere(source):
+        value = data[start:end]
+        if _SESSION.search(data, a, b) and is_random(value, 16) and not is_reference(value) and not is_code(value):
+            yield Span(start, end, "cookie", 1)
+
+
 def cookies(scan: Scan) -> Iterator[Span]:
     """Values of Cookie and Set-Cookie that identify a session."""
     data = scan.data
+    if b"\tTRUE\t" in data or b"\tFALSE\t" in data:
+        yield from _kept_cookies(scan, _COOKIE_JAR)
     if not scan.has(b"cookie", b" -b "):
         return
+    if scan.has(b"cookie(", b"cookies(", b"cookies."):
+        yield from _kept_cookies(scan, _COOKIE_CALL)
     for ((first, last),) in scan.outlines(_COOKIE):
         if not has_digit(data[first:last]) and _LONG_VALUE.search(data, first, last) is None:
             continue  # no value in it could be a session's
@@ -343,12 +363,7 @@ def cookies(scan: Scan) -> Iterator[Span]:
             name, value = pair.group(1), pair.group(3)
             if name.lower() in _COOKIE_ATTRIBUTES or is_placeholder(value) or is_reference(value) or is_code(value):
                 continue
-            session = (
-                rx(rb"(?i)sess|sid|auth|token|jwt|csrf|xsrf|secret|remember|login|user|key|pass|ssid|connect").search(
-                    name
-                )
-                is not None
-            )
+            session = _SESSION.search(name) is not None
             plain = value.replace(b"%3A", b":").replace(b"%2B", b"+").replace(b"%2F", b"/").replace(b"%3D", b"=")
             if (session and len(value) >= 8 and has_digit(value) and not is_wordy(value)) or is_random(plain, 20):
                 yield Span(pair.start(3), pair.end(3), "cookie", 1)
@@ -370,7 +385,7 @@ _SHORT_FLAGS = (
     (r"(?i)\bpassword[ \t]+(?:=[ \t]*)?E?'([^'\n\x01]{3,})'()()", "password"),
     (r"(?i)\b(?:login|user(?:name)?|machine[ \t]+[^\s\x01]+)[ \t\r\n]+[^\s\x01]+[ \t\r\n]+pass(?:word|wd)?[ \t]+([^\s\"'\x01]{3,})()()", "login user machine"),
     (r"(?i)\b(?:requirepass|masterauth)[ \t]+\"?([^\s\"\x01]{3,})()()", "requirepass masterauth"),
-    (r"(?i)\becho[ \t]+(?:-n[ \t]+)?[\"']?([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+-S|docker[ \t]+login|(?:sudo[ \t]+)?(?:ch)?passwd|gh[ \t]+auth|kinit|cryptsetup|su\b)()()", "echo"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+-S|(?:docker|podman|nerdctl|helm|oc|az|cf|npm|vault|heroku|wandb|doctl|flyctl)[ \t]+(?:[\w-]+[ \t]+){0,2}[\w:-]*login|(?:sudo[ \t]+)?(?:ch)?passwd|gh[ \t]+auth|kinit|cryptsetup|su\b)()()", "echo printf"),
     (r"(?i)(?:ConvertTo-SecureString|PSCredential|NetworkCredential)[^\n\x01]{0,80}?[\"']([^\"'\n\x01]{4,})[\"'](?:[ \t]+-AsPlainText|[ \t]*\))()()", "securestring credential"),
     (r"(?i)\b(?:usermod|useradd|chpasswd|htpasswd)\b[^\n\x01]*?(?:-p|-[a-zA-Z]*b[a-zA-Z]*[ \t]+[^\s\x01]+[ \t]+[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "usermod useradd chpasswd htpasswd"),
     (r"(?i)\b(?:auth|credentials?|login|basic_?auth|HTTPBasicAuth|authenticate|connect|sign_?in|creds)[ \t]*(?:=[ \t]*)?[\[(][ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*[\"']([^\"'\n\x01]{4,})[\"']()()", "auth cred login connect sign"),
@@ -398,7 +413,7 @@ _SHORT_FLAGS = (
     (r"(?i)passw(?:or)?d[\"']?[ \t]*,?[ \t]*with:?[ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "with%\" with%' with:"),
     (r"(?i)\bwpa_passphrase[ \t]+(?:\"[^\"\n\x01]+\"|[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{8,63})()()", "wpa_passphrase"),
     (r"(?i)\bsudo[ \t]+-S[^\n<\x01]*<<<[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "sudo%-s"),
-    (r"(?i)\b(?:unrar|rar|arj|twine|httpie|https?)[ \t][^\n|\x01]*?-(?:a[ \t]+[^\s:\x01]+:|hp|p)[ \t]?[\"']?([^\s\"'\x01/-][^\s\"'\x01]{3,})()()", "unrar rar%x twine http%-a https%-a"),
+    (r"(?i)\b(?:unrar|rar|arj|twine|httpie|https?)(?:[ \t][^\n|\x01]*?)?[ \t]-(?:a[ \t]+[^\s:\x01]+:|hp|p)[ \t]?[\"']?([^\s\"'\x01/-][^\s\"'\x01]{3,})()()", "unrar rar%x twine http%-a https%-a"),
     (r"(?i)\b(?:cargo|gh|glab|snyk|fly|flyctl|railway|netlify|heroku|doctl|wandb|huggingface-cli|vercel|terraform|pulumi|codecov|vault)\b[^\n|\x01]*?(?:\blogin|\bauth|[ \t]-t|--?token|<<<)[ \t]+[\"']?([A-Za-z0-9][A-Za-z0-9_.+/=-]{15,})()()", "cargo%login gh%auth glab%auth snyk%auth fly%auth doctl wandb%login huggingface-cli codecov terraform%login pulumi%login vault%login"),
     (r"(?i)[\w.$-]{1,64}:([^\s\"'@:/\x01]{3,64})@(?:tcp|unix|udp)\(()()", "@tcp( @unix( @udp("),
     (r"(?i)\bsp_(?:addlogin|password|addlinkedsrvlogin)\b[^\n\x01]*?,[ \t]*N?'([^'\n\x01]{4,})'()()", "sp_addlogin sp_password sp_addlinkedsrvlogin"),
@@ -412,7 +427,9 @@ _SHORT_FLAGS = (
     (r"(?i)\bnickserv\b[^\n\x01]{0,20}?identify[ \t]+(?:[\w-]+[ \t]+)?([^\s\"'\x01]{5,})()()", "nickserv"),
     (r"(?i)[ \t]/(?:password|passwd|pwd|pass|rp)[: ][\"']?([^\s\"'\x01*%$/]{4,})()()", "/password /passwd /pwd /pass /rp"),
     (r"(?i)\bconfig[ \t]+(?:--?\w+[ \t]+)*http-basic\.[^\s\x01]+[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "http-basic"),
-    (r"(?i)\baccounts[ \t]*:[ \t]*\[[ \t\r\n]*[\"'](?:0x)?([0-9a-f]{64})[\"']()()", "accounts:"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{8,})[\"']?[ \t]*>{1,2}[ \t]*[^\s\x01]*(?:token|secret|key|passw(?:or)?d|credentials?)(?:\.txt)?(?:[\s\"'&;)]|$)()()", "printf echo"),
+    (r"(?i)\baccounts[ \t]*:[ \t]*\[[ \t\r\n]*[\"'`](?:0x)?([0-9a-f]{64})[\"'`]()()", "accounts:"),
+    (r"(?i)\b(?:mysqli|mysqli_connect|mysql_connect|real_connect|PDO)\([ \t]*(?:(?:[\w.$>-]+|\"[^\"\n\x01]*\"|'[^'\n\x01]*')[ \t]*,[ \t]*){2}[\"']([^\"'\n\x01]{5,})[\"']()()", "mysqli( mysqli_connect( mysql_connect( real_connect( pdo("),
     (r"(?i)[\"']([^\"'\n\x01]{4,})[\"'][ \t]*\|[ \t]*ConvertTo-SecureString()()", "securestring"),
     (r"(?i)\b(?:tacacs-server[ \t]+(?:host[ \t]+[^\s\x01]+[ \t]+)?key|isakmp[ \t]+key|key-string|auth_pass|message-digest-key[ \t]+[0-9]+[ \t]+md5)[ \t]+(?:[0-9][ \t]+)?([^\s\"'\x01=:]{5,64})()()", "tacacs-server isakmp%key key-string auth_pass message-digest-key"),
     (r"(?i)\boption[ \t]+(?:key|password|psk)[ \t]+[\"']([^\"'\n\x01]{8,63})[\"']()()", "option%key option%password option%psk"),
@@ -426,7 +443,7 @@ _SHORT_FLAGS = (
 
 # Asked only where one of their words stands, though they would match without it.
 _CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|Sequelize|username_pw_set|smtp\.Auth|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set")  # fmt: skip
-_CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect")  # fmt: skip
+_CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect|algoliasearch)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect algoliasearch")  # fmt: skip
 
 
 def flags(scan: Scan) -> Iterator[Span]:
@@ -486,6 +503,10 @@ def commands(scan: Scan) -> Iterator[Span]:
                 has_digit(word) and has_alpha(word) and not rx(rb"[\w.-]*[:/=].*|v?[0-9.]+[a-z]{0,4}").fullmatch(word)
             ):
                 continue  # a port, a volume, a version
+            if words.startswith("printf") and not (
+                is_uuid(word) or (is_random(max(rx(rb"[-_.]").split(word), key=len), 12) and has_digit(word))
+            ):
+                continue  # written into a file that is named for it
             if words.startswith("identified") and found.start(3) >= 0:
                 if not has_digit(word) or not data[found.start() : start].lower().rstrip().endswith(b"by"):
                     continue  # `identified by the`, `identified as v2`
@@ -590,7 +611,9 @@ def _is_flag_value(word: bytes) -> bool:
         or is_path(word)
         or (
             is_reference(word)
-            and not (has_digit(word) and classes(word) >= 3 and not word.startswith((b"$", b"{", b"<", b"%")))
+            and not (
+                has_digit(word) and classes(word) >= 3 and not word.startswith((b"$", b"{", b"<", b"%", b"@Microsoft."))
+            )
         )
     ):
         return False

@@ -33,6 +33,7 @@ _FILLING = (
     r"example|placeholder|change[-_]?me|change[-_]?this|replace(?:me|with|[-_])|insert[-_]|redacted|dummy|sample|xxxx|\.\.\.|\*\*\*|todo|fixme|fake[-_]|[-_]fake"
     r"|not[-_]?a[-_]?(?:real|secret)|not[-_]a[-_]|goes[-_]?here|deadbeef|abcdefgh|\?\?\?|your[-_. ]|your(?:api|token|key|secret|pass|own)|[-_. ]your|\xb7\xb7|<[^<>]{1,60}>"
     r"|^my[-_](?:api|secret|token|access|super)|^enter[-_]|^(?:some|any|put)[-_]|^test[-_]?(?:token|key|secret|api|pass)|^(?:token|secret|key)-test|[-_]here$"
+    r"|(?:dein|ihr|euer)e?[-_. ](?:passwor|kennwor|token|schl|geheim|api)|[-_](?:eintragen|einsetzen|einf)|votre[-_. ](?:mot|mdp|cl|jeton|token|secret)|^(?:tu|su|sua)[-_](?:contrase|clave|senha|token)"
 )
 
 
@@ -42,8 +43,9 @@ def _is_filling(low: bytes) -> bool:
 
 # A reference to a value kept elsewhere: a variable, a template, a vault.
 _REFERENCE = (
-    r"\$\{|\$\(|^\$[A-Za-z_]\w*(?:$|[/.:\[]|->)|^\$[0-9@*#]$|\{\{|\}\}|\{[A-Za-z_][\w.]*\}|%[A-Za-z_]\w*%$|%\(|%[sdvqr]$|^@[\w.]+@$|^@[A-Z]\w*\(|#\{|<%|^!(?:[01]\b|!?[A-Za-z_/-]+(?:$|[ \t]))|^&[a-z]+$|^\*[a-z_]+$"
+    r"\$\{|\$\(|^\$[A-Za-z_]\w*(?:$|[/.:\[]|->)|^\$[0-9@*#]$|\{\{|\}\}|\{[A-Za-z_][\w.]*\}|%[A-Za-z_]\w*%$|%\(|%[sdvqr]$|^@[\w.]+@$|^@[A-Z][\w.]*\(|#\{|<%|^!(?:[01]\b|!?[A-Za-z_/-]+(?:$|[ \t]))|^&[a-z]+$|^\*[a-z_]+$"
     r"|^(?:vault|op|arn|ssm|sm|secretsmanager|gcp-sm|file|env|ref\+?\w*|awssm|keyring|projects)[:/]"
+    r"|^(?:SHA|sha)(?:1|224|256|384|512):[A-Za-z0-9+/]{27,}={0,2}$|^MD5:[0-9a-f]{2}(?::[0-9a-f]{2}){15}$"
     r"|^ENC\[|^<|^\[|^\{|^/[\w.-]+/|^\./|^~/|^[A-Za-z]:\\|^https?://[^\s:@/]+(?:[/?#]|$)|^https?://[^\s@]*$"
 )
 # Code instead of a value: calls, subscripts, attributes, operators.
@@ -198,6 +200,14 @@ def is_reference(value: bytes) -> bool:
 _STORED_UNDER = Lazy(rb"[a-z][a-z_-]*(?::[a-z][a-z_-]*)*:v?[0-9]+(?::(?:[a-z][a-z_-]*|v?[0-9]+))+")
 
 
+_LITERAL = Lazy(rb"(?:null|true|false|nil|none|undefined)[,}\]]", 2)
+
+
+def is_literal(value: bytes) -> bool:
+    """`"password":null,"id":"..."`: nothing is said, and what follows is another field. (A number would be said: a PIN.)"""
+    return value[:1] in b"ntfuNTF" and _LITERAL.match(value) is not None
+
+
 def is_code(value: bytes) -> bool:
     if value.isalnum():
         return (
@@ -212,9 +222,23 @@ def is_code(value: bytes) -> bool:
     return (value[:4].isupper() and _CONSTANT.fullmatch(value) is not None) or _TYPE.match(value) is not None
 
 
-# `river.tundra27`; `hashlib.sha256`, `np.float32` end in a number too.
+# `river.tundra27`, `River.Tundra271`, `R1v3r.Tundra271`; `hashlib.sha256`, `np.float32`, `System.Int128` end in a number too.
+_SIZED = rb"(?i:sha|md|aes|base|utf|u?int|float|double|decimal|complex|crc|blake|keccak|ripemd|secp|curve|chacha|latin|iso|cp|bytes|win|unicode|vector|pass|token|secret|rs|hs|es|ps)"
+_LEET = rb"[A-Za-z][a-z]*(?:[013457][a-z]+)+[013457]?"
 _CHOSEN_DOTTED = Lazy(
-    rb"[a-z]{3,}\.(?!sha|md|aes|base|utf|u?int|float|complex|crc|blake|latin|iso|cp|bytes|rs|hs|es|ps)[a-z]{3,}[0-9]{2,4}"
+    rb"(?!(?i:self|this|cls|ctx|config|cfg|conf|settings|args|opts|options|params|req|request|res|response|env|data|event|body|form|values|http|status|errors?|codes?|tests?)\.)"
+    rb"(?:(?:[a-z]{3,}|[A-Z][a-z]{3,})\.(?!"
+    + _SIZED
+    + rb")(?:[a-z]{3,}[0-9]{2,4}|[A-Z][a-z]{3,}[0-9]{3,4})"
+    + rb"|(?=[^.]{5})(?!log4|sl[f]?4|v[0-9])"
+    + _LEET
+    + rb"\.(?!"
+    + _SIZED
+    + rb")[A-Za-z][a-z]{3,}[0-9]{2,4}|[A-Za-z][a-z]{3,}\.(?!"
+    + _SIZED
+    + rb")"
+    + _LEET
+    + rb"[0-9]{2,4})"
 )
 
 

@@ -8,6 +8,7 @@ sometimes nothing else. Ids of the same services look like their keys, so that a
 from __future__ import annotations
 
 from .engine import BARRIER, Lazy, outline
+from .noise import PUBLIC_PART
 from .scan import Scan, Span, is_path
 from .values import (
     classes,
@@ -104,6 +105,8 @@ def literals(scan: Scan) -> Iterator[Span]:
                 continue
             line = max(low.rfind(b"\n", max(0, start - 48), start) + 1, start - 48, 0)
             before = low[line:start].rpartition(BARRIER)[2]
+            if b"kty" in low and PUBLIC_PART.search(before) is not None:
+                continue
             if _SAYS_ID.search(before) is None and _PUBLIC.search(before) is None:
                 yield Span(start, end, "api-key", 3)
 
