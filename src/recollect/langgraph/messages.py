@@ -246,6 +246,8 @@ class _Cleaner:
             return values
         if isinstance(values, list):
             return done
+        if isinstance(values, deque):
+            return deque(done, values.maxlen)
         return type(values)(*done) if hasattr(values, "_fields") else type(values)(done)
 
     def _dict(
