@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -53,7 +55,9 @@ def application(
             if port is None and not address.endswith(f":{launch.PORT}"):
                 output.hint(f"Port {launch.PORT} is taken, perhaps by another one of these.")
         sys.stdout.flush()
-        child = start_sidecar() if sidecar else None
+        if sidecar:
+            with signals_held():
+                child = start_sidecar()
         if open_it:
             webbrowser.open(address)
         launch.run(listening)
@@ -82,6 +86,22 @@ def hand_over(s: Session) -> None:
 
 def has_sidecar() -> bool:
     return any(c.name == SIDECAR for c in commands.registered_commands)
+
+
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Whoever ends us while a child is being started is heard once we know the child: nobody else would end it. (Not by a mask,
+    which the child would inherit.)"""
+    heard: list[int] = []
+    held = (signal.SIGTERM, signal.SIGINT)
+    before = [signal.signal(number, lambda number, _: heard.append(number)) for number in held]
+    try:
+        yield
+    finally:
+        for number, handler in zip(held, before, strict=True):
+            signal.signal(number, handler)
+    if heard:
+        signal.raise_signal(heard[0])
 
 
 def start_sidecar() -> "subprocess.Popen[Any] | None":
