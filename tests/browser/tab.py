@@ -110,7 +110,9 @@ class Application:
 
     def _drained(self) -> None:
         self._reader.join(60)
-        assert not self._reader.is_alive(), "a child of it still holds its output"  # to close it now would wait for ever
+        assert not self._reader.is_alive(), (
+            "a child of it still holds its output"
+        )  # to close it now would wait for ever
         assert self.process.stdout is not None
         self.process.stdout.close()
 
