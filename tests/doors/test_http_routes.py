@@ -77,6 +77,56 @@ def test_what_is_recorded_lets_a_question_go_first(
     assert [e.text for e in sidecar.store.read("s")] == ["meanwhile"]
 
 
+@pytest.mark.parametrize("end", ["a fifth", "a question"])
+def test_a_crowd_gathers_until_enough_are_there_or_somebody_asks(
+    sidecar: Sidecar, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    monkeypatch.setattr(recorder, "GATHER_SECONDS", 300.0)
+    real, batches, writing, go_on = sidecar.store._append_each, list[int](), threading.Event(), threading.Event()
+
+    def slow(requests: list[Any]) -> Any:
+        batches.append(len(requests))
+        writing.set()
+        assert go_on.wait(60)
+        return real(requests)
+
+    monkeypatch.setattr(sidecar.store, "_append_each", slow)
+    queue, arrived = recorder.Recorder.add, list[int]()
+
+    def counted(self: recorder.Recorder, requests: list[Any]) -> Any:
+        arrived.append(1)
+        return queue(self, requests)
+
+    monkeypatch.setattr(recorder.Recorder, "add", counted)
+
+    def send(content: str) -> threading.Thread:
+        said = {"type": "prompt", "session_id": "s", "content": content}
+        sender = threading.Thread(target=sidecar.ask, args=("POST", "/memory/record", said))
+        sender.start()
+        return sender
+
+    senders = [send("zebra, alone")]
+    assert writing.wait(60), "a lone record waits for nobody"
+    senders += [send(f"zebra {n}") for n in range(recorder.ENOUGH - 1)]
+    until = time.monotonic() + 60
+    while len(arrived) < len(senders):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    time.sleep(0.1)
+    go_on.set()
+    senders[0].join(60)
+    time.sleep(0.2)
+    assert batches == [1], "the others wait for more of them"
+    if end == "a fifth":
+        senders.append(send("zebra, the last"))
+    else:
+        assert len(sidecar.ask("GET", "/memory/search?q=zebra").json["hits"]) == recorder.ENOUGH
+    for sender in senders:
+        sender.join(60)
+    assert batches == [1, len(senders) - 1]
+    assert len(sidecar.store.read("s")) == len(senders)
+
+
 def test_a_type_is_a_kind_and_a_role(sidecar: Sidecar) -> None:
     types = {
         "prompt": ("message", "user"), "assistant": ("message", "assistant"), "system": ("message", "system"),

@@ -1,12 +1,15 @@
 """What is recorded, on its way to the store: written in batches, answered when it is durable.
 
 Whatever arrives while a batch is being written waits, and is the next one: one transaction for all of it, whoever sent it.
-Nothing waits for a clock: a lone record is written at once, and the batch grows with the load. One bad record fails alone.
+A lone record is written at once. Those that come faster than they are written gather for some milliseconds: each commit
+writes some twenty pages and waits for the disk, and at 500 a second one for each record is twice the bytes, a quarter more
+work and longer stalls. One bad record fails alone.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
@@ -16,6 +19,8 @@ from ..model import Entry, Event
 from ..store import Store
 
 MOST = 256  # entries in one transaction
+GATHER_SECONDS = 0.01  # from one batch to the next, where somebody waits
+ENOUGH = 5  # requests that wait for no more
 FLUSH_SECONDS = 2.5
 ASIDE_SECONDS = 0.02
 Result = list[Event] | RecollectError
@@ -44,12 +49,15 @@ class Recorder:
         self._closed = False
         self._asking = 0
         self._answered = asyncio.Event()
+        self._enough = asyncio.Event()
 
     async def add(self, requests: list[Request]) -> list[Result]:
         """Queue requests and wait until each is durable, or refused."""
         if self._closed:
             raise StoreClosed("The sidecar is stopping. Nothing was written; send it again to the next one.")
         self._waiting += requests
+        if len(self._waiting) >= ENOUGH:
+            self._enough.set()
         if self._task is None:
             self._task = asyncio.create_task(self._write_all())
         # Shielded: a caller that goes away does not take back what was handed over.
@@ -58,7 +66,10 @@ class Recorder:
     async def _write_all(self) -> None:
         """As long as something waits, write it."""
         loop = asyncio.get_running_loop()
+        began = -math.inf
         while self._waiting:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._enough.wait(), began + GATHER_SECONDS - loop.time())
             if self._asking:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._answered.wait(), ASIDE_SECONDS)
@@ -67,6 +78,9 @@ class Recorder:
                 size += len(self._waiting[n].entries)
                 n += 1
             self._batch, self._waiting = self._waiting[:n], self._waiting[n:]
+            if len(self._waiting) < ENOUGH:
+                self._enough.clear()
+            began = loop.time()
             try:
                 results = await loop.run_in_executor(self._thread, self._write, self._batch)
             except Exception as e:
@@ -102,6 +116,7 @@ class Recorder:
 
     async def flush(self) -> None:
         """Wait for what was handed over before now."""
+        self._enough.set()
         open = [r.done for r in (*self._batch, *self._waiting) if not r.done.done()]
         if open:
             await asyncio.wait(open, timeout=FLUSH_SECONDS)
