@@ -1,7 +1,7 @@
 """Answers without a model: what is remembered and what was said, quoted with its date.
 
-"What are my preferences?" is answered with the list. What a person says about themselves is acknowledged. Anything else
-is looked up, and the best evidence is quoted, with a remark that no model is set up. The same question over the same store
+"What are my preferences?" is answered with the list. What a person says about themselves is acknowledged, and a secret that
+they tell is said to be gone. Anything else is looked up, and the best evidence is quoted, with a remark that no model is set up. The same question over the same store
 gives the same answer. What these answers quote is not evidence a second time: `fence.is_answer` knows them.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NAME = OFFLINE
 """What these answers are recorded under as their model."""
 NO_MODEL, NOTED, LISTED = fence.NO_MODEL, fence.NOTED, fence.LISTED
-EVIDENCE, NOTHING, EMPTY = fence.EVIDENCE, fence.NOTHING, fence.EMPTY
+EVIDENCE, NOTHING, EMPTY, SECRET = fence.EVIDENCE, fence.NOTHING, fence.EMPTY, fence.SECRET
 MOST_LISTED, MOST_QUOTED, LONGEST = 50, 3, 300
 LEAST, LEAST_SCORE = 0.45, 0.15
 """What is quoted has at least this share of the best hit's score, and this score: below is what merely shares a word."""
@@ -59,6 +59,8 @@ def answer(store: Store, question: str, *, conversation: str | None = None, bran
     if kinds is not None:
         return _listed(store, kinds[0], kinds[1], here, branch)
     noted = _noted(store, question)
+    if "[redacted:" in question and (noted or not question.endswith("?")):
+        return f"{noted} {SECRET}" if noted else SECRET
     return noted or _evidence(store, question, here, branch)
 
 

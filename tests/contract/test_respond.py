@@ -146,6 +146,13 @@ def test_what_had_a_secret_in_it_is_not_quoted(open_store: Open) -> None:
     assert "Zephyr" not in respond.answer(store, "What is the Zephyr token?")
 
 
+def test_a_secret_is_said_to_be_gone(learned: recollect.Store) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    assert respond.answer(learned, f"My token is {secret}") == respond.SECRET
+    assert respond.answer(learned, f"I am Kim, my token is {secret}") == f"Noted: Name is Kim. {respond.SECRET}"
+    assert "Lisbon" in respond.answer(learned, f"I have token={secret}. In which city do I live?")
+
+
 def test_what_waits_to_be_learned_is_learned_before_an_answer(open_store: Open) -> None:
     store = open_store(memory_extract=True, background=False)
     store.append(store.create("first"), role="user", text="Remember I prefer dark mode")

@@ -21,7 +21,15 @@ LISTED = "On record"
 EVIDENCE = "This is the closest I have on record:"
 NOTHING = "I have nothing on record about that."
 EMPTY = "Nothing is on record yet."
-_FIRST = (f"{LISTED} about you:", f"{LISTED} as your ", EVIDENCE, NOTHING, EMPTY)  # "Noted: " others say as well
+SECRET = "What looks like a secret was taken out before anything was kept."
+_FIRST = (
+    f"{LISTED} about you:",
+    f"{LISTED} as your ",
+    EVIDENCE,
+    NOTHING,
+    EMPTY,
+    SECRET,
+)  # "Noted: " others say as well
 
 _FENCED = pattern(rf"(?s){MARK}.*?(?:{CLOSING}|\Z)")
 
