@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 import recollect
-from recollect import jobs, log
+from recollect import events, jobs
 from recollect.db import writer
 from recollect.redact import Gate
 from talk import Open, eventually
@@ -400,7 +400,7 @@ def test_rows_that_cannot_be_written_fail_alone(store: recollect.Store) -> None:
 
     def twice(tx: "Tx") -> None:
         rows = [(tx.user, 1, 0, tx.ticks(1)[0], 1, "user", "the same number twice", 0, 0)] * 2
-        tx.put_off(log.INSERT_PLAIN, rows)
+        tx.put_off(events.INSERT_PLAIN, rows)
 
     found = together(
         store,

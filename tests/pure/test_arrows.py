@@ -16,7 +16,7 @@ LAYERS = [
     {"light", "errors", "ids", "model", "config", "checks", "redact", "hosts"},
     {"db", "telemetry"},
     {
-        "conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
+        "conversations", "branches", "events", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
         "search", "memories", "context", "views", "retention", "consolidate", "extract", "decide", "items", "mirror",
         "checkpoints", "schema", "archive", "feed", "keys", "crypt", "sealed", "erased", "erasure", "learned", "receipts",
         "edits", "removal", "sources", "relations",

@@ -31,7 +31,7 @@ from langgraph.store.base import Item
 from langgraph.types import Send
 from pydantic import BaseModel
 
-from .. import log
+from .. import events
 from ..checkpoints import draft, pieces
 from ..errors import NotSerializable
 from ..model import Entry, Reasoning
@@ -459,7 +459,7 @@ def thoughts_of(message: BaseMessage) -> str:
 class Logger:
     """Makes items for the log from messages. `prepare` checks and redacts an entry; `namespace` is that of a subgraph."""
 
-    def __init__(self, secret: bytes, namespace: str, gate: Gate, prepare: Callable[[Entry], log.Draft]) -> None:
+    def __init__(self, secret: bytes, namespace: str, gate: Gate, prepare: Callable[[Entry], events.Draft]) -> None:
         self._secret = secret
         self._namespace = namespace
         self._gate = gate

@@ -31,7 +31,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from .. import checks, ids, log
+from .. import checks, events, ids
 from ..aio import AsyncStore
 from ..checkpoints import pending, pieces, placing
 from ..checkpoints.draft import Draft
@@ -187,11 +187,11 @@ class Saver(Threads):
         stored_metadata = self._metadata(config, metadata, store)
         queued = False
 
-        def append(tx: Tx, conversation: Found, drafts: list[log.Draft], branch: str) -> list[int]:
+        def append(tx: Tx, conversation: Found, drafts: list[events.Draft], branch: str) -> list[int]:
             nonlocal queued
             wanted = [d for d in drafts if store._is_on(d[0].kind)]
-            events, queued = store._append(tx, conversation, wanted, branch) if wanted else ([], False)
-            written = iter(events)
+            appended, queued = store._append(tx, conversation, wanted, branch) if wanted else ([], False)
+            written = iter(appended)
             return [next(written).seq if store._is_on(d[0].kind) else 0 for d in drafts]
 
         previous = self._previous(place)
@@ -341,12 +341,12 @@ class Saver(Threads):
 
         one = partial(store._prepare, d.conversation)
 
-        def prepare(entry: Entry) -> log.Draft:
+        def prepare(entry: Entry) -> events.Draft:
             if d.created_at is not None:
                 entry["created_at"] = d.created_at
             elif entry["kind"] == "message" and len(entry) == 3:  # a role and a text, as most are
                 del entry["kind"]
-                return log.prepare_all(d.conversation, [entry], store._gate, one)[0]
+                return events.prepare_all(d.conversation, [entry], store._gate, one)[0]
             return one(entry)
 
         logger = messages.Logger(secret, d.namespace, gate, prepare)
