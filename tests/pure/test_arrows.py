@@ -17,7 +17,7 @@ LAYERS = [
     {"db", "telemetry"},
     {
         "conversations", "branches", "events", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
-        "search", "memories", "context", "views", "retention", "consolidate", "extract", "decide", "items", "mirror",
+        "search", "memories", "context", "views", "retention", "consolidate", "extract", "decide", "filters", "items", "mirror",
         "checkpoints", "schema", "archive", "feed", "keys", "crypt", "sealed", "erased", "erasure", "learned", "receipts",
         "edits", "removal", "sources", "relations",
     },

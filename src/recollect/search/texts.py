@@ -16,6 +16,7 @@ from hashlib import blake2b
 
 from .. import items
 from ..errors import EmbeddingFailed
+from ..filters import Judge
 from .fusion import Statistics, Words, understand
 from .tokens import term_set, terms, twins
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..db import Database, Row, Tx
-    from ..items import Filter, Judge, Scope, Text
+    from ..filters import Filter
+    from ..items import Scope, Text
     from .vectors import Semantic
 
     Near = tuple[float | None, float, float]
@@ -117,7 +119,7 @@ class Texts:
         self, db: Database, user: str, scope: Scope, query: str | None, filter: Filter | None, limit: int, offset: int,
         now: int,
     ) -> list[Found]:  # fmt: skip
-        judge = items.Judge(filter)
+        judge = Judge(filter)
         if not query or not query.strip():
             # Mostly on one page, unless what passes can be told only here.
             brief = bool(judge.needles) or (judge.is_open and not offset)
@@ -363,8 +365,8 @@ def _passing(
             break
         if row[0] in but:
             continue
-        value = judge.value(row)
-        if value is not None:
+        value = items.load(row)
+        if judge.passes(value):
             offset -= 1
             if offset < 0:
                 found.append(Found(row, value, None))
@@ -476,7 +478,8 @@ class _Search:
             if self._is_alive(row):
                 self._rows[row[0]] = row
                 if not self._judge.is_open:
-                    self._values[row[0]] = self._judge.value(row)
+                    value = items.load(row)
+                    self._values[row[0]] = value if self._judge.passes(value) else None
         return [t for t in inside if t[4] in self._rows and (self._judge.is_open or self._values[t[4]] is not None)]
 
     def _is_alive(self, row: Row) -> bool:
