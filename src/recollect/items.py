@@ -213,11 +213,11 @@ def put(tx: Tx, draft: Draft) -> tuple[int, str | None]:
     id = int(row[0])
     if id != ticks[0]:
         _drop_texts(tx, id, draft.namespace)
-    _add_texts(tx, id, draft.namespace, draft.texts, ticks[1:])
+    add_texts(tx, id, draft.namespace, draft.texts, ticks[1:])
     return id, row[1]
 
 
-def _add_texts(tx: Tx, item: int, namespace: str, texts: Sequence[Text], ticks: Sequence[int]) -> None:
+def add_texts(tx: Tx, item: int, namespace: str, texts: Sequence[Text], ticks: Sequence[int]) -> None:
     if not texts:
         return
     tx.many(
@@ -467,7 +467,7 @@ def replace(tx: Tx, row: Row, namespace: str, key: str, value: str, texts: Seque
         " where user_no = :user and id = :id",
         id=row[0], namespace=namespace, key=key, value=value, source=source, crc=checksum(namespace, key, value),
     )  # fmt: skip
-    _add_texts(tx, row[0], namespace, texts, tx.ticks(len(texts)) if texts else ())
+    add_texts(tx, row[0], namespace, texts, tx.ticks(len(texts)) if texts else ())
     return True
 
 

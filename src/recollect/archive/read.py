@@ -465,7 +465,7 @@ class Import:
             expires=line["expires_at"], source=ready["source"], memory=memory, created=line["created_at"],
             updated=line["updated_at"], crc=items.checksum(ready["namespace"], ready["key"], ready["value"]),
         )  # fmt: skip
-        items._add_texts(tx, ticks[0], ready["namespace"], ready["texts"], ticks[1:])
+        items.add_texts(tx, ticks[0], ready["namespace"], ready["texts"], ticks[1:])
         if line["expires_at"] is not None:
             out.jobs.append(("expire", "items"))
         out.added["items"] = out.added.get("items", 0) + 1

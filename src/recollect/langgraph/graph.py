@@ -31,11 +31,11 @@ from ..errors import AlreadyExists, InvalidInput, ModelFailed, NotFound, Recolle
 from ..model import Branch, Conversation
 from ..search import fence
 from ..store import Store
-from .messages import text_of, trimmed
+from .messages import question, text_of, trimmed, turn_start
 from .models import admit, chat_model
-from .offline import OfflineModel, is_question
+from .offline import OfflineModel
 from .saver import Saver
-from .time_travel import _span
+from .time_travel import span
 from .tools import READ_ONLY, Scope, memory_tools
 
 __all__ = ["aask", "ask", "chat_graph", "default_model"]
@@ -171,13 +171,13 @@ class _Chat:
     # -- what a model sees
 
     def _evidence(self, messages: Sequence[BaseMessage], scope: Scope) -> str:
-        asked = _question(messages)
+        asked = question(messages)
         if not scope.injects or not self._budget or not asked.strip() or isinstance(self._model, OfflineModel):
             return ""
         return scope.store.context(asked, conversation=scope.here, budget=self._budget).text
 
     def _shown(self, messages: Sequence[BaseMessage], recalled: str, scope: Scope) -> list[BaseMessage]:
-        start = _start(messages)
+        start = turn_start(messages)
         before, turn = list(messages[:start]), list(messages[start:])
         if not before:
             before = earlier(scope, self._most, turn)
@@ -190,17 +190,8 @@ class _Chat:
         return [*system, *older, *shown[:at], *data, *shown[at:]]
 
 
-def _question(messages: Sequence[BaseMessage]) -> str:
-    return next((text_of(m) for m in reversed(messages) if is_question(m)), "")
-
-
-def _start(messages: Sequence[BaseMessage]) -> int:
-    """Where the current turn begins: at the newest thing the person said."""
-    return next((i for i in range(len(messages) - 1, -1, -1) if is_question(messages[i])), 0)
-
-
 def _rounds(messages: Sequence[BaseMessage]) -> int:
-    return sum(isinstance(m, AIMessage) and bool(m.tool_calls) for m in messages[_start(messages) :])
+    return sum(isinstance(m, AIMessage) and bool(m.tool_calls) for m in messages[turn_start(messages) :])
 
 
 def earlier(scope: Scope, most: int, turn: Sequence[BaseMessage]) -> list[BaseMessage]:
@@ -211,7 +202,7 @@ def earlier(scope: Scope, most: int, turn: Sequence[BaseMessage]) -> list[BaseMe
         said = scope.store.messages(scope.here, limit=most + 1, branch=scope.branch)
     except NotFound:
         return []
-    asked = _question(turn)
+    asked = question(turn)
     if said and said[-1].role == "user" and said[-1].text in (asked, scope.store._gate.another().text(asked)):
         said.pop()
     made: list[BaseMessage] = []
@@ -253,7 +244,7 @@ def keep(scope: Scope, messages: Sequence[BaseMessage]) -> None:
             scope.store.create(thread)
         except AlreadyExists:
             pass
-    for m in messages[_start(messages) :]:
+    for m in messages[turn_start(messages) :]:
         text = text_of(m)
         if not isinstance(m, (HumanMessage, AIMessage)) or not text.strip() or fence.is_ours(text):
             continue
@@ -291,7 +282,7 @@ def _ask(graph: Any, config: RunnableConfig, message: HumanMessage) -> Iterator[
     pieces: list[str] = []
     stream = graph.stream({"messages": [message]}, config, stream_mode="messages", durability="sync")
     try:
-        for chunk, _ in _span(graph, "chat.invoke", config, gen_ai__operation__name="invoke_agent").each(stream):
+        for chunk, _ in span(graph, "chat.invoke", config, gen_ai__operation__name="invoke_agent").each(stream):
             if piece := _piece(chunk):
                 pieces.append(piece)
                 yield piece
@@ -323,8 +314,8 @@ async def _aask(graph: Any, config: RunnableConfig, message: HumanMessage) -> As
     pieces: list[str] = []
     stream = graph.astream({"messages": [message]}, config, stream_mode="messages", durability="sync")
     try:
-        span = _span(graph, "chat.invoke", config, gen_ai__operation__name="invoke_agent")
-        async for chunk, _ in span.aeach(stream):
+        watched = span(graph, "chat.invoke", config, gen_ai__operation__name="invoke_agent").aeach(stream)
+        async for chunk, _ in watched:
             if piece := _piece(chunk):
                 pieces.append(piece)
                 yield piece

@@ -36,6 +36,7 @@ from ..checkpoints import draft, pieces
 from ..errors import NotSerializable
 from ..model import Entry, Reasoning
 from ..redact import Gate
+from ..search import fence
 
 DEEPEST = 250
 """Levels that are searched. LangGraph's serializer goes no further than 254."""
@@ -441,6 +442,21 @@ def text_of(message: BaseMessage) -> str:
         elif block.get("type") not in THOUGHTS | CALLS:
             parts.append(f"[{block.get('type') or 'content'}]")
     return "\n".join(parts)
+
+
+def is_question(message: BaseMessage) -> bool:
+    """Whether a message is a person's, and not evidence that was put beside it."""
+    return isinstance(message, HumanMessage) and not fence.is_ours(text_of(message))
+
+
+def question(messages: Sequence[BaseMessage]) -> str:
+    """The newest thing the person said."""
+    return next((text_of(m) for m in reversed(messages) if is_question(m)), "")
+
+
+def turn_start(messages: Sequence[BaseMessage]) -> int:
+    """Where the current turn begins: at the newest thing the person said."""
+    return next((i for i in range(len(messages) - 1, -1, -1) if is_question(messages[i])), 0)
 
 
 def thoughts_of(message: BaseMessage) -> str:

@@ -148,8 +148,6 @@ class Saver(Threads):
         """A copy whose serializer lets more types through; LangGraph calls it in its strict mode."""
         return cast(Saver, super().with_allowlist(extra_allowlist))
 
-    # -- secrets of the hash
-
     # -- writing
 
     def put(
@@ -436,7 +434,7 @@ class Saver(Threads):
                     raise
                 # The first write of a thread that begins anew may overtake its first checkpoint, which takes as long as the
                 # disk likes. Only that one is waited for: a write of a run that is dead would wait until the next run ends.
-                self._shared.wait_for_next(place.key(checkpoint), WAIT_SECONDS)
+                self._shared.wait_for(place.key(checkpoint), WAIT_SECONDS, or_another=True)
             except Unexpected as e:
                 secret = self._learn(place, e.no, e.secret)
                 if attempt == TRIES - 1:

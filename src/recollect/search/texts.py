@@ -91,13 +91,13 @@ class Texts:
             return
         import numpy as np
 
-        from .vectors import _bits
+        from .signatures import stored
 
         made = np.clip(made, -HALF, HALF)
         name = self.model(semantic)
         for text, vector in zip(texts, made, strict=True):
             text.model = name
-            text.signature = _bits(vector) if semantic._dialect == "postgres" else np.packbits(vector > 0).tobytes()
+            text.signature = stored(vector, semantic.dialect)
             text.vector = vector.astype(np.float16).tobytes()
 
     def catch_up(self, db: Database, user: str, semantic: Semantic, most: int = BATCH) -> int:
@@ -211,7 +211,7 @@ class Texts:
     ) -> list[Row]:  # fmt: skip
         """The same of a server. It counts the bits of what is new itself; of the rest it would read every row, with its text
         and its vector (7 ms for 10,000), while here the signatures lie side by side."""
-        from .vectors import _bits
+        from .signatures import bits
 
         model = self.model(semantic)
         found: list[int] = []
@@ -225,7 +225,7 @@ class Texts:
                     f"select {TEXT} from item_texts t where t.user_no = :user and t.id{tx.among} union all select * from"
                     f" (select {TEXT} from item_texts t where t.user_no = :user and t.model = :model and t.id > :upto"
                     f"{scope.on('t')} order by {semantic._distance(tx)}, t.id limit :most) as fresh",
-                    ids=tx.some(found), model=model, upto=upto, bits=_bits(vector), most=most, **scope.params,
+                    ids=tx.some(found), model=model, upto=upto, bits=bits(vector), most=most, **scope.params,
                 )()  # fmt: skip
                 gone = set(found).difference(row[0] for row in rows)
                 # What is beyond may only be too new for this snapshot: another thread had a later one.
@@ -346,7 +346,7 @@ def _put_again(tx: Tx, changes: Sequence[tuple[Row, Text]]) -> None:
             continue  # put again or deleted meanwhile
         tx.unindex_words("item_words", [items.entry(row[0], (id, text))])
         tx.run("delete from item_texts where user_no = :user and id = :id", id=id)
-        items._add_texts(tx, item, row[0], [made], tx.ticks(1))
+        items.add_texts(tx, item, row[0], [made], tx.ticks(1))
 
 
 def _unranked(tx: Tx, scope: Scope, judge: Judge, limit: int, offset: int, now: int) -> list[Found]:
