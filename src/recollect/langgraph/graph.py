@@ -179,9 +179,10 @@ class _Chat:
     def _shown(self, messages: Sequence[BaseMessage], recalled: str, scope: Scope) -> list[BaseMessage]:
         start = turn_start(messages)
         before, turn = list(messages[:start]), list(messages[start:])
-        if not before:
+        is_new = not before
+        if is_new:
             before = earlier(scope, self._most, turn)
-        older = summary(scope) if len(before) > self._most else []
+        older = summary(scope) if is_new or len(before) > self._most else []
         # A call of a tool that never came back, in a turn that failed, would be refused by most models.
         shown = trimmed([*before, *turn], self._most + len(turn))
         at = next((i for i, m in enumerate(shown) if turn and m is turn[0]), len(shown))
@@ -205,25 +206,22 @@ def earlier(scope: Scope, most: int, turn: Sequence[BaseMessage]) -> list[BaseMe
     asked = question(turn)
     if said and said[-1].role == "user" and said[-1].text in (asked, scope.store._gate.another().text(asked)):
         said.pop()
-    made: list[BaseMessage] = []
-    for e in said[-most:]:
-        if e.kind == "summary":
-            made.append(_summary(e.text))
-        elif e.text.strip() and not fence.is_ours(e.text):
-            made.append(AIMessage(e.text) if e.role == "assistant" else HumanMessage(e.text))
-    return made
+    return [
+        AIMessage(e.text) if e.role == "assistant" else HumanMessage(e.text)
+        for e in said[-most:]
+        if e.kind == "message" and e.text.strip() and not fence.is_ours(e.text)
+    ]
 
 
 def summary(scope: Scope) -> list[BaseMessage]:
     """The summary of what is not shown any more, if there is one."""
     if scope.here is None:
         return []
-    found = scope.store.read(scope.here, kinds=["summary"], branch=scope.branch)
-    return [_summary(found[-1].text)] if found else []
-
-
-def _summary(text: str) -> BaseMessage:
-    return HumanMessage(f"Summary of what was said before:\n{text}")
+    try:
+        said = scope.store._history(scope.here, 1, scope.branch)  # the one in force comes first, whatever the number
+    except NotFound:
+        return []
+    return [HumanMessage(f"Summary of what was said before:\n{e.text}") for e in said if e.kind == "summary"]
 
 
 # -- recording, where our checkpointer does not
