@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from zlib import crc32
 
-from .log import SENSITIVE
+from .model import SENSITIVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -327,10 +327,10 @@ def described() -> dict[str, str]:
 
 def config_file() -> str:
     """The TOML file, whether or not it is there."""
-    return os.environ.get("RECOLLECT_CONFIG") or os.path.join(_folder("config"), "config.toml")
+    return os.environ.get("RECOLLECT_CONFIG") or os.path.join(folder("config"), "config.toml")
 
 
-def _folder(what: str) -> str:
+def folder(what: str) -> str:
     """The platform's folder for a user's configuration or data."""
     home, xdg = os.environ.get("HOME", ""), os.environ.get(f"XDG_{what.upper()}_HOME", "")
     if sys.platform == "linux" and home.startswith("/"):  # the same answer as platformdirs', without its 20 ms
@@ -347,7 +347,7 @@ def _folder(what: str) -> str:
 
 def data_dir(settings: Settings) -> str:
     """The folder that hooks, commands, sidecar and application share, so that they open the same file."""
-    return _folder("data") if settings.data_dir is None else _absolute(settings.data_dir, "data_dir")
+    return folder("data") if settings.data_dir is None else absolute(settings.data_dir, "data_dir")
 
 
 def database(settings: Settings) -> str:
@@ -375,14 +375,14 @@ def database(settings: Settings) -> str:
         return path
     if is_postgres(settings.database):
         return settings.database
-    return _absolute(settings.database, "database")
+    return absolute(settings.database, "database")
 
 
 def is_postgres(url: str) -> bool:
     return url.startswith(("postgresql://", "postgres://"))
 
 
-def _absolute(text: str, name: str) -> str:
+def absolute(text: str, name: str) -> str:
     hint = f"Give {name} as an absolute path, or leave it unset."
     path = text.removeprefix("sqlite://") if text.startswith("sqlite:///") else text
     if "\0" in path:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .model import Hit
 
-__all__ = ["CLOSING", "NOTHING", "OPENING", "build", "estimate", "is_about", "is_ours"]
+__all__ = ["CLOSING", "NOTHING", "OPENING", "build", "day", "estimate", "is_about", "is_ours", "quotation"]
 
 LONGEST = 600  # characters of one quotation
 NAME = 60  # and of a speaker's name
@@ -77,7 +77,7 @@ def build(
             new_sitting = not any(_same_sitting(hit, other) for other in sittings)
             if new_sitting and len(sittings) == max_excerpts:
                 continue
-        line = _line(hit)
+        line = quotation(hit)
         cost = count(line + "\n") + (count(_heading(hit) + "\n") if new_sitting else 0)
         if spent + cost > budget:
             continue
@@ -132,19 +132,20 @@ def _same_sitting(a: Hit, b: Hit) -> bool:
     return a.conversation_id == b.conversation_id and abs(a.created_at - b.created_at) <= 4 * SITTING_GAP_MS
 
 
-def _day(at: int) -> str:
-    year, month, day = calendar(at)
-    return f"{day} {_MONTHS[month - 1]} {year}"
+def day(at: int) -> str:
+    year, month, number = calendar(at)
+    return f"{number} {_MONTHS[month - 1]} {year}"
 
 
 def _heading(hit: Hit) -> str:
-    return f"{_day(hit.created_at)}, conversation {_safe(hit.conversation_id or '', 36)}:"
+    return f"{day(hit.created_at)}, conversation {_safe(hit.conversation_id or '', 36)}:"
 
 
-def _line(hit: Hit) -> str:
+def quotation(hit: Hit) -> str:
+    """A hit in one line, marked as what was said or is remembered."""
     text = _safe(hit.text if len(hit.text) <= LONGEST else hit.snippet, LONGEST)
     if hit.type == "memory":
-        return f"- {_day(hit.created_at)}, {hit.kind}: {text}"
+        return f"- {day(hit.created_at)}, {hit.kind}: {text}"
     return f"> [{hit.seq}] {_safe(hit.speaker or hit.kind, NAME)}: {text}"
 
 

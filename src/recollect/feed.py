@@ -8,14 +8,14 @@ back until somebody restores or empties it would hold up everything behind it, f
 
 from __future__ import annotations
 
-from . import log, memories
+from . import events, memories
 from .model import Change, Changes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .db import Row, Tx
 
-_COLUMNS = ", ".join(f"e.{name}" for name in log.COLUMNS.split(", "))
+_COLUMNS = ", ".join(f"e.{name}" for name in events.COLUMNS.split(", "))
 
 
 def changes(
@@ -65,7 +65,7 @@ def _events(tx: Tx, after: int, upto: int, conversation: str | None, workspace: 
     )  # fmt: skip
     found = []
     for id, name, place, branch, *columns in rows:
-        event = log.loaded(name, tuple(columns), branch)
+        event = events.loaded(name, tuple(columns), branch)
         found.append(Change(int(id), "event", name, place, event, None, None, None, None, event.created_at))
     return found
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from . import ids, items, jobs, log, views
+from . import ids, items, jobs, views
 from .branches import climb, newest_summary
 from .checkpoints import upkeep
 from .conversations import load_metadata
 from .errors import Damaged
+from .events import COLUMNS, checksum, content_crc
 from .model import Problem, StatRow, Stats, Verification
 from .search.tokens import term_set
 
@@ -239,8 +240,8 @@ def _conversation(tx: Tx, no: int, id: str) -> tuple[int, int, list[Problem]]:
         if seq in taken:
             problems.append(Problem(f"{where}, event {seq}", f"there twice ({taken[seq]}, branch {branch})", _SALVAGE))
         taken[seq] = f"branch {branch}"
-        content = log.content_crc((*row[1:19], row[20])) if len(row) > 1 else -1
-        if len(row) == 1 or log.checksum(content, no, branch, seq, row[10]) != row[21]:
+        content = content_crc((*row[1:19], row[20])) if len(row) > 1 else -1
+        if len(row) == 1 or checksum(content, no, branch, seq, row[10]) != row[21]:
             problems.append(Problem(f"{where}, event {seq}", "its content is not what was written", _SALVAGE))
     missing = [seq for seq in range(1, last_seq + 1) if seq not in taken]
     if missing:
@@ -277,7 +278,7 @@ def _events(tx: Tx, conversation: int, branches: set[int]) -> Iterator[tuple[int
 def _read_back(tx: Tx, conversation: int, branch: int, after: int, last: int) -> list[Row]:
     try:
         return tx.all(
-            f"select {log.COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b"
+            f"select {COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b"
             " and seq > :after and seq <= :last order by seq",
             c=conversation, b=branch, after=after, last=last,
         )  # fmt: skip

@@ -162,7 +162,7 @@ def note(error: BaseException, arguments: Sequence[str] = (), event: str = "") -
             folder = config.data_dir(_said(arguments)[1])
         except Exception:  # the settings themselves are broken
             said = dict(zip(arguments, arguments[1:], strict=False)).get("--data-dir")
-            folder = said or os.environ.get("RECOLLECT_DATA_DIR") or config._folder("data")
+            folder = said or os.environ.get("RECOLLECT_DATA_DIR") or config.folder("data")
         from .redact import Gate
 
         gate = Gate()

@@ -95,7 +95,7 @@ def header_of(path: str) -> bytes | None:
 
 def read(path: str, source: str = "key_file") -> Key:
     """The key in a file: 64 hex digits, 32 bytes that are no text, or else a passphrase in one line."""
-    path = config._absolute(path, source)
+    path = config.absolute(path, source)
     try:
         status = os.stat(path)
         if os.name == "posix" and status.st_mode & 0o077:

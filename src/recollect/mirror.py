@@ -14,9 +14,9 @@ from __future__ import annotations
 from functools import partial
 from hashlib import blake2b
 
-from . import edits, ids, items, jobs, log, memories
+from . import edits, ids, items, jobs, memories
 from .errors import InvalidInput, NotFound
-from .model import MEMORY_KINDS
+from .model import MEMORY_KINDS, SENSITIVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def wanted(
             _share(importance),
             [
                 *([t for t in tags if isinstance(t, str) and t and "\0" not in t] if isinstance(tags, list) else ()),
-                *([log.SENSITIVE] if "[redacted:" in content else ()),  # it had a secret in it when it was put
+                *([SENSITIVE] if "[redacted:" in content else ()),  # it had a secret in it when it was put
             ],
             None,
             said if isinstance(said, str) and said and "\0" not in said else None,

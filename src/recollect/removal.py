@@ -6,7 +6,7 @@ all is `erasure.py`'s, which begins here.
 
 from __future__ import annotations
 
-from . import branches, conversations, ids, items, jobs, log, sources
+from . import branches, conversations, events, ids, items, jobs, log, sources
 from .conversations import Found, find
 from .errors import NotFound
 from .light import loads
@@ -111,13 +111,13 @@ def remove(tx: Tx, found: Found, seqs: Iterable[int]) -> list[Row]:
         for branch in known:
             rows += tx.all(
                 f"delete from events where user_no = :user and conversation_no = :c and branch_no = :b and seq = :seq"
-                f" returning id, {log.COLUMNS}",
+                f" returning id, {events.COLUMNS}",
                 c=found.no, b=branch, seq=seq,
             )  # fmt: skip
         if len(rows) == before:
             raise NotFound(f"Conversation {found.id!r} has no event {seq}: it was deleted before, or never written.")
         gone.append(seq)
-    index.remove(tx, log.entries(found, rows))
+    index.remove(tx, events.entries(found, rows))
     conversations.bury(tx, found, gone, ids.now())
     branches.renew_summaries(tx, found.no)
     return [(row[2], row[4]) for row in rows]
@@ -126,7 +126,7 @@ def remove(tx: Tx, found: Found, seqs: Iterable[int]) -> list[Row]:
 def unindex(tx: Tx, found: Found) -> None:
     """Take a whole conversation out of the index, before its events go."""
     for rows in log.pages(tx, found.no):
-        index.remove(tx, log.entries(found, rows))
+        index.remove(tx, events.entries(found, rows))
 
 
 def clear(tx: Tx, conversation: str) -> int:
@@ -134,7 +134,7 @@ def clear(tx: Tx, conversation: str) -> int:
     found = find(tx, conversation, lock=True)
     is_derived = False
     for page in log.pages(tx, found.no):
-        index.remove(tx, log.entries(found, page))
+        index.remove(tx, events.entries(found, page))
         is_derived = is_derived or (found.title is not None and any(_gave(row, found.title) for row in page))
     if is_derived:
         conversations.untitle(tx, found)
@@ -154,7 +154,7 @@ def clear(tx: Tx, conversation: str) -> int:
 
 
 def _gave(row: Row, title: str) -> bool:
-    """Whether a title may have been taken from an event (id, then `log.COLUMNS`). No column says where a title came from: so
+    """Whether a title may have been taken from an event (id, then `events.COLUMNS`). No column says where a title came from: so
     one that repeats a message, on whichever branch, counts as taken from it. Of what a summary deleted, the summary knows."""
     if row[2] == "message":
         return conversations.title_from(row[4]) == title

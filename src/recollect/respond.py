@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from . import ids
-from .context import _day as day
+from .context import day
 from .errors import NotFound
 from .model import OFFLINE
 from .search import fence

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import backup, branches, conversations, edits, ids, log, memories, views
+from . import backup, branches, conversations, edits, events, ids, memories, views
 from .conversations import Found
 from .db import file
 from .db.chacha import RESERVED
@@ -299,7 +299,7 @@ class _Plan:
 
 def _is_sound(v: list[Any]) -> bool:
     try:
-        return bool(log.checksum(log.content_crc(v[5:]), v[2], v[3], v[4], v[14]) == v[24])
+        return bool(events.checksum(events.content_crc(v[5:]), v[2], v[3], v[4], v[14]) == v[24])
     except TypeError:
         return False
 
@@ -401,7 +401,7 @@ def _rebuild(pages: Pages, plan: _Plan, db: SQLite, out: Path, progress: Progres
                 damaged += 1
                 row = _mark(row)
             no = places[user, conversation]
-            row[-1] = log.checksum(log.content_crc(row[2:]), no, row[0], row[1], row[11])
+            row[-1] = events.checksum(events.content_crc(row[2:]), no, row[0], row[1], row[11])
             waiting.setdefault(user, []).append([no, *row])
             saved += 1
             if len(waiting[user]) >= BATCH:
@@ -533,10 +533,10 @@ def _name(read: str, otherwise: str) -> str:
 
 def _put(tx: Tx, rows: list[list[Any]]) -> None:
     ticks = tx.ticks(len(rows))
-    tx.many(log.INSERT, [(tick, tx.user, *row) for tick, row in zip(ticks, rows, strict=True)])
+    tx.many(events.INSERT, [(tick, tx.user, *row) for tick, row in zip(ticks, rows, strict=True)])
     entries = []
     for tick, row in zip(ticks, rows, strict=True):
-        terms = log.terms(row[3:])
+        terms = events.terms(row[3:])
         if terms is not None:
             workspace = tx.all("select workspace from conversations where user_no = :user and no = :c", c=row[0])[0][0]
             entries.append(index.entry(tick, row[0], workspace, terms))

@@ -14,10 +14,10 @@ import json
 import re
 from functools import partial
 
-from . import edits, items, log, memories
+from . import checks, edits, events, items, log, memories
 from .conversations import Found, load_metadata, title_from
 from .errors import Damaged
-from .model import Scan, SecretPlace
+from .model import SENSITIVE, Scan, SecretPlace
 from .search import index
 
 TYPE_CHECKING = False
@@ -76,7 +76,7 @@ def scan(db: Database, user: str, gate: Gate, fix: bool, progress: Progress | No
         found[-1, 0] = found.get((-1, 0), []) + families
     for no, families in _jobs(db, user, gate, fix):
         found[no, 0] = found.get((no, 0), []) + families
-    ids = {no: log.safe_key(id, gate.another()) for no, id, _, _ in conversations}
+    ids = {no: checks.safe_key(id, gate.another()) for no, id, _, _ in conversations}
     places = [
         SecretPlace(ids.get(no, ""), seq, tuple(dict.fromkeys(families)))
         for (no, seq), families in sorted(found.items())
@@ -86,11 +86,11 @@ def scan(db: Database, user: str, gate: Gate, fix: bool, progress: Progress | No
 
 
 def _page(db: Database, user: str, after: int) -> list[Row]:
-    """Events in the order in which they were written, as `log.COLUMNS` has them, then conversation and id."""
+    """Events in the order in which they were written, as `events.COLUMNS` has them, then conversation and id."""
     return db.read(
         user,
         lambda tx: tx.all(
-            f"select {log.COLUMNS}, conversation_no, id from events where user_no = :user and id > :after"
+            f"select {events.COLUMNS}, conversation_no, id from events where user_no = :user and id > :after"
             " and id <= (select max(id) from events where user_no = :user) order by id limit :page",
             after=max(after, tx.user << 32 if db.dialect == "sqlite" else 0),
             page=PAGE,
@@ -102,7 +102,7 @@ def _page(db: Database, user: str, after: int) -> list[Row]:
 
 
 def _event(gate: Gate, row: Row, known: Known) -> tuple[list[str], list[Any]]:
-    """What is found in an event, and its columns as they would be written today. `row` is as `log.COLUMNS` selects it."""
+    """What is found in an event, and its columns as they would be written today. `row` is as `events.COLUMNS` selects it."""
     own = gate.another()
     seq, branch = row[0], row[19]
     columns = [*row[1:19], row[20]]
@@ -122,12 +122,12 @@ def _event(gate: Gate, row: Row, known: Known) -> tuple[list[str], list[Any]]:
     if columns[0] == "message" and known.title is not None and title_from(said) == known.title:
         known.derived = title_from(columns[2])
     for i in (8, 17):
-        columns[i] = None if columns[i] is None else log.safe_key(columns[i], own)
+        columns[i] = None if columns[i] is None else checks.safe_key(columns[i], own)
     payload, tags = own.value(payload), [own.text(tag) for tag in tags]
     if own.families:
-        columns[10] = json.dumps(list(dict.fromkeys([*tags, log.SENSITIVE])), ensure_ascii=False)
+        columns[10] = json.dumps(list(dict.fromkeys([*tags, SENSITIVE])), ensure_ascii=False)
         columns[11] = None if columns[11] is None else json.dumps(payload, ensure_ascii=False)
-    crc = log.checksum(log.content_crc(columns), row[-2], branch, seq, columns[9])
+    crc = events.checksum(events.content_crc(columns), row[-2], branch, seq, columns[9])
     return own.families, [branch, seq, *columns, crc]
 
 
@@ -183,12 +183,12 @@ def _conversation(db: Database, user: str, gate: Gate, no: int, known: Known, fi
             return []  # erased meanwhile
         own = gate.another()
         id, title, workspace, workflow, metadata = row
-        loaded = load_metadata(log.safe_key(id, gate.another()), metadata)
+        loaded = load_metadata(checks.safe_key(id, gate.another()), metadata)
         clean = {
-            "id": log.safe_key(id, own),
+            "id": checks.safe_key(id, own),
             "title": _title(title, known, own),
             "workspace": own.optional(workspace),
-            "workflow": None if workflow is None else log.safe_key(workflow, own),
+            "workflow": None if workflow is None else checks.safe_key(workflow, own),
             "metadata": json.dumps(own.value(loaded), ensure_ascii=False) if loaded else metadata,
         }
         was = dict(zip(("was_id", "was_title", "was_workspace", "was_workflow", "was_metadata"), row, strict=True))
@@ -231,7 +231,7 @@ def _memories(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]
             tags = [own.text(tag) for tag in json.loads(row[3] or "[]")]
             if own.families:
                 found.append(own.families)
-                stored = json.dumps(list(dict.fromkeys([*tags, log.SENSITIVE])), ensure_ascii=False)
+                stored = json.dumps(list(dict.fromkeys([*tags, SENSITIVE])), ensure_ascii=False)
                 clean = (row[0], row[1], content, stored, row[4], workspace)
                 if fix:
                     db.write(user, partial(edits.replace, row=row, clean=clean))
@@ -246,11 +246,11 @@ def _changes(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]:
         for row in page:
             own = gate.another()
             wording, source, flag, why, who, extractor = (own.optional(row[i]) for i in (1, 3, 4, 5, 6, 8))
-            checkpoint = None if row[7] is None else log.safe_key(row[7], own)
+            checkpoint = None if row[7] is None else checks.safe_key(row[7], own)
             tags = [own.text(tag) for tag in json.loads(row[2] or "[]")]
             if own.families:
                 found.append(own.families)
-                stored = json.dumps(list(dict.fromkeys([*tags, log.SENSITIVE])), ensure_ascii=False)
+                stored = json.dumps(list(dict.fromkeys([*tags, SENSITIVE])), ensure_ascii=False)
                 if fix:
                     _run(
                         db, user,
@@ -272,8 +272,8 @@ def _items(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]:
         for row in page:
             own = gate.another()
             value = own.value(items.load(row))
-            key = log.safe_key(row[2], own)
-            namespace = items.path([log.safe_key(label, own) for label in items.labels(row[1])])
+            key = checks.safe_key(row[2], own)
+            namespace = items.path([checks.safe_key(label, own) for label in items.labels(row[1])])
             texts = db.read(user, partial(items.texts_of, id=row[0]))
             clean = [own.text(text) for text in texts]
             if own.families:
@@ -296,7 +296,7 @@ def _branches(db: Database, user: str, gate: Gate, no: int, fix: bool) -> list[s
         lambda tx: tx.all("select no, name from branches where user_no = :user and conversation_no = :c", c=no),
     )
     for branch, name in rows:
-        clean = log.safe_key(name, own)
+        clean = checks.safe_key(name, own)
         if fix and clean != name:
             _run(
                 db, user,
@@ -331,7 +331,7 @@ def _receipts(db: Database, user: str, gate: Gate, fix: bool) -> list[SecretPlac
     places = []
     for id, request in db.read(user, lambda tx: tx.all("select id, request from receipts where user_no = :user")):
         own = gate.another()
-        clean = {what: log.safe_key(value, own) for what, value in json.loads(request).items()}
+        clean = {what: checks.safe_key(value, own) for what, value in json.loads(request).items()}
         if own.families:
             places.append(SecretPlace(clean.get("conversation", ""), 0, tuple(dict.fromkeys(own.families))))
             if fix:
@@ -354,7 +354,7 @@ def _write(db: Database, user: str, changes: list[tuple[int, int, list[Any]]]) -
     def write(tx: Tx) -> None:
         for conversation, was, row in changes:
             place = _place(tx, conversation)
-            before = log.entries(place, _stored(tx, conversation, row))
+            before = events.entries(place, _stored(tx, conversation, row))
             there = tx.indexed_words("words", before[0][0] - 1, 1)[:1] == [before[0][0]] if before else False
             index.remove(tx, before)
             tx.run(
@@ -367,7 +367,7 @@ def _write(db: Database, user: str, changes: list[tuple[int, int, list[Any]]]) -
                 crc=row[21], was=was,
             )  # fmt: skip
             if there:  # what was left out stays out
-                index.add(tx, log.entries(place, _stored(tx, conversation, row)))
+                index.add(tx, events.entries(place, _stored(tx, conversation, row)))
             for id, _, _ in before:
                 index.embed_again(tx, id)
 
@@ -381,7 +381,7 @@ def _place(tx: Tx, conversation: int) -> Found:
 
 def _stored(tx: Tx, conversation: int, row: list[Any]) -> list[Row]:
     return tx.all(
-        f"select id, {log.COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b"
+        f"select id, {events.COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b"
         " and seq = :seq",
         c=conversation, b=row[0], seq=row[1],
     )  # fmt: skip

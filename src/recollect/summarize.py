@@ -20,7 +20,7 @@ import re
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import branches, checks, conversations, log
+from . import branches, checks, conversations, events, log
 from .conversations import Found, find
 from .db.points import reach
 from .errors import Damaged
@@ -135,7 +135,7 @@ def _name(tx: Tx, found: Found, branch: int) -> str:
     return branches.tree(tx, found.no)[branch][0]
 
 
-def write(plan: Plan, model: Model | None, timeout_ms: int, gate: Gate) -> log.Draft:
+def write(plan: Plan, model: Model | None, timeout_ms: int, gate: Gate) -> events.Draft:
     """The summary as an event, made by the model or, failing that, by picking sentences."""
     before: Mapping[str, Any] = {"covers": [plan.places[0]], "count": 0, "points": [], "left_out": 0}
     if plan.previous is not None:
@@ -159,7 +159,7 @@ def write(plan: Plan, model: Model | None, timeout_ms: int, gate: Gate) -> log.D
         points, dropped = _fit([*kept, *_points(plan.covered)])
         left_out = before["left_out"] + dropped
         body = _render(points, left_out)
-    return log.prepare(
+    return events.prepare(
         gate=gate,
         kind="summary",
         role="system",
@@ -178,7 +178,7 @@ def write(plan: Plan, model: Model | None, timeout_ms: int, gate: Gate) -> log.D
     )
 
 
-def apply(tx: Tx, plan: Plan, draft: log.Draft, *, delete: bool) -> Event | None:
+def apply(tx: Tx, plan: Plan, draft: events.Draft, *, delete: bool) -> Event | None:
     """Put the summary in force, unless the branch was summarized, cleared or deleted meanwhile, or what it covers changed."""
     found = find(tx, plan.conversation, lock=True)
     reach("summary written")
@@ -192,8 +192,7 @@ def apply(tx: Tx, plan: Plan, draft: log.Draft, *, delete: bool) -> Event | None
     covered = [live.get(place, []) for place in plan.places]
     if [versions[-1].seq if versions else 0 for versions in covered] != [e.seq for e in plan.covered]:
         return None  # something was deleted or corrected
-    _, _, events = log.append(tx, plan.conversation, [draft], plan.branch_name)
-    summary = events[0]
+    _, _, [summary] = log.append(tx, plan.conversation, [draft], plan.branch_name)
     tx.run(
         "update branches set summary_seq = :seq where user_no = :user and conversation_no = :c and no = :b",
         c=found.no, b=plan.branch, seq=summary.seq,

@@ -13,8 +13,8 @@ import apsw
 import pytest
 
 import recollect
-from recollect import jobs, log
-from recollect.db import writer
+from recollect import events, jobs
+from recollect.db import wal, writer
 from recollect.redact import Gate
 from talk import Open, eventually
 
@@ -400,7 +400,7 @@ def test_rows_that_cannot_be_written_fail_alone(store: recollect.Store) -> None:
 
     def twice(tx: "Tx") -> None:
         rows = [(tx.user, 1, 0, tx.ticks(1)[0], 1, "user", "the same number twice", 0, 0)] * 2
-        tx.put_off(log.INSERT_PLAIN, rows)
+        tx.put_off(events.INSERT_PLAIN, rows)
 
     found = together(
         store,
@@ -473,7 +473,7 @@ def test_the_log_of_those_who_write_a_little_and_leave_does_not_grow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A hook is gone before it is idle, and counts only its own pages; a server keeps the file open meanwhile."""
-    monkeypatch.setattr(writer, "MAX_WAL_PAGES", 100)
+    monkeypatch.setattr(wal, "MAX_PAGES", 100)
     with recollect.open(tmp_path / "chat.db", background=False) as stays:
         c = stays.create().id
         sizes = []
@@ -499,7 +499,7 @@ def test_the_log_of_who_goes_on_writing_is_made_longer_at_once(tmp_path: Path, m
         for text in said:
             store.append(c, role="user", text=text)
             sizes.append(log.stat().st_size)
-        assert sizes[0] < writer.ROOM < sizes[-1]
+        assert sizes[0] < wal.ROOM < sizes[-1]
         assert sum(a != b for a, b in itertools.pairwise(sizes)) < 10
         for suffix in ("", "-wal"):
             shutil.copy(tmp_path / f"chat.db{suffix}", tmp_path / f"killed.db{suffix}")
@@ -521,7 +521,7 @@ def test_two_who_write_do_not_drive_each_others_log_up(tmp_path: Path) -> None:
         for n in range(40):
             one.append(c, role="user", text=f"line {n}")
             other.append(d, role="user", text=f"line {n}")
-        assert log.stat().st_size < 6 * writer.ROOM
+        assert log.stat().st_size < 6 * wal.ROOM
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a file that is open cannot be moved there")

@@ -259,7 +259,7 @@ def test_a_search_whose_where_is_gone_still_shows_ones_own_only(
     """Every condition on the user taken out of every statement of a search: the policies remain."""
     import re
 
-    from recollect.db import postgres
+    from recollect.db import postgres_tx
 
     with recollect.open(postgres_url, user="alex", background=False, embedder=Hashed(), summaries=False) as store:
         kim = store.for_user("kim")
@@ -270,7 +270,7 @@ def test_a_search_whose_where_is_gone_still_shows_ones_own_only(
                 )
             mine.remember(f"heron {mark}")
             mine.settle()
-        real = postgres.translate
+        real = postgres_tx.translate
         seen: list[str] = []
 
         def forgetful(sql: str) -> tuple[str, tuple[str, ...]]:
@@ -279,10 +279,10 @@ def test_a_search_whose_where_is_gone_still_shows_ones_own_only(
             return real(without)
 
         def forget_statements() -> None:
-            postgres._numbered.cache_clear()
-            postgres._block.cache_clear()
+            postgres_tx._numbered.cache_clear()
+            postgres_tx._block.cache_clear()
 
-        monkeypatch.setattr(postgres, "translate", forgetful)
+        monkeypatch.setattr(postgres_tx, "translate", forgetful)
         forget_statements()
         request.addfinalizer(forget_statements)  # nobody else is to be asked without a condition
         for mine, mark, other in ((store, "markax", "markbx"), (kim, "markbx", "markax")):

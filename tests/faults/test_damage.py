@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect import log, salvage
+from recollect import events, salvage
 from recollect.db import migrate
 
 from . import damage
@@ -218,7 +218,7 @@ def test_a_damaged_row_is_saved_as_it_can_be_stored() -> None:
     ]
     marked = salvage._mark([0, 1, *said, 123])[2:-1]
     stored = apsw.Connection(":memory:")
-    columns = log.COLUMNS.replace("seq, ", "").replace(" branch_no,", "").replace(", checksum", "")
+    columns = events.COLUMNS.replace("seq, ", "").replace(" branch_no,", "").replace(", checksum", "")
     stored.execute("".join(script for _, script in migrate.scripts("sqlite", 0))).fetchall()
     stored.execute(
         f"insert into events (id, user_no, conversation_no, branch_no, seq, checksum, {columns}) values"
@@ -226,4 +226,4 @@ def test_a_damaged_row_is_saved_as_it_can_be_stored() -> None:
         marked,
     ).fetchall()
     back = stored.execute(f"select {columns} from events").fetchall()[0]
-    assert log.content_crc(back) == log.content_crc(marked)
+    assert events.content_crc(back) == events.content_crc(marked)

@@ -53,6 +53,26 @@ async def test_async_code_asks_the_same(memory: recollect.Store) -> None:
     assert len(memory.messages("b")) == 2
 
 
+def test_a_graph_that_goes_on_with_what_another_door_recorded_is_shown_its_summary(open_store: Open) -> None:
+    """It was left out where more messages stood behind it than the model sees, and a caller's own remark of that kind was
+    taken for it."""
+    store = open_store(background=False, summary_threshold=6, summary_keep_recent=4)
+    for n in range(4):
+        store.append(store.create("c") if n == 0 else "c", role="user", text=f"question {n}")
+        store.append("c", role="assistant", text=f"answer {n}")
+    store.settle()
+    store.append("c", kind="summary", text="of a meeting")
+    model = scripted("Fine.", "Fine.", "Fine.")
+    graph = chat_graph(model, store=store, max_messages=2, budget=0, tools=[])
+    for asked in ("And now?", "And then?", "And after that?"):
+        say(graph, "c", asked)
+    for shown, before in ((model.shown[0], ["question 3", "answer 3"]), (model.shown[2], ["And then?", "Fine."])):
+        _, summary, *said = (str(m.content) for m in shown)
+        assert summary.startswith("Summary of what was said before:")
+        assert "question 0" in summary
+        assert said[:-1] == before
+
+
 def test_a_model_is_shown_the_evidence_as_data_and_the_question_last(memory: recollect.Store) -> None:
     memory.append(memory.create("old"), role="user", text="Remember I prefer dark mode")
     model = scripted("Use the dark one.")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from langgraph.store.base import InvalidNamespaceError, PutOp
 
 import recollect
-from recollect import items
+from recollect import filters, items
 from recollect.langgraph.store import MemoryStore
 from talk import Raw
 
@@ -104,7 +104,7 @@ condition = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10) | st.sampled_from(NASTY),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from([*items.OPERATORS, *NASTY[:12]]) | st.text(max_size=5), inner, max_size=3)
+        | st.dictionaries(st.sampled_from([*filters.OPERATORS, *NASTY[:12]]) | st.text(max_size=5), inner, max_size=3)
     ),
     max_leaves=6,
 )
@@ -184,7 +184,7 @@ def test_what_narrows_the_rows_leaves_nothing_out(
             assert [i.key for i in memory.search(("f",), filter={key: condition})] == ["k"]
         if isinstance(held, int) and not isinstance(held, bool) and held == float(min(max(held, -1e300), 1e300)):
             assert [i.key for i in memory.search(("f",), filter={key: float(held)})] == ["k"]
-        expected = ["k"] if items._equal(held, other) else []
+        expected = ["k"] if filters._equal(held, other) else []
         if not isinstance(held, dict):
             assert [i.key for i in memory.search(("f",), filter={key: {"$eq": other}})] == expected
 

@@ -16,8 +16,8 @@ LAYERS = [
     {"light", "errors", "ids", "model", "config", "checks", "redact", "hosts"},
     {"db", "telemetry"},
     {
-        "conversations", "branches", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
-        "search", "memories", "context", "views", "retention", "consolidate", "extract", "decide", "items", "mirror",
+        "conversations", "branches", "events", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
+        "search", "memories", "context", "views", "retention", "consolidate", "extract", "decide", "filters", "items", "mirror",
         "checkpoints", "schema", "archive", "feed", "keys", "crypt", "sealed", "erased", "erasure", "learned", "receipts",
         "edits", "removal", "sources", "relations",
     },
@@ -91,6 +91,26 @@ def test_there_is_no_circle() -> None:
     for n in graph:
         if layer(n.split(".")[0]) < len(LAYERS):
             visit(n, ())
+
+
+@pytest.mark.parametrize("name", [n for n in INNER if n.split(".")[0] != "cli"])
+def test_what_begins_with_an_underscore_is_used_in_its_own_module_alone(name: str) -> None:
+    """A name that another module needs has no underscore: whoever changes it can see that."""
+    ours: set[str] = set()
+    taken: list[str] = []
+    nodes = list(ast.walk(ast.parse(INNER[name].read_text("utf-8"))))
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").split(".")[0] == "recollect"):
+            ours |= {alias.asname or alias.name for alias in node.names}
+            taken += [alias.name for alias in node.names if is_private(alias.name)]
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and is_private(node.attr):
+            taken += [f"{node.value.id}.{node.attr}"] if node.value.id in ours else []
+    assert taken == []
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
 
 
 def test_every_name_of_a_layer_is_a_module() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("psycopg")
 
-from recollect.db.postgres import _block, translate
+from recollect.db.postgres_tx import _block, translate
 
 
 @pytest.mark.parametrize(

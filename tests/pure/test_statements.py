@@ -23,7 +23,7 @@ from talk import Hashed, eventually, exchange
 
 pytest.importorskip("psycopg")
 
-from recollect.db.postgres import translate
+from recollect.db.postgres_tx import translate
 
 ROOT = Path(recollect.__file__).parent
 VERBS = ("all", "one", "run", "many", "put_off", "send", "later")
@@ -470,7 +470,7 @@ def seen(url: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> Iterable[li
 @pytest.fixture
 def inner(monkeypatch: pytest.MonkeyPatch) -> list[Statement]:
     """What a transaction on Postgres asks of itself: the index of words."""
-    from recollect.db.postgres import PostgresTx
+    from recollect.db.postgres_tx import PostgresTx
 
     found: list[Statement] = []
     real, real_many = PostgresTx._say, PostgresTx.many

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 
-from .. import checks, items, log
+from .. import checks, items
 from ..errors import BadLine, InvalidInput
-from ..model import ROLES
+from ..model import ROLES, SENSITIVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,10 +53,10 @@ def event(line: Line, gate: Gate, number: int) -> tuple[Any, ...]:
     role, name, tool, path, agent, status, model = (
         gate.optional(line[what]) for what in ("role", "name", "tool", "path", "agent", "status", "model")
     )
-    task, key = (None if line[what] is None else log.safe_key(line[what], gate) for what in ("task_id", "key"))
+    task, key = (None if line[what] is None else checks.safe_key(line[what], gate) for what in ("task_id", "key"))
     payload = None if line["payload"] is None else checks.payload(gate.value(line["payload"]))
     safe = [gate.text(tag) for tag in tags]
-    stored = checks.tags([*safe, log.SENSITIVE] if gate.families else safe)
+    stored = checks.tags([*safe, SENSITIVE] if gate.families else safe)
     return (
         line["kind"], role, text, name, tool, path, agent, status, task, line["message"], stored, payload, model,
         line["input_tokens"], line["output_tokens"], line["cost"], line["duration_ms"], key, line["created_at"],
@@ -80,12 +80,12 @@ def change(line: Line, gate: Gate, number: int, sensitive: bool) -> dict[str, An
     }  # fmt: skip
     for what in ("replaced_by", "conflicts_with"):
         said[what] = id_of(line[what], f"{what} of a change", gate, number)
-    said["checkpoint"] = None if line["checkpoint"] is None else log.safe_key(line["checkpoint"], gate)
+    said["checkpoint"] = None if line["checkpoint"] is None else checks.safe_key(line["checkpoint"], gate)
     tags = [gate.text(tag) for tag in line["tags"] or ()]
     seqs = line["source_seqs"]
     return {
         **said,
-        "tags": checks.tags([*tags, log.SENSITIVE] if gate.families or sensitive else tags),
+        "tags": checks.tags([*tags, SENSITIVE] if gate.families or sensitive else tags),
         "source_seqs": None if seqs is None else ",".join(map(str, seqs)),
         **{
             what: line[what]
@@ -113,8 +113,8 @@ def item(line: Line, gate: Gate, number: int) -> dict[str, Any]:
         raise BadLine(f"the value of the item cannot be read ({e}).", number) from None
     source = None if line["source"] is None else json.dumps(gate.value(line["source"]))
     return {
-        "namespace": items.path([log.safe_key(label, gate) for label in line["namespace"]]),
-        "key": log.safe_key(line["key"], gate) if line["key"] else "",
+        "namespace": items.path([checks.safe_key(label, gate) for label in line["namespace"]]),
+        "key": checks.safe_key(line["key"], gate) if line["key"] else "",
         "value": stored,
         "source": source,
         "texts": [items.Text(gate.text(text)) for text in line["texts"] or ()],

@@ -12,7 +12,7 @@ from binascii import Error as NotBase64
 
 from .. import checks, ids
 from ..errors import BadLine, InvalidInput
-from ..log import LAST_MOMENT
+from ..events import LAST_MOMENT
 from ..model import KINDS, MEMORY_KINDS, MEMORY_STATES, ORIGINS
 
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from .. import branches, erased, items, log, mirror, views
+from .. import branches, erased, events, items, mirror, views
 from ..checkpoints import pieces
 from ..errors import BadLine, NewerSchema
 from ..model import MAIN, Problem
@@ -316,7 +316,7 @@ class Plan:
         """Whether an event is the one that the store has; None if it has none and does not say that it was deleted."""
         seq, assert_no = line["seq"], place.no
         row = tx.one(
-            f"select {', '.join('e.' + c for c in log.COLUMNS.split(', '))}, b.name from branches b join events e"
+            f"select {', '.join('e.' + c for c in events.COLUMNS.split(', '))}, b.name from branches b join events e"
             " on e.user_no = b.user_no and e.conversation_no = b.conversation_no and e.branch_no = b.no and e.seq = :seq"
             " where b.user_no = :user and b.conversation_no = :c",
             c=assert_no, seq=seq,

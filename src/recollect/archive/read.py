@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from functools import partial
 
-from .. import branches, edits, erased, items, jobs, log, memories, mirror, views
+from .. import branches, edits, erased, events, items, jobs, memories, mirror, views
 from ..checkpoints import pending, pieces, record
 from ..errors import BadLine
 from ..model import MAIN, Imported, Problem
@@ -138,7 +138,7 @@ class Import:
             self._known["events"] = self._known.get("events", 0) + 1
             return None
         columns = clean.event(line, self._gate, number)
-        return kind, line, number, (columns, log.content_crc(columns), log.terms(columns))
+        return kind, line, number, (columns, events.content_crc(columns), events.terms(columns))
 
     # -- in a transaction
 
@@ -174,23 +174,23 @@ class Import:
         out = Outcome()
         made = {line["id"]: {**line, **ready} for kind, line, _, ready in batch if kind == "memory"}
         taken: dict[str, int] = {}
-        events: list[Op] = []
+        run: list[Op] = []
         touched: set[int] = set()
         for op in batch:
             kind = op[0]
             if kind == "event":
-                events.append(op)
+                run.append(op)
                 continue
             # What was said before it has a smaller number: as-of reads rest on that.
-            self._events(tx, events, out)
-            events = []
+            self._events(tx, run, out)
+            run = []
             if kind == "conversation":
                 self._conversation(tx, op, out)
             elif kind == "change":
                 self._change(tx, op, out, made, taken, touched)
             elif kind != "memory":
                 getattr(self, "_write_line" if kind == "write" else f"_{kind}")(tx, op, out)
-        self._events(tx, events, out)
+        self._events(tx, run, out)
         edits.refresh(tx, touched)
         for kind, key in out.jobs:
             jobs.enqueue(tx, kind, key)
@@ -304,7 +304,7 @@ class Import:
             columns, crc, found_by = ready
             branch = out.numbers.get(place.id, place.numbers)[line["branch"] or MAIN]
             seq = line["seq"]
-            crc = log.checksum(crc, no, branch, seq, columns[9])
+            crc = events.checksum(crc, no, branch, seq, columns[9])
             rows.append((tick, tx.user, no, branch, seq, *columns, crc))
             if found_by is not None and (self._outside or not index.is_outside(columns[5], place.workspace)):
                 entries.append(index.entry(tick, no, place.workspace, found_by))
@@ -313,7 +313,7 @@ class Import:
                 summarized.add(no)
         if not rows:
             return
-        tx.many(log.INSERT, rows)
+        tx.many(events.INSERT, rows)
         index.add(tx, entries)
         for id, seq in newest.items():
             self._raise(tx, self._plan.places[id], out.nos.get(id) or self._plan.places[id].no, seq, out)
@@ -465,7 +465,7 @@ class Import:
             expires=line["expires_at"], source=ready["source"], memory=memory, created=line["created_at"],
             updated=line["updated_at"], crc=items.checksum(ready["namespace"], ready["key"], ready["value"]),
         )  # fmt: skip
-        items._add_texts(tx, ticks[0], ready["namespace"], ready["texts"], ticks[1:])
+        items.add_texts(tx, ticks[0], ready["namespace"], ready["texts"], ticks[1:])
         if line["expires_at"] is not None:
             out.jobs.append(("expire", "items"))
         out.added["items"] = out.added.get("items", 0) + 1

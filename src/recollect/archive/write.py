@@ -16,7 +16,7 @@ from heapq import merge
 from itertools import groupby
 from operator import itemgetter
 
-from .. import ids, items, log, views
+from .. import events, ids, items, views
 from ..checkpoints import record
 from ..conversations import load_metadata
 from ..errors import InvalidInput, NotFound
@@ -197,7 +197,7 @@ class Archive:
         after, high = 0, self._known[no].last_seq
         while rows := self._read(
             lambda tx, after=after: tx.all(  # type: ignore[misc]
-                f"select id, conversation_no, {log.COLUMNS} from events where user_no = :user and conversation_no = :c"
+                f"select id, conversation_no, {events.COLUMNS} from events where user_no = :user and conversation_no = :c"
                 " and branch_no = :b and seq > :after and seq <= :high order by seq limit :page",
                 c=no, b=branch, after=after, high=high, page=PAGE,
             )
@@ -210,7 +210,7 @@ class Archive:
         after = 0
         while rows := self._read(
             lambda tx, after=after: tx.all(  # type: ignore[misc]
-                f"select id, conversation_no, {log.COLUMNS} from events{tx.by_id} where user_no = :user and id > :after"
+                f"select id, conversation_no, {events.COLUMNS} from events{tx.by_id} where user_no = :user and id > :after"
                 " and id <= :high order by id limit :page",
                 after=max(after, tx.low_id()), high=tx.high_id(), page=PAGE,
             )
@@ -223,7 +223,7 @@ class Archive:
 
     def _event(self, row: Row) -> str:
         known = self._known[row[1]]
-        e = log._load(known.id, row[2:], {0: MAIN, **known.names})
+        e = events.load(known.id, row[2:], {0: MAIN, **known.names})
         return dump(
             "event", conversation=known.id, seq=e.seq, branch=known.branch(row[21]), kind=e.kind, role=e.role,
             text=e.text or None, name=e.name, tool=e.tool, path=e.path, agent=e.agent, status=e.status, task_id=e.task_id,

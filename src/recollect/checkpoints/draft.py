@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .. import log
+    from .. import events
     from .pieces import Stored, Value
 
 
@@ -16,7 +16,7 @@ class Item:
 
     __slots__ = ("also", "digest", "draft", "id")
 
-    def __init__(self, id: str, digest: bytes, draft: log.Draft, also: str | None = None) -> None:
+    def __init__(self, id: str, digest: bytes, draft: events.Draft, also: str | None = None) -> None:
         self.id = id
         self.digest = digest
         self.draft = draft

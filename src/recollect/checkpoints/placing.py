@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import branches, conversations, erased, ids, jobs, log
+from .. import branches, conversations, erased, events, ids, jobs
 from ..model import MAIN
 from . import lineage, pieces, record
 
@@ -21,7 +21,7 @@ FEW = 8
 """So many messages are mostly all new. Of more, most may have been said before."""
 
 
-def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[log.Draft], str], list[int]]) -> Found:
+def put(tx: Tx, d: Draft, append: Callable[[Tx, Found, list[events.Draft], str], list[int]]) -> Found:
     """Write a checkpoint, the pieces that are not there yet, and the events that its state says for the first time.
     `append` writes events to a branch and returns their numbers. Returns the
     conversation."""
@@ -119,12 +119,12 @@ def _say(
     branch: int,
     items: Sequence[Item],
     about: _Asked,
-    append: Callable[[Tx, Found, list[log.Draft], str], list[int]],
+    append: Callable[[Tx, Found, list[events.Draft], str], list[int]],
 ) -> int | None:
     """Append what is not in the log of this lineage yet. Returns the number of the newest event then: None if there was
     nothing to append, 0 if nothing of it is kept. A message that was changed is appended as its own replacement."""
     known = _known(about, branches.lineage(tx, found.no, branch))
-    new: list[tuple[Item, log.Draft, int]] = []
+    new: list[tuple[Item, events.Draft, int]] = []
     for item in items:
         first, said = known.get(item.id, (0, None))
         if said == item.digest or (item.also and item.also in known):
@@ -132,7 +132,7 @@ def _say(
         known[item.id] = (first, item.digest)
         draft = item.draft
         if first and draft[0].kind in ("message", "event"):
-            draft = log.replacing(draft, first)
+            draft = events.replacing(draft, first)
         new.append((item, draft, first))
     if not new:
         return None

@@ -1,4 +1,5 @@
-"""One file: apsw, WAL, synchronous=FULL. `file` opens it, `writer` serves it; here both become a `Database`.
+"""One file: apsw, WAL, synchronous=FULL. `file` opens it, `writer` serves it (`memory` where there is none); here they become a
+`Database`.
 
 Forking: before a fork every thread is brought out of SQLite; the child closes what it inherited without touching the
 parent's files and opens everything anew when it is first used.
@@ -15,6 +16,7 @@ from .. import ids, redact
 from ..errors import Damaged, StoreClosed
 from . import file
 from .file import check_library, translated
+from .memory import Memory
 from .writer import Engine
 
 TYPE_CHECKING = False
@@ -41,13 +43,16 @@ class SQLite:
         self.location = path or "memory"
         self._timeout = busy_timeout_ms / 1000
         self._closed = False
-        self._engine: Engine | None = None
+        self._engine: Engine | Memory | None = None
         self._opening = threading.Lock()
         with translated(self.location):
-            self._engine = Engine(path, self._timeout, key)
+            self._engine = self._open()
         _live.add(self)
 
-    def _current(self) -> Engine:
+    def _open(self) -> Engine | Memory:
+        return Memory() if self.path is None else Engine(self.path, self._timeout, self.key)
+
+    def _current(self) -> Engine | Memory:
         engine = self._engine
         if engine is not None:
             return engine
@@ -55,7 +60,7 @@ class SQLite:
             raise StoreClosed(f"{self.location} was closed. Open it again with recollect.open().")
         with self._opening:
             if self._engine is None:
-                self._engine = Engine(self.path, self._timeout, self.key)
+                self._engine = self._open()
             return self._engine
 
     def read(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False, keyed: bool = False) -> T:
@@ -166,16 +171,9 @@ def _after_fork_in_child() -> None:
     redact.searching = threading.Lock()
     for store in list(_live):
         store._opening = threading.Lock()
-        engine = store._engine
-        if engine is None:
-            continue
-        if engine._path is None:
-            engine.pid = os.getpid()  # memory is copied by fork: it goes on, with a fresh lock
-            engine._memory = threading.RLock()
-            engine._inside = False
-        else:
-            store._engine = None
-            engine.abandon()
+        engine, store._engine = store._engine, None
+        if engine is not None and engine.survive():
+            store._engine = engine
 
 
 if hasattr(os, "register_at_fork"):

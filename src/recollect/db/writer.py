@@ -15,13 +15,15 @@ import weakref
 
 import apsw
 
-from .. import ids
-from ..errors import OutcomeUnknown, StorageError, StoreBusy
-from . import Retry, migrate
-from .file import bring_up_to_date, build, check_ours, connect, copy, fails_all, prepare, unlock, version_of
+from ..errors import OutcomeUnknown, StoreBusy
+from . import migrate, wal
+from .file import bring_up_to_date, check_ours, connect, copy, fails_all, prepare, unlock, version_of
 from .gate import Gate
+from .memory import NESTED
 from .points import reach
 from .transaction import Batch, SQLiteTx
+from .users import Users
+from .wal import Wal
 
 try:
     from _queue import Empty, SimpleQueue
@@ -42,22 +44,12 @@ if TYPE_CHECKING:
 UNFINISHED = "select id from users where no in (select user_no from receipts where finished_at is null)"
 MAX_BATCH = 256
 MAX_BATCH_SECONDS = 0.010
-TURN_SECONDS = (
-    0.003  # for so long the gate is kept while there is more to write: to take it again costs a tenth of a batch
-)
+TURN_SECONDS = 0.003  # so long the gate is kept while there is more to write: to take it again costs a tenth of a batch
 IDLE_SECONDS = 0.2
 READ_CACHE_KB = -16_000  # negative: kilobytes, not pages
-CHECKPOINT_SECONDS = 5.0
 CONVERTING = ".converting"  # the folder beside a store in which it gets another key
 BUSY_MS = (1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100)  # between tries for a locked file, as SQLite itself has it
 BUSY_TRIES = 58  # 5 s in all
-ROOM, PIECE = 1 << 20, 1 << 15  # bytes by which the log is made longer at once, and which are written in one go
-GROWTHS = 4  # commits that made it longer before that: who writes one thing and leaves needs no room
-MAX_WAL_PAGES = 1_000  # past this the writer checkpoints even when it is not idle; a longer log makes syncs dearer
-
-
-def _int(rows: list[Row]) -> int:
-    return int(rows[0][0])
 
 
 class Request:
@@ -104,15 +96,14 @@ class Reader:
 
 
 class Engine:
-    """Everything of a store that belongs to one process."""
+    """Everything of a store's file that belongs to one process."""
 
-    def __init__(self, path: str | None, timeout: float, key: Key | None = None) -> None:
+    def __init__(self, path: str, timeout: float, key: Key | None = None) -> None:
         self.pid = os.getpid()
         self._path = path
         self._key = key
-        self._cipher: Cipher | None = None
         self._timeout = timeout
-        self._users: dict[str, int] = {}
+        self._users = Users()
         self._queue: SimpleQueue[Request | None] = SimpleQueue()
         self._local = threading.local()
         self._readers: weakref.WeakSet[Reader] = weakref.WeakSet()
@@ -126,37 +117,27 @@ class Engine:
         """What the last transaction has done. When a brief one follows at once, the callers are told while it is being
         committed: earlier, they and the writer would only wait for each other, for the interpreter's lock."""
         self._lost = False
-        self._wal_pages = 0
-        self._inode = 0
-        """Of the file that is open."""
-        self._grown = 0
-        """How often a commit has made the log longer; see `_make_room`."""
+        self._wal = Wal(path)
         self.unfinished: list[str] = []
         """Users with an erasure that was interrupted: found when the file was opened."""
         self._batches = 0
         self._name = os.urandom(6).hex()
         self._proof: tuple[int, int] | None = None
         self._batch = Batch()
-        if path is None:
-            self._memory = threading.RLock()
-            self._inside = False
-            self._connection = apsw.Connection(":memory:")
-            build(self._connection, 0)
-        else:
-            self._cipher = prepare(path, key)
-            self._gate = Gate(path + ".lock")
-            try:
-                if self._cipher is not None:
-                    self._tidy(path, self._cipher)
-                self._connection = self._connect_writer(path)
-            except BaseException:
-                self._gate.close()
-                raise
+        self._cipher = prepare(path, key)
+        self._gate = Gate(path + ".lock")
+        try:
+            if self._cipher is not None:
+                self._tidy(path, self._cipher)
+            self._connection = self._connect_writer(path)
+        except BaseException:
+            self._gate.close()
+            raise
 
     # -- connections
 
     def _connect_writer(self, path: str) -> apsw.Connection:
-        inode = self._inode = os.stat(path).st_ino
+        inode = self._wal.inode = os.stat(path).st_ino
         connection = connect(path, self._cipher)
         try:
             return self._set_up(connection, path, inode)
@@ -217,7 +198,6 @@ class Engine:
         return reader
 
     def _new_reader(self) -> Reader:
-        assert self._path is not None
         with self._starting:
             reader = Reader(connect(self._path, self._cipher))
             self._readers.add(reader)
@@ -226,25 +206,18 @@ class Engine:
     # -- reading
 
     def read(self, user: str, fn: Callable[[Tx], T]) -> T:
-        if self._path is None:
-            with self._memory:
-                self._refuse_nesting()
-                return fn(SQLiteTx(self._connection, self._user_no(self._connection, user)))
         self._refuse_nesting()
         reader = self._reader()
         connection = reader.connection
         with reader.lock:
             connection.execute("begin")
             try:
-                return fn(SQLiteTx(connection, self._user_no(connection, user)))
+                return fn(SQLiteTx(connection, self._users.number(connection, user)))
             finally:
                 if connection.in_transaction:
                     connection.execute("commit")
 
     def query(self, sql: str) -> list[Row]:
-        if self._path is None:
-            with self._memory:
-                return self._connection.execute(sql).fetchall()
         reader = self._reader()
         with reader.lock:
             return reader.connection.execute(sql).fetchall()
@@ -252,8 +225,6 @@ class Engine:
     def check(self) -> list[str]:
         """SQLite's own check, on a connection of its own: FTS5 remembers the shape of an index, and calls one that has
         shrunk since damaged."""
-        if self._path is None:
-            return [str(row[0]) for row in self.query("pragma integrity_check")]
         reader = self._new_reader()
         with reader.lock:
             try:
@@ -261,27 +232,9 @@ class Engine:
             finally:
                 reader.connection.close()
 
-    def _user_no(self, connection: apsw.Connection, user: str) -> int:
-        no = self._users.get(user)
-        if no is None:
-            rows = connection.execute("select no from users where id = ?", (user,)).fetchall()
-            no = _int(rows) if rows else self._erased_no(connection, user)
-        return no
-
-    def _erased_no(self, connection: apsw.Connection, user: str) -> int:
-        """The number of someone who was erased: what is left of them is receipts, and what must not come back."""
-        key = connection.execute("select value from meta where name = 'erasure key'").fetchall()
-        if not key:
-            return 0
-        name = ids.ERASED + ids.keyed(str(key[0][0]), "user", user)
-        rows = connection.execute("select no from users where id = ?", (name,)).fetchall()
-        return _int(rows) if rows else 0
-
     # -- writing
 
     def write(self, user: str, fn: Callable[[Tx], T], brief: bool = False) -> T:
-        if self._path is None:
-            return self._write_memory(user, fn)
         self._refuse_nesting()
         if self._thread is None:
             self._start()
@@ -306,67 +259,18 @@ class Engine:
             raise request.error
         return request.result
 
-    def _write_memory(self, user: str, fn: Callable[[Tx], T]) -> T:
-        with self._memory:
-            self._refuse_nesting()
-            self._inside = True
-            try:
-                self._connection.execute("begin immediate")
-                self._batch.begin(self._connection)
-                try:
-                    result = self._apply(user, fn, {})
-                    self._batch.finish(self._connection)
-                    self._connection.execute("commit")
-                    self._batch.committed(self._connection)
-                    return result
-                except BaseException:
-                    self._batch.undo()
-                    if self._connection.in_transaction:
-                        self._connection.execute("rollback")
-                    raise
-            finally:
-                self._inside = False
-
     def _refuse_nesting(self) -> None:
-        nested = self._inside if self._path is None else threading.current_thread() is self._thread
-        if nested:
-            raise RuntimeError("A verb was called inside a transaction; pass the tx on instead.")
-
-    def _apply(self, user: str, fn: Callable[[Tx], T], new_users: dict[str, int]) -> T:
-        no = self._users.get(user) or new_users.get(user)
-        if no is None:
-            no = self._user_no(self._connection, user)
-            if no and not user.startswith(ids.ERASED):  # someone who was erased is back
-                self._connection.execute(
-                    "update users set id = ? where no = ? and id <> ?", (user, no, user)
-                ).fetchall()
-            elif not no:
-                no = _int(
-                    self._connection.execute(
-                        "insert into users (id, created_at) values (?, ?) returning no", (user, ids.now())
-                    ).fetchall()
-                )
-            new_users[user] = no
-        tx = SQLiteTx(self._connection, no, self._batch)
-        try:
-            result = fn(tx)
-            self._proof = tx.drew or self._proof
-            return result
-        except Retry:  # the user was erased, maybe by another process, and comes back as someone new
-            self._users.pop(user, None)
-            new_users.pop(user, None)
-            rows = self._connection.execute("select no from users where id = ?", (user,)).fetchall()
-            if rows and rows[0][0] == no:
-                raise StorageError("The event counter did not move. Run `recollect doctor`.") from None
-            return self._apply(user, fn, new_users)
+        if threading.current_thread() is self._thread:
+            raise RuntimeError(NESTED)
 
     def _serve(self) -> None:
         """The writer thread."""
-        self._count_wal()
+        with self._writing:
+            self._wal.count(self._connection)
         while True:
             try:
                 first, self._next = self._next, None
-                first = first or self._queue.get(timeout=IDLE_SECONDS if self._wal_pages else None)
+                first = first or self._queue.get(timeout=IDLE_SECONDS if self._wal.pages else None)
             except Empty:
                 self._checkpoint()
                 continue
@@ -382,7 +286,6 @@ class Engine:
                     while first is not None:
                         if self._lost:  # a commit failed in a way that closed the connection: try anew, every time
                             _answer(self._written)
-                            assert self._path is not None
                             self._connection = self._connect_writer(self._path)
                             self._lost = False
                         last = self._alone(first, batch) if first.alone else self._fill(first, batch)
@@ -400,7 +303,7 @@ class Engine:
                         batch.append(first)
             _answer(self._written)
             _answer(batch, error)
-            if self._wal_pages > MAX_WAL_PAGES:
+            if self._wal.pages > wal.MAX_PAGES:
                 self._checkpoint()
             if last:
                 return
@@ -409,9 +312,7 @@ class Engine:
         """One transaction with all that is queued. True when the store is being closed."""
         self._connection.execute("begin immediate")
         reach("transaction begun")
-        if self._grown >= GROWTHS:
-            self._make_room()
-        size = self._log_size()
+        self._wal.begun()
         until = time.monotonic() + MAX_BATCH_SECONDS
         self._batch.begin(self._connection)
         self._proof = None
@@ -449,9 +350,8 @@ class Engine:
                 self._commit()
                 self._batch.committed(None if self._lost else self._connection)
                 if not self._lost:
-                    self._wal_pages += self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)[0]
-                    self._grown += self._log_size() > size
-                self._users |= new_users
+                    self._wal.committed(self._connection)
+                self._users.known |= new_users
             else:
                 self._connection.execute("rollback")
         except BaseException:
@@ -467,13 +367,17 @@ class Engine:
         """Hardly any request fails, and a savepoint costs as much as an insert: the first try is without. False when it
         failed, and with it all of the transaction, which has been begun anew."""
         try:
-            request.result = self._apply(request.user, request.fn, new_users)
+            self._apply(request, new_users)
             reach("request applied")
             return True
         except BaseException as e:
             self._begin_anew(e)
             request.error = e  # unless it has to be repeated
             return False
+
+    def _apply(self, request: Request, new_users: dict[str, int]) -> None:
+        request.result, drew = self._users.serve(self._connection, self._batch, request.user, request.fn, new_users)
+        self._proof = drew or self._proof
 
     def _finish(self) -> bool:
         """What waits for the end is written. False when it failed, and with it all of the transaction."""
@@ -501,7 +405,7 @@ class Engine:
         request.error = None
         self._connection.execute("savepoint one")
         try:
-            request.result = self._apply(request.user, request.fn, new_users)
+            self._apply(request, new_users)
             self._batch.finish(self._connection)
             reach("request applied")
         except BaseException as e:
@@ -535,7 +439,6 @@ class Engine:
                 raise  # it did not happen: the caller rolls back
             # Neither done nor undone as far as this connection knows. Open anew, which reads the log from the disk as
             # a recovery would, look for our mark, and only call it done after a sync that succeeded.
-            assert self._path is not None
             self._lost = True
             try:
                 self._connection.close(True)
@@ -565,9 +468,6 @@ class Engine:
         return False
 
     def copy(self, to: str, progress: Progress | None) -> None:
-        if self._path is None:
-            with self._memory:
-                return copy(self._connection, to, progress)
         reader = self._new_reader()
         source = reader.connection
         with reader.lock:
@@ -576,14 +476,9 @@ class Engine:
             source.execute("select 1 from meta").fetchall()
             copy(source, to, progress, self._cipher)
             source.close()
-        return None
 
     def compact(self, progress: Progress | None) -> None:
-        if self._path is None:
-            with self._memory:
-                self._connection.execute("vacuum")
-            return
-        wal = self._path + "-wal"
+        log = self._path + "-wal"
 
         def work(_tx: Tx) -> None:
             connection = self._connection
@@ -591,8 +486,8 @@ class Engine:
             total = int(connection.pragma("page_count"))
 
             def watch() -> bool:
-                if progress and os.path.exists(wal):  # VACUUM writes every page it keeps into the log
-                    progress("compacting", min(total, os.path.getsize(wal) // 4120), total)
+                if progress and os.path.exists(log):  # VACUUM writes every page it keeps into the log
+                    progress("compacting", min(total, os.path.getsize(log) // 4120), total)
                 return False
 
             connection.set_progress_handler(watch, 20_000)
@@ -608,86 +503,19 @@ class Engine:
         self._start()
         self._submit(Request("", work, alone=True))
 
-    # -- the write-ahead log
-
-    def _count_wal(self) -> None:
-        """What others have left in the log. Whoever writes a little and is gone has no idle moment, as a hook; while somebody
-        else has the file open, it would grow with each of them."""
-        try:
-            with self._writing:
-                pages, moved = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
-            self._wal_pages = pages - moved
-        except apsw.Error:
-            pass  # who writes will hear of it
-
-    def _log_size(self) -> int:
-        try:
-            return os.stat(f"{self._path}-wal").st_size
-        except OSError:
-            return 0
-
-    def _make_room(self) -> None:
-        """A sync of a file that has become longer is two: of what was written, and of where its end is now. So the log of who
-        goes on writing is made longer by much at once, with zeros, which are no frame of a log and end it for every reader. In
-        a transaction: nobody else writes to it then, nor makes it shorter. Not where another file has taken the place of ours,
-        whose log somebody else may be writing to at this moment."""
-        assert self._path is not None
-        self._grown = GROWTHS - 1  # once it is full, the next commit tells
-        try:
-            if os.stat(self._path).st_ino != self._inode:
-                return
-            log = os.open(self._path + "-wal", os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
-            try:
-                for _ in range(0, ROOM, PIECE):
-                    os.write(log, bytes(PIECE))
-            finally:
-                os.close(log)
-        except OSError:  # no room on the disk, or not for us: then it grows by what is written
-            self._grown = -(1 << 30)
-
     def _checkpoint(self) -> None:
-        self._wal_pages = 0
         reach("before checkpoint")
-        try:
-            with self._writing:
-                self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-        except apsw.Error:
-            pass  # busy readers: the next idle moment will do
+        with self._writing:
+            self._wal.checkpoint(self._connection)
         reach("after checkpoint")
 
     def truncate_wal(self) -> None:
-        if self._path is None:
-            return
-        connection = connect(self._path, self._cipher)
-        try:
-            connection.execute(
-                "select 1 from sqlite_schema"
-            ).fetchall()  # unread, it would not know that there is a log
-            # SQLite waits for readers and writers, but answers at once when another checkpoint is under way.
-            until = time.monotonic() + CHECKPOINT_SECONDS
-            while True:
-                try:
-                    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-                    return
-                except apsw.BusyError:
-                    if time.monotonic() > until:
-                        raise
-                    time.sleep(0.01)
-        except apsw.BusyError as e:
-            raise StoreBusy(
-                f"It is gone from {self._path}, but a long read in another program keeps the old write-ahead log alive, "
-                "which still holds it. Close that program, then run `recollect compact`."
-            ) from e
-        finally:
-            connection.close()
+        wal.truncate(self._path, self._cipher)
 
     # -- forking
 
     def quiesce(self) -> list[Any]:
         """Wait until nobody of this process is inside SQLite, and keep everybody out. Returns the locks to release."""
-        if self._path is None:
-            self._memory.acquire()
-            return [self._memory]
         held = [self._starting, self._writing]
         for lock in held:
             lock.acquire()
@@ -696,17 +524,18 @@ class Engine:
             held.append(reader.lock)
         return held
 
-    def abandon(self) -> None:
+    def survive(self) -> bool:
         """In the child: close the copied connections without a checkpoint, without touching the parent's files. Left open,
-        SQLite would believe that the child holds the parent's locks, which a fork does not inherit, and take none."""
+        SQLite would believe that the child holds the parent's locks, which a fork does not inherit, and take none. Says
+        whether it can still be used: it cannot."""
         for connection in (self._connection, *(reader.connection for reader in self._readers)):
             try:
                 connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
                 connection.close(True)
             except apsw.Error:
                 pass
-        if self._path is not None:
-            self._gate.close()  # never unlock: the lock belongs to the open file, which the parent shares
+        self._gate.close()  # never unlock: the lock belongs to the open file, which the parent shares
+        return False
 
     def close(self) -> None:
         if self._thread is not None:
@@ -720,5 +549,4 @@ class Engine:
             except apsw.Error:
                 pass  # in use by another thread at this moment
         self._connection.close()
-        if self._path is not None:
-            self._gate.close()
+        self._gate.close()

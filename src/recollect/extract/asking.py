@@ -181,7 +181,7 @@ def _checked(item: object, turns: Sequence[Turn], model: Any) -> Candidate | Non
     why = danger.reason(content) or danger.reason(turn.text)
     if turn.role != "user" or not turn.own:
         why = f"said by the {turn.role or 'tool'}" if turn.role != "user" else "not the user's own words"
-    elif why is None and not _is_grounded(content, turn.text):
+    elif why is None and not is_grounded(content, turn.text):
         why = "not found in what was said"
     name = str(
         getattr(model, "model_name", None) or getattr(model, "model", None) or getattr(model, "__name__", "") or "model"
@@ -193,7 +193,7 @@ def _checked(item: object, turns: Sequence[Turn], model: Any) -> Candidate | Non
     )  # fmt: skip
 
 
-def _is_grounded(content: str, text: str) -> bool:
+def is_grounded(content: str, text: str) -> bool:
     """Whether half of the content words, and every name and number of a statement, stand in the turn it is said to be from."""
     said, meant = content_words(text), content_words(content)
     names = content_words(" ".join(w for w in content.split()[1:] if w[:1].isupper()))

@@ -357,7 +357,6 @@ MONTHS = _set(
 )
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 NUMBERS = {w: n for n, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())}
-ORDINALS = _set("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth")
 STOP = _set(
     """a an the is are was were am be been being do does did has have had of to in on at for with by from as and or but
     so that this these those it its i me my we our us you your they them their theirs he she his her him user s t will

@@ -31,11 +31,11 @@ from ..errors import AlreadyExists, InvalidInput, ModelFailed, NotFound, Recolle
 from ..model import Branch, Conversation
 from ..search import fence
 from ..store import Store
-from .messages import text_of, trimmed
+from .messages import question, text_of, trimmed, turn_start
 from .models import admit, chat_model
-from .offline import OfflineModel, is_question
+from .offline import OfflineModel
 from .saver import Saver
-from .time_travel import _span
+from .time_travel import span
 from .tools import READ_ONLY, Scope, memory_tools
 
 __all__ = ["aask", "ask", "chat_graph", "default_model"]
@@ -171,17 +171,18 @@ class _Chat:
     # -- what a model sees
 
     def _evidence(self, messages: Sequence[BaseMessage], scope: Scope) -> str:
-        asked = _question(messages)
+        asked = question(messages)
         if not scope.injects or not self._budget or not asked.strip() or isinstance(self._model, OfflineModel):
             return ""
         return scope.store.context(asked, conversation=scope.here, budget=self._budget).text
 
     def _shown(self, messages: Sequence[BaseMessage], recalled: str, scope: Scope) -> list[BaseMessage]:
-        start = _start(messages)
+        start = turn_start(messages)
         before, turn = list(messages[:start]), list(messages[start:])
-        if not before:
+        is_new = not before
+        if is_new:
             before = earlier(scope, self._most, turn)
-        older = summary(scope) if len(before) > self._most else []
+        older = summary(scope) if is_new or len(before) > self._most else []
         # A call of a tool that never came back, in a turn that failed, would be refused by most models.
         shown = trimmed([*before, *turn], self._most + len(turn))
         at = next((i for i, m in enumerate(shown) if turn and m is turn[0]), len(shown))
@@ -190,17 +191,8 @@ class _Chat:
         return [*system, *older, *shown[:at], *data, *shown[at:]]
 
 
-def _question(messages: Sequence[BaseMessage]) -> str:
-    return next((text_of(m) for m in reversed(messages) if is_question(m)), "")
-
-
-def _start(messages: Sequence[BaseMessage]) -> int:
-    """Where the current turn begins: at the newest thing the person said."""
-    return next((i for i in range(len(messages) - 1, -1, -1) if is_question(messages[i])), 0)
-
-
 def _rounds(messages: Sequence[BaseMessage]) -> int:
-    return sum(isinstance(m, AIMessage) and bool(m.tool_calls) for m in messages[_start(messages) :])
+    return sum(isinstance(m, AIMessage) and bool(m.tool_calls) for m in messages[turn_start(messages) :])
 
 
 def earlier(scope: Scope, most: int, turn: Sequence[BaseMessage]) -> list[BaseMessage]:
@@ -211,28 +203,25 @@ def earlier(scope: Scope, most: int, turn: Sequence[BaseMessage]) -> list[BaseMe
         said = scope.store.messages(scope.here, limit=most + 1, branch=scope.branch)
     except NotFound:
         return []
-    asked = _question(turn)
+    asked = question(turn)
     if said and said[-1].role == "user" and said[-1].text in (asked, scope.store._gate.another().text(asked)):
         said.pop()
-    made: list[BaseMessage] = []
-    for e in said[-most:]:
-        if e.kind == "summary":
-            made.append(_summary(e.text))
-        elif e.text.strip() and not fence.is_ours(e.text):
-            made.append(AIMessage(e.text) if e.role == "assistant" else HumanMessage(e.text))
-    return made
+    return [
+        AIMessage(e.text) if e.role == "assistant" else HumanMessage(e.text)
+        for e in said[-most:]
+        if e.kind == "message" and e.text.strip() and not fence.is_ours(e.text)
+    ]
 
 
 def summary(scope: Scope) -> list[BaseMessage]:
     """The summary of what is not shown any more, if there is one."""
     if scope.here is None:
         return []
-    found = scope.store.read(scope.here, kinds=["summary"], branch=scope.branch)
-    return [_summary(found[-1].text)] if found else []
-
-
-def _summary(text: str) -> BaseMessage:
-    return HumanMessage(f"Summary of what was said before:\n{text}")
+    try:
+        said = scope.store._history(scope.here, 1, scope.branch)  # the one in force comes first, whatever the number
+    except NotFound:
+        return []
+    return [HumanMessage(f"Summary of what was said before:\n{e.text}") for e in said if e.kind == "summary"]
 
 
 # -- recording, where our checkpointer does not
@@ -253,7 +242,7 @@ def keep(scope: Scope, messages: Sequence[BaseMessage]) -> None:
             scope.store.create(thread)
         except AlreadyExists:
             pass
-    for m in messages[_start(messages) :]:
+    for m in messages[turn_start(messages) :]:
         text = text_of(m)
         if not isinstance(m, (HumanMessage, AIMessage)) or not text.strip() or fence.is_ours(text):
             continue
@@ -291,7 +280,7 @@ def _ask(graph: Any, config: RunnableConfig, message: HumanMessage) -> Iterator[
     pieces: list[str] = []
     stream = graph.stream({"messages": [message]}, config, stream_mode="messages", durability="sync")
     try:
-        for chunk, _ in _span(graph, "chat.invoke", config, gen_ai__operation__name="invoke_agent").each(stream):
+        for chunk, _ in span(graph, "chat.invoke", config, gen_ai__operation__name="invoke_agent").each(stream):
             if piece := _piece(chunk):
                 pieces.append(piece)
                 yield piece
@@ -323,8 +312,8 @@ async def _aask(graph: Any, config: RunnableConfig, message: HumanMessage) -> As
     pieces: list[str] = []
     stream = graph.astream({"messages": [message]}, config, stream_mode="messages", durability="sync")
     try:
-        span = _span(graph, "chat.invoke", config, gen_ai__operation__name="invoke_agent")
-        async for chunk, _ in span.aeach(stream):
+        watched = span(graph, "chat.invoke", config, gen_ai__operation__name="invoke_agent").aeach(stream)
+        async for chunk, _ in watched:
             if piece := _piece(chunk):
                 pieces.append(piece)
                 yield piece

@@ -31,11 +31,12 @@ from langgraph.store.base import Item
 from langgraph.types import Send
 from pydantic import BaseModel
 
-from .. import log
+from .. import events
 from ..checkpoints import draft, pieces
 from ..errors import NotSerializable
 from ..model import Entry, Reasoning
 from ..redact import Gate
+from ..search import fence
 
 DEEPEST = 250
 """Levels that are searched. LangGraph's serializer goes no further than 254."""
@@ -443,6 +444,21 @@ def text_of(message: BaseMessage) -> str:
     return "\n".join(parts)
 
 
+def is_question(message: BaseMessage) -> bool:
+    """Whether a message is a person's, and not evidence that was put beside it."""
+    return isinstance(message, HumanMessage) and not fence.is_ours(text_of(message))
+
+
+def question(messages: Sequence[BaseMessage]) -> str:
+    """The newest thing the person said."""
+    return next((text_of(m) for m in reversed(messages) if is_question(m)), "")
+
+
+def turn_start(messages: Sequence[BaseMessage]) -> int:
+    """Where the current turn begins: at the newest thing the person said."""
+    return next((i for i in range(len(messages) - 1, -1, -1) if is_question(messages[i])), 0)
+
+
 def thoughts_of(message: BaseMessage) -> str:
     if isinstance(message.content, str):
         said = message.additional_kwargs.get("reasoning_content")
@@ -459,7 +475,7 @@ def thoughts_of(message: BaseMessage) -> str:
 class Logger:
     """Makes items for the log from messages. `prepare` checks and redacts an entry; `namespace` is that of a subgraph."""
 
-    def __init__(self, secret: bytes, namespace: str, gate: Gate, prepare: Callable[[Entry], log.Draft]) -> None:
+    def __init__(self, secret: bytes, namespace: str, gate: Gate, prepare: Callable[[Entry], events.Draft]) -> None:
         self._secret = secret
         self._namespace = namespace
         self._gate = gate

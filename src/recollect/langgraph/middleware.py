@@ -19,7 +19,8 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.runnables import ensure_config
 
 from ..store import Store
-from .graph import _question, _start, is_kept_elsewhere, keep
+from .graph import is_kept_elsewhere, keep
+from .messages import question, turn_start
 from .tools import READ_ONLY, Scope, memory_tools
 
 __all__ = ["MemoryMiddleware"]
@@ -65,15 +66,15 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         text = self._evidence(messages, self._scope())
         if not text:
             return request
-        at = _start(messages)
+        at = turn_start(messages)
         return request.override(messages=[*messages[:at], HumanMessage(text), *messages[at:]])
 
     def _evidence(self, messages: Sequence[BaseMessage], scope: Scope) -> str:
-        asked = _question(messages)
+        asked = question(messages)
         if not self._budget or not scope.injects or not asked.strip():
             return ""
         # A model that uses tools is asked several times for one question: it is looked up once.
-        id = messages[_start(messages)].id
+        id = messages[turn_start(messages)].id
         place = (scope.store.user, scope.thread, id)
         if id is None or place not in self._found:
             text = scope.store.context(asked, conversation=scope.here, budget=self._budget).text

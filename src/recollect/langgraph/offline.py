@@ -12,14 +12,13 @@ from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, ensure_config
 
 from .. import respond
-from ..search import fence
 from ..store import Store
-from .messages import text_of
+from .messages import question
 
 __all__ = ["OfflineModel"]
 
@@ -44,7 +43,7 @@ class OfflineModel(BaseChatModel):
         store: Store = self.store
         if given.get("user_id") not in (None, store.user):
             store = store.for_user(str(given["user_id"]))
-        asked = next((text_of(m) for m in reversed(messages) if is_question(m)), "")
+        asked = question(messages)
         store._catch_up()
         thread, branch = given.get("thread_id"), given.get("branch")
         return respond.answer(
@@ -79,8 +78,3 @@ class OfflineModel(BaseChatModel):
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
         """Tools are for models that think: this one looks into the store itself."""
         return self
-
-
-def is_question(message: BaseMessage) -> bool:
-    """Whether a message is a person's, and not evidence that was put beside it."""
-    return isinstance(message, HumanMessage) and not fence.is_ours(text_of(message))

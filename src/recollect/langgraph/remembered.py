@@ -121,33 +121,23 @@ class Remembered:
             self.coming.discard(key)
             self.arrival.notify_all()
 
-    def wait_for(self, key: tuple[str, str, str, str], seconds: float) -> None:
-        """Until a checkpoint is written. They come one after the other: for `seconds` at most while none of its graph does."""
-        graph = key[:3]
-        with self.arrival:
-            until = time.monotonic() + seconds
-            while key not in self.recent:
-                if any(k[:3] == graph for k in self.coming):
-                    self.arrival.wait()
-                    until = time.monotonic() + seconds
-                elif (left := until - time.monotonic()) > 0:
-                    self.arrival.wait(left)
-                else:
-                    return
-
-    def wait_for_next(self, key: tuple[str, str, str, str], seconds: float) -> None:
-        """Until a checkpoint is written, or another of its graph that is being put: for `seconds` at most where none is."""
+    def wait_for(self, key: tuple[str, str, str, str], seconds: float, *, or_another: bool = False) -> None:
+        """Until a checkpoint is written. They come one after the other: for `seconds` at most while none of its graph does.
+        `or_another`: until one of those is written that are being put, whichever it is."""
         with self.arrival:
             until = time.monotonic() + seconds
             while key not in self.recent:
                 coming = {k for k in self.coming if k[:3] == key[:3]}
                 if coming:
-                    while coming <= self.coming:
+                    while coming <= self.coming and key not in self.recent:
                         self.arrival.wait()
+                    if or_another:
+                        return
+                    until = time.monotonic() + seconds
+                elif (left := until - time.monotonic()) > 0:
+                    self.arrival.wait(left)
+                else:
                     return
-                if (left := until - time.monotonic()) <= 0:
-                    return
-                self.arrival.wait(left)
 
     def missed(self, user: str, thread: str, at: int) -> None:
         """A thread had no checkpoint at this time."""

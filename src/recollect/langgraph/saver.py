@@ -31,7 +31,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from .. import checks, ids, log
+from .. import checks, events, ids
 from ..aio import AsyncStore
 from ..checkpoints import pending, pieces, placing
 from ..checkpoints.draft import Draft
@@ -148,8 +148,6 @@ class Saver(Threads):
         """A copy whose serializer lets more types through; LangGraph calls it in its strict mode."""
         return cast(Saver, super().with_allowlist(extra_allowlist))
 
-    # -- secrets of the hash
-
     # -- writing
 
     def put(
@@ -187,11 +185,11 @@ class Saver(Threads):
         stored_metadata = self._metadata(config, metadata, store)
         queued = False
 
-        def append(tx: Tx, conversation: Found, drafts: list[log.Draft], branch: str) -> list[int]:
+        def append(tx: Tx, conversation: Found, drafts: list[events.Draft], branch: str) -> list[int]:
             nonlocal queued
             wanted = [d for d in drafts if store._is_on(d[0].kind)]
-            events, queued = store._append(tx, conversation, wanted, branch) if wanted else ([], False)
-            written = iter(events)
+            appended, queued = store._append(tx, conversation, wanted, branch) if wanted else ([], False)
+            written = iter(appended)
             return [next(written).seq if store._is_on(d[0].kind) else 0 for d in drafts]
 
         previous = self._previous(place)
@@ -341,12 +339,12 @@ class Saver(Threads):
 
         one = partial(store._prepare, d.conversation)
 
-        def prepare(entry: Entry) -> log.Draft:
+        def prepare(entry: Entry) -> events.Draft:
             if d.created_at is not None:
                 entry["created_at"] = d.created_at
             elif entry["kind"] == "message" and len(entry) == 3:  # a role and a text, as most are
                 del entry["kind"]
-                return log.prepare_all(d.conversation, [entry], store._gate, one)[0]
+                return events.prepare_all(d.conversation, [entry], store._gate, one)[0]
             return one(entry)
 
         logger = messages.Logger(secret, d.namespace, gate, prepare)
@@ -436,7 +434,7 @@ class Saver(Threads):
                     raise
                 # The first write of a thread that begins anew may overtake its first checkpoint, which takes as long as the
                 # disk likes. Only that one is waited for: a write of a run that is dead would wait until the next run ends.
-                self._shared.wait_for_next(place.key(checkpoint), WAIT_SECONDS)
+                self._shared.wait_for(place.key(checkpoint), WAIT_SECONDS, or_another=True)
             except Unexpected as e:
                 secret = self._learn(place, e.no, e.secret)
                 if attempt == TRIES - 1:

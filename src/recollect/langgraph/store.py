@@ -36,7 +36,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from .. import erased, ids, items, jobs, log, mirror, telemetry
+from .. import checks, erased, ids, items, jobs, mirror, telemetry
 from ..aio import AsyncStore
 from ..config import Settings
 from ..db.cipher import hide
@@ -228,7 +228,7 @@ class MemoryStore(BaseStore):
     # -- reading
 
     def _key(self, key: str) -> str:
-        return log.safe_key(items.check_key(key), self._store._gate.another())
+        return checks.safe_key(items.check_key(key), self._store._gate.another())
 
     def _get(self, ops: Mapping[int, GetOp], seen: int, read: list[int]) -> list[tuple[int, Item | None]]:
         wanted = [(i, items.path(op.namespace), self._key(op.key)) for i, op in ops.items()]
@@ -580,5 +580,5 @@ def _provenance(gate: Any) -> str | None:
     configurable, metadata = config.get("configurable") or {}, config.get("metadata") or {}
     said = {k: configurable[k] for k in _RUN if isinstance(configurable.get(k), str) and configurable[k]}
     said |= {k.removeprefix("langgraph_"): metadata[k] for k in _META if isinstance(metadata.get(k), (str, int))}
-    clean = {k: log.safe_key(v, gate) if isinstance(v, str) else v for k, v in said.items()}
+    clean = {k: checks.safe_key(v, gate) if isinstance(v, str) else v for k, v in said.items()}
     return json.dumps(clean) if clean else None

@@ -43,7 +43,7 @@ def fork(graph: Graph, checkpoint: Where, values: Any = None, *, as_node: str | 
     """Start a branch at a checkpoint, without running anything; with `values`, its state is updated first, as if `as_node`
     had written them. Returns the config from which to `resume`."""
     where = config_of(checkpoint)
-    with _span(graph, "chat.time_travel.update_state", where):
+    with span(graph, "chat.time_travel.update_state", where):
         made = graph.update_state(where, None, as_node=COPY)
         return made if values is None else graph.update_state(made, values, as_node=as_node)
 
@@ -55,14 +55,14 @@ def resume(graph: Graph, config: Where, input: Any = None, **kwargs: Any) -> Any
     saver = getattr(graph, "checkpointer", None)
     if isinstance(saver, Saver) and _runs_on(input):
         where = saver.starting(where)
-    with _span(graph, "chat.invoke", where, gen_ai__operation__name="invoke_agent"):
+    with span(graph, "chat.invoke", where, gen_ai__operation__name="invoke_agent"):
         return graph.invoke(input, where, **kwargs)
 
 
 async def afork(graph: Graph, checkpoint: Where, values: Any = None, *, as_node: str | None = None) -> RunnableConfig:
     """`fork` for async code."""
     where = config_of(checkpoint)
-    with _span(graph, "chat.time_travel.update_state", where):
+    with span(graph, "chat.time_travel.update_state", where):
         made = await graph.aupdate_state(where, None, as_node=COPY)
         return made if values is None else await graph.aupdate_state(made, values, as_node=as_node)
 
@@ -73,11 +73,11 @@ async def aresume(graph: Graph, config: Where, input: Any = None, **kwargs: Any)
     saver = getattr(graph, "checkpointer", None)
     if isinstance(saver, Saver) and _runs_on(input):
         where = await saver._go(partial(saver.starting, where))
-    with _span(graph, "chat.invoke", where, gen_ai__operation__name="invoke_agent"):
+    with span(graph, "chat.invoke", where, gen_ai__operation__name="invoke_agent"):
         return await graph.ainvoke(input, where, **kwargs)
 
 
-def _span(graph: Graph, name: str, where: RunnableConfig, **attributes: Any) -> Span:
+def span(graph: Graph, name: str, where: RunnableConfig, **attributes: Any) -> Span:
     """A span of OpenTelemetry, where the graph runs on a store of ours that was told to make them."""
     saver = getattr(graph, "checkpointer", None)
     if not isinstance(saver, Saver) or not saver.store._telemetry.traces:

@@ -15,7 +15,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..context import CLOSING, OPENING, _day, _line
+from ..context import CLOSING, OPENING, day, quotation
 from ..errors import InvalidInput, NotFound, RecollectError
 from ..model import Conversation, Hit
 from ..respond import found
@@ -147,7 +147,7 @@ def _search(store: Store) -> Callable[..., str]:
 
 
 def _quoted(hit: Hit) -> str:
-    return _line(hit) if hit.type == "memory" else f"> {_day(hit.created_at)}, {_line(hit).partition('] ')[2]}"
+    return quotation(hit) if hit.type == "memory" else f"> {day(hit.created_at)}, {quotation(hit).partition('] ')[2]}"
 
 
 def _recall(store: Store) -> Callable[..., str]:
@@ -158,7 +158,7 @@ def _recall(store: Store) -> Callable[..., str]:
             query, conversation=here, branch=scope.branch if here is not None else None,
             workspace=None if here is None else here.workspace, limit=limit,
         )  # fmt: skip
-        return _fenced([f"- [{h.id}] {_line(h).removeprefix('- ')}" for h in hits if not h.sensitive])
+        return _fenced([f"- [{h.id}] {quotation(h).removeprefix('- ')}" for h in hits if not h.sensitive])
 
     return recall
 
@@ -184,14 +184,14 @@ def _remember(store: Store) -> Callable[..., str]:
 
 def _is_said(content: str, text: str) -> bool:
     """Whether a person says it in a message: in their own voice, and neither asked nor denied. What they paste is not theirs."""
-    from ..extract.asking import _is_grounded
+    from ..extract.asking import is_grounded
     from ..extract.frames import content_words
     from ..extract.prose import sentences
 
     own = [s.text for s in sentences(text) if s.mark != "?" and not s.scene]
     meant = content_words(content)
     about = [s for s in own if meant & content_words(s)]
-    return _is_grounded(content, " ".join(own)) and all(_denies(s) == _denies(content) for s in about)
+    return is_grounded(content, " ".join(own)) and all(_denies(s) == _denies(content) for s in about)
 
 
 def _denies(text: str) -> bool:

@@ -7,11 +7,11 @@ that was asked for: the index only proposes.
 
 from __future__ import annotations
 
-from .. import branches, log, memories
+from .. import branches, memories
 from ..conversations import Found, find
 from ..errors import InvalidInput
 from ..light import pattern
-from ..model import Hit
+from ..model import SENSITIVE, Hit
 from ..views import View
 from . import fence, index, statistics, times
 from .fusion import Doc, Ranker, Statistics, speakers, understand
@@ -506,12 +506,12 @@ class _Search:
         if not ranked.doc.conversation:
             return Hit(
                 "memory", row[1], row[0], row[5], None, row[2], self._shown(row[2], sought), ranked.score, ranked.parts,
-                row[9], None, None, log.SENSITIVE in memories.tags(row),
+                row[9], None, None, SENSITIVE in memories.tags(row),
             )  # fmt: skip
         text = row[4] if row[4].strip() else ranked.doc.text
         return Hit(
             "event", row[2], ranked.doc.id, ranked.doc.conversation, row[1], text, self._shown(text, sought), ranked.score,
-            ranked.parts, row[11], ranked.doc.speaker or None, self._branch_name(row), f'"{log.SENSITIVE}"' in (row[9] or ""),
+            ranked.parts, row[11], ranked.doc.speaker or None, self._branch_name(row), f'"{SENSITIVE}"' in (row[9] or ""),
         )  # fmt: skip
 
     def _shown(self, text: str, sought: Sequence[Sought]) -> str:

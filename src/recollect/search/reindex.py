@@ -6,7 +6,7 @@ the index.
 
 from __future__ import annotations
 
-from .. import edits, items, log, memories
+from .. import edits, events, items, memories
 from ..conversations import Found
 from ..model import Problem
 from . import index
@@ -26,8 +26,8 @@ def reindex(db: Database, user: str, outside: bool) -> int:
     `outside`: also events that name a path outside their workspace."""
     _pages(db, user, _titles)
     _pages(db, user, _heads)
-    events = _pages(db, user, lambda tx, after: _events(tx, after, outside))
-    return events + _pages(db, user, _memories) + _pages(db, user, _items)
+    seen = _pages(db, user, lambda tx, after: _events(tx, after, outside))
+    return seen + _pages(db, user, _memories) + _pages(db, user, _items)
 
 
 def _pages(db: Database, user: str, page: Callable[[Tx, int], tuple[int, int]]) -> int:
@@ -42,7 +42,7 @@ def _pages(db: Database, user: str, page: Callable[[Tx, int], tuple[int, int]]) 
 
 def _events(tx: Tx, after: int, outside: bool) -> tuple[int, int]:
     rows = tx.all(
-        f"select id, {log.COLUMNS}, conversation_no from events{tx.by_id} where user_no = :user and id > :after and id <= :high"
+        f"select id, {events.COLUMNS}, conversation_no from events{tx.by_id} where user_no = :user and id > :after and id <= :high"
         " order by id limit :page" + tx.for_update,
         after=max(after, tx.low_id()), high=tx.high_id(), page=PAGE,
     )  # fmt: skip
@@ -53,7 +53,7 @@ def _events(tx: Tx, after: int, outside: bool) -> tuple[int, int]:
             places[row[-1]] = _place(tx, row[-1])
         place = places[row[-1]]
         if place is not None and (outside or not index.is_outside(row[7], place.workspace)):
-            entries += log.entries(place, [row])
+            entries += events.entries(place, [row])
     _again(tx, "words", entries)
     return (rows[-1][0], len(rows)) if rows else (after, 0)
 

@@ -26,6 +26,17 @@ SMALL = np.uint32
 LARGE = np.int64
 
 
+def stored(vector: Any, dialect: str) -> bytes | str:
+    """The signature of a vector, a bit a number, as a database keeps it."""
+    return bits(vector) if dialect == "postgres" else np.packbits(vector > 0).tobytes()
+
+
+def bits(vector: Any) -> str:
+    """The same as Postgres takes it."""
+    digits: bytes = ((vector > 0).astype(np.uint8) + ord("0")).tobytes()
+    return digits.decode()
+
+
 class Signatures:
     """All of one user and one model, brought up to date before each search."""
 

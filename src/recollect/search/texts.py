@@ -16,6 +16,7 @@ from hashlib import blake2b
 
 from .. import items
 from ..errors import EmbeddingFailed
+from ..filters import Judge
 from .fusion import Statistics, Words, understand
 from .tokens import term_set, terms, twins
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..db import Database, Row, Tx
-    from ..items import Filter, Judge, Scope, Text
+    from ..filters import Filter
+    from ..items import Scope, Text
     from .vectors import Semantic
 
     Near = tuple[float | None, float, float]
@@ -89,13 +91,13 @@ class Texts:
             return
         import numpy as np
 
-        from .vectors import _bits
+        from .signatures import stored
 
         made = np.clip(made, -HALF, HALF)
         name = self.model(semantic)
         for text, vector in zip(texts, made, strict=True):
             text.model = name
-            text.signature = _bits(vector) if semantic._dialect == "postgres" else np.packbits(vector > 0).tobytes()
+            text.signature = stored(vector, semantic.dialect)
             text.vector = vector.astype(np.float16).tobytes()
 
     def catch_up(self, db: Database, user: str, semantic: Semantic, most: int = BATCH) -> int:
@@ -117,7 +119,7 @@ class Texts:
         self, db: Database, user: str, scope: Scope, query: str | None, filter: Filter | None, limit: int, offset: int,
         now: int,
     ) -> list[Found]:  # fmt: skip
-        judge = items.Judge(filter)
+        judge = Judge(filter)
         if not query or not query.strip():
             # Mostly on one page, unless what passes can be told only here.
             brief = bool(judge.needles) or (judge.is_open and not offset)
@@ -209,7 +211,7 @@ class Texts:
     ) -> list[Row]:  # fmt: skip
         """The same of a server. It counts the bits of what is new itself; of the rest it would read every row, with its text
         and its vector (7 ms for 10,000), while here the signatures lie side by side."""
-        from .vectors import _bits
+        from .signatures import bits
 
         model = self.model(semantic)
         found: list[int] = []
@@ -223,7 +225,7 @@ class Texts:
                     f"select {TEXT} from item_texts t where t.user_no = :user and t.id{tx.among} union all select * from"
                     f" (select {TEXT} from item_texts t where t.user_no = :user and t.model = :model and t.id > :upto"
                     f"{scope.on('t')} order by {semantic._distance(tx)}, t.id limit :most) as fresh",
-                    ids=tx.some(found), model=model, upto=upto, bits=_bits(vector), most=most, **scope.params,
+                    ids=tx.some(found), model=model, upto=upto, bits=bits(vector), most=most, **scope.params,
                 )()  # fmt: skip
                 gone = set(found).difference(row[0] for row in rows)
                 # What is beyond may only be too new for this snapshot: another thread had a later one.
@@ -344,7 +346,7 @@ def _put_again(tx: Tx, changes: Sequence[tuple[Row, Text]]) -> None:
             continue  # put again or deleted meanwhile
         tx.unindex_words("item_words", [items.entry(row[0], (id, text))])
         tx.run("delete from item_texts where user_no = :user and id = :id", id=id)
-        items._add_texts(tx, item, row[0], [made], tx.ticks(1))
+        items.add_texts(tx, item, row[0], [made], tx.ticks(1))
 
 
 def _unranked(tx: Tx, scope: Scope, judge: Judge, limit: int, offset: int, now: int) -> list[Found]:
@@ -363,8 +365,8 @@ def _passing(
             break
         if row[0] in but:
             continue
-        value = judge.value(row)
-        if value is not None:
+        value = items.load(row)
+        if judge.passes(value):
             offset -= 1
             if offset < 0:
                 found.append(Found(row, value, None))
@@ -476,7 +478,8 @@ class _Search:
             if self._is_alive(row):
                 self._rows[row[0]] = row
                 if not self._judge.is_open:
-                    self._values[row[0]] = self._judge.value(row)
+                    value = items.load(row)
+                    self._values[row[0]] = value if self._judge.passes(value) else None
         return [t for t in inside if t[4] in self._rows and (self._judge.is_open or self._values[t[4]] is not None)]
 
     def _is_alive(self, row: Row) -> bool:

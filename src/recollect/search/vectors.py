@@ -16,7 +16,7 @@ import threading
 import numpy as np
 
 from ..errors import EmbeddingFailed, InvalidInput
-from .signatures import Signatures
+from .signatures import Signatures, bits, stored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Semantic:
 
     def __init__(self, embedder: Embedder, dialect: str) -> None:
         self.embedder = embedder
-        self._dialect = dialect
+        self.dialect = dialect
         self.signatures: dict[int, Signatures] = {}
         """By user."""
         self._lock = threading.Lock()
@@ -102,7 +102,7 @@ class Semantic:
         upto = self.upto(tx) if upto is None else upto
         if upto == 0:
             return []
-        if self._dialect == "postgres":
+        if self.dialect == "postgres":
             where = (
                 ""
                 if within is None
@@ -111,7 +111,7 @@ class Semantic:
             rows = tx.all(
                 f"select id, conversation_no from vectors where user_no = :user and id <= :upto{where}"
                 f" order by {self._distance(tx)}, id limit :most",
-                bits=_bits(vector), most=most, upto=upto,
+                bits=bits(vector), most=most, upto=upto,
             )  # fmt: skip
             return [(row[0], row[1]) for row in rows]
         with self._lock:
@@ -244,7 +244,7 @@ class Semantic:
         row = tx.one("select upto from embeddings where user_no = :user")
         upto = int(row[0]) if row else 0
         rows = self._after(tx, max(upto, tx.low_id()))
-        if not rows and self._dialect == "postgres":
+        if not rows and self.dialect == "postgres":
             rows = self._late(tx, upto)
         return rows
 
@@ -288,19 +288,12 @@ class Semantic:
                 )
             }  # what was erased meanwhile stays so
             tx.run(f"delete from vectors where user_no = :user and id{tx.among}", ids=ids)
-            postgres = self._dialect == "postgres"
             tx.many(
                 "insert into vectors (id, user_no, conversation_no, signature, vector) values (:id, :user_no, :c, "
-                + ("cast(:signature as bit varying)" if postgres else ":signature")
+                + ("cast(:signature as bit varying)" if tx.for_update else ":signature")
                 + ", :vector)",
                 [
-                    (
-                        id,
-                        tx.user,
-                        no,
-                        _bits(v) if postgres else np.packbits(v > 0).tobytes(),
-                        v.astype(np.float16).tobytes(),
-                    )
+                    (id, tx.user, no, stored(v, self.dialect), v.astype(np.float16).tobytes())
                     for id, no, v in made
                     if id in there
                 ],
@@ -308,9 +301,3 @@ class Semantic:
         if last > row[0]:
             tx.run("update embeddings set upto = :upto where user_no = :user", upto=last)
         return True
-
-
-def _bits(vector: Any) -> str:
-    """A signature as Postgres takes it."""
-    bits: bytes = ((vector > 0).astype(np.uint8) + ord("0")).tobytes()
-    return bits.decode()

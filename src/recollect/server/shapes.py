@@ -41,7 +41,6 @@ LOOK = "Look from this workspace: what belongs to another is not found."
 SESSION = "5d7f3c1e"
 EVENT = f"{SESSION}:3"
 MEMORY = "0a4be1f0c7d94b2f8f1e6f3d2a5b9c80"
-NOW = 1_763_251_200_000
 
 
 class Shape(BaseModel):

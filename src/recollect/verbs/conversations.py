@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import checks, conversations, ids, jobs, log
+from .. import checks, conversations, ids, jobs
 from ..errors import InvalidInput
 from ..model import ORIGINS, Conversation, Event
 from .arguments import conversation_id, memory_id
@@ -186,7 +186,7 @@ class ConversationVerbs(Handle):
         """Of these idempotency keys, those of events that were erased from it, and when."""
         from .. import erased
 
-        safe = {key: key if "\0" in key else log.safe_key(key, self._gate) for key in keys}
+        safe = {key: key if "\0" in key else checks.safe_key(key, self._gate) for key in keys}
         gone = self._read(lambda tx: erased.keys(tx, conversation, safe.values()))
         return {key: gone[safe[key]] for key in safe if safe[key] in gone}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from .. import branches, checks, conversations, ids, jobs, log
+from .. import branches, checks, conversations, events, ids, jobs, log
 from ..errors import ConversationDeleted, InvalidInput, NotFound, RecollectError, StoreBusy
 from ..model import KINDS, MAIN, Entry, Event
 from .arguments import conversation_id, limit_of, several
@@ -48,19 +48,19 @@ class LogVerbs(ConversationVerbs):
     ) -> list[Event]:
         """Append many events in one transaction: all of them or none. Each entry has the keywords of `append`."""
         name = conversation_id(conversation)
-        drafts = log.prepare_all(name, list(entries), self._gate, partial(self._prepare, name))
+        drafts = events.prepare_all(name, list(entries), self._gate, partial(self._prepare, name))
         wanted = drafts if self._all_on else [d for d in drafts if self._is_on(d[0].kind)]
         if not wanted:
             self.get(name)  # an unknown conversation is an error whatever is switched off
-            return [log.unstored(name, MAIN, d[0]) for d in drafts]
+            return [events.unstored(name, MAIN, d[0]) for d in drafts]
 
-        brief = log.is_brief(wanted)
-        events, queued = self._write(lambda tx: self._append(tx, name, wanted, branch, strict=True), brief=brief)
+        brief = events.is_brief(wanted)
+        written, queued = self._write(lambda tx: self._append(tx, name, wanted, branch, strict=True), brief=brief)
         self._appended(queued)
         if len(wanted) == len(drafts):
-            return events
-        written = iter(events)
-        return [next(written) if self._is_on(d[0].kind) else log.unstored(name, events[0].branch, d[0]) for d in drafts]
+            return written
+        stored, at = iter(written), written[0].branch
+        return [next(stored) if self._is_on(d[0].kind) else events.unstored(name, at, d[0]) for d in drafts]
 
     def _append_each(
         self, requests: Sequence[tuple[str, str | None, str | None, list[Entry]]]
@@ -70,7 +70,7 @@ class LogVerbs(ConversationVerbs):
         refused is an error in the answer, and leaves the others alone; raised is what would leave an empty conversation
         behind: then nothing of all this is written, and each may be tried by itself."""
         results: dict[int, list[Event] | RecollectError] = {}
-        ready: list[tuple[str, int, str | None, str | None, list[log.Draft], list[log.Draft]]] = []
+        ready: list[tuple[str, int, str | None, str | None, list[events.Draft], list[events.Draft]]] = []
         checked: set[str] = self._shared.setdefault("ids", set())
         homes: dict[str, str] = {}  # whoever creates a conversation says where it belongs
         for i, (name, place, branch, entries) in enumerate(requests):
@@ -81,7 +81,7 @@ class LogVerbs(ConversationVerbs):
                     checked.add(self._safe_id(name, "conversation id"))
                 place = None if place is None else self._workspace(place)
                 home = homes.get(name, place or "")
-                drafts = log.prepare_all(name, entries, self._gate, partial(self._prepare, name, of_new=home))
+                drafts = events.prepare_all(name, entries, self._gate, partial(self._prepare, name, of_new=home))
             except RecollectError as e:
                 results[i] = e
                 continue
@@ -93,7 +93,7 @@ class LogVerbs(ConversationVerbs):
         made: set[str] = set()
 
         def one(
-            tx: Tx, name: str, place: str | None, branch: str | None, wanted: list[log.Draft]
+            tx: Tx, name: str, place: str | None, branch: str | None, wanted: list[events.Draft]
         ) -> tuple[list[Event], bool]:
             there = conversations.look(tx, name)
             if there is None:
@@ -130,7 +130,7 @@ class LogVerbs(ConversationVerbs):
             at = got[0][0].branch if got[0] else MAIN
             stored = len(wanted) == len(drafts)
             results[i] = [
-                next(written) if stored or self._is_on(d[0].kind) else log.unstored(name, at, d[0]) for d in drafts
+                next(written) if stored or self._is_on(d[0].kind) else events.unstored(name, at, d[0]) for d in drafts
             ]
         self._appended(queued, len(ready))
         return [results[i] for i in range(len(requests))]
@@ -139,14 +139,14 @@ class LogVerbs(ConversationVerbs):
         self,
         tx: Tx,
         conversation: str | Found,
-        drafts: Sequence[log.Draft],
+        drafts: Sequence[events.Draft],
         branch: BranchLike,
         *,
         strict: bool = False,
     ) -> tuple[list[Event], bool]:
         """Events and the work they cause, in a transaction. Says whether something is to be summarized."""
         outside = self._settings.index_outside_workspace
-        found, b, events = log.append(tx, conversation, drafts, branch, outside=outside, strict=strict)
+        found, b, written = log.append(tx, conversation, drafts, branch, outside=outside, strict=strict)
         if self._embeds():
             jobs.enqueue(tx, "embed", "all", delay_ms=EMBED_DELAY_MS)
         if self._settings.memory_extract and any(d[0].kind in LEARNED for d in drafts):
@@ -154,8 +154,8 @@ class LogVerbs(ConversationVerbs):
         answered = self._settings.summaries and any(d[0].role == "assistant" and d[0].kind == "message" for d in drafts)
         if answered and branches.has_more_than(tx, found.no, b, self._settings.summary_threshold):
             jobs.enqueue(tx, "summarize", f"{found.no}:{b}")
-            return events, True
-        return events, False
+            return written, True
+        return written, False
 
     def _appended(self, queued: bool, calls: int = 1) -> None:
         """After the commit: there is work."""
@@ -168,7 +168,7 @@ class LogVerbs(ConversationVerbs):
         switch = _SWITCHES.get(kind)
         return switch is None or bool(getattr(self._settings, switch))
 
-    def _prepare(self, conversation: str, entry: Entry, *, of_new: str | None = None) -> log.Draft:
+    def _prepare(self, conversation: str, entry: Entry, *, of_new: str | None = None) -> events.Draft:
         """`of_new`: the workspace of the conversation if it is still to be created, "" for none; None: it must be there."""
         if entry.get("kind") == "summary" and entry.get("message") is not None:
             raise InvalidInput("What a summary covers is said by summarize() alone; leave message= out.")
@@ -186,9 +186,9 @@ class LogVerbs(ConversationVerbs):
                 if of_new is None or isinstance(e, ConversationDeleted):
                     raise
                 home = of_new or None
-            path = log.relative_path(path, home, outside_is_fine=outside)
+            path = events.relative_path(path, home, outside_is_fine=outside)
             entry = {**entry, "path": path}
-        draft = log.prepare(gate=gate, **entry)
+        draft = events.prepare(gate=gate, **entry)
         return draft if self._settings.reasoning_traces else (*draft[:4], None)
 
     def record_workflow_event(
