@@ -15,7 +15,7 @@ from .search import index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from .db import Row, Tx
     from .model import Json
@@ -172,6 +172,18 @@ def by_number(tx: Tx, no: int) -> str:
     if row is None:
         raise NotFound(f"There is no conversation number {no}.")
     return str(row[0])
+
+
+def counts(tx: Tx, found: Sequence[str]) -> list[int]:
+    """How many events each of these conversations holds: the counter goes on where they were deleted or cleared."""
+    return [
+        tx.all(
+            "select count(*) from events where user_no = :user and conversation_no ="
+            " (select no from conversations where user_no = :user and id = :id)",
+            id=id,
+        )[0][0]
+        for id in found
+    ]
 
 
 def listing(tx: Tx, *, workspace: str | None, limit: int, cursor: str | None, deleted: bool) -> list[Conversation]:

@@ -217,7 +217,7 @@ def _explain(s: Session, where: str, file: Path) -> None:
                      "the whole transcript before it is compacted"),
         ("not recorded", "secrets: they are replaced before anything is written"),
         ("kept in", s.location),
-        ("kept for", f"{days:,} days without activity (setting `retention_days`)" if days else "ever (setting `retention_days`)"),
+        ("kept for", f"{output.count(days, 'day')} without activity (setting `retention_days`)" if days else "ever (setting `retention_days`)"),
         ("handed out", f"with each prompt, at most {hooks.MEMORIES} memories and {hooks.EXCERPTS} excerpts of this project, "
                        f"{hooks.BUDGET} tokens"),
         ("sent anywhere", "nothing leaves this machine"),
@@ -281,7 +281,7 @@ def _status(s: Session) -> None:
         *((str(place["where"]), f"{place['state']} ({place['file']})") for place in places),
         *((part, "paused" if part in off else "on") for part in hooks.PARTS),
         ("store", s.location),
-        ("kept for", f"{days:,} days without activity" if days else "ever"),
+        ("kept for", f"{output.count(days, 'day')} without activity" if days else "ever"),
         ("failures", f"{len(lines):,}, the last: {lines[-1]}" if lines else "none"),
     ]))  # fmt: skip
     if places[0]["events"] and places[1]["events"]:
