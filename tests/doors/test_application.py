@@ -77,6 +77,16 @@ def test_each_example_is_understood_without_a_model() -> None:
         assert NO_MODEL not in app.said[1], app.said
 
 
+def test_what_was_imported_stands_where_it_belongs(store: recollect.Store) -> None:
+    now = recollect.ids.now()
+    store.append(store.create(title="Mine").id, role="user", text="of today")
+    old = store.create(title="Brought in", origin="import")
+    store.append(old.id, role="user", text="of long ago", created_at=now - 100 * 86_400_000)
+    app = App()
+    assert app.listed == ["Mine", "Brought in"]
+    assert [h for h in ("Today", "Older") if h in app.text] == ["Today", "Older"]
+
+
 def test_the_same_on_postgres(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECOLLECT_DATABASE", postgres_url)
     app = App().say("Remember I prefer dark mode")

@@ -200,8 +200,10 @@ def jump(conversation: str, seq: int | None, branch: str | None) -> None:
 
 def markdown(store: Store, c: Conversation, branch: str | None) -> str:
     """A conversation for reading."""
-    parts = [f"# {c.title or 'Untitled'}", f"*{look.moment(c.created_at)} – {look.moment(c.updated_at)}*"]
-    for e in store.read(c.id, branch=branch):
+    events = store.read(c.id, branch=branch)
+    begun = events[0].created_at if events else c.created_at
+    parts = [f"# {c.title or 'Untitled'}", f"*{look.moment(begun)} – {look.moment(c.updated_at)}*"]
+    for e in events:
         if e.kind == "message":
             parts.append(f"**{(e.agent or e.role or '').title()}** ({look.moment(e.created_at)}):\n\n{e.text}")
         elif e.kind != "event":
