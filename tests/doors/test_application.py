@@ -305,7 +305,9 @@ def test_a_list_has_its_lines_for_sources_and_nothing_has_none(store: recollect.
     assert [e.kind for e in store.read(app.conversation)] == ["message"] * 2, "nothing is quoted, so there is no source"
 
 
-def test_what_was_handed_to_a_model_is_shown_on_demand(store: recollect.Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_handed_to_the_model_is_shown_on_demand(
+    store: recollect.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from langchain_core.language_models import FakeListChatModel
 
     from recollect.langgraph import graph
@@ -583,6 +585,7 @@ def test_a_contradiction_is_shown_beside_what_it_contradicts(store: recollect.St
     app = App().go("memories")
     app.at.segmented_control(key="memory-view").set_value(memories.REVIEW).run()
     assert "contradicts" in app.text
+    assert "said by you" in app.text
     assert "Prefers dark mode" in app.text
     app.click(f"accept-{waiting[0].id}")
     assert "dark" not in " ".join(m.content for m in store.memories() if "light" not in m.content)
