@@ -232,7 +232,7 @@ def _branch(tx: Tx, found: Found, known: Tree, no: int, created_at: int) -> Bran
         head=head,
         active=no == found.active_branch,
         created_at=created_at,
-        updated_at=max(at, created_at) if head > fork_seq else created_at,
+        updated_at=at if head > fork_seq else created_at,
         preview=" ".join(preview.split())[:80],
     )
 

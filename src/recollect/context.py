@@ -98,7 +98,7 @@ def build(
     items = [
         ContextItem(
             group[0][0], tuple(hit for hit, _ in _in_order(group)), sum(count(line) for _, line in group),
-            _why(group[0][0]) if why else "",
+            reasons(group[0][0]) if why else "",
         )
         for group in _excerpts(chosen)
     ]  # fmt: skip
@@ -180,6 +180,7 @@ def _in_order(group: Sequence[tuple[Hit, str]]) -> list[tuple[Hit, str]]:
     return sorted(group, key=lambda pair: pair[0].seq or 0)
 
 
-def _why(hit: Hit) -> str:
+def reasons(hit: Hit) -> str:
+    """What its score is mostly made of, in one line."""
     strongest = sorted(hit.parts.items(), key=lambda part: -part[1])[:3]
     return ", ".join(f"{name} {value:.2f}" for name, value in strongest if value > 0)

@@ -15,7 +15,7 @@ from .search import index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from .db import Row, Tx
     from .model import Json
@@ -90,9 +90,15 @@ _NEWEST = (
     "(select max(k.checkpoint_id) from checkpoints k where k.user_no = c.user_no and k.conversation_no = c.no"
     " and k.namespace = '')"
 )
+# When the newest event happened, which is long before it was written where a history was imported.
+_HAPPENED = (
+    "(select max(e.created_at) from branches x join events e on e.user_no = x.user_no"
+    " and e.conversation_no = x.conversation_no and e.branch_no = x.no and e.seq = c.last_seq"
+    " where x.user_no = c.user_no and x.conversation_no = c.no)"
+)
 _COLUMNS = (
     "select c.id, c.title, c.workspace, c.workflow_id, c.metadata, b.name, c.last_seq, c.created_at, c.updated_at,"
-    f" c.deleted_at, coalesce(c.origin, 'application'), {_NEWEST}, c.activity from conversations c join branches b"
+    f" c.deleted_at, coalesce(c.origin, 'application'), {_NEWEST}, c.activity, {_HAPPENED} from conversations c join branches b"
     " on b.user_no = c.user_no and b.conversation_no = c.no and b.no = c.active_branch where c.user_no = :user"
 )
 
@@ -112,9 +118,10 @@ def load_metadata(conversation: str, stored: str) -> dict[str, Json]:
 
 def _conversation(row: Row) -> Conversation:
     id, title, workspace, workflow_id, metadata, branch, last_seq, created_at, updated_at, deleted_at, *rest = row
-    origin, checkpoint, activity = rest
+    origin, checkpoint, activity, happened_at = rest
     return Conversation(
-        id, title, workspace, workflow_id, load_metadata(id, metadata), branch, last_seq, created_at, updated_at, deleted_at,
+        id, title, workspace, workflow_id, load_metadata(id, metadata), branch, last_seq, created_at,
+        updated_at if happened_at is None else min(updated_at, happened_at), deleted_at,
         origin, checkpoint, str(activity),
     )  # fmt: skip
 
@@ -132,7 +139,9 @@ def create(
 ) -> Conversation:
     there = tx.one("select deleted_at from conversations where user_no = :user and id = :id", id=conversation)
     if there is not None:
-        where = " in the bin: restore() or erase() it" if there[0] is not None else ""
+        where = (
+            " in the bin: restore() or erase() it" if there[0] is not None else ": go on with it, or choose another id"
+        )
         raise AlreadyExists(f"There already is a conversation {conversation!r}{where}.")
     if again:
         erased.forgive(tx, erased.CONVERSATION, conversation)
@@ -172,6 +181,18 @@ def by_number(tx: Tx, no: int) -> str:
     if row is None:
         raise NotFound(f"There is no conversation number {no}.")
     return str(row[0])
+
+
+def counts(tx: Tx, found: Sequence[str]) -> list[int]:
+    """How many events each of these conversations holds: the counter goes on where they were deleted or cleared."""
+    return [
+        tx.all(
+            "select count(*) from events where user_no = :user and conversation_no ="
+            " (select no from conversations where user_no = :user and id = :id)",
+            id=id,
+        )[0][0]
+        for id in found
+    ]
 
 
 def listing(tx: Tx, *, workspace: str | None, limit: int, cursor: str | None, deleted: bool) -> list[Conversation]:

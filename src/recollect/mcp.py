@@ -390,7 +390,7 @@ def _event(e: Event) -> dict[str, Any]:
 
 def _conversation(c: Conversation) -> dict[str, Any]:
     return {
-        "id": c.id, "title": c.title, **({"workspace": c.workspace} if c.workspace else {}), "events": c.last_seq,
+        "id": c.id, "title": c.title, **({"workspace": c.workspace} if c.workspace else {}), "last_seq": c.last_seq,
         "at": _when(c.updated_at),
     }  # fmt: skip
 

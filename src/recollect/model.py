@@ -53,7 +53,7 @@ class Conversation:
     active_branch: str  # what reads and writes mean when they name no branch
     last_seq: int  # the number of its newest event; never goes back, not even after `clear`
     created_at: int  # when it was created
-    updated_at: int  # when something was last appended
+    updated_at: int  # when its newest event happened; when it was made while it has none
     deleted_at: int | None  # when it was put in the bin; None outside it
     origin: str = "application"  # what records it: application, langgraph, import, hook or http; the last two expire
     checkpoint: str | None = None  # the id of its newest checkpoint, if a graph keeps its state here

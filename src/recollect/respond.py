@@ -12,7 +12,7 @@ import re
 from . import ids
 from .context import day
 from .errors import NotFound
-from .model import OFFLINE
+from .model import OFFLINE, Hit
 from .search import fence
 from .search.find import plain
 
@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .model import Conversation, Hit, Memory
+    from .model import Conversation, Memory
     from .store import Store
 
 NAME = OFFLINE
@@ -51,17 +51,26 @@ _ORDER = {"preference": 0, "fact": 1, "todo": 2, "project_state": 3}
 def answer(store: Store, question: str, *, conversation: str | None = None, branch: str | None = None) -> str:
     """An answer to what somebody just said, from this user's store alone. With a `conversation`, its own memories are seen
     too, as its active branch has them, or `branch`."""
+    said, quoted = answered(store, question, conversation=conversation, branch=branch)
+    store._used(q for q in quoted if isinstance(q, Hit))
+    return said
+
+
+def answered(
+    store: Store, question: str, *, conversation: str | None = None, branch: str | None = None
+) -> tuple[str, Sequence[Memory | Hit]]:
+    """The answer, and what is quoted in it, in its order. Nothing counts as recalled: this may be asked as a look ahead."""
     question = store._gate.another().text(" ".join(question.split()))
     if not question:
-        return f"{NOTHING} {NO_MODEL}"
+        return f"{NOTHING} {NO_MODEL}", ()
     here = _here(store, conversation)
     kinds = _asked_for(question)
     if kinds is not None:
         return _listed(store, kinds[0], kinds[1], here, branch)
     noted = _noted(store, question)
     if "[redacted:" in question and (noted or not question.endswith("?")):
-        return f"{noted} {SECRET}" if noted else SECRET
-    return noted or _evidence(store, question, here, branch)
+        return (f"{noted} {SECRET}" if noted else SECRET), ()
+    return (noted, ()) if noted else _evidence(store, question, here, branch)
 
 
 def _here(store: Store, conversation: str | None) -> Conversation | None:
@@ -81,7 +90,9 @@ def _asked_for(question: str) -> tuple[str, tuple[str, ...]] | None:
     return None
 
 
-def _listed(store: Store, name: str, kinds: Sequence[str], here: Conversation | None, branch: str | None) -> str:
+def _listed(
+    store: Store, name: str, kinds: Sequence[str], here: Conversation | None, branch: str | None
+) -> tuple[str, Sequence[Memory]]:
     seen = store.memories(
         conversation=None if here is None else here.id, branch=branch if here is not None else None, kinds=kinds,
         limit=MOST_LISTED,
@@ -89,10 +100,10 @@ def _listed(store: Store, name: str, kinds: Sequence[str], here: Conversation | 
     workspace = None if here is None else here.workspace
     listed = [m for m in seen if m.workspace in (None, workspace) and m.conversation_id in (None, here and here.id)]
     if not listed:
-        return EMPTY if name == "memories" else f"{EMPTY} I know of no {name} of yours."
+        return (EMPTY if name == "memories" else f"{EMPTY} I know of no {name} of yours."), ()
     listed.sort(key=lambda m: (_ORDER.get(m.kind, 9), _since(m), m.id))
     head = f"{LISTED} about you:" if name == "memories" else f"{LISTED} as your {name}:"
-    return "\n".join([head, *(f"- {m.content} ({_dates(m)})" for m in listed)])
+    return "\n".join([head, *(f"- {m.content} ({_dates(m)})" for m in listed)]), listed
 
 
 def _since(memory: Memory) -> int:
@@ -119,8 +130,8 @@ def _noted(store: Store, said: str) -> str | None:
     return f"{NOTED}{'; '.join(lines)}." if lines else None
 
 
-def _evidence(store: Store, question: str, here: Conversation | None, branch: str | None) -> str:
-    hits = found(store, question, here, branch)
+def _evidence(store: Store, question: str, here: Conversation | None, branch: str | None) -> tuple[str, Sequence[Hit]]:
+    hits = found(store, question, here, branch, counts=False)
     asked, is_question = plain(question), _ASKS.search(question) is not None
     useful = [
         h
@@ -130,7 +141,7 @@ def _evidence(store: Store, question: str, here: Conversation | None, branch: st
     gone = _gone(store, here, branch) if useful else set()
     answers = [h for h in useful if h.id not in gone and not h.text.rstrip().endswith("?") and not _takes_back(h)]
     if not answers or answers[0].score < LEAST_SCORE:
-        return f"{NOTHING} {NO_MODEL}"
+        return f"{NOTHING} {NO_MODEL}", ()
     chosen: list[Hit] = []
     for hit in answers:
         if _fit(hit) < LEAST * _fit(answers[0]):
@@ -142,7 +153,7 @@ def _evidence(store: Store, question: str, here: Conversation | None, branch: st
             chosen[same] = hit
     chosen = chosen[:MOST_QUOTED]
     # A blank line, or Markdown takes the remark for a part of the last quotation.
-    return "\n".join([EVIDENCE, *(_quoted(h) for h in chosen), "", NO_MODEL])
+    return "\n".join([EVIDENCE, *(_quoted(h) for h in chosen), "", NO_MODEL]), chosen
 
 
 def found(
@@ -151,9 +162,10 @@ def found(
     here: Conversation | None,
     branch: str | None,
     types: Sequence[str] = ("events", "memories"),
+    counts: bool = True,
 ) -> list[Hit]:
     """What was said anywhere, in this conversation on this branch, and what is remembered as seen from here; best first.
-    Neither the question itself, nor answers that only quote."""
+    Neither the question itself, nor answers that only quote. With `counts`, the memories among it count as recalled."""
     workspace = None if here is None else here.workspace
     hits: list[Hit] = []
     if "events" in types:
@@ -166,9 +178,10 @@ def found(
                 question, types="events", conversation=here, branch=branch, limit=20, evidence=True
             )  # fmt: skip
     if "memories" in types:
-        seen = store.recall(
-            question, conversation=here, branch=branch if here is not None else None, workspace=workspace, limit=20
-        )
+        seen = store._recalled(
+            question, kinds=None, tags=None, conversation=here, branch=branch if here is not None else None,
+            workspace=workspace, limit=20, shown=slice(None if counts else 0),
+        )  # fmt: skip
         hits += [h for h in seen if h.conversation_id in (None, here and here.id)]
     return sorted(hits, key=lambda h: (-h.score, h.id))
 

@@ -78,7 +78,7 @@ def retain(db: Database, user: str, settings: Settings, *, apply: bool) -> Reten
     kept = 0
     due = db.read(user, lambda tx: [(row, days) for row in _recorded(tx) if (days := _due(row, settings, now))])
     for row, days in due:
-        why = f"nothing happened in it for {days:,} days"
+        why = f"nothing happened in it for {days:,} day{'s' if days != 1 else ''}"
         # Read and applied under one lock: what is said meanwhile keeps the conversation.
         run = db.write if apply else db.read
         expiry, pinned = run(user, partial(_expire, id=row[1], activity=row[5], why=why, apply=apply))

@@ -221,6 +221,8 @@ def test_the_picture_of_the_readme(tab: Callable[..., Tab], app: Application, tm
     t = tab(to=alex, color_scheme="dark").open()
     expect(t.said()).to_have_count(2)
     t.say("What are my preferences?")
+    expect(t.said().last).to_contain_text("Prefers dark mode")
+    expect(t.page.get_by_role("button", name="2 sources quoted")).to_be_visible()  # as many as the answer has lines
     shot = t.shot("0-picture")
     assert shot.stat().st_size > 20_000
     if os.environ.get("KEEP_PICTURE"):

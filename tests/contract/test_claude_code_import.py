@@ -48,6 +48,20 @@ def test_a_session_becomes_a_conversation(store: recollect.Store, tmp_path: Path
     assert sum(e.output_tokens or 0 for e in events) == 7 * 5
 
 
+def test_a_session_is_as_old_as_what_was_said_in_it_and_kept_from_the_day_it_came(
+    open_store: Open, tmp_path: Path
+) -> None:
+    store = open_store(retention_application_days=30)
+    bring(store, session().write(tmp_path).parents[1])
+    c, newest = store.get(SESSION), store.read(SESSION, branch="*")[-1]
+    assert newest.created_at < recollect.ids.now() - 30 * 86_400_000
+    assert c.updated_at == store.conversations()[0].updated_at == newest.created_at
+    assert [b.updated_at for b in store.branches(SESSION) if b.active] == [newest.created_at]
+    assert store.retain(dry_run=True).expiries == (), "its days begin when it comes in"
+    said = store.append(SESSION, role="user", text="Go on")
+    assert store.get(SESSION).updated_at == said.created_at
+
+
 def test_nothing_is_lost(store: recollect.Store, tmp_path: Path) -> None:
     t = session()
     t.answer({"type": "text", "text": "a"}, {"type": "server_tool_use", "x": [1, None]}, {"type": "text", "text": "b"})

@@ -53,6 +53,18 @@ def test_anything_else_is_answered_with_the_best_evidence(learned: recollect.Sto
     )
 
 
+def test_what_is_quoted_counts_as_recalled_once_and_what_is_only_near_does_not(learned: recollect.Store) -> None:
+    said, quoted = respond.answered(learned, "When is the launch of Atlas?")
+    learned.settle()
+    assert [q.text for q in quoted if isinstance(q, recollect.Hit)] == ["Launch of Atlas is on 3 March 2027"]
+    assert {m.uses for m in learned.memories()} == {0}, "a look ahead is no use"
+    assert respond.answer(learned, "When is the launch of Atlas?") == said
+    learned.settle()
+    assert {m.content: m.uses for m in learned.memories()} == {
+        "Prefers dark mode": 0, "Lives in Lisbon": 0, "Launch of Atlas is on 3 March 2027": 1,
+    }  # fmt: skip
+
+
 def test_what_is_not_on_record_is_not_made_up(learned: recollect.Store) -> None:
     assert respond.answer(learned, "How tall is Mount Everest?") == f"{respond.NOTHING} {respond.NO_MODEL}"
     assert respond.answer(learned, " ") == f"{respond.NOTHING} {respond.NO_MODEL}"

@@ -77,6 +77,16 @@ def test_each_example_is_understood_without_a_model() -> None:
         assert NO_MODEL not in app.said[1], app.said
 
 
+def test_what_was_imported_stands_where_it_belongs(store: recollect.Store) -> None:
+    now = recollect.ids.now()
+    store.append(store.create(title="Mine").id, role="user", text="of today")
+    old = store.create(title="Brought in", origin="import")
+    store.append(old.id, role="user", text="of long ago", created_at=now - 100 * 86_400_000)
+    app = App()
+    assert app.listed == ["Mine", "Brought in"]
+    assert [h for h in ("Today", "Older") if h in app.text] == ["Today", "Older"]
+
+
 def test_the_same_on_postgres(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECOLLECT_DATABASE", postgres_url)
     app = App().say("Remember I prefer dark mode")
@@ -249,24 +259,70 @@ def test_a_message_is_remembered_and_pinned_from_where_it_stands(store: recollec
     assert store.pins(c) == []
 
 
-def test_what_was_handed_to_the_model_is_shown_on_demand(store: recollect.Store) -> None:
+def why(app: App, store: recollect.Store) -> str:
+    """The last answer's sources, opened; the label of the button that opens them is in front."""
+    answer = [e for e in store.read(app.conversation) if e.role == "assistant"][-1]
+    app.at.session_state[f"why-{answer.seq}"] = True
+    app.run()
+    return app.text
+
+
+def sources(app: App) -> int:
+    return sum(b.key.startswith("source-") for b in app.at.button)
+
+
+def test_without_a_model_the_sources_are_what_the_answer_quotes(store: recollect.Store) -> None:
     old = store.create(title="Old")
     store.append(old, role="user", text="Remember I prefer dark mode")
     store.settle()
     app = App().click("new").say("Which mode do I prefer?")
-    handed = [e for e in store.read(app.conversation) if e.kind == "event"]
-    assert len(handed) == 1
-    assert "dark" not in json.dumps(dict(handed[0].payload)), "ids and reasons, no content"
-    answer = next(e for e in store.read(app.conversation) if e.role == "assistant")
-    app.at.session_state[f"why-{answer.seq}"] = True
-    app.run()
-    assert "Why is this here?" in app.text
-    assert "tokens in all" in app.text
-    assert "Prefers dark mode" in app.text
+    noted = [e for e in store.read(app.conversation) if e.kind == "event"]
+    assert len(noted) == 1
+    assert "dark" not in json.dumps(dict(noted[0].payload)), "ids and reasons, no content"
+    assert app.said[-1].count("dark mode") == 1
+    shown = why(app, store)
+    assert "The answer quotes this. No model was asked." in shown
+    assert "Handed to the model" not in shown
+    assert "Prefers dark mode" in shown
+    assert sources(app) == 1
     source = next(b for b in app.at.button if b.key.startswith("source-"))
     source.click().run()
     assert app.conversation == old.id
     assert "Remember I prefer dark mode" in app.said
+
+
+def test_a_list_has_its_lines_for_sources_and_nothing_has_none(store: recollect.Store) -> None:
+    store.remember("Prefers dark mode", kind="preference")
+    store.remember("Prefers window seats", kind="preference")
+    app = App().say("What are my preferences?")
+    listed = app.said[-1].count("Prefers")
+    why(app, store)
+    assert sources(app) == 0, "written by hand: there is no conversation to go to"
+    payload = next(e for e in store.read(app.conversation) if e.kind == "event").payload
+    assert len(payload["items"]) == listed == 2
+    app.click("new").say("ok thanks")
+    assert "nothing on record about that" in app.said[-1]
+    assert [e.kind for e in store.read(app.conversation)] == ["message"] * 2, "nothing is quoted, so there is no source"
+
+
+def test_what_was_handed_to_the_model_is_shown_on_demand(
+    store: recollect.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from langchain_core.language_models import FakeListChatModel
+
+    from recollect.langgraph import graph
+
+    monkeypatch.setenv("RECOLLECT_CHAT_MODEL", "test:one")
+    monkeypatch.setattr(graph, "chat_model", lambda *_, **__: FakeListChatModel(responses=["Dark, as you said."]))
+    old = store.create(title="Old")
+    store.append(old, role="user", text="Remember I prefer dark mode")
+    store.settle()
+    app = App().click("new").say("Which mode do I prefer?")
+    assert app.said[-1] == "Dark, as you said."
+    shown = why(app, store)
+    assert "Handed to the model as evidence with this question" in shown
+    assert "tokens in all" in shown
+    assert "No model was asked" not in shown
 
 
 PICTURES = [
@@ -529,6 +585,7 @@ def test_a_contradiction_is_shown_beside_what_it_contradicts(store: recollect.St
     app = App().go("memories")
     app.at.segmented_control(key="memory-view").set_value(memories.REVIEW).run()
     assert "contradicts" in app.text
+    assert "said by you" in app.text
     assert "Prefers dark mode" in app.text
     app.click(f"accept-{waiting[0].id}")
     assert "dark" not in " ".join(m.content for m in store.memories() if "light" not in m.content)

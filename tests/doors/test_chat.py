@@ -102,6 +102,14 @@ def test_a_model_on_another_machine_is_refused(run: Run) -> None:
     assert run("conversations", "--json").json == [], "nothing was begun"
 
 
+def test_a_model_that_cannot_be_had_is_told_and_nothing_is_kept(run: Run) -> None:
+    answer = run("chat", "--model", "foo:bar", stdin="hello\n")
+    assert answer.code == 2
+    assert "LangChain knows no such provider" in answer.err and "model_provider" not in answer.err
+    assert "was not said, and is not kept" in answer.err
+    assert run("conversations", "--json").json == []
+
+
 def test_a_missing_extra_ends_it_as_it_ends_every_command(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "langchain_ollama", None)
     answer = run("chat", "--model", "ollama:llama3.2", stdin="hello\n/nonsense\n")

@@ -267,6 +267,36 @@ def test_clear_keeps_the_counter(run: Run, trip: str) -> None:
     assert run("append", trip, "again").out == "#4\n"
 
 
+def test_a_cleared_conversation_holds_nothing_wherever_it_is_shown(run: Run, trip: str) -> None:
+    before = run("conversations").out
+    assert re.search(r"\s3\s", before.splitlines()[-1])
+    run("clear", trip, "--yes")
+    assert re.search(r"\s0\s", run("conversations").out.splitlines()[-1])
+    shown = run("show", trip).out
+    assert "0 events" in shown
+    assert "Its history was removed; its next event is #4." in shown
+    run("append", trip, "again")
+    assert "1 event ·" in run("show", trip).out
+    assert re.search(r"\s1\s", run("conversations").out.splitlines()[-1])
+
+
+def test_json_may_be_said_before_the_command_too(run: Run, trip: str) -> None:
+    assert [c["id"] for c in run("--json", "conversations").json] == [trip]
+    assert run("--json", "stats").json == run("stats", "--json").json
+
+
+def test_one_is_not_called_several(run: Run, own_store: Path) -> None:
+    with recollect.open(own_store, background=False) as store:
+        store.remember("Prefers tabs over spaces", kind="preference")
+        c = store.create("later")
+        store.append(c, role="user", text="I prefer spaces over tabs.")
+        store.consolidate(c)
+        store.delete(c)
+    stats = run("stats").out
+    assert "1 conflict," in stats and "1 conflicts" not in stats
+    assert "0 conversations (1 more in the bin), 1 event, 1 memory" in run().out
+
+
 def test_erase_gives_a_receipt(run: Run, trip: str) -> None:
     run("delete", trip)
     receipt = run("erase", trip, "-y", "--json").json

@@ -23,7 +23,7 @@ def test_from_what_was_said_to_a_list(run: Run, talk: str) -> None:
     answer = run("consolidate", talk)
     assert "2 added, 1 updated" in answer.out
     assert "Lives in Lisbon" in answer.out
-    assert run("consolidate", talk).out.startswith("0 turns considered")
+    assert run("consolidate", talk).out == "Nothing was said since the last time.\n"
     listed = run("memories").out
     assert "Lives in Lisbon" in listed
     assert "Prefers dark mode" in listed
@@ -97,7 +97,7 @@ def test_retain(run: Run, own_store: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("recollect.ids.now", lambda: later)
     plan = run("retain", "--dry-run").out
     assert "An old talk" in plan
-    assert "1 would go, 1 stay because they are pinned." in plan
+    assert "1 would go, 1 kept by a pin." in plan
     assert run("retain").code == 2, "nobody is there to answer"
     assert "1 gone" in run("retain", "-y").out
     assert [c["id"] for c in run("conversations", "--json").json] == ["kept"]

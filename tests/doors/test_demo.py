@@ -107,6 +107,7 @@ def test_the_users_own_store_is_left_alone(run: Run, trip: str, own_store: Path)
     before = run("conversations", "--json").json
     answer = run("demo")
     assert answer.code == 0 and "demo/chat.db" in answer.out.replace("\\", "/")
+    assert re.search(r"^9 conversations \(1 more in the bin\), \d+ events$", answer.out, re.MULTILINE)
     assert (own_store.parent / "demo" / "chat.db").exists()
     assert run("conversations", "--json").json == before
     there = run("demo", "--json").json

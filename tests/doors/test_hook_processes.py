@@ -77,6 +77,20 @@ def test_install_says_what_it_does_and_asks(run: Run, project: Path, own_store: 
     assert [len(p["events"]) for p in status["places"]] == [0, len(EVENTS)] and status["failures"] == 0
 
 
+def test_install_says_when_git_would_take_the_file_in(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(project / "none"))  # where else a machine may ignore it for all projects
+    out = run("hooks", "install", "claude-code", "--yes").out
+    assert "git does not ignore" not in out, "there is no repository"
+    run("hooks", "uninstall", "claude-code")
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    said = flat(run("hooks", "install", "claude-code", "--yes").out)
+    assert "keep it out of commits with a line .claude/settings.local.json in .git/info/exclude" in said
+    run("hooks", "uninstall", "claude-code")
+    (project / ".gitignore").write_text("settings.local.json\n")
+    assert "git does not ignore" not in run("hooks", "install", "claude-code", "--yes").out
+
+
 def test_uninstall_takes_away_the_file_that_install_made(run: Run, project: Path) -> None:
     """It stayed behind as `{}`, for git to find."""
     assert run("hooks", "install", "claude-code", "--yes").code == 0

@@ -170,6 +170,26 @@ def test_what_the_store_refuses_is_an_error_of_one_shape(sidecar: Sidecar) -> No
     assert sidecar.store.conversations() == [], "what is refused makes no session"
 
 
+def test_an_error_names_what_a_client_can_do_and_not_what_python_can(sidecar: Sidecar) -> None:
+    sidecar.store.create("there")
+    sidecar.store.create("binned")
+    sidecar.store.delete("binned")
+    for method, path, said in (
+        ("GET", "/memory/replay?session_id=no", "There is no session 'no'. `GET /memory/conversations` lists them, "
+         "`POST /memory/record` makes one."),
+        ("GET", "/memory/replay?session_id=conversation%20%27a", "There is no session \"conversation 'a\". "),
+        ("GET", "/memory/replay?session_id=binned", "Session 'binned' was deleted. `recollect restore` on the sidecar's "
+         "machine brings it back."),
+        ("GET", "/memory/replay?session_id=there&branch=x", "Session 'there' has no branch 'x'. `GET /memory/branches`"),
+        ("DELETE", "/memory/record/zz", "There is no memory 'zz'. `GET /memory/memories` lists them."),
+        ("GET", "/memory/nowhere", "GET /openapi.json lists them"),
+        ("GET", "/v1/conversations", "They begin with /memory/"),
+        ("GET", "/memory/record", "This route takes POST."),
+    ):  # fmt: skip
+        got = sidecar.ask(method, path)
+        assert said in got.json["error"]["message"], (path, got.json)
+
+
 def test_a_refused_record_leaves_no_empty_session(sidecar: Sidecar) -> None:
     """Neither alone nor beside one that is fine."""
     bad: list[dict[str, Any]] = [

@@ -141,6 +141,20 @@ def test_a_bad_namespace_is_refused_as_langgraph_does(memory: MemoryStore, names
     assert memory.list_namespaces() == []
 
 
+def test_a_text_is_no_namespace_of_its_letters(memory: MemoryStore) -> None:
+    text: Any = "memo"
+    for ask in (
+        lambda: memory.put(text, "k", {"content": "x"}),
+        lambda: memory.get(text, "k"),
+        lambda: memory.delete(text, "k"),
+        lambda: memory.search(text),
+        lambda: memory.list_namespaces(prefix=text),
+    ):
+        with pytest.raises(InvalidNamespaceError, match="tuple of labels"):
+            ask()
+    assert memory.list_namespaces() == []
+
+
 def test_one_bad_operation_refuses_the_whole_batch(memory: MemoryStore) -> None:
     for bad in (PutOp(("a.b",), "k", {}), PutOp(("b",), "k", {"x": object()}), PutOp(("b",), "nul\0", {})):
         with pytest.raises(ValueError, match=r"(?s)."):

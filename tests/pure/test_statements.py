@@ -109,7 +109,7 @@ def tour(store: recollect.Store) -> None:
     store.changes(after=store.changes(after=0, limit=1).cursor, conversation="c", workspace="/w")
     store.switch(c, "main")
     store.delete_event(c, store.append(c, kind="note").seq)
-    store.conversations(workspace="/w")
+    store._held(store.conversations(workspace="/w"))
     store.conversations(deleted=True)
     store.rename(c, "N")
     store.annotate(c, {"theme": "dark"})

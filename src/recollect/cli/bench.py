@@ -70,5 +70,5 @@ def bench(
     output.show(output.facts([
         ("loaded", f"{output.count(report.turns, 'turn')} of {output.count(len(dialogs), 'dialog')} in {report.load_seconds:.1f} s, {'words only' if words_only else 'words and vectors'}"),
         *((name, f"p50 {t['p50']:.1f} ms, p95 {t['p95']:.1f} ms") for name, t in took.items()),
-        ("missed", f"{output.count(len(missed), 'question')} lack a turn among the first {locomo.FIRST_TURNS} hits: {target}"),
+        ("missed", f"{output.count(len(missed), 'question')} without a turn among the first {locomo.FIRST_TURNS} hits: {target}"),
     ]))  # fmt: skip

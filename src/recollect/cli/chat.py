@@ -111,6 +111,10 @@ class Agent:
         except BaseException as e:
             self._error = e
 
+    def is_missing(self, error: BaseException) -> bool:
+        """Whether this is why there is nobody to talk to."""
+        return error is self._error
+
     @property
     def graph(self) -> Any:
         while self._loading.is_alive():
@@ -238,7 +242,7 @@ class Talk:
         about = [("answers", self._agent.name), ("store", self.s.location)]
         output.show(output.facts(about), out=self._out)
         if self._here is not None:
-            output.show("", header(self._here), "", out=self._out)
+            output.show("", header(self._here, self.s.store._held([self._here])[0]), "", out=self._out)
             self._said(history)
         else:
             output.show(
@@ -311,6 +315,8 @@ class Talk:
             if isinstance(e, StoreClosed):
                 raise
             code = output.fail(e)
+            if self._agent.is_missing(e):
+                output.warn("What you wrote was not said, and is not kept. Leave, and name another model, or none.")
             if not self._interactive:
                 self.code = self.code or code
 
@@ -419,7 +425,7 @@ class Talk:
         self._here = self.s.find(rest)
         self._asked = None
         telemetry.selected(self.s.store, self._here.id)
-        output.show("", header(self._here), "")
+        output.show("", header(self._here, self.s.store._held([self._here])[0]), "")
         self._said(HISTORY)
 
     def _history(self, rest: str) -> None:

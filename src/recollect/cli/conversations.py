@@ -60,9 +60,9 @@ def conversations(
     if any(c.workspace for c in found) and workspace is None:
         columns.insert(2, "Workspace")
     rows = []
-    for id, c in zip(ids, found, strict=True):
+    for id, c, events in zip(ids, found, s.store._held(found), strict=True):
         title = output.styled(c.title or "untitled", "" if c.title else "dim italic")
-        row: list[str | Text] = [id, title, f"{c.last_seq:,}", output.when(c.deleted_at if deleted else c.updated_at)]
+        row: list[str | Text] = [id, title, f"{events:,}", output.when(c.deleted_at if deleted else c.updated_at)]
         if "Workspace" in columns:
             row.insert(2, output.styled(c.workspace or "", "dim"))
         rows.append(row)
@@ -151,9 +151,12 @@ def show(
     if s.json:
         output.emit({"conversation": c, "messages": messages})
         return
-    output.show(header(c, branch), "")
+    held = s.store._held([c])[0]
+    output.show(header(c, held, branch), "")
     if not messages:
-        output.line("No messages yet." if c.last_seq == 0 or limit else "None were asked for (--limit 0).")
+        gone = f"Its history was removed; its next event is #{c.last_seq + 1}."
+        empty = "No messages yet." if held or not c.last_seq else gone
+        output.line(empty if c.last_seq == 0 or limit else "None were asked for (--limit 0).")
         if c.last_seq == 0:
             output.hint(f"Next: {s.command('append', c.id, 'Hello')}")
         return
@@ -161,17 +164,17 @@ def show(
     notes = []
     if most is not None and len(messages) == most and messages[0].kind != "summary" and messages[0].seq > 1:
         notes.append((s.command("show", c.id, "--all"), "earlier messages as well"))
-    if c.last_seq > len(messages):
+    if held > len(messages):
         notes.append((s.command("replay", c.id), "every event: tools, reasoning, artifacts"))
     if notes:
         output.show(output.tries(notes))
 
 
-def header(c: Conversation, branch: str | None = None) -> "RenderableType":
+def header(c: Conversation, events: int, branch: str | None = None) -> "RenderableType":
     from rich.console import Group
 
     title = output.styled(output.one_line(c.title) if c.title else "untitled", "bold")
-    about = [output.count(c.last_seq, "event")]
+    about = [output.count(events, "event")]
     if (branch or c.active_branch) != "main":
         about.append(f"branch {branch or c.active_branch}")
     if c.workspace:
@@ -271,8 +274,8 @@ def restore(
 def clear(s: Session, conversation: ExactConversationId, yes: Yes = False) -> None:
     """Remove all history of a conversation, on every branch; the conversation and its counter stay."""
     c = s.find(exact(conversation))
-    events = len(s.store.read(c.id, branch="*"))
-    confirm(f"Remove all history of {called(c, with_id=True)}, {output.count(events, 'event')}, for good?", yes)
+    events = output.count(s.store._held([c])[0], "event")
+    confirm(f"Remove all history of {called(c, with_id=True)}, {events}, for good?", yes)
     gone = s.store.clear(c.id)
     if s.json:
         output.emit({"id": c.id, "cleared": gone})

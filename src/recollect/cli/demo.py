@@ -19,7 +19,7 @@ from ..model import Stats
 from ..store import Store
 from . import output, story
 from .session import Session, command
-from .store import PANEL
+from .store import PANEL, talks
 
 HOUR = 3_600_000
 AGENT = "demo-agent"
@@ -161,8 +161,7 @@ def _tell(named: Session, location: str, found: Stats, *, recorded: bool, asked:
         output.line(f"The demo is there already, in {location}. --again records it anew.")
     else:
         output.line(f"Recorded a week of conversations in {location}.")
-    conversations, events = output.count(found.conversations, "conversation"), output.count(found.events, "event")
-    output.show(output.styled(f"{conversations}, {events}", "dim"), "")
+    output.show(output.styled(f"{talks(found)}, {output.count(found.events, 'event')}", "dim"), "")
     page, agent = _has("streamlit"), _has("langgraph")
     tries = [
         (page, ["app"], "look around in the browser"),

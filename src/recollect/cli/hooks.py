@@ -10,6 +10,7 @@ import math
 import os
 import shlex
 import stat
+import subprocess
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -162,9 +163,33 @@ def _install(s: Session, file: Path, where: str, dry_run: bool, yes: bool) -> No
         f"Installed in {file}. A session that is open takes them up when it starts anew.",
     )
     if not s.json:
+        if _is_for_git(file):
+            output.line(
+                f"git does not ignore it. It is for this machine alone: keep it out of commits with a line {_ignored(file)} in "
+                ".git/info/exclude, or in .gitignore for everyone."
+            )
         output.hint(
             f"{s.command('hooks', 'status')} says what is recorded; {s.command('hooks', 'uninstall', claude_code.NAME)} ends it."
         )
+
+
+def _is_for_git(file: Path) -> bool:
+    """Whether the next `git add .` would take it in: it names this machine's Python, and who else works on the project has not
+    agreed to be recorded."""
+    try:
+        asked = subprocess.run(
+            ["git", "-C", str(file.parent), "check-ignore", "-q", file.name],
+            capture_output=True,
+            timeout=5,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False  # no git, so nothing to say
+    return asked.returncode == 1  # 128: there is no repository around it
+
+
+def _ignored(file: Path) -> str:
+    return f"{file.parent.name}/{file.name}"
 
 
 def _uninstall(s: Session, file: Path, dry_run: bool) -> None:
@@ -217,7 +242,7 @@ def _explain(s: Session, where: str, file: Path) -> None:
                      "the whole transcript before it is compacted"),
         ("not recorded", "secrets: they are replaced before anything is written"),
         ("kept in", s.location),
-        ("kept for", f"{days:,} days without activity (setting `retention_days`)" if days else "ever (setting `retention_days`)"),
+        ("kept for", f"{output.count(days, 'day')} without activity (setting `retention_days`)" if days else "ever (setting `retention_days`)"),
         ("handed out", f"with each prompt, at most {hooks.MEMORIES} memories and {hooks.EXCERPTS} excerpts of this project, "
                        f"{hooks.BUDGET} tokens"),
         ("sent anywhere", "nothing leaves this machine"),
@@ -281,7 +306,7 @@ def _status(s: Session) -> None:
         *((str(place["where"]), f"{place['state']} ({place['file']})") for place in places),
         *((part, "paused" if part in off else "on") for part in hooks.PARTS),
         ("store", s.location),
-        ("kept for", f"{days:,} days without activity" if days else "ever"),
+        ("kept for", f"{output.count(days, 'day')} without activity" if days else "ever"),
         ("failures", f"{len(lines):,}, the last: {lines[-1]}" if lines else "none"),
     ]))  # fmt: skip
     if places[0]["events"] and places[1]["events"]:

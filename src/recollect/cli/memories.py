@@ -321,6 +321,9 @@ def consolidate(s: Session, conversation: ConversationId, branch: BranchName = N
     if s.json:
         output.emit(done)
         return
+    if not done.turns:
+        output.line("Nothing was said since the last time.")
+        return
     output.line(
         f"{output.count(done.turns, 'turn')} considered: {done.added:,} added, {done.updated:,} updated, {done.deleted:,} taken"
         f" back, {done.unchanged:,} unchanged, {done.conflicts:,} in conflict, {done.quarantined:,} in quarantine."
@@ -344,7 +347,7 @@ def retain(
         if not s.json:
             _show_plan(plan.expiries)
         confirm(
-            f"Let go of {output.count(len(plan.expiries), 'conversation and memory', 'conversations and memories')}?",
+            f"Let go of {_told(plan.expiries)}?",
             yes,
         )
         plan = s.store.retain()
@@ -356,14 +359,15 @@ def retain(
         return
     if dry_run:
         _show_plan(plan.expiries)
-        output.line(
-            f"{len(plan.expiries):,} would go"
-            + (f", {plan.kept:,} stay because they are pinned." if plan.kept else ".")
-        )
+        output.line(f"{len(plan.expiries):,} would go" + (f", {plan.kept:,} kept by a pin." if plan.kept else "."))
     else:
-        output.line(
-            f"{len(plan.expiries):,} gone" + (f", {plan.kept:,} stay because they are pinned." if plan.kept else ".")
-        )
+        output.line(f"{len(plan.expiries):,} gone" + (f", {plan.kept:,} kept by a pin." if plan.kept else "."))
+
+
+def _told(expiries: Sequence[Expiry]) -> str:
+    talks = sum(e.type == "conversation" for e in expiries)
+    said = [output.count(talks, "conversation")] * bool(talks)
+    return " and ".join([*said, *[output.count(len(expiries) - talks, "memory", "memories")] * (len(expiries) > talks)])
 
 
 def _show_plan(expiries: Sequence[Expiry]) -> None:

@@ -372,7 +372,7 @@ def command(
         def run(ctx: typer.Context, **given: Any) -> None:
             before = ctx.parent.params if ctx.parent else {}
             shared = {k: before.get(k) if (v := given.pop(k)) is None else v for k in ("database", "user", "data_dir")}
-            s = Session(**shared, as_json=given.pop("json"), creates=creates)
+            s = Session(**shared, as_json=given.pop("json") or bool(before.get("json")), creates=creates)
             guarded(s, lambda: fn(s, **given))  # type: ignore[call-arg]
 
         parameters = [context, *own, *_SHARED_PARAMETERS]

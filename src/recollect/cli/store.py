@@ -61,12 +61,17 @@ def overview(s: Session) -> None:
 
 
 def _holds(found: Stats) -> str:
-    bin = f" ({found.deleted_conversations:,} in the bin)" if found.deleted_conversations else ""
-    conversations = output.count(found.conversations, "conversation") + bin
+    conversations = talks(found)
     known = found.memories.get("active", 0)
     waiting = found.memories.get("quarantined", 0)
     memories = output.count(known, "memory", "memories") + (f" ({waiting:,} to be looked at)" if waiting else "")
     return f"{conversations}, {output.count(found.events, 'event')}, {memories}, {output.size(found.bytes)}"
+
+
+def talks(found: Stats) -> str:
+    """How many conversations are listed, and how many are not."""
+    more = found.deleted_conversations
+    return output.count(found.conversations, "conversation") + (f" ({more:,} more in the bin)" if more else "")
 
 
 def _stats(s: Session, by: str | None = None, since: int | None = None) -> Stats:
@@ -157,7 +162,8 @@ def _totals(s: Session, found: Stats, start: int | None) -> None:
 def _memories(found: Stats) -> str:
     """How many there are, and what somebody should look at."""
     health = {name.replace("_", " "): n for name, n in found.memories.items() if n and name != "active"}
-    return f"{found.memories['active']:,} active" + "".join(f", {n:,} {name}" for name, n in health.items())
+    said = [f"{n:,} {name.removesuffix('s') if n == 1 else name}" for name, n in health.items()]  # "1 conflict"
+    return ", ".join([f"{found.memories['active']:,} active", *said])
 
 
 def _version(s: Session) -> int:

@@ -72,9 +72,10 @@ def chat_model(
         package = told[1] if told else _package(name)
         raise Refused(f"The model {name!r} needs {package}, which is not installed here: pip install {package}") from e
     except Exception as e:  # each provider has errors of its own: an unknown name, a key that is missing
-        raise InvalidInput(
-            f"The model {name!r} cannot be used: {(str(e) or type(e).__name__).splitlines()[0][:300]}"
-        ) from e
+        why = (str(e) or type(e).__name__).splitlines()[0][:300]
+        if "infer model provider" in why:  # it goes on with an argument that nobody can give here
+            why = "LangChain knows no such provider. A model is named `provider:model`, for example `ollama:llama3.2`."
+        raise InvalidInput(f"The model {name!r} cannot be used: {why}") from e
     admit(made, settings)
     return made
 

@@ -189,6 +189,7 @@ class MemoryStore(BaseStore):
         for op in asked:
             if not isinstance(op, (GetOp, PutOp, SearchOp, ListNamespacesOp)):
                 raise ValueError(f"Unknown operation type: {type(op)}")
+            _is_labels(op)
             validate_op_namespace(op)
         writes = {(tuple(op.namespace), op.key): op for op in asked if isinstance(op, PutOp)}
         drafts = [self._prepare(op) for op in writes.values()]
@@ -538,6 +539,19 @@ def _semantic(store: Store, model: Embeddings, given: Mapping[str, Any]) -> Any:
 
 def _tokens(field: str) -> Any:
     return "$" if field == "$" else tokenize_path(field)
+
+
+def _is_labels(op: Op) -> None:
+    """A text is a sequence of texts too: LangGraph's checks let `put("memo", ...)` through, as a namespace of four letters."""
+    if isinstance(op, ListNamespacesOp):
+        given: list[Any] = [condition.path for condition in op.match_conditions or ()]
+    else:
+        given = [op.namespace_prefix if isinstance(op, SearchOp) else op.namespace]
+    for one in given:
+        if isinstance(one, str):
+            raise InvalidNamespaceError(
+                "A namespace is a tuple of labels: put a comma behind a single one, as in (name,)."
+            )
 
 
 def _label(label: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -41,10 +42,27 @@ def error_body(code: str, message: str, details: list[dict[str, str]] | None = N
 
 
 def message(error: RecollectError) -> str:
-    """What an error says, with advice that can be followed from here: there is no route that begins an erased session anew."""
-    return str(error).replace(ANEW, ANEW_HERE) if isinstance(error, errors.Erased) else str(error)
+    """What an error says, in this door's words: a conversation is a session, and what the advice names is a route, or a
+    command where there is none."""
+    said = str(error).replace(ANEW, ANEW_HERE) if isinstance(error, errors.Erased) else str(error)
+    # The first one alone: what comes later may be in somebody's id.
+    said = re.sub(r"\b([Cc])onversation (?=['\"])", lambda m: "Session " if m[1] == "C" else "session ", said, count=1)
+    return re.sub(r"`([a-z_]+)\(\)`", _place, said)
 
 
+def _place(verb: re.Match[str]) -> str:
+    route = ROUTES.get(verb[1])
+    return f"`{route}`" if route else f"`recollect {verb[1]}` on the sidecar's machine"
+
+
+ROUTES = {
+    "branches": "GET /memory/branches",
+    "conversations": "GET /memory/conversations",
+    "create": "POST /memory/record",
+    "memories": "GET /memory/memories",
+    "messages": "GET /memory/replay",
+}
+"""Where a client finds what a verb of Python's gives."""
 ANEW = "to begin one of that id anew, say so: `create(id, again=True)`."
 ANEW_HERE = (
     "record under another session_id, or begin it anew on the sidecar's machine: `recollect new --id ID --again`."

@@ -122,7 +122,12 @@ def refused(e: RecollectError) -> Response:
 
 
 def turned_away(e: HTTPException) -> Response:
-    body = error_body(CODES.get(e.status_code, "error"), str(e.detail))
+    said = str(e.detail)
+    if e.status_code == 404:  # Starlette's own: what we do not find has words of its own
+        said = "There is no such route. They begin with /memory/, and GET /openapi.json lists them."
+    elif e.status_code == 405:
+        said = f"This route takes {(e.headers or {}).get('Allow', 'another method')}."
+    body = error_body(CODES.get(e.status_code, "error"), said)
     return Response(body, e.status_code, e.headers, "application/json")
 
 

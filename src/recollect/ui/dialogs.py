@@ -101,7 +101,7 @@ def erase_conversation(c: Conversation) -> None:
     learned = [m for m in store.memories(state=None, limit=1000) if m.provenance.conversation_id == c.id]
     st.markdown(f"Nothing will be left of **{look.label(title)}**:")
     st.markdown(
-        f"- {look.count(c.last_seq, 'event')} on {look.count(len(branches), 'branch') if len(branches) == 1 else f'{len(branches)} branches'}: "
+        f"- {look.count(store._held([c])[0], 'event')} on {look.count(len(branches), 'branch')}: "
         "messages, tools, reasoning, artifacts\n- the states of its graph to travel back to\n- what search knows of it"
     )
     plan = store.erase(conversation=c.id, dry_run=True)

@@ -183,7 +183,7 @@ def since(at: int) -> str:
 def count(n: int, noun: str) -> str:
     if n == 1:
         return f"1 {noun}"
-    return f"{n:,} {noun[:-1]}ies" if noun.endswith("y") else f"{n:,} {noun}s"
+    return f"{n:,} {noun[:-1]}ies" if noun.endswith("y") else f"{n:,} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def size(n: int) -> str:

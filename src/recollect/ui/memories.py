@@ -317,6 +317,10 @@ def _waiting() -> list[Memory]:
     return state.store().memories(state=TO_LOOK_AT, limit=200)
 
 
+def _speaker(role: str | None) -> str:
+    return {None: "somebody else", "user": "you"}.get(role) or f"the {role}"
+
+
 def _review(waiting: list[Memory]) -> None:
     look.quiet(
         "What a tool, a file, the web or the assistant said waits here, and so does what contradicts something you wrote "
@@ -340,9 +344,7 @@ def _review(waiting: list[Memory]) -> None:
                 st.markdown(f":orange-badge[contradicts] {look.plain(against.content)}")
             look.badges(_marks(m))
             look.quiet(
-                " · ".join(
-                    filter(None, [f"said by {m.provenance.role or 'somebody else'}", m.flag, look.ago(m.created_at)])
-                )
+                " · ".join(filter(None, [f"said by {_speaker(m.provenance.role)}", m.flag, look.ago(m.created_at)]))
             )
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.button(

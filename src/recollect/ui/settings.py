@@ -208,7 +208,7 @@ def _retention() -> None:
         ],
         hide_index=True, key="retention-plan",
     )  # fmt: skip
-    look.quiet(f"{look.count(len(plan.expiries), 'thing')} would go; {plan.kept:,} stay because they are pinned.")
+    look.quiet(f"{look.count(len(plan.expiries), 'thing')} would go; {plan.kept:,} kept by a pin.")
     sure = st.checkbox("I have looked at the list", key="retain-sure")
     st.button("Let it go now", key="retain-go", disabled=not sure, on_click=_retain)
 
@@ -313,7 +313,7 @@ def _doctor() -> None:
                 (
                     "events",
                     "ok" if found.ok else "bad",
-                    f"{found.events:,} in {found.conversations:,} conversations",
+                    f"{found.events:,} in {look.count(found.conversations, 'conversation')}",
                     "",
                 )
             ]

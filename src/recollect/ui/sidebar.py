@@ -58,7 +58,8 @@ def _list(listed: list[Conversation], stays: bool) -> None:
         if not listed:
             look.quiet("Nothing here yet. Write a message to begin.")
         heading = ""
-        for c in listed[:most]:
+        # They are listed as they came in; an import brings old ones last, and each heading is to stand once.
+        for c in sorted(listed[:most], key=lambda c: -c.updated_at):
             if (since := look.since(c.updated_at)) != heading:
                 heading = since
                 st.html(f'<div class="rc-day">{heading}</div>')

@@ -27,7 +27,7 @@ def page() -> None:
         st.subheader(look.label(c.title or "Untitled", 70), anchor=False, width="stretch")
         if len(branches) > 1:
             drawing.switcher(c, branches, branch, "timeline")
-    if not c.last_seq:
+    if not c.last_seq or not state.store()._held([c])[0]:
         look.empty("timeline", "Nothing happened here yet", "Write a message on the page Chat.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):

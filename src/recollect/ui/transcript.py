@@ -1,4 +1,4 @@
-"""Events as people read them: chat bubbles, tool calls folded away, what was handed to the model on demand; and the same
+"""Events as people read them: chat bubbles, tool calls folded away, what an answer was made from on demand; and the same
 as files."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from ..errors import NotFound, RecollectError
-from ..model import Branch, Conversation, Event
+from ..model import OFFLINE, Branch, Conversation, Event
 from ..store import Store
 from . import dialogs, look, state, turns
 
@@ -67,11 +67,11 @@ def _message(
             if handed is not None:
                 items = handed.payload.get("items") or []
                 with st.popover(
-                    f"{look.count(len(items), 'source')} used", icon=":material/help:", type="tertiary",
+                    f"{look.count(len(items), 'source')} {'quoted' if e.model == OFFLINE else 'given'}", icon=":material/help:", type="tertiary",
                     key=f"why-{e.seq}", help="Why is this here?", on_change="rerun",
                 ) as box:  # fmt: skip
                     if box.open:
-                        sources(handed.payload)
+                        sources(handed.payload, is_quoted=e.model == OFFLINE)
             chosen = st.menu_button(
                 "Actions", [REMEMBER, UNPIN if pinned else PIN, FORK, TIMELINE], key=f"do-{e.seq}", type="tertiary",
                 icon=":material/more_horiz:",
@@ -136,13 +136,17 @@ def body(e: Event) -> None:
         look.quiet("Nothing more was recorded.")
 
 
-# -- what was handed to the model
+# -- what an answer was made from
 
 
-def sources(payload: Mapping[str, Any]) -> None:
+def sources(payload: Mapping[str, Any], *, is_quoted: bool) -> None:
+    """What was handed to the model; or what the answer quotes, where no model was asked."""
     items = payload.get("items") or []
     st.markdown("**Why is this here?**")
-    look.quiet(f"Handed to the model as evidence with this question: {payload.get('tokens', 0):,} tokens in all.")
+    if is_quoted:
+        look.quiet("The answer quotes this. No model was asked.")
+    else:
+        look.quiet(f"Handed to the model as evidence with this question: {payload.get('tokens', 0):,} tokens in all.")
     held = (
         {m.id: m for m in state.store().memories(state=None, limit=1000)}
         if any(i.get("type") == "memory" for i in items)
@@ -154,9 +158,9 @@ def sources(payload: Mapping[str, Any]) -> None:
         with st.container(border=True, gap="xsmall"):
             text, target = _source(item, held)
             look.snippet(look.short(text, 280))
-            look.quiet(
-                f"{item.get('tokens', 0)} tokens · {item.get('kind', '')} · {item.get('why') or 'it fits the question'}"
-            )
+            cost = "" if is_quoted else f"{item.get('tokens', 0)} tokens"
+            why = item.get("why") or "it fits the question"
+            look.quiet(" · ".join(filter(None, [cost, look.kind(str(item.get("kind", ""))), why])))
             if target is not None and st.button(
                 "Go to its source", key=f"source-{item.get('id')}-{n}", type="tertiary", icon=":material/arrow_outward:"
             ):
@@ -196,8 +200,10 @@ def jump(conversation: str, seq: int | None, branch: str | None) -> None:
 
 def markdown(store: Store, c: Conversation, branch: str | None) -> str:
     """A conversation for reading."""
-    parts = [f"# {c.title or 'Untitled'}", f"*{look.moment(c.created_at)} – {look.moment(c.updated_at)}*"]
-    for e in store.read(c.id, branch=branch):
+    events = store.read(c.id, branch=branch)
+    begun = events[0].created_at if events else c.created_at
+    parts = [f"# {c.title or 'Untitled'}", f"*{look.moment(begun)} – {look.moment(c.updated_at)}*"]
+    for e in events:
         if e.kind == "message":
             parts.append(f"**{(e.agent or e.role or '').title()}** ({look.moment(e.created_at)}):\n\n{e.text}")
         elif e.kind != "event":

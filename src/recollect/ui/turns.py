@@ -1,7 +1,8 @@
 """A turn of the chat: say something, have it answered in the background, and keep what was looked up for it.
 
 What is handed to the model besides the conversation is written down before it is asked, as an event of its own with ids
-and reasons and no content: so it can be shown for ever, and what is erased is erased here as well.
+and reasons and no content: so it can be shown for ever, and what is erased is erased here as well. Where no model is set
+up nothing is handed to one: what is written down is what the answer quotes.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..context import reasons
 from ..errors import RecollectError
-from ..model import Branch, Checkpoint, Context, Conversation, Event
+from ..model import Branch, Checkpoint, Conversation, Event, Hit, Memory
 from ..store import Store
 from . import state
 from .answers import Answer
 
 INJECTED = "context.injected"
-"""The name of the event that says what was handed to a model."""
+"""The name of the event that says what was handed to a model, or quoted where there is none."""
 
 
 def injects(c: Conversation) -> bool:
@@ -75,13 +77,17 @@ def failure(c: Conversation, branch: str) -> str | None:
 
 
 def note(store: Store, c: Conversation, text: str, branch: str) -> None:
-    """Write down what is handed to the model for this turn."""
+    """Write down what this turn's answer is made from."""
     try:
-        made: Context = store.context(text, conversation=c.id, why=True)
+        payload = _handed(store, c, text) if store.settings.chat_model else _quoted(store, c, text, branch)
+        if payload["items"]:
+            store.append(c.id, kind="event", name=INJECTED, branch=branch, payload=payload)
     except RecollectError:
-        return  # the message comes next, and is to be kept whatever cannot be looked up
-    if not made.items:
-        return
+        return  # the message comes next, and is to be kept whatever cannot be looked up; a remark is not worth an answer
+
+
+def _handed(store: Store, c: Conversation, text: str) -> dict[str, Any]:
+    made = store.context(text, conversation=c.id, why=True)
     items = [
         {
             "type": item.hit.type,
@@ -95,10 +101,29 @@ def note(store: Store, c: Conversation, text: str, branch: str) -> None:
         }
         for item in made.items
     ]
-    try:
-        store.append(c.id, kind="event", name=INJECTED, branch=branch, payload={"tokens": made.tokens, "items": items})
-    except RecollectError:
-        return  # a remark is not worth an answer
+    return {"tokens": made.tokens, "items": items}
+
+
+def _quoted(store: Store, c: Conversation, text: str, branch: str) -> dict[str, Any]:
+    from .. import respond
+
+    store._catch_up()  # as the answer does: what was said a moment ago elsewhere is quoted too
+    found = respond.answered(store, text, conversation=c.id, branch=branch)[1]
+    return {"items": [_item(q) for q in found]}
+
+
+def _item(quoted: Memory | Hit) -> dict[str, Any]:
+    if isinstance(quoted, Memory):
+        return {"type": "memory", "kind": quoted.kind, "id": quoted.id, "why": "it is on the list"}
+    return {
+        "type": quoted.type,
+        "kind": quoted.kind,
+        "id": quoted.id,
+        "conversation": quoted.conversation_id,
+        "seqs": [] if quoted.seq is None else [quoted.seq],
+        "branch": quoted.branch,
+        "why": reasons(quoted),
+    }
 
 
 def fork_at(checkpoint: Checkpoint) -> tuple[Mapping[str, Any], str]:
@@ -112,12 +137,17 @@ def fork_at(checkpoint: Checkpoint) -> tuple[Mapping[str, Any], str]:
 
 
 def evidence(events: list[Event]) -> dict[int, Event]:
-    """Message number -> the event that says what was handed to the model for it."""
+    """Message number -> the event that says what its answer was made from."""
     found: dict[int, Event] = {}
     waiting: Event | None = None
+    asked = False
     for e in events:
         if e.kind == "event" and e.name == INJECTED:
-            waiting = e
+            waiting, asked = e, False
+        elif e.kind == "message" and e.role == "user":
+            if asked:  # it was never answered: what was looked up for it is not the next answer's
+                waiting = None
+            asked = True
         elif e.kind == "message" and e.role == "assistant" and waiting is not None:
             found[e.seq] = waiting
             waiting = None

@@ -68,6 +68,10 @@ class ConversationVerbs(Handle):
         name = conversation_id(conversation)
         return self._read(lambda tx: conversations.get(tx, name))
 
+    def _held(self, found: Sequence[Conversation]) -> list[int]:
+        """How many events each of them holds, for a door that lists them."""
+        return self._read(lambda tx: conversations.counts(tx, [c.id for c in found]))
+
     def conversations(
         self,
         *,
