@@ -332,7 +332,7 @@ def graphs(store: recollect.Store) -> None:
     assert list(saver.list({"configurable": {"thread_id": "g", "checkpoint_id": there.id}}, before=there and None))
     saver.get_delta_channel_history(config=thread, channels=["nothing"])
     saver.starting({"configurable": {"thread_id": "g", "branch": "h"}})
-    node = AgentNode(lambda _: "answer", use_graph_chat_history=True, max_messages=1, store=store)
+    node = AgentNode(lambda _: AIMessage("answer"), use_graph_chat_history=True, max_messages=1, store=store)
     for _ in range(2):
         node.invoke({"messages": [HumanMessage("yes")]}, {"configurable": {"thread_id": "chat"}})
     store.checkpoints("g", branch="main", before=there)
