@@ -211,6 +211,61 @@ def test_what_was_deleted_here_does_not_come_back_by_itself(store: recollect.Sto
     assert bring(store, file).added["conversations"] == 1  # named, it is meant
 
 
+@pytest.mark.parametrize("name", ["backup", f"{SESSION} (1)", f"old.{SESSION}", f"{SESSION}.jsonl"])
+def test_a_copy_under_another_name_is_the_same_session(store: recollect.Store, tmp_path: Path, name: str) -> None:
+    t = session()
+    t.write(tmp_path / "copies", name)
+    t.prompt("More?")
+    t.write(tmp_path / "projects")
+    for place in ("copies", "projects", "copies"):
+        bring(store, tmp_path / place)
+        assert [c.id for c in store.conversations()] == [SESSION]
+    assert claude_code.original(store.read(SESSION)) == t.lines
+    store.erase(conversation=SESSION)
+    t.write(tmp_path / "copies", f"{name} again")
+    bring(store, tmp_path / "copies")
+    assert store.conversations() == [], "what was erased does not come back by a copy"
+
+
+def test_a_file_that_goes_away_meanwhile_stops_nothing(
+    store: recollect.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = session().write(tmp_path, "gone")
+    other = Transcript(session=SESSION.replace("95e6", "0000"))
+    other.prompt("Another matter.")
+    other.write(tmp_path)
+    real = Path.is_file
+
+    def is_file(self: Path) -> bool:  # as Claude Code deletes old ones: right after it was looked at
+        was = real(self)
+        if self == gone:
+            gone.unlink(missing_ok=True)
+        return was
+
+    monkeypatch.setattr(Path, "is_file", is_file)
+    assert bring(store, tmp_path).added["conversations"] == 1
+
+
+def test_a_file_of_two_sessions_is_known_by_its_name(store: recollect.Store, tmp_path: Path) -> None:
+    t = session()
+    t.session = SESSION.replace("95e6", "0000")
+    t.prompt("Elsewhere now.")
+    t.write(tmp_path, "joined")
+    bring(store, tmp_path)
+    assert [c.id for c in store.conversations()] == ["joined"]
+
+
+def test_a_copy_that_was_brought_in_under_its_own_name_goes_on_there(store: recollect.Store, tmp_path: Path) -> None:
+    t = session()
+    store.create("backup")
+    t.write(tmp_path, "backup")
+    for _ in range(2):
+        bring(store, tmp_path)
+        assert [c.id for c in store.conversations()] == ["backup"]
+        t.prompt("More?")
+        t.write(tmp_path, "backup")
+
+
 def test_what_was_erased_does_not_come_back_and_stops_nothing(store: recollect.Store, tmp_path: Path) -> None:
     t = session()
     one = t.write(tmp_path)
@@ -218,13 +273,15 @@ def test_what_was_erased_does_not_come_back_and_stops_nothing(store: recollect.S
     store.erase(conversation=SESSION)  # the only one there was: cursors of an empty store count for nothing
     t.prompt("More?")
     t.write(tmp_path)
-    t.write(tmp_path, "other")
+    other = Transcript(session=SESSION.replace("95e6", "0000"))
+    other.prompt("Another matter.")
+    other.write(tmp_path, "other")
     for place in (tmp_path, one):  # `watch` of a folder, and of a file
         found = transfer.bring(store, "claude-code", place, again=False)
         assert found.known["conversations that were deleted here since"] == 1
-        assert [c.id for c in store.conversations()] == ["other"]
+        assert [c.id for c in store.conversations()] == [other.session]
     assert claude_code.save(store, one), "a hook that saves it before it is compacted"
-    assert [c.id for c in store.conversations()] == ["other"]
+    assert [c.id for c in store.conversations()] == [other.session]
     assert bring(store, one).added["conversations"] == 1, "named, it is meant"
 
 

@@ -237,6 +237,14 @@ def test_odd_arguments_of_a_tool_do_not_keep_a_turn_out(open_store: Open) -> Non
     assert len(bot.shown[0]) == 5
 
 
+@pytest.mark.parametrize("answer", ["hello", {"messages": "hello"}])
+def test_a_text_that_an_agent_gives_is_its_own_and_not_the_users(open_store: Open, answer: Any) -> None:
+    store = open_store(user="bot")
+    node = AgentNode(lambda _: answer, use_graph_chat_history=True, store=store, history_key_candidates=["room"])
+    assert isinstance(node.invoke({"messages": [HumanMessage("hi")]})["messages"][0], AIMessage)
+    assert [m.role for m in store.messages(store.conversations()[0])] == ["user", "assistant"]
+
+
 def test_the_newest_messages_are_kept_for_the_agent(anywhere: Any) -> None:
     bot = Bot()
     node = AgentNode(bot, use_graph_chat_history=True, max_messages=4)

@@ -294,7 +294,8 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
         """The agent's answer as an update of the state: of its messages, and of all else, what it was not given."""
         told = said if isinstance(said, Mapping) else {}
         rest = {k: v for k, v in told.items() if k != self._messages and _get(input, k) is None}
-        found = as_messages(said.get(self._messages) if isinstance(said, Mapping) else said)
+        answer = said.get(self._messages) if isinstance(said, Mapping) else said
+        found = [AIMessage(answer)] if isinstance(answer, str) else as_messages(answer)
         given = {m.id for m in shown if m.id}
         if len(found) >= len(shown) and all(map(_is_same, shown, found)):  # all of its state came back
             found = found[len(shown) :]

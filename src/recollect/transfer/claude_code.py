@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,6 +39,8 @@ LOOKED_BACK = 500  # events before the last import among which hooks may have le
 LATER = 1 << 60  # what is in the log comes before what is on its way
 QUIET_SECONDS = 60  # a line that is not complete after that will not be
 SPOKEN = ("p:", "a:")  # how the keys begin of what hooks recorded without knowing its line
+SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+TAIL = 1 << 20  # bytes in which the last line is looked for that names its session
 HEAD = 256  # bytes by which a file is known for the one it was
 
 
@@ -74,8 +77,12 @@ def files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     inner = path / "projects"
-    found = [p for p in (inner if inner.is_dir() else path).rglob("*.jsonl") if p.is_file()]
-    return sorted(found, key=lambda p: (p.name.startswith("agent-"), p.stat().st_mtime_ns, str(p)))
+    found = []
+    for p in (inner if inner.is_dir() else path).rglob("*.jsonl"):
+        with contextlib.suppress(OSError):  # Claude Code deletes old ones at any moment
+            if p.is_file():
+                found.append((p.name.startswith("agent-"), p.stat().st_mtime_ns, str(p), p))
+    return [p for *_, p in sorted(found)]
 
 
 def bring(store: Store, path: Path, *, again: bool | None = None, progress: Progress | None = None) -> Imported:
@@ -90,7 +97,9 @@ def bring(store: Store, path: Path, *, again: bool | None = None, progress: Prog
         )
     found = files(path)
     run = Run(store, progress)
-    run.total = sum(p.stat().st_size for p in found)
+    for file in found:
+        with contextlib.suppress(OSError):
+            run.total += file.stat().st_size
     for file in found:
         try:
             run.file(file, again=named or bool(again), anew=named if again is None else again)
@@ -222,7 +231,7 @@ class Transcript:
         self._run, self._file, self._store, self._anew = run, file, run.store, anew
         first = _first(file)
         is_agent = file.stem.startswith("agent-")
-        self.id = claude_code.conversation_id(str((first.get("sessionId") if is_agent else None) or file.stem))
+        self.id = self._named(first.get("sessionId") or "", is_agent, cursor)
         cwd = first.get("cwd", "")
         self._root = claude_code.workspace(cwd) if cwd.strip() and len(cwd) <= 2_000 else None
         agent = str(first.get("agentId") or file.stem.removeprefix("agent-")) if is_agent else None
@@ -269,6 +278,25 @@ class Transcript:
             given = block.get("input") if isinstance(block, dict) else event.payload.get("input")
             if isinstance(id, str):
                 r.tools[id] = event.tool or "?", given
+
+    def _named(self, session: str, is_agent: bool, cursor: dict[str, Any]) -> str:
+        """The conversation of a file. A session's file is named by its id, an agent's is its session's. Another name is
+        that of a copy ("backup", "<id> (1)"), which is the same session if its first and last lines say so; unless it was
+        brought in under its own name before copies were known."""
+        named = claude_code.conversation_id((session if is_agent else "") or self._file.stem)
+        if cursor:
+            return str(cursor.get("id") or named)
+        if is_agent or SESSION.fullmatch(self._file.stem) or not SESSION.fullmatch(session):
+            return named
+        if _last_session(self._file) != session or was_erased(self._store, named):
+            return named
+        try:
+            self._store.get(named)
+        except ConversationDeleted:
+            return named
+        except NotFound:
+            return session
+        return named
 
     def _load(self) -> None:
         """All that is known of this session: which lines are there, and where."""
@@ -382,7 +410,7 @@ class Transcript:
             r = self._reader
             at = self._where.get(r.base, Where(self._branch, 0))
             self._run.keep(self._file, {
-                "offset": end, "base": r.base, "since": r.since, "at": r.at, "message": r.message, "branch": self._branch,
+                "id": self.id, "offset": end, "base": r.base, "since": r.since, "at": r.at, "message": r.message, "branch": self._branch,
                 "seq": at.seq, "title": self._title[0], "rank": self._title[1],
             })  # fmt: skip
         return self._run.step(self._file, moved)
@@ -557,6 +585,20 @@ def _first(file: Path) -> dict[str, Any]:
             if "sessionId" in found and "cwd" in found:
                 break
     return found
+
+
+def _last_session(file: Path) -> str:
+    """The session that the last lines are of."""
+    with open(file, "rb") as f:
+        size = f.seek(0, os.SEEK_END)
+        f.seek(max(0, size - TAIL))
+        lines = f.read().split(b"\n")
+    for raw in reversed(lines[1 if size > TAIL else 0 :]):
+        with contextlib.suppress(ValueError, RecursionError):
+            line = json.loads(raw)
+            if isinstance(line, dict) and isinstance(line.get("sessionId"), str):
+                return claude_code.safe(line["sessionId"])
+    return ""
 
 
 def _is_foreign(file: Path) -> bool:
