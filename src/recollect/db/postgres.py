@@ -284,6 +284,11 @@ class PostgresTx:
         return sorted(int(row[0]) for row in rows)[:n]
 
 
+ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
+"""A server whose machine or network went away without a word is given up after 25 seconds, not after 15 minutes or two hours,
+as the system would. An address may say otherwise."""
+
+
 class Postgres:
     """See `Database`."""
 
@@ -312,6 +317,7 @@ class Postgres:
                     "options": f"{given.get('options') or ''} {options}".strip(),
                     "connect_timeout": max(2, round(self._wait)),
                     "application_name": given.get("application_name") or "recollect",
+                    **{name: value for name, value in ALIVE.items() if name not in given},
                 },
                 min_size=min(settings.pool_min, settings.pool_max),
                 max_size=settings.pool_max,
