@@ -14,7 +14,8 @@ from console import Run, flat
 
 import recollect
 from recollect import transfer
-from recollect.errors import InvalidInput, NotFound
+from recollect.errors import InvalidInput, NotFound, Unavailable
+from recollect.model import Imported, Problem
 
 
 def test_out_and_in_again(run: Run, trip: str, tmp_path: Path) -> None:
@@ -154,3 +155,29 @@ def test_a_file_is_brought_in_by_the_format_that_knows_it(run: Run, trip: str, t
         store.create("c")
     with pytest.raises(InvalidInput):
         transfer.recognise(tmp_path / "ours.db")  # a store is opened with -d, not imported
+
+
+def test_watching_outlives_a_store_that_is_away_for_a_while(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = Problem("a.jsonl", "cannot be read.", "Look at it.")
+    answers: list[object] = [
+        Unavailable("The server is away."), Unavailable("The server is away."),
+        Imported("claude-code", {}, {}, (bad,)), Imported("claude-code", {"events": 3}, {}, (bad,)),
+        Imported("claude-code", {}, {}, (bad,)), KeyboardInterrupt(),
+    ]  # fmt: skip
+
+    def bring(*_: object, **__: object) -> object:
+        answer = answers.pop(0)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(transfer, "bring", bring)
+    done = run("watch", "claude-code", str(tmp_path), "--every", "0.1")
+    assert answers == []
+    assert flat(done.err).count("The server is away. Trying again every 0.1 seconds.") == 1
+    assert done.out.count("cannot be read") == 2
+    assert "3 events" in done.out
+    answers.append(Unavailable("The server is away."))
+    assert run("watch", "claude-code", str(tmp_path), "--once").code != 0
