@@ -306,6 +306,13 @@ async def test_what_was_taken_back_here_does_not_come_again(alex: recollect.Stor
     assert len(await mine.get_items()) == len(left) + 2, "what was erased stays away"
 
 
+async def test_two_imports_at_once_are_one(alex: recollect.Store, file: Path) -> None:
+    found = await asyncio.gather(*[asyncio.to_thread(importer.bring, alex, file) for _ in range(4)])
+    assert [one.problems for one in found] == [()] * 4
+    assert sum(one.added["conversations"] for one in found) == 2
+    assert [alex.get(name).last_seq for name in ("one", "two")] == [11, 11]
+
+
 async def test_odd_sessions_keep_no_other_out(alex: recollect.Store, tmp_path: Path) -> None:
     names = ("", "a\0b", "last", "x" * 400)
     for name in names:
@@ -331,7 +338,9 @@ async def test_what_cannot_be_taken_is_reported(alex: recollect.Store, file: Pat
     again = importer.bring(alex, file)
     assert (again.added["events"], len(again.problems)) == (0, 3)
     with sqlite3.connect(file) as connection:
-        connection.execute("update agent_messages set message_data = '{\"role\": \"user\", \"content\": \"mended\"}' where id = 2")
+        connection.execute(
+            'update agent_messages set message_data = \'{"role": "user", "content": "mended"}\' where id = 2'
+        )
     connection.close()
     assert importer.bring(alex, file).added["events"] == 1
 

@@ -223,7 +223,13 @@ def test_odd_arguments_of_a_tool_do_not_keep_a_turn_out(open_store: Open) -> Non
 
     def agent(state: dict[str, Any]) -> Any:
         call = {"name": "look\0", "args": odd, "id": "1"}
-        return {"messages": [AIMessage("", tool_calls=[call]), ToolMessage("no\0thing", tool_call_id="1"), AIMessage("There.")]}
+        return {
+            "messages": [
+                AIMessage("", tool_calls=[call]),
+                ToolMessage("no\0thing", tool_call_id="1"),
+                AIMessage("There."),
+            ]
+        }
 
     store = open_store(user="bot")
     node = AgentNode(agent, use_graph_chat_history=True, store=store, history_key_candidates=["room"])

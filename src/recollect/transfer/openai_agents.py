@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from ..claude_code import safe
-from ..errors import ConversationDeleted, InvalidInput, NotFound
+from ..errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
 from ..model import MAIN, Imported, Problem
 from . import erased, was_erased
 from ._files import is_one, opened
@@ -124,7 +124,10 @@ class _Sessions:
                 self._problems.append(erased(name))
                 return None, -1
             about = mark | ({} if name == session else {"session_id": safe(session)})
-            self._store.create(name, metadata=about, origin="import", again=self._again)
+            try:
+                self._store.create(name, metadata=about, origin="import", again=self._again)
+            except AlreadyExists:  # another import, at this moment
+                return self._enter(session, created_at)
             self._added["conversations"] += 1
             return name, -1
         if any(there.metadata.get(what) != said for what, said in mark.items()):
