@@ -64,7 +64,7 @@ def test_a_second_import_adds_nothing(open_store: Open, tmp_path: Path) -> None:
     bring(first, file)
     before = first.read(SESSION)
     again = open_store()
-    for path in (tmp_path, file):  # by its cursor, and read once more because the file itself is named
+    for path in (tmp_path, file):  # found, and named
         found = bring(again, path)
         assert not found.added and found.known
     assert again.read(SESSION) == before
@@ -225,6 +225,50 @@ def test_a_copy_under_another_name_is_the_same_session(store: recollect.Store, t
     t.write(tmp_path / "copies", f"{name} again")
     bring(store, tmp_path / "copies")
     assert store.conversations() == [], "what was erased does not come back by a copy"
+
+
+def test_a_store_that_was_put_back_gets_again_what_it_lost(tmp_path: Path) -> None:
+    def opened() -> recollect.Store:
+        return recollect.open(tmp_path / "chat.db", data_dir=str(tmp_path), background=False, semantic=False)
+
+    t, other = session(), Transcript(session=SESSION.replace("95e6", "0000"))
+    t.write(tmp_path / "projects")
+    with opened() as store:
+        bring(store, tmp_path / "projects")
+        store.backup(tmp_path / "old.db")
+        t.prompt("More?")
+        t.write(tmp_path / "projects")
+        other.prompt("Another matter.")
+        other.write(tmp_path / "projects")
+        bring(store, tmp_path / "projects")
+        held = {c.id: c.last_seq for c in store.conversations()}
+    for end in ("", "-wal", "-shm"):
+        (tmp_path / f"chat.db{end}").unlink(missing_ok=True)
+    (tmp_path / "old.db").rename(tmp_path / "chat.db")
+    with opened() as store:
+        bring(store, tmp_path / "projects")
+        assert {c.id: c.last_seq for c in store.conversations()} == held
+        assert [m.text for m in store.messages(SESSION, limit=1)] == ["More?"]
+        assert bring(store, tmp_path / "projects").added == {}
+
+
+def test_an_event_that_was_deleted_here_does_not_come_back_when_the_file_is_named(
+    store: recollect.Store, tmp_path: Path
+) -> None:
+    t = session()
+    file = t.write(tmp_path)
+    bring(store, file)
+    first = store.messages(SESSION)[0]
+    store.delete_event(SESSION, first.seq)
+    left = store.read(SESSION)
+    for _ in range(2):
+        assert "events" not in bring(store, file).added
+        assert store.read(SESSION) == left
+    t.prompt("More?")
+    t.write(tmp_path)
+    assert bring(store, file).added["events"] == 1
+    transfer.bring(store, "claude-code", file, again=True)
+    assert store.read(SESSION)[-1].text == first.text, "it was asked for"
 
 
 def test_a_file_that_goes_away_meanwhile_stops_nothing(

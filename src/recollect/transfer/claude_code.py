@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..model import Entry, Event, Progress
     from ..store import Store
 
-__all__ = ["ABOUT", "bring", "files", "last_turn", "looks_like", "original", "save", "usual_place"]
+__all__ = ["ABOUT", "bring", "files", "last_turn", "looks_like", "original", "put_back", "save", "usual_place"]
 
 ABOUT = "transcripts of Claude Code, of all projects or of one"
 BATCH_LINES, BATCH_BYTES = 200, 1 << 20
@@ -102,7 +102,7 @@ def bring(store: Store, path: Path, *, again: bool | None = None, progress: Prog
             run.total += file.stat().st_size
     for file in found:
         try:
-            run.file(file, again=named or bool(again), anew=named if again is None else again)
+            run.file(file, again=named or bool(again), anew=named if again is None else again, whole=bool(again))
         except OSError as e:
             run.problem(file, f"cannot be read: {e.strerror or e}.", "It was left out; look at it and import again.")
     return run.report()
@@ -149,7 +149,10 @@ class Run:
         folder = config.data_dir(store.settings)
         place = claude_code.mark(store.location, store.user)
         self._cursors = None if store.location == "memory" else os.path.join(folder, "imports", claude_code.NAME, place)
-        self._is_empty = not store.conversations(limit=1) and not store.conversations(limit=1, deleted=True)
+        newest = [int(c.cursor) for bin in (False, True) for c in store.conversations(limit=1, deleted=bin)]
+        self._newest = max(newest, default=-1)
+        """When something last happened in the store, on its own clock: a cursor from later is of a store that was put back."""
+        self._restored_at = _restored_at(_mark_of(folder, store.location))
 
     def count(self, into: dict[str, int], what: str, n: int = 1) -> None:
         if n:
@@ -173,11 +176,15 @@ class Run:
 
     def load(self, file: Path) -> dict[str, Any]:
         """Where the last import of a file ended; {} if it is to be read from its beginning."""
-        if self._cursors is None or self._is_empty:
+        if self._cursors is None or self._newest < 0:
             return {}
         try:
             with open(self._cursor(file), encoding="utf-8") as f:
+                if os.fstat(f.fileno()).st_mtime_ns <= self._restored_at:
+                    return {}
                 cursor: dict[str, Any] = json.load(f)
+            if cursor.get("tick", 0) > self._newest:
+                return {}
             with open(file, "rb") as data:
                 head = data.read(cursor["head"])
             same = claude_code.mark(head) == cursor["begins"] and os.path.getsize(file) >= cursor["offset"]
@@ -201,14 +208,16 @@ class Run:
 
     # -- one file
 
-    def file(self, file: Path, *, again: bool = False, anew: bool = False) -> None:
+    def file(self, file: Path, *, again: bool = False, anew: bool = False, whole: bool = False) -> None:
+        """One file from its cursor on. `again`: also if its conversation is gone; `anew`: also if it was erased; `whole`: from
+        the beginning, so that also what was deleted from a conversation that is there comes back."""
         cursor = self.load(file)
         size = file.stat().st_size
         if cursor and cursor["offset"] >= size and not again:
             self.count(self.known, "files")
             self.step(file, size)
             return
-        one = Transcript(self, file, cursor, again=again, anew=anew)
+        one = Transcript(self, file, cursor, again=again, anew=anew, whole=whole)
         if one.was_deleted:
             self.count(self.known, "conversations that were deleted here since")
             self.step(file, size)
@@ -220,14 +229,16 @@ class Run:
             self.count(self.known, "conversations that were deleted here since")
             return
         self.count(self.added, "files" if not cursor else "files that went on", int(one.added > 0))
+        self.count(self.known, "files", int(bool(cursor) and not one.added))
 
 
 class Transcript:
     """One file on its way into a conversation."""
 
     def __init__(
-        self, run: Run, file: Path, cursor: dict[str, Any], *, again: bool = False, anew: bool = False
-    ) -> None:
+        self, run: Run, file: Path, cursor: dict[str, Any], *, again: bool = False, anew: bool = False,
+        whole: bool = False,
+    ) -> None:  # fmt: skip
         self._run, self._file, self._store, self._anew = run, file, run.store, anew
         first = _first(file)
         is_agent = file.stem.startswith("agent-")
@@ -262,7 +273,7 @@ class Transcript:
             self._is_new = self._is_loaded = True
             return
         self._branch = here.active_branch
-        if again or not cursor:
+        if whole or not cursor or here.last_seq < cursor["seq"]:
             self._load()
             return
         r = self._reader
@@ -410,7 +421,7 @@ class Transcript:
             r = self._reader
             at = self._where.get(r.base, Where(self._branch, 0))
             self._run.keep(self._file, {
-                "id": self.id, "offset": end, "base": r.base, "since": r.since, "at": r.at, "message": r.message, "branch": self._branch,
+                "id": self.id, "tick": int(self._store.get(self.id).cursor), "offset": end, "base": r.base, "since": r.since, "at": r.at, "message": r.message, "branch": self._branch,
                 "seq": at.seq, "title": self._title[0], "rank": self._title[1],
             })  # fmt: skip
         return self._run.step(self._file, moved)
@@ -572,6 +583,25 @@ class Transcript:
             self._title = kept_as or "", self._new_title[1]
 
 
+def put_back(folder: str, location: str) -> None:
+    """A backup has taken a store's place: what its cursors say was read is no longer in it."""
+    mark = _mark_of(folder, location)
+    if os.path.isdir(os.path.dirname(mark)):
+        with open(mark, "w", encoding="utf-8"):
+            pass
+
+
+def _mark_of(folder: str, location: str) -> str:
+    return os.path.join(folder, "imports", claude_code.NAME, f"{claude_code.mark(location)}.restored")
+
+
+def _restored_at(mark: str) -> int:
+    try:
+        return os.stat(mark).st_mtime_ns
+    except OSError:
+        return 0
+
+
 def _first(file: Path) -> dict[str, Any]:
     """What the first lines say of a session: its id, its folder, its agent."""
     found: dict[str, Any] = {}
@@ -597,7 +627,7 @@ def _last_session(file: Path) -> str:
         with contextlib.suppress(ValueError, RecursionError):
             line = json.loads(raw)
             if isinstance(line, dict) and isinstance(line.get("sessionId"), str):
-                return claude_code.safe(line["sessionId"])
+                return str(claude_code.safe(line["sessionId"]))
     return ""
 
 
