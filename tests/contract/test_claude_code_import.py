@@ -79,6 +79,17 @@ def test_a_file_that_is_no_transcript_is_refused(store: recollect.Store, tmp_pat
     assert store.conversations() == []
 
 
+@pytest.mark.parametrize("content", ['{"id": 1, "name": "a customer"}\n' * 60, "1\n2\n", "", '{"type": 7}\n', "\0\n"])
+def test_files_of_other_programs_in_a_folder_are_left_out(store: recollect.Store, tmp_path: Path, content: str) -> None:
+    """Each became a conversation: the rows that a tool had written, of whatever they were."""
+    place = session().write(tmp_path).with_suffix("") / "tool-results"
+    place.mkdir(parents=True)
+    (place / "rows.jsonl").write_text(content)
+    found = bring(store, tmp_path)
+    assert [c.id for c in store.conversations()] == [SESSION]
+    assert (found.known, found.problems) == ({"files that are no transcripts": 1}, ())
+
+
 def test_only_new_lines_are_read(store: recollect.Store, tmp_path: Path) -> None:
     t = session()
     bring(store, t.write(tmp_path).parents[1])
@@ -459,7 +470,7 @@ def test_wild_lines_are_kept_as_they_are_and_once(
     tmp_path_factory: pytest.TempPathFactory, found: list[Any], garbage: list[bytes]
 ) -> None:
     folder = tmp_path_factory.mktemp("wild")
-    file = folder / "session-1.jsonl"
+    file = folder / f"{SESSION}.jsonl"  # by its name a damaged one is known too
     junk = [g.replace(b"\n", b"").replace(b"\r", b"").strip() for g in garbage]
     raw = [json.dumps(line).encode() for line in found] + [g for g in junk if g]
     file.write_bytes(b"".join(line + b"\n" for line in raw))
@@ -467,7 +478,7 @@ def test_wild_lines_are_kept_as_they_are_and_once(
         transfer.bring(store, "claude-code", folder)  # a file that is named and holds no object at all is refused
         if not raw:
             return
-        events = store.read("session-1", branch="*")
+        events = store.read(SESSION, branch="*")
         kept = [json.dumps(x, sort_keys=True) if not isinstance(x, bytes) else x for x in claude_code.original(events)]
         wanted: list[Any] = []
         for line in raw:
@@ -479,4 +490,4 @@ def test_wild_lines_are_kept_as_they_are_and_once(
             assert one in kept, (one, kept)
         again = transfer.bring(store, "claude-code", folder, again=True)
         assert "events" not in again.added
-        assert store.read("session-1", branch="*") == events
+        assert store.read(SESSION, branch="*") == events

@@ -40,6 +40,7 @@ LATER = 1 << 60  # what is in the log comes before what is on its way
 QUIET_SECONDS = 60  # a line that is not complete after that will not be
 SPOKEN = ("p:", "a:")  # how the keys begin of what hooks recorded without knowing its line
 SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+SAID_OR_NOTED = NOTES | {"user", "assistant"}
 TAIL = 1 << 20  # bytes in which the last line is looked for that names its session
 HEAD = 256  # bytes by which a file is known for the one it was
 
@@ -102,6 +103,9 @@ def bring(store: Store, path: Path, *, again: bool | None = None, progress: Prog
             run.total += file.stat().st_size
     for file in found:
         try:
+            if not named and _is_something_else(file):
+                run.count(run.known, "files that are no transcripts")
+                continue
             run.file(file, again=named or bool(again), anew=named if again is None else again, whole=bool(again))
         except OSError as e:
             run.problem(file, f"cannot be read: {e.strerror or e}.", "It was left out; look at it and import again.")
@@ -641,6 +645,20 @@ def _is_foreign(file: Path) -> bool:
                 if isinstance(json.loads(raw), dict):
                     return False
     return written > 0
+
+
+def _is_something_else(file: Path) -> bool:
+    """Whether a file that was found, not named, is of another program: a tool may leave its rows in the same folders. By
+    Claude Code's own names a damaged transcript is known too."""
+    if SESSION.fullmatch(file.stem) or file.stem.startswith("agent-"):
+        return False
+    with open(file, "rb") as f:
+        for raw in (f.readline(1 << 20) for _ in range(50)):
+            with contextlib.suppress(ValueError, RecursionError):
+                line = json.loads(raw)
+                if isinstance(line, dict) and ("sessionId" in line or str(line.get("type")) in SAID_OR_NOTED):
+                    return False
+    return True
 
 
 def _lines(file: Path, offset: int) -> Iterator[tuple[bytes, int]]:
