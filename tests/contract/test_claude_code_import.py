@@ -301,6 +301,23 @@ def test_a_file_that_goes_away_meanwhile_stops_nothing(
     assert bring(store, tmp_path).added["conversations"] == 1
 
 
+def test_what_lies_in_the_folder_of_a_session_and_names_none_is_of_that_session(
+    store: recollect.Store, tmp_path: Path
+) -> None:
+    sessions = [SESSION, SESSION.replace("95e6", "0000")]
+    for n, id in enumerate(sessions):
+        t = Transcript(session=id, cwd=f"/repo/{n}")
+        t.prompt(f"Begin {n}.")
+        place = t.write(tmp_path / str(n)).with_suffix("") / "workflows" / "w"
+        place.mkdir(parents=True)
+        line = {"type": "started", "key": f"step {n}"}
+        (place / "journal.jsonl").write_text(json.dumps(line) + "\n")
+    bring(store, tmp_path)
+    assert {c.id: c.workspace for c in store.conversations()} == {sessions[0]: "/repo/0", sessions[1]: "/repo/1"}
+    for n, id in enumerate(sessions):
+        assert claude_code.original(store.read(id))[-1] == {"type": "started", "key": f"step {n}"}
+
+
 def test_a_file_of_two_sessions_is_known_by_its_name(store: recollect.Store, tmp_path: Path) -> None:
     t = session()
     t.session = SESSION.replace("95e6", "0000")

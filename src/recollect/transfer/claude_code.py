@@ -82,7 +82,7 @@ def files(path: Path) -> list[Path]:
     for p in (inner if inner.is_dir() else path).rglob("*.jsonl"):
         with contextlib.suppress(OSError):  # Claude Code deletes old ones at any moment
             if p.is_file():
-                found.append((p.name.startswith("agent-"), p.stat().st_mtime_ns, str(p), p))
+                found.append((SESSION.fullmatch(p.stem) is None, p.stat().st_mtime_ns, str(p), p))
     return [p for *_, p in sorted(found)]
 
 
@@ -296,14 +296,17 @@ class Transcript:
 
     def _named(self, session: str, is_agent: bool, cursor: dict[str, Any]) -> str:
         """The conversation of a file. A session's file is named by its id, an agent's is its session's. Another name is
-        that of a copy ("backup", "<id> (1)"), which is the same session if its first and last lines say so; unless it was
-        brought in under its own name before copies were known."""
+        that of a copy ("backup", "<id> (1)"), which is the same session if its first and last lines say so, or of what lies
+        in the session's own folder and names none (a workflow's journal); unless it was brought in under its own name before
+        this was known."""
         named = claude_code.conversation_id((session if is_agent else "") or self._file.stem)
         if cursor:
             return str(cursor.get("id") or named)
+        inside = session
+        session = session or next((p.name for p in self._file.parents if SESSION.fullmatch(p.name)), "")
         if is_agent or SESSION.fullmatch(self._file.stem) or not SESSION.fullmatch(session):
             return named
-        if _last_session(self._file) != session or was_erased(self._store, named):
+        if _last_session(self._file) != inside or was_erased(self._store, named):
             return named
         try:
             self._store.get(named)
