@@ -33,7 +33,8 @@ def watch(
         try:
             if place.exists():
                 found = transfer.bring(s.store, format, place, again=False)
-                if any(found.added.values()) or (found.problems and found.problems != told):
+                is_news = any(found.added.values()) or (found.problems and found.problems != told)
+                if is_news or (once and s.json):  # who asks once is answered
                     output.emit(found, lines=True) if s.json else _report(found)
                 told = found.problems
         except (StoreBusy, DiskFull, Unavailable, OutcomeUnknown) as e:
