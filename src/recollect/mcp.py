@@ -216,7 +216,7 @@ class Door:
         hits = await self._store._run(
             lambda: self._store._store._recalled(
                 question,
-                kinds=kinds,
+                kinds=kinds or None,  # models send an empty list where they mean none
                 tags=tags,
                 workspace=self._workspace,
                 limit=WINDOW,

@@ -4,7 +4,7 @@
     await Runner.run(agent, "Hello", session=session)
 
 An item of the SDK is one event. The item itself stands in the event's payload, so that it comes back as it went in (but for
-secrets, which are replaced before anything is written); its text is the event's text, so that it can be found. What other
+secrets, which are replaced before anything is written, and what no database keeps: NUL, halves of characters, NaN); its text is the event's text, so that it can be found. What other
 doors have said in the same conversation is part of the history too, as plain messages.
 
 A session is on a branch. What it shares with another branch it never deletes: to take back a shared item it forks.
@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .aio import AsyncStore
+from .claude_code import safe
 from .errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
 from .model import MAIN
 from .store import Store
@@ -40,9 +41,10 @@ def entry_of(item: Any) -> Entry:
         if dump is None:
             raise InvalidInput(f"An item of a session is a mapping, not {type(item).__name__}.")
         item = dump(exclude_unset=True)
-    kept = {KEY: dict(item)}
+    item = safe(dict(item))  # a tool may print anything: a NUL in its output is not to end the run
+    kept = {KEY: item}
     kind, role = item.get("type"), item.get("role")
-    if kind in (None, "message") and role in ROLES:
+    if kind in (None, "message") and isinstance(role, str) and role in ROLES:
         return {"kind": "message", "role": ROLES[role], "text": _text(item.get("content")), "payload": kept}
     kind = str(kind or "item")
     if kind == "reasoning":
@@ -65,7 +67,7 @@ def entry_of(item: Any) -> Entry:
 def _text(content: Any) -> str:
     """The words of a content: a text, or parts of which some are."""
     if isinstance(content, str):
-        return content.replace("\0", "")
+        return content
     if isinstance(content, Mapping):
         for name in ("text", "refusal", "transcript", "query", "command", "code"):
             if name in content:

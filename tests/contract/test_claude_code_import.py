@@ -78,7 +78,7 @@ def test_a_second_import_adds_nothing(open_store: Open, tmp_path: Path) -> None:
     bring(first, file)
     before = first.read(SESSION)
     again = open_store()
-    for path in (tmp_path, file):  # by its cursor, and read once more because the file itself is named
+    for path in (tmp_path, file):  # found, and named
         found = bring(again, path)
         assert not found.added and found.known
     assert again.read(SESSION) == before
@@ -91,6 +91,17 @@ def test_a_file_that_is_no_transcript_is_refused(store: recollect.Store, tmp_pat
     with pytest.raises(InvalidInput, match="no transcript"):
         bring(store, tmp_path / "page.md")
     assert store.conversations() == []
+
+
+@pytest.mark.parametrize("content", ['{"id": 1, "name": "a customer"}\n' * 60, "1\n2\n", "", '{"type": 7}\n', "\0\n"])
+def test_files_of_other_programs_in_a_folder_are_left_out(store: recollect.Store, tmp_path: Path, content: str) -> None:
+    """Each became a conversation: the rows that a tool had written, of whatever they were."""
+    place = session().write(tmp_path).with_suffix("") / "tool-results"
+    place.mkdir(parents=True)
+    (place / "rows.jsonl").write_text(content)
+    found = bring(store, tmp_path)
+    assert [c.id for c in store.conversations()] == [SESSION]
+    assert (found.known, found.problems) == ({"files that are no transcripts": 1}, ())
 
 
 def test_only_new_lines_are_read(store: recollect.Store, tmp_path: Path) -> None:
@@ -225,6 +236,122 @@ def test_what_was_deleted_here_does_not_come_back_by_itself(store: recollect.Sto
     assert bring(store, file).added["conversations"] == 1  # named, it is meant
 
 
+@pytest.mark.parametrize("name", ["backup", f"{SESSION} (1)", f"old.{SESSION}", f"{SESSION}.jsonl"])
+def test_a_copy_under_another_name_is_the_same_session(store: recollect.Store, tmp_path: Path, name: str) -> None:
+    t = session()
+    t.write(tmp_path / "copies", name)
+    t.prompt("More?")
+    t.write(tmp_path / "projects")
+    for place in ("copies", "projects", "copies"):
+        bring(store, tmp_path / place)
+        assert [c.id for c in store.conversations()] == [SESSION]
+    assert claude_code.original(store.read(SESSION)) == t.lines
+    store.erase(conversation=SESSION)
+    t.write(tmp_path / "copies", f"{name} again")
+    bring(store, tmp_path / "copies")
+    assert store.conversations() == [], "what was erased does not come back by a copy"
+
+
+def test_a_store_that_was_put_back_gets_again_what_it_lost(tmp_path: Path) -> None:
+    def opened() -> recollect.Store:
+        return recollect.open(tmp_path / "chat.db", data_dir=str(tmp_path), background=False, semantic=False)
+
+    t, other = session(), Transcript(session=SESSION.replace("95e6", "0000"))
+    t.write(tmp_path / "projects")
+    with opened() as store:
+        bring(store, tmp_path / "projects")
+        store.backup(tmp_path / "old.db")
+        t.prompt("More?")
+        t.write(tmp_path / "projects")
+        other.prompt("Another matter.")
+        other.write(tmp_path / "projects")
+        bring(store, tmp_path / "projects")
+        held = {c.id: c.last_seq for c in store.conversations()}
+    for end in ("", "-wal", "-shm"):
+        (tmp_path / f"chat.db{end}").unlink(missing_ok=True)
+    (tmp_path / "old.db").rename(tmp_path / "chat.db")
+    with opened() as store:
+        bring(store, tmp_path / "projects")
+        assert {c.id: c.last_seq for c in store.conversations()} == held
+        assert [m.text for m in store.messages(SESSION, limit=1)] == ["More?"]
+        assert bring(store, tmp_path / "projects").added == {}
+
+
+def test_an_event_that_was_deleted_here_does_not_come_back_when_the_file_is_named(
+    store: recollect.Store, tmp_path: Path
+) -> None:
+    t = session()
+    file = t.write(tmp_path)
+    bring(store, file)
+    first = store.messages(SESSION)[0]
+    store.delete_event(SESSION, first.seq)
+    left = store.read(SESSION)
+    for _ in range(2):
+        assert "events" not in bring(store, file).added
+        assert store.read(SESSION) == left
+    t.prompt("More?")
+    t.write(tmp_path)
+    assert bring(store, file).added["events"] == 1
+    transfer.bring(store, "claude-code", file, again=True)
+    assert store.read(SESSION)[-1].text == first.text, "it was asked for"
+
+
+def test_a_file_that_goes_away_meanwhile_stops_nothing(
+    store: recollect.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = session().write(tmp_path, "gone")
+    other = Transcript(session=SESSION.replace("95e6", "0000"))
+    other.prompt("Another matter.")
+    other.write(tmp_path)
+    real = Path.is_file
+
+    def is_file(self: Path) -> bool:  # as Claude Code deletes old ones: right after it was looked at
+        was = real(self)
+        if self == gone:
+            gone.unlink(missing_ok=True)
+        return was
+
+    monkeypatch.setattr(Path, "is_file", is_file)
+    assert bring(store, tmp_path).added["conversations"] == 1
+
+
+def test_what_lies_in_the_folder_of_a_session_and_names_none_is_of_that_session(
+    store: recollect.Store, tmp_path: Path
+) -> None:
+    sessions = [SESSION, SESSION.replace("95e6", "0000")]
+    for n, id in enumerate(sessions):
+        t = Transcript(session=id, cwd=f"/repo/{n}")
+        t.prompt(f"Begin {n}.")
+        place = t.write(tmp_path / str(n)).with_suffix("") / "workflows" / "w"
+        place.mkdir(parents=True)
+        line = {"type": "started", "key": f"step {n}"}
+        (place / "journal.jsonl").write_text(json.dumps(line) + "\n")
+    bring(store, tmp_path)
+    assert {c.id: c.workspace for c in store.conversations()} == {sessions[0]: "/repo/0", sessions[1]: "/repo/1"}
+    for n, id in enumerate(sessions):
+        assert claude_code.original(store.read(id))[-1] == {"type": "started", "key": f"step {n}"}
+
+
+def test_a_file_of_two_sessions_is_known_by_its_name(store: recollect.Store, tmp_path: Path) -> None:
+    t = session()
+    t.session = SESSION.replace("95e6", "0000")
+    t.prompt("Elsewhere now.")
+    t.write(tmp_path, "joined")
+    bring(store, tmp_path)
+    assert [c.id for c in store.conversations()] == ["joined"]
+
+
+def test_a_copy_that_was_brought_in_under_its_own_name_goes_on_there(store: recollect.Store, tmp_path: Path) -> None:
+    t = session()
+    store.create("backup")
+    t.write(tmp_path, "backup")
+    for _ in range(2):
+        bring(store, tmp_path)
+        assert [c.id for c in store.conversations()] == ["backup"]
+        t.prompt("More?")
+        t.write(tmp_path, "backup")
+
+
 def test_what_was_erased_does_not_come_back_and_stops_nothing(store: recollect.Store, tmp_path: Path) -> None:
     t = session()
     one = t.write(tmp_path)
@@ -232,13 +359,15 @@ def test_what_was_erased_does_not_come_back_and_stops_nothing(store: recollect.S
     store.erase(conversation=SESSION)  # the only one there was: cursors of an empty store count for nothing
     t.prompt("More?")
     t.write(tmp_path)
-    t.write(tmp_path, "other")
+    other = Transcript(session=SESSION.replace("95e6", "0000"))
+    other.prompt("Another matter.")
+    other.write(tmp_path, "other")
     for place in (tmp_path, one):  # `watch` of a folder, and of a file
         found = transfer.bring(store, "claude-code", place, again=False)
         assert found.known["conversations that were deleted here since"] == 1
-        assert [c.id for c in store.conversations()] == ["other"]
+        assert [c.id for c in store.conversations()] == [other.session]
     assert claude_code.save(store, one), "a hook that saves it before it is compacted"
-    assert [c.id for c in store.conversations()] == ["other"]
+    assert [c.id for c in store.conversations()] == [other.session]
     assert bring(store, one).added["conversations"] == 1, "named, it is meant"
 
 
@@ -372,7 +501,7 @@ def test_wild_lines_are_kept_as_they_are_and_once(
     tmp_path_factory: pytest.TempPathFactory, found: list[Any], garbage: list[bytes]
 ) -> None:
     folder = tmp_path_factory.mktemp("wild")
-    file = folder / "session-1.jsonl"
+    file = folder / f"{SESSION}.jsonl"  # by its name a damaged one is known too
     junk = [g.replace(b"\n", b"").replace(b"\r", b"").strip() for g in garbage]
     raw = [json.dumps(line).encode() for line in found] + [g for g in junk if g]
     file.write_bytes(b"".join(line + b"\n" for line in raw))
@@ -380,7 +509,7 @@ def test_wild_lines_are_kept_as_they_are_and_once(
         transfer.bring(store, "claude-code", folder)  # a file that is named and holds no object at all is refused
         if not raw:
             return
-        events = store.read("session-1", branch="*")
+        events = store.read(SESSION, branch="*")
         kept = [json.dumps(x, sort_keys=True) if not isinstance(x, bytes) else x for x in claude_code.original(events)]
         wanted: list[Any] = []
         for line in raw:
@@ -392,4 +521,4 @@ def test_wild_lines_are_kept_as_they_are_and_once(
             assert one in kept, (one, kept)
         again = transfer.bring(store, "claude-code", folder, again=True)
         assert "events" not in again.added
-        assert store.read("session-1", branch="*") == events
+        assert store.read(SESSION, branch="*") == events

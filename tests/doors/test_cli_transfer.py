@@ -14,7 +14,9 @@ from console import Run, flat
 
 import recollect
 from recollect import transfer
-from recollect.errors import InvalidInput, NotFound
+from recollect.errors import InvalidInput, NotFound, Unavailable
+from recollect.model import Imported, Problem
+from transcripts import SESSION, Transcript, session
 
 
 def test_out_and_in_again(run: Run, trip: str, tmp_path: Path) -> None:
@@ -154,3 +156,46 @@ def test_a_file_is_brought_in_by_the_format_that_knows_it(run: Run, trip: str, t
         store.create("c")
     with pytest.raises(InvalidInput):
         transfer.recognise(tmp_path / "ours.db")  # a store is opened with -d, not imported
+
+
+def test_watching_outlives_a_store_that_is_away_for_a_while(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = Problem("a.jsonl", "cannot be read.", "Look at it.")
+    answers: list[object] = [
+        Unavailable("The server is away."), Unavailable("The server is away."),
+        Imported("claude-code", {}, {}, (bad,)), Imported("claude-code", {"events": 3}, {}, (bad,)),
+        Imported("claude-code", {}, {}, (bad,)), KeyboardInterrupt(),
+    ]  # fmt: skip
+
+    def bring(*_: object, **__: object) -> object:
+        answer = answers.pop(0)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(transfer, "bring", bring)
+    done = run("watch", "claude-code", str(tmp_path), "--every", "0.1")
+    assert answers == []
+    assert flat(done.err).count("The server is away. Trying again every 0.1 seconds.") == 1
+    assert done.out.count("cannot be read") == 2
+    assert "3 events" in done.out
+    answers.append(Unavailable("The server is away."))
+    assert run("watch", "claude-code", str(tmp_path), "--once").code != 0
+
+
+def test_what_a_restored_backup_lacks_is_imported_again(run: Run, tmp_path: Path, own_store: Path) -> None:
+    t = session()
+    t.write(tmp_path / "projects")
+    run("import", "claude-code", str(tmp_path / "projects"))
+    assert run("backup", str(tmp_path / "old.db")).code == 0
+    other = Transcript(session=SESSION.replace("95e6", "0000"))
+    other.prompt("Another matter.")
+    other.write(tmp_path / "projects")
+    assert run("import", "claude-code", str(tmp_path / "projects"), "--json").json["added"]["conversations"] == 1
+    assert run("restore", str(tmp_path / "old.db"), "--yes").code == 0
+    for n in range(30):
+        run("new", f"Since then {n}")  # the store has gone on since: nothing about it shows that it was put back
+    found = run("import", "claude-code", str(tmp_path / "projects"), "--json").json
+    assert (found["added"]["conversations"], found["added"]["events"]) == (1, 1)
+    assert run("import", "claude-code", str(tmp_path / "projects"), "--json").json["added"] == {}

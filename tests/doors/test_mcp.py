@@ -185,6 +185,8 @@ async def test_a_memory_says_where_it_came_from(client: Client) -> None:
     assert memory["content"] == "Prefers dark mode"
     assert memory["from"] == {"conversation_id": "boat", "seqs": [1], "role": "user", "by": "hand"}
     assert (await ask(client, "recall", question="dark mode?", kinds=["todo"]))["memories"] == []
+    every = await ask(client, "recall", question="dark mode?", kinds=[], tags=[])  # as models say that nothing is meant
+    assert memory["id"] in [m["id"] for m in every["memories"]]
 
 
 async def test_a_context_is_fenced_evidence_within_its_budget(client: Client) -> None:

@@ -137,6 +137,20 @@ async def test_no_item_is_lost_whatever_it_is(alex: recollect.Store) -> None:
     assert len(await session.get_items()) == len(ITEMS)
 
 
+async def test_what_no_database_keeps_does_not_end_a_run(alex: recollect.Store) -> None:
+    odd: list[Any] = [
+        {"role": ["user"], "content": "a list"},
+        {"type": "function_call_output", "call_id": "1", "output": "\x7fELF\0\0 and \ud83d"},
+        {"role": "user", "content": "a number", "n": float("nan"), "k\0": {7: "\0"}},
+    ]
+    session = Session("talk", alex)
+    await session.add_items(odd)
+    assert [e.text for e in alex.read("talk")] == ["a list", "\x7fELF\ufffd\ufffd and ?", "a number"]
+    found: list[Any] = await session.get_items()
+    assert found[1] == {**odd[1], "output": "\x7fELF\ufffd\ufffd and ?"}
+    assert found[2] == {"role": "user", "content": "a number", "n": "nan", "k\ufffd": {"7": "\ufffd"}}
+
+
 async def test_the_newest_of_many_are_found_behind_other_events(alex: recollect.Store) -> None:
     session = Session("talk", alex)
     await session.add_items([user(f"item {i}") for i in range(5)])
@@ -272,6 +286,45 @@ async def test_its_sessions_are_brought_in_whole(alex: recollect.Store, file: Pa
     assert importer.bring(alex, file).added == {"conversations": 0, "events": 0}
 
 
+async def test_what_was_taken_back_here_does_not_come_again(alex: recollect.Store, file: Path) -> None:
+    importer.bring(alex, file)
+    mine = Session("one", alex)
+    await mine.pop_item()
+    alex.delete_event("one", 2)
+    alex.erase(source=alex.read("one")[1].id)
+    alex.clear("two")
+    left = await mine.get_items()
+    assert importer.bring(alex, file).added == {"conversations": 0, "events": 0}
+    stock = SQLiteSession("two", file)
+    await stock.add_items([user("since then")])
+    stock.close()
+    assert importer.bring(alex, file).added == {"conversations": 0, "events": 1}
+    assert await mine.get_items() == left
+    assert said(await Session("two", alex).get_items()) == ["since then"]
+    alex.annotate("one", {importer.LAST: None})  # as an import leaves it that was interrupted
+    importer.bring(alex, file)
+    assert len(await mine.get_items()) == len(left) + 2, "what was erased stays away"
+
+
+async def test_two_imports_at_once_are_one(alex: recollect.Store, file: Path) -> None:
+    found = await asyncio.gather(*[asyncio.to_thread(importer.bring, alex, file) for _ in range(4)])
+    assert [one.problems for one in found] == [()] * 4
+    assert sum(one.added["conversations"] for one in found) == 2
+    assert [alex.get(name).last_seq for name in ("one", "two")] == [11, 11]
+
+
+async def test_odd_sessions_keep_no_other_out(alex: recollect.Store, tmp_path: Path) -> None:
+    names = ("", "a\0b", "last", "x" * 400)
+    for name in names:
+        session = SQLiteSession(name, tmp_path / "odd.db")
+        await session.add_items([user("nul\0, half \ud83d")])
+        session.close()
+    found = importer.bring(alex, tmp_path / "odd.db")
+    assert (found.added, found.problems) == ({"conversations": 4, "events": 4}, ())
+    assert importer.bring(alex, tmp_path / "odd.db").added == {"conversations": 0, "events": 0}
+    assert {c.metadata.get("session_id") for c in alex.conversations()} == {"", "a\ufffdb", None, "x" * 400}
+
+
 async def test_what_cannot_be_taken_is_reported(alex: recollect.Store, file: Path) -> None:
     with sqlite3.connect(file) as connection:
         connection.execute("update agent_messages set message_data = '{broken' where id = 2")
@@ -282,6 +335,14 @@ async def test_what_cannot_be_taken_is_reported(alex: recollect.Store, file: Pat
     assert [p.where for p in found.problems] == ["row 2 of agent_messages", "row 3 of agent_messages", "session two"]
     assert found.added == {"conversations": 1, "events": 9}
     assert [e.text for e in alex.read("two")] == ["mine"]
+    again = importer.bring(alex, file)
+    assert (again.added["events"], len(again.problems)) == (0, 3)
+    with sqlite3.connect(file) as connection:
+        connection.execute(
+            'update agent_messages set message_data = \'{"role": "user", "content": "mended"}\' where id = 2'
+        )
+    connection.close()
+    assert importer.bring(alex, file).added["events"] == 1
 
 
 def test_other_files_are_refused(alex: recollect.Store, tmp_path: Path) -> None:

@@ -433,3 +433,18 @@ def wait_for_a_blocked_one(admin: str, database: str) -> None:
                 return
             assert time.monotonic() < end, "our append never waited"
             time.sleep(0.005)
+
+
+def test_a_server_that_is_silent_is_given_up(postgres_url: str) -> None:
+    """No test can take the network away; that the system is told to notice it can be seen."""
+
+    def asked(url: str) -> dict[str, str]:
+        with recollect.open(url, user="alex") as store, store._db._pool.connection() as connection:  # type: ignore[attr-defined]
+            found: dict[str, str] = connection.info.get_parameters()
+            return found
+
+    waits = asked(postgres_url)
+    assert int(waits["tcp_user_timeout"]) <= 30_000
+    assert int(waits["keepalives_idle"]) + int(waits["keepalives_interval"]) * int(waits["keepalives_count"]) <= 30
+    own = f"{postgres_url}{'&' if '?' in postgres_url else '?'}tcp_user_timeout=7000"
+    assert asked(own)["tcp_user_timeout"] == "7000"

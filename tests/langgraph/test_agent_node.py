@@ -176,6 +176,81 @@ def test_three_identical_turns_are_stored_three_times(anywhere: Any) -> None:
     assert bot.shown[3].count("human: ping") == 4
 
 
+@pytest.mark.parametrize("most", [0, 1, 2, 30])
+def test_the_same_words_without_an_id_in_one_thread_are_as_many_turns(anywhere: Any, most: int) -> None:
+    bot = Bot()
+    node = AgentNode(bot, use_graph_chat_history=True, max_messages=most, store=anywhere)
+    config: Any = {"configurable": {"thread_id": "a chat that has one thread and no checkpointer"}}
+    said = ["yes", "no", "yes", "yes", "and?", "yes"]
+    for text in said:
+        node.invoke({"messages": [{"role": "user", "content": text}]}, config)
+    assert [shown[-1] for shown in bot.shown] == [f"human: {text}" for text in said]
+    assert node.metrics()["write_errors"] == 0
+    all_of_it = AgentNode(bot, use_graph_chat_history=True, store=anywhere)
+    all_of_it.invoke({"messages": [{"role": "user", "content": "end"}]}, config)
+    assert bot.shown[-1][::2] == [f"human: {text}" for text in [*said, "end"]]
+
+
+def test_a_turn_that_is_tried_again_is_one_turn(anywhere: Any) -> None:
+    def fails(state: dict[str, Any]) -> Any:
+        raise ConnectionError
+
+    bot = Bot()
+    config: Any = {"configurable": {"thread_id": "t"}}
+    for agent in (bot, fails, fails, bot):
+        node = AgentNode(agent, use_graph_chat_history=True, store=anywhere)
+        try:
+            node.invoke({"messages": [{"role": "user", "content": "yes"}]}, config)
+        except ConnectionError:
+            pass
+    assert bot.shown[1] == ["human: yes", "ai: answer 1", "human: yes"]
+
+
+class Hostile(dict[str, Any]):
+    def get(self, *_: Any) -> Any:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("results", [{"telegram_events_parser": {"chat_id": 10**5000}}, Hostile()])
+def test_what_earlier_nodes_left_never_stops_a_run(open_store: Open, results: Any) -> None:
+    node = AgentNode(Bot(), use_graph_chat_history=True, store=open_store(user="bot"))
+    assert node.invoke({"messages": [HumanMessage("hello")], "results": results})["messages"][0].text == "answer 1"
+    assert node.metrics()["key_failures"] == 1
+
+
+def test_odd_arguments_of_a_tool_do_not_keep_a_turn_out(open_store: Open) -> None:
+    odd = {"n": float("nan"), "text": "a\0b", "half": "\ud83d", "k\0": [{"x": float("inf")}]}
+
+    def agent(state: dict[str, Any]) -> Any:
+        call = {"name": "look\0", "args": odd, "id": "1"}
+        return {
+            "messages": [
+                AIMessage("", tool_calls=[call]),
+                ToolMessage("no\0thing", tool_call_id="1"),
+                AIMessage("There."),
+            ]
+        }
+
+    store = open_store(user="bot")
+    node = AgentNode(agent, use_graph_chat_history=True, store=store, history_key_candidates=["room"])
+    node.invoke({"messages": [HumanMessage("hello", name="k\0")]})
+    assert node.metrics()["write_errors"] == 0
+    assert [e.text for e in store.read(store.conversations()[0])] == ["hello", "", "no\ufffdthing", "There."]
+    bot = Bot()
+    AgentNode(bot, use_graph_chat_history=True, store=store, history_key_candidates=["room"]).invoke(
+        {"messages": [HumanMessage("and?")]}
+    )
+    assert len(bot.shown[0]) == 5
+
+
+@pytest.mark.parametrize("answer", ["hello", {"messages": "hello"}])
+def test_a_text_that_an_agent_gives_is_its_own_and_not_the_users(open_store: Open, answer: Any) -> None:
+    store = open_store(user="bot")
+    node = AgentNode(lambda _: answer, use_graph_chat_history=True, store=store, history_key_candidates=["room"])
+    assert isinstance(node.invoke({"messages": [HumanMessage("hi")]})["messages"][0], AIMessage)
+    assert [m.role for m in store.messages(store.conversations()[0])] == ["user", "assistant"]
+
+
 def test_the_newest_messages_are_kept_for_the_agent(anywhere: Any) -> None:
     bot = Bot()
     node = AgentNode(bot, use_graph_chat_history=True, max_messages=4)

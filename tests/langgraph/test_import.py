@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
-from recollect.errors import Damaged, InvalidInput, NotFound
+from recollect.errors import InvalidInput, NotFound
 from recollect.langgraph import Saver
 from recollect.transfer.langgraph import import_langgraph
 
@@ -129,9 +129,48 @@ def test_other_files_are_refused(saver: Saver, tmp_path: Path, file: Path) -> No
     (tmp_path / "text").write_text("hello " * 1000)
     with pytest.raises(InvalidInput):
         import_langgraph(saver.store, tmp_path / "text")
-    apsw.Connection(str(file)).execute("update checkpoints set checkpoint = x'c1' where thread_id = 'a'").fetchall()
-    with pytest.raises(Damaged):
-        import_langgraph(saver.store, file)
+
+
+def test_one_thread_that_cannot_come_in_keeps_no_other_out(saver: Saver, file: Path) -> None:
+    other = apsw.Connection(str(file))
+    for table in ("checkpoints", "writes"):
+        for name in ("", "x" * 400, "a\0b"):
+            other.execute(
+                f"create temp table one as select * from {table} where thread_id = 'b';"
+                f"update one set thread_id = ?; insert into {table} select * from one; drop table one",
+                (name,),
+            ).fetchall()
+    other.execute("update checkpoints set checkpoint = x'c1' where thread_id = 'a'").fetchall()
+    saver.store.create("c")
+    saver.store.delete("c")
+    found = import_langgraph(saver.store, file)
+    assert [c.id for c in saver.store.conversations()] == ["b"]
+    assert asking(saver).invoke(Command(resume="yes"), thread("b"))["messages"][-1].content == "you said yes"
+    assert len(found.problems) == 5
+    said = " ".join(p.where + p.what for p in found.problems)
+    assert all(word in said for word in ("checkpoint 1", "in the bin", "400 characters", "U+0000"))
+
+
+def test_what_was_written_since_a_checkpoint_is_brought_in_after_an_interruption(
+    saver: Saver, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    for thread_id in ("a", "b", "c"):  # each of them is ended right after its first checkpoint that has writes
+        apsw.Connection(str(file)).execute(
+            "create table if not exists later as select * from checkpoints;"
+            " delete from checkpoints; insert into checkpoints select * from later where thread_id <= ?",
+            (thread_id,),
+        ).fetchall()
+        with monkeypatch.context() as m, pytest.raises(KeyboardInterrupt):
+            m.setattr(Saver, "_keep", killed)
+            import_langgraph(saver.store, file)
+    import_langgraph(saver.store, file)
+    wanted = int(apsw.Connection(str(file)).execute("select count(*) from writes").fetchall()[0][0])
+    assert sum(len(t.pending_writes or ()) for t in saver.list(None)) == wanted
+    assert asking(saver).invoke(Command(resume="yes"), thread("b"))["messages"][-1].content == "you said yes"
+    assert import_langgraph(saver.store, file).writes == 0
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])

@@ -311,7 +311,7 @@ def graphs(store: recollect.Store) -> None:
     from langchain_core.messages import AIMessage, HumanMessage
     from langgraph.graph import START, MessagesState, StateGraph
 
-    from recollect.langgraph import Saver, fork, resume
+    from recollect.langgraph import AgentNode, Saver, fork, resume
 
     saver = Saver(store)
     builder = StateGraph(MessagesState)
@@ -332,6 +332,9 @@ def graphs(store: recollect.Store) -> None:
     assert list(saver.list({"configurable": {"thread_id": "g", "checkpoint_id": there.id}}, before=there and None))
     saver.get_delta_channel_history(config=thread, channels=["nothing"])
     saver.starting({"configurable": {"thread_id": "g", "branch": "h"}})
+    node = AgentNode(lambda _: AIMessage("answer"), use_graph_chat_history=True, max_messages=1, store=store)
+    for _ in range(2):
+        node.invoke({"messages": [HumanMessage("yes")]}, {"configurable": {"thread_id": "chat"}})
     store.checkpoints("g", branch="main", before=there)
     assert store.verify().ok
     open_gate = recollect.Store(store._db, "alex", store.settings.but(redact=False), None, store._worker)

@@ -147,6 +147,10 @@ def put_back(s: Session, path: Path, yes: bool) -> None:
     _ask(path, there, altered, where, now, yes)
     with output.progress("copying", shown=not s.json) as bar:
         aside = copies.restore(path, where, bar, key)
+    from ..config import data_dir
+    from ..transfer import claude_code
+
+    claude_code.put_back(data_dir(s.settings), str(where))
     undo = s.command("restore", str(aside)) if aside is not None and now is not None else None
     if s.json:
         output.emit({"location": str(where), "backup": str(path), "events": there.events, "aside": aside, "undo": undo})

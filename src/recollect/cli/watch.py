@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from .. import transfer
+from ..errors import DiskFull, OutcomeUnknown, StoreBusy, Unavailable
 from . import output
 from .session import Session, command
 from .store import PANEL
@@ -27,11 +28,22 @@ def watch(
         output.line(
             f"Looking once into {place} for {format}." if once else f"Watching {place} for {format}; Ctrl-C ends it."
         )
+    told: tuple[object, ...] = ()
     while True:
-        if place.exists():
-            found = transfer.bring(s.store, format, place, again=False)
-            if found.added.get("events"):
-                output.emit(found, lines=True) if s.json else _report(found)
+        try:
+            if place.exists():
+                found = transfer.bring(s.store, format, place, again=False)
+                is_news = any(found.added.values()) or (found.problems and found.problems != told)
+                if is_news or (once and s.json):  # who asks once is answered
+                    output.emit(found, lines=True) if s.json else _report(found)
+                told = found.problems
+        except (StoreBusy, DiskFull, Unavailable, OutcomeUnknown) as e:
+            # It passes, and nothing is lost: what was not written is read again. To end would lose what comes meanwhile.
+            if once:
+                raise
+            if told != (str(e),):
+                output.warn(f"{e} Trying again every {every:g} seconds.")
+            told = (str(e),)
         if once:
             return
         time.sleep(every)

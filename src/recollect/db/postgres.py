@@ -62,6 +62,11 @@ _PLANNED_ONCE = b", set_config('plan_cache_mode', 'force_generic_plan', true)"
 """Else a server plans a statement five times anew, on each connection, before it keeps a plan: twice what it takes to run it."""
 
 
+ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
+"""A server whose machine or network went away without a word is given up after 25 seconds, not after 15 minutes or two hours,
+as the system would. An address may say otherwise."""
+
+
 class Postgres:
     """See `Database`."""
 
@@ -90,6 +95,7 @@ class Postgres:
                     "options": f"{given.get('options') or ''} {options}".strip(),
                     "connect_timeout": max(2, round(self._wait)),
                     "application_name": given.get("application_name") or "recollect",
+                    **{name: value for name, value in ALIVE.items() if name not in given},
                 },
                 min_size=min(settings.pool_min, settings.pool_max),
                 max_size=settings.pool_max,

@@ -161,16 +161,20 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
     # -- before the agent
 
     def _before(self, input: Any, config: RunnableConfig) -> _Turn:
-        current = self._identified(self._current(input), config)
+        given = self._current(input)
+        current = self._identified(given, config)
         history, key = self._history(input, config)
         resets = bool(current) and self._is_reset(current[-1])
         if not resets:  # what stands before a reset is not to be looked at, though the checkpointer holds it
             current = current[max((i + 1 for i, m in enumerate(current) if self._is_reset(m)), default=0) :]
-        new = current[-1:] if resets else [m for m in current if not isinstance(m, SystemMessage)]
         tail = Tail([])
+        if history is not None and not resets:
+            tail = self._read(history, key)
+            if current and not given[-1].id:
+                current = [*current[:-1], self._told_apart(current[-1], history, tail, key)]
+        new = current[-1:] if resets else [m for m in current if not isinstance(m, SystemMessage)]
         if history is not None:
             self._count(keyed_runs=1)
-            tail = self._read(history, key) if not resets else tail
             known = {m.id for m in tail.messages}
             new = [m for m in new if m.id not in known]
             self._write(
@@ -187,7 +191,11 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
         }  # fmt: skip
 
     def _history(self, input: Any, config: RunnableConfig) -> tuple[History | None, str]:
-        found = keys.resolve(self._sources(input, config), self._candidates, self._template)
+        try:
+            found = keys.resolve(self._sources(input, config), self._candidates, self._template)
+        except Exception as e:  # what earlier nodes left may be anything, and read like anything
+            logger.warning("history: no key (%s)", type(e).__name__, extra=_about("no_key", error=type(e).__name__))
+            found = None
         where = self._store if self._store is not None else _graph_store()
         if found is None or where is None:
             self._count(key_failures=found is None)
@@ -223,6 +231,23 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
                 m = m.model_copy(update={"id": id})
             made.append(m)
         return made
+
+    def _told_apart(self, last: BaseMessage, history: History, tail: Tail, key: str) -> BaseMessage:
+        """Where nothing is carried from turn to turn, "yes" stands in the same place of the same thread every time. One that
+        was answered is of an earlier turn: this is another, known by the answer it follows (so a retry is the same)."""
+        if not isinstance(last, HumanMessage):
+            return last
+        if not self._most:  # nothing was read
+            tail = self._tried("read", lambda: history.tail(1), tail, key)
+        places = {m.id: n for n, m in enumerate(tail.messages)}
+        answers = [n for n, m in enumerate(tail.messages) if not isinstance(m, HumanMessage)]
+        at = places.get(last.id)
+        if not answers or (at is not None and at > answers[-1]):
+            return last
+        if at is None and not (tail.is_cut and self._tried("read", lambda: history.has(last), False, key)):
+            return last
+        said = f"{last.id}|{tail.messages[answers[-1]].id}".encode("utf-8", "replace")
+        return last.model_copy(update={"id": blake2b(said, digest_size=16).hexdigest()})
 
     def _merged(self, tail: Tail, current: Sequence[BaseMessage]) -> list[BaseMessage]:
         """Oldest to newest: what is stored, in the words of the present where both have it, then what is new; of that the
@@ -269,7 +294,8 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
         """The agent's answer as an update of the state: of its messages, and of all else, what it was not given."""
         told = said if isinstance(said, Mapping) else {}
         rest = {k: v for k, v in told.items() if k != self._messages and _get(input, k) is None}
-        found = as_messages(said.get(self._messages) if isinstance(said, Mapping) else said)
+        answer = said.get(self._messages) if isinstance(said, Mapping) else said
+        found = [AIMessage(answer)] if isinstance(answer, str) else as_messages(answer)
         given = {m.id for m in shown if m.id}
         if len(found) >= len(shown) and all(map(_is_same, shown, found)):  # all of its state came back
             found = found[len(shown) :]

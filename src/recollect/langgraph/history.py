@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from langchain_core.messages import (
     AIMessage,
@@ -24,12 +24,16 @@ from langchain_core.messages import (
 )
 from langgraph.store.base import BaseStore
 
-from .. import ids
+from .. import conversations, ids, log
+from ..claude_code import safe
 from ..errors import AlreadyExists, Erased, NotFound
 from ..model import Entry, Event
 from ..store import Store
 from .messages import text_of
 from .store import MemoryStore
+
+if TYPE_CHECKING:
+    from ..db import Tx
 
 __all__ = ["History", "Items", "Log", "Tail", "as_stored", "history_of"]
 
@@ -51,6 +55,10 @@ class History(Protocol):
 
     def tail(self, most: int) -> Tail:
         """The newest messages since the last reset, `most` of them."""
+        ...
+
+    def has(self, message: BaseMessage) -> bool:
+        """Whether a message of that id is recorded, however long ago."""
         ...
 
     def append(self, messages: Sequence[BaseMessage], *, begins: bool = False) -> int:
@@ -122,6 +130,16 @@ class Log:
                 return Tail([_message(e) for e in found[-most:]], 0, bool(len(found) > most or after))
             window *= 4
 
+    def has(self, message: BaseMessage) -> bool:
+        key = log.safe_key(_key(message), self._store._gate.another())
+
+        def look(tx: Tx) -> bool:
+            found = conversations.find(tx, self.conversation)
+            sql = "select seq from events where user_no = :user and conversation_no = :c and branch_no = :b and key = :key"
+            return tx.one(sql, c=found.no, b=found.active_branch, key=key) is not None
+
+        return self._store._read(look)
+
     def append(self, messages: Sequence[BaseMessage], *, begins: bool = False) -> int:
         entries = [_entry(m) for m in messages]
         if entries and not begins and self._made_at is not None:
@@ -171,13 +189,22 @@ def _is_reset(event: Event) -> bool:
     return event.kind == "note" and event.payload.get(RESET) is True
 
 
+def _key(m: BaseMessage) -> str:
+    if _is_plain(m):
+        return f"message:{m.id}"
+    return f"message:{blake2b(str(m.id).encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
+
+
+def _is_plain(m: BaseMessage) -> bool:
+    """Whether its id can be part of a key as it is."""
+    return len(str(m.id)) <= 200 and str(m.id).isprintable()
+
+
 def _entry(m: BaseMessage) -> Entry:
-    text = text_of(m).replace("\0", "\ufffd").encode("utf-8", "replace").decode()
-    entry: Entry = {"text": text, "key": f"message:{m.id}"}
+    entry: Entry = {"text": text_of(m), "key": _key(m)}
     payload: dict[str, Any] = {}
-    if len(str(m.id)) > 200 or not str(m.id).isprintable():  # no key as it is
-        payload["id"] = str(m.id).replace("\0", "\ufffd").encode("utf-8", "replace").decode()
-        entry["key"] = f"message:{blake2b(str(m.id).encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
+    if not _is_plain(m):
+        payload["id"] = str(m.id)
     if isinstance(m, (ToolMessage, FunctionMessage)):
         entry |= {"kind": "tool_result", "role": "tool"}
         if m.name:
@@ -199,7 +226,9 @@ def _entry(m: BaseMessage) -> Entry:
             payload["name"] = m.name
     if payload:
         entry["payload"] = payload
-    return entry
+    # One odd character, of a model's arguments say, is not to keep the whole turn out.
+    kept: Entry = safe(entry)
+    return kept
 
 
 def _message(e: Event) -> BaseMessage:
@@ -258,6 +287,9 @@ class Items:
             found += made
             bad += wrong
         return Tail(found[-most:], bad, len(found) > most or start > 0)
+
+    def has(self, message: BaseMessage) -> bool:
+        return self._store.get(self._namespace, str(message.id)) is not None
 
     def append(self, messages: Sequence[BaseMessage], *, begins: bool = False) -> int:
         at = time.time_ns()

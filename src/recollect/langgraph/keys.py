@@ -154,7 +154,7 @@ def _at(value: Any, path: Sequence[str]) -> Any:
 def _id(value: Any) -> str | None:
     """A value as an id; None for what is none."""
     if type(value) is int:
-        return str(value)
+        return str(value) if value.bit_length() <= 4 * LONGEST else None
     if not isinstance(value, str) or not value.strip() or "{{" in value or len(value) > LONGEST:
         return None
     return str.__str__(value)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from ..model import Entry, Event, Progress
     from ..store import Store
 
-__all__ = ["ABOUT", "bring", "files", "last_turn", "looks_like", "original", "save", "usual_place"]
+__all__ = ["ABOUT", "bring", "files", "last_turn", "looks_like", "original", "put_back", "save", "usual_place"]
 
 ABOUT = "transcripts of Claude Code, of all projects or of one"
 BATCH_LINES, BATCH_BYTES = 200, 1 << 20
@@ -38,6 +39,9 @@ LOOKED_BACK = 500  # events before the last import among which hooks may have le
 LATER = 1 << 60  # what is in the log comes before what is on its way
 QUIET_SECONDS = 60  # a line that is not complete after that will not be
 SPOKEN = ("p:", "a:")  # how the keys begin of what hooks recorded without knowing its line
+SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+SAID_OR_NOTED = NOTES | {"user", "assistant"}
+TAIL = 1 << 20  # bytes in which the last line is looked for that names its session
 HEAD = 256  # bytes by which a file is known for the one it was
 
 
@@ -74,8 +78,12 @@ def files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     inner = path / "projects"
-    found = [p for p in (inner if inner.is_dir() else path).rglob("*.jsonl") if p.is_file()]
-    return sorted(found, key=lambda p: (p.name.startswith("agent-"), p.stat().st_mtime_ns, str(p)))
+    found = []
+    for p in (inner if inner.is_dir() else path).rglob("*.jsonl"):
+        with contextlib.suppress(OSError):  # Claude Code deletes old ones at any moment
+            if p.is_file():
+                found.append((SESSION.fullmatch(p.stem) is None, p.stat().st_mtime_ns, str(p), p))
+    return [p for *_, p in sorted(found)]
 
 
 def bring(store: Store, path: Path, *, again: bool | None = None, progress: Progress | None = None) -> Imported:
@@ -90,10 +98,15 @@ def bring(store: Store, path: Path, *, again: bool | None = None, progress: Prog
         )
     found = files(path)
     run = Run(store, progress)
-    run.total = sum(p.stat().st_size for p in found)
+    for file in found:
+        with contextlib.suppress(OSError):
+            run.total += file.stat().st_size
     for file in found:
         try:
-            run.file(file, again=named or bool(again), anew=named if again is None else again)
+            if not named and _is_something_else(file):
+                run.count(run.known, "files that are no transcripts")
+                continue
+            run.file(file, again=named or bool(again), anew=named if again is None else again, whole=bool(again))
         except OSError as e:
             run.problem(file, f"cannot be read: {e.strerror or e}.", "It was left out; look at it and import again.")
     return run.report()
@@ -140,7 +153,10 @@ class Run:
         folder = config.data_dir(store.settings)
         place = claude_code.mark(store.location, store.user)
         self._cursors = None if store.location == "memory" else os.path.join(folder, "imports", claude_code.NAME, place)
-        self._is_empty = not store.conversations(limit=1) and not store.conversations(limit=1, deleted=True)
+        newest = [int(c.cursor) for bin in (False, True) for c in store.conversations(limit=1, deleted=bin)]
+        self._newest = max(newest, default=-1)
+        """When something last happened in the store, on its own clock: a cursor from later is of a store that was put back."""
+        self._restored_at = _restored_at(_mark_of(folder, store.location))
 
     def count(self, into: dict[str, int], what: str, n: int = 1) -> None:
         if n:
@@ -164,11 +180,15 @@ class Run:
 
     def load(self, file: Path) -> dict[str, Any]:
         """Where the last import of a file ended; {} if it is to be read from its beginning."""
-        if self._cursors is None or self._is_empty:
+        if self._cursors is None or self._newest < 0:
             return {}
         try:
             with open(self._cursor(file), encoding="utf-8") as f:
+                if os.fstat(f.fileno()).st_mtime_ns <= self._restored_at:
+                    return {}
                 cursor: dict[str, Any] = json.load(f)
+            if cursor.get("tick", 0) > self._newest:
+                return {}
             with open(file, "rb") as data:
                 head = data.read(cursor["head"])
             same = claude_code.mark(head) == cursor["begins"] and os.path.getsize(file) >= cursor["offset"]
@@ -192,14 +212,16 @@ class Run:
 
     # -- one file
 
-    def file(self, file: Path, *, again: bool = False, anew: bool = False) -> None:
+    def file(self, file: Path, *, again: bool = False, anew: bool = False, whole: bool = False) -> None:
+        """One file from its cursor on. `again`: also if its conversation is gone; `anew`: also if it was erased; `whole`: from
+        the beginning, so that also what was deleted from a conversation that is there comes back."""
         cursor = self.load(file)
         size = file.stat().st_size
         if cursor and cursor["offset"] >= size and not again:
             self.count(self.known, "files")
             self.step(file, size)
             return
-        one = Transcript(self, file, cursor, again=again, anew=anew)
+        one = Transcript(self, file, cursor, again=again, anew=anew, whole=whole)
         if one.was_deleted:
             self.count(self.known, "conversations that were deleted here since")
             self.step(file, size)
@@ -211,18 +233,20 @@ class Run:
             self.count(self.known, "conversations that were deleted here since")
             return
         self.count(self.added, "files" if not cursor else "files that went on", int(one.added > 0))
+        self.count(self.known, "files", int(bool(cursor) and not one.added))
 
 
 class Transcript:
     """One file on its way into a conversation."""
 
     def __init__(
-        self, run: Run, file: Path, cursor: dict[str, Any], *, again: bool = False, anew: bool = False
-    ) -> None:
+        self, run: Run, file: Path, cursor: dict[str, Any], *, again: bool = False, anew: bool = False,
+        whole: bool = False,
+    ) -> None:  # fmt: skip
         self._run, self._file, self._store, self._anew = run, file, run.store, anew
         first = _first(file)
         is_agent = file.stem.startswith("agent-")
-        self.id = claude_code.conversation_id(str((first.get("sessionId") if is_agent else None) or file.stem))
+        self.id = self._named(first.get("sessionId") or "", is_agent, cursor)
         cwd = first.get("cwd", "")
         self._root = claude_code.workspace(cwd) if cwd.strip() and len(cwd) <= 2_000 else None
         agent = str(first.get("agentId") or file.stem.removeprefix("agent-")) if is_agent else None
@@ -253,7 +277,7 @@ class Transcript:
             self._is_new = self._is_loaded = True
             return
         self._branch = here.active_branch
-        if again or not cursor:
+        if whole or not cursor or here.last_seq < cursor["seq"]:
             self._load()
             return
         r = self._reader
@@ -269,6 +293,28 @@ class Transcript:
             given = block.get("input") if isinstance(block, dict) else event.payload.get("input")
             if isinstance(id, str):
                 r.tools[id] = event.tool or "?", given
+
+    def _named(self, session: str, is_agent: bool, cursor: dict[str, Any]) -> str:
+        """The conversation of a file. A session's file is named by its id, an agent's is its session's. Another name is
+        that of a copy ("backup", "<id> (1)"), which is the same session if its first and last lines say so, or of what lies
+        in the session's own folder and names none (a workflow's journal); unless it was brought in under its own name before
+        this was known."""
+        named = claude_code.conversation_id((session if is_agent else "") or self._file.stem)
+        if cursor:
+            return str(cursor.get("id") or named)
+        inside = session
+        session = session or next((p.name for p in self._file.parents if SESSION.fullmatch(p.name)), "")
+        if is_agent or SESSION.fullmatch(self._file.stem) or not SESSION.fullmatch(session):
+            return named
+        if _last_session(self._file) != inside or was_erased(self._store, named):
+            return named
+        try:
+            self._store.get(named)
+        except ConversationDeleted:
+            return named
+        except NotFound:
+            return session
+        return named
 
     def _load(self) -> None:
         """All that is known of this session: which lines are there, and where."""
@@ -382,7 +428,7 @@ class Transcript:
             r = self._reader
             at = self._where.get(r.base, Where(self._branch, 0))
             self._run.keep(self._file, {
-                "offset": end, "base": r.base, "since": r.since, "at": r.at, "message": r.message, "branch": self._branch,
+                "id": self.id, "tick": int(self._store.get(self.id).cursor), "offset": end, "base": r.base, "since": r.since, "at": r.at, "message": r.message, "branch": self._branch,
                 "seq": at.seq, "title": self._title[0], "rank": self._title[1],
             })  # fmt: skip
         return self._run.step(self._file, moved)
@@ -544,6 +590,25 @@ class Transcript:
             self._title = kept_as or "", self._new_title[1]
 
 
+def put_back(folder: str, location: str) -> None:
+    """A backup has taken a store's place: what its cursors say was read is no longer in it."""
+    mark = _mark_of(folder, location)
+    if os.path.isdir(os.path.dirname(mark)):
+        with open(mark, "w", encoding="utf-8"):
+            pass
+
+
+def _mark_of(folder: str, location: str) -> str:
+    return os.path.join(folder, "imports", claude_code.NAME, f"{claude_code.mark(location)}.restored")
+
+
+def _restored_at(mark: str) -> int:
+    try:
+        return os.stat(mark).st_mtime_ns
+    except OSError:
+        return 0
+
+
 def _first(file: Path) -> dict[str, Any]:
     """What the first lines say of a session: its id, its folder, its agent."""
     found: dict[str, Any] = {}
@@ -559,6 +624,20 @@ def _first(file: Path) -> dict[str, Any]:
     return found
 
 
+def _last_session(file: Path) -> str:
+    """The session that the last lines are of."""
+    with open(file, "rb") as f:
+        size = f.seek(0, os.SEEK_END)
+        f.seek(max(0, size - TAIL))
+        lines = f.read().split(b"\n")
+    for raw in reversed(lines[1 if size > TAIL else 0 :]):
+        with contextlib.suppress(ValueError, RecursionError):
+            line = json.loads(raw)
+            if isinstance(line, dict) and isinstance(line.get("sessionId"), str):
+                return str(claude_code.safe(line["sessionId"]))
+    return ""
+
+
 def _is_foreign(file: Path) -> bool:
     """Whether a file has lines, and none of the first is what a transcript is made of. A damaged one is brought in as it is."""
     written = 0
@@ -569,6 +648,20 @@ def _is_foreign(file: Path) -> bool:
                 if isinstance(json.loads(raw), dict):
                     return False
     return written > 0
+
+
+def _is_something_else(file: Path) -> bool:
+    """Whether a file that was found, not named, is of another program: a tool may leave its rows in the same folders. By
+    Claude Code's own names a damaged transcript is known too."""
+    if SESSION.fullmatch(file.stem) or file.stem.startswith("agent-"):
+        return False
+    with open(file, "rb") as f:
+        for raw in (f.readline(1 << 20) for _ in range(50)):
+            with contextlib.suppress(ValueError, RecursionError):
+                line = json.loads(raw)
+                if isinstance(line, dict) and ("sessionId" in line or str(line.get("type")) in SAID_OR_NOTED):
+                    return False
+    return True
 
 
 def _lines(file: Path, offset: int) -> Iterator[tuple[bytes, int]]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
-from ..errors import Damaged
+from ..errors import ConversationDeleted, Damaged, InvalidInput, NotFound
 from ..model import Imported, Problem
 from . import erased, was_erased
 from ._files import is_one, opened
@@ -87,16 +87,25 @@ def import_langgraph(
         names: list[Any] = source.execute("select distinct thread_id from checkpoints order by 1").fetchall()
         problems: list[Problem] = []
         for (thread,) in names:
-            if was_erased(store, thread):
-                if not again:
-                    problems.append(erased(thread))
-                    continue
-                store.create(thread, origin="langgraph", again=True)
+            why = _refused(store, thread, again)
+            if why is not None:
+                problems.append(why)
+                continue
             threads += 1
             for row in _checkpoints(source, thread):
-                added, written = _one(saver, source, thread, row, has_path)
-                known += not added
-                writes += written
+                try:
+                    here = saver.get_tuple(_place(thread, row))
+                    if here is None or len(here.pending_writes or ()) < _written(source, thread, row):
+                        # Also where it is here: an import was interrupted between the two, or the run went on there.
+                        writes += _one(saver, thread, row, _read(saver, source, thread, row, has_path), here is None)
+                except _Unreadable as e:  # what comes after it in its thread rests on it; other threads do not
+                    fix = "What came before it is in. Mend the file, or name the types, and import again."
+                    problems.append(Problem(f"thread {thread!r}, checkpoint {row[0]}", str(e), fix))
+                    break
+                except ConversationDeleted:  # while it was read
+                    problems.append(_binned(thread))
+                    break
+                known += here is not None
                 done += 1
                 if progress:
                     progress("checkpoints", done, total)
@@ -118,32 +127,83 @@ def _checkpoints(source: apsw.Connection, thread: str) -> Iterator[tuple[Any, ..
         after = rows[-1][:2]
 
 
-def _one(
-    saver: Saver, source: apsw.Connection, thread: str, row: tuple[Any, ...], has_path: bool
-) -> tuple[bool, int]:  # fmt: skip
-    id, namespace, parent, type, data, metadata = row
-    where: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": id}}
-    if saver.get_tuple(where) is not None:
-        return False, 0
-    checkpoint = saver._loads((str(type), bytes(data)))
-    if not isinstance(checkpoint, dict) or not {"id", "channel_versions"} <= checkpoint.keys():
-        raise Damaged(f"Checkpoint {id} of thread {thread!r} in the file is not what SqliteSaver writes.")
-    said: Any = json.loads(metadata) if metadata else {}
-    before: Any = {}
-    config: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": namespace}}
-    if parent:
-        config["configurable"]["checkpoint_id"] = parent
-        above = saver.get_tuple(config)
-        before = above.checkpoint["channel_versions"] if above is not None else {}
-    new: Any = {c: v for c, v in checkpoint["channel_versions"].items() if before.get(c) != v}
-    saver.put(config, checkpoint, said, new)  # type: ignore[arg-type]
+def _refused(store: Store, thread: Any, again: bool) -> Problem | None:
+    """Why a thread cannot come in, if so: one of them does not keep the others out."""
+    try:
+        store._safe_id(thread, "thread id")
+        if was_erased(store, thread):
+            if not again:
+                return erased(thread)
+            store.create(thread, origin="langgraph", again=True)
+        store.get(thread)
+    except ConversationDeleted:
+        return _binned(thread)
+    except NotFound:
+        pass
+    except InvalidInput as e:
+        name = str(store._gate.another().text(str(thread)))[:60]
+        return Problem(f"thread {name!r}", f"{e} It was left out.", "No run could go on with it here: rename it there.")
+    return None
+
+
+def _binned(thread: str) -> Problem:
+    what, fix = "It is in the bin here. It was left as it is.", "Restore or erase it, then import again."
+    return Problem(f"thread {thread!r}", what, fix)
+
+
+class _Unreadable(Exception):
+    """A row of the file is not what SqliteSaver writes, or holds what is not allowed."""
+
+
+def _place(thread: str, row: tuple[Any, ...]) -> Any:
+    return {"configurable": {"thread_id": thread, "checkpoint_ns": row[1], "checkpoint_id": row[0]}}
+
+
+def _written(source: apsw.Connection, thread: str, row: tuple[Any, ...]) -> int:
+    found: list[Any] = source.execute(
+        "select count(*) from writes where thread_id = ? and checkpoint_ns = ? and checkpoint_id = ?",
+        (thread, row[1], row[0]),
+    ).fetchall()
+    return int(found[0][0])
+
+
+class _Read(NamedTuple):
+    """A checkpoint and what was written since it, as values."""
+
+    checkpoint: Any
+    metadata: Any
+    writes: list[tuple[str, str, int, str, Any]]
+
+
+def _read(saver: Saver, source: apsw.Connection, thread: str, row: tuple[Any, ...], has_path: bool) -> _Read:
+    id, namespace, _, type, data, metadata = row
     rows: list[Any] = source.execute(
         f"select task_id, {'task_path' if has_path else repr('')}, idx, channel, type, value from writes"
         " where thread_id = ? and checkpoint_ns = ? and checkpoint_id = ? order by task_id, idx",
         (thread, namespace, id),
     ).fetchall()
-    for (task, path), group in groupby(rows, key=lambda w: w[:2]):
-        saver._keep(
-            saver._place(where), [(w[2], w[3], saver._loads((str(w[4]), bytes(w[5])))) for w in group], task, path
-        )
-    return True, len(rows)
+    try:
+        checkpoint = saver._loads((str(type), bytes(data)))
+        if not isinstance(checkpoint, dict) or not {"id", "channel_versions"} <= checkpoint.keys():
+            raise _Unreadable("It is not what SqliteSaver writes.")
+        said: Any = json.loads(metadata) if metadata else {}
+        return _Read(checkpoint, said, [(*w[:4], saver._loads((str(w[4]), bytes(w[5])))) for w in rows])
+    except (Damaged, ValueError, TypeError) as e:
+        raise _Unreadable(str(e)) from e
+
+
+def _one(saver: Saver, thread: str, row: tuple[Any, ...], read: _Read, is_new: bool) -> int:
+    """One checkpoint, unless it is there, and its writes. Returns how many of these there are."""
+    _, namespace, parent, *_ = row
+    if is_new:
+        before: Any = {}
+        config: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": namespace}}
+        if parent:
+            config["configurable"]["checkpoint_id"] = parent
+            above = saver.get_tuple(config)
+            before = above.checkpoint["channel_versions"] if above is not None else {}
+        new: Any = {c: v for c, v in read.checkpoint["channel_versions"].items() if before.get(c) != v}
+        saver.put(config, read.checkpoint, read.metadata, new)
+    for (task, path), group in groupby(read.writes, key=lambda w: w[:2]):
+        saver._keep(saver._place(_place(thread, row)), [(w[2], w[3], w[4]) for w in group], task, path)
+    return len(read.writes)
