@@ -350,10 +350,14 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 tries = 0
             run_end = max(run_end, letters.end())
             continue
-        if separator == b"|" and not (data[name_start - 2 : name_start] == b"| " and data[at : at + 1] == b" "):
+        if separator == b"|" and not (
+            data[max(0, name_start - 4) : name_start].rstrip(b" `*").endswith(b"|") and data[at : at + 1] == b" "
+        ):
             continue
         if separator == b":" and data[name_start - 1 : name_start] == b":":
             continue  # `arn:...:secret:name`, `AWS::ApiGateway::ApiKey`
+        if name == b"tk" and head.endswith(b"::"):
+            continue  # of Tcl
         if separator == b">" and data[at - 2 : at - 1] in (b"-", b"="):
             separator = b"="
         if separator in b"\"'":
@@ -523,6 +527,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 )
             elif _is_chosen(word) or (call and _HANDS_ON.search(before) is not None and _is_memorable(word)):
                 strict = False
+        elif strict and quoted and separator == b"(" and data[end + 1 : end + 2] == b")" and _SETTER.match(name):
+            strict = False  # `setAppKey("...")`
         if (
             kind == "key"
             and b"icen" in name[-8:]
@@ -531,6 +537,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             continue  # `License: LGPLv3+`
         if kind == "key" and is_uuid(word) and name.lower().endswith((b"session_id", b"sessionid", b"session-id")):
             continue  # in a log; a cookie is judged elsewhere
+        if scan.is_sealed(word):
+            continue
         if scan.judge(kind, word, quoted=quoted, strict=strict, env=env):
             hits += 1
             found_end = end
