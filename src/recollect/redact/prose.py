@@ -524,7 +524,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
     for found in _worth(_PAIR, scan, _ends_dull, lines):
         start, end, _ = unquote(data, *found.span(2))
         word = data[start:end]
-        if start in taken:
+        if start in taken or rx(rb"(?i)sha-?\d+|md5").fullmatch(found.group(1)):
             continue
         if (
             is_password(word, quoted=False)

@@ -296,6 +296,7 @@ def is_wordy(value: bytes) -> bool:
 
 def is_scrambled(value: bytes) -> bool:
     """Letters alone, but of both cases in no order, as a generator strings them together; names are made of longer words."""
+    value = value.translate(None, b"_-") if value.count(b"_") + value.count(b"-") <= 2 else value
     size = len(value)
     if size < 10 or not value.isalpha() or len(_UPTURNS.findall(value)) < 3:
         return False
@@ -315,6 +316,8 @@ def is_noise(value: bytes, least: int = 16) -> bool:
     if size < least or value.isdigit():
         return False
     if is_hex(value):
+        if size <= 18 and value.startswith(b"0x"):
+            return False  # a pointer, or the id of a PGP key
         return size >= max(16, least) and has_digit(value) and has_entropy(value, 2.6)
     if is_uuid(value):
         return True

@@ -80,6 +80,7 @@ _BESIDE = (
 )
 _PARTS = Lazy(rb"[-_]")
 _WORDS = Lazy(rb"[-_.:/]")
+_CHECKED = (b"  ", b" *")
 _PREFIXED = Lazy(rb"[a-z]{2,8}[_-]")
 _SAYS_ID = Lazy(
     rb"(?:^|[^a-z])(?:id|ids|uuid|guid|sha|sha1|sha256|md5|hash|digest|checksum|commit|rev|revision|release|version|trace|span|event|message|msg|order|issue|page|file|doc|document|"
@@ -164,6 +165,8 @@ def beside_vendors(scan: Scan) -> Iterator[Span]:
         if start in scan.taken or len(value) > 512 or not has_digit(value):
             continue
         head = data[whole[0] : start].lower()
+        if data[end : end + 2] in _CHECKED and is_hex(value):
+            continue  # a line of checksums, below one that ends in a name
         if BARRIER in head or not scan.recall("beside", value, _is_key):
             continue
         named = b"key" in head or b"token" in head or b"secret" in head or b"auth" in head
