@@ -63,7 +63,7 @@ _ASSIGN = (
     r"(?i)"
     + _names()
     + r"(?:[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:{1,3}=|===?|!==?|\?{1,2}=|\+=|\.=|\|\|=|=|::|:|<-|->|\||As[ \t]+\w{1,20}[ \t]*=)"  # name = value
-    r"|[\"']?[\s,]{1,40}(?:type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:\w{1,16}:)?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
+    r"|[\"']?[\s,]{1,40}(?:type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:\w{1,16}:|Parameter|Option)?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
     r"|[\"'\\]{0,3}[ \t]*[,({][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value"), name{"value"}
     r"|[ \t]{1,20}[\"']"  # #define NAME "value"
     r"|[\"']?>"  # <name>value</name>
@@ -77,10 +77,11 @@ _WRAPPED = Lazy(
     rb"[ \t]*(?:(?:\[\]byte|Buffer\.from|Some|[\w.]*String(?:::from|::new|\.init)?|[\w.]*Secret\w*|bytes|bytearray|[\w.]*b64decode|[\w.]*SecretKeySpec|new[ ][\w.]+)\([ \t]*[rbu]?"
     rb"|(?:[\w.$:>-]*(?:getenv|environ\.get|\benv|config\.get|get_env|GetEnv|Getenv|getOrDefault|getProperty|fetch|GetEnvironmentVariable)\([ \t]*[\"'][\w.-]+[\"'][ \t]*,[ \t]*)"
     rb"|(?:process\.env(?:\.\w+|\[[\"']\w+[\"']\])|os\.\w+(?:\.\w+)?[(\[][\"']\w+[\"'][)\]]|import\.meta\.env\.\w+|ENV\[[\"']\w+[\"']\])[ \t]*(?:\|\||\?\?|or)[ \t]*"
+    rb"|[A-Za-z_$][\w.$]*(?:\(\))?[ \t]+(?:\|\||\?\?|or)[ \t]+"
     rb")(?:\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})')"
 )
 _WRAPS = Lazy(
-    rb"[^\"'\n]*?(?:byte|from|Some|String|Secret|b64decode|new |[Ee]nv|ENV|config\.get|getOr|getProp|fetch|os\.)"
+    rb"[^\"'\n]*?(?:byte|from|Some|String|Secret|b64decode|new |[Ee]nv|ENV|config\.get|getOr|getProp|fetch|os\.|[ ]or[ ]|\|\||\?\?)"
 )
 # A call or a subscript is code, whatever its arguments.
 _CALLED = Lazy(rb"[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+[(\[]")

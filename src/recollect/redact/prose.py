@@ -280,7 +280,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
         if not noun.startswith((b"the ", b"my ", b"this ", b"your ", b"our ")) or found.end(4) - found.start(4) < 20:
             return
     if noun == b"pass" and (
-        data[found.end(1) : found.end(1) + 3].lower() == b" to"
+        data[found.end(1) : found.end(1) + 3].lower() in (b" to", b" --")
         or (data[found.end(1) : found.end(1) + 2] == b" :" and data[found.end(1) + 2 : found.end(1) + 3].isalpha())
     ):
         return  # the verb
@@ -422,7 +422,8 @@ def nouns(scan: Scan) -> Iterator[Span]:
         elif (
             (
                 noun.startswith(_SAID_BEFORE)
-                and rx(rb"[A-Za-z]{4,}[0-9]{2,6}").fullmatch(word) is not None
+                and rx(rb"[A-Za-z]{4,}[0-9]{2,6}|[A-Za-z]{3,}[-_!.]?[A-Za-z]{2,}[0-9]{2,6}[a-z]{0,4}").fullmatch(word)
+                is not None
                 and data[end : end + 1] in (b"", b"\n", b"\r")
                 and scan.recall("strong", word, is_strong)
             )
@@ -469,8 +470,8 @@ def _is_bare_key(word: bytes) -> bool:
 
 # `the STRIPE_API_KEY for staging is ...`: the name of a variable in a sentence.
 _SAID = (
-    r"\b([A-Za-z][A-Za-z0-9]*_(?:[A-Za-z0-9]+_)*(?i:key|token|secret|password|passwd|pass|pwd|pat|passphrase))[\"'`*]{0,2}[ \t]+(?:[^\n:=\x01]{0,60}?[ \t])?"
-    r"(?i:is|ist|was|are|es|est|lautet|to|as|auf|with|\xe9|\xe8|value)(?i:[ \t]+(?:now|currently|still|still the old|set to))?[ \t]*:?[ \t]+[\"'`*]{0,2}([^\s\"'`\x01]*[0-9][^\s\"'`\x01]*)"
+    r"\b([A-Za-z][A-Za-z0-9]*_(?:[A-Za-z0-9]+_)*(?i:key|token|secret|password|passwd|pass|pwd|pat|passphrase))[\"'`*]{0,2}[ \t]+(?:[^\n:=\x01]{0,60}?[ \t(]|\()?"
+    r"(?i:is|currently|ist|was|are|es|est|lautet|to|as|auf|with|\xe9|\xe8|value)(?i:[ \t]+(?:now|currently|still|still the old|set to))?[ \t]*:?[ \t]+[\"'`*]{0,2}([^\s\"'`\x01]*[0-9][^\s\"'`\x01]*)"
 )
 
 
@@ -490,6 +491,9 @@ def said(scan: Scan) -> Iterator[Span]:
 
 
 _AROUND = (b'"', b"'", b"`")
+
+
+_TRIES = Lazy(rb"(?i)\b(?:try|use|used|using|with|enter|type)[ \t]+[\"'`*]{0,2}\Z")
 
 
 def pairs(scan: Scan) -> Iterator[Span]:
@@ -517,6 +521,13 @@ def pairs(scan: Scan) -> Iterator[Span]:
                     and data[end : end + 1] == data[start - 1 : start]
                     and has_digit(word)
                     and rx(rb"(?i)pass(?:word|wort|wd|phrase)?$|pwd?$").search(data, found.start(), found.end())
+                )
+                # `try Falcon-Harbor24 as the password`
+                or (
+                    has_digit(word)
+                    and classes(word) >= 3
+                    and _TRIES.search(data, max(0, found.start() - 8), start)
+                    and rx(rb"(?i) as [^\n]*(?:pass(?:word|wort|wd|phrase)|pwd?)$").search(data, end, found.end())
                 )
             )
         ):
