@@ -12,7 +12,7 @@ from functools import cache
 from .assign import value_at
 from .engine import BARRIER, Lazy, Match, outline, pattern, rx
 from .names import kind_of
-from .scan import Scan, Span, family_of, is_path, line_around
+from .scan import CROWD, Scan, Span, family_of, is_path, line_around
 from .values import (
     classes,
     decodes_to_pair,
@@ -519,6 +519,7 @@ def commands(scan: Scan) -> Iterator[Span]:
         if scan.longest >= 34 and scan.has(*_gate(_CLIENTS[1])):
             asked = [*asked, (*_CLIENTS, seldom)]
     for source, words, lines in asked:
+        hits = 0
         for spans in scan.everywhere(source) if words in _FROM_LINE_TO_LINE else scan.spans(source, lines):
             found = Match(data, spans)
             start, end = next(
@@ -526,6 +527,9 @@ def commands(scan: Scan) -> Iterator[Span]:
                 (0, 0),
             )
             word = data[start:end].rstrip(b";,)|")
+            if hits > CROWD and has_digit(word) and has_alpha(word):
+                yield Span(start, start + len(word), "password", 1)  # one of hundreds: a dump
+                continue
             if words in ("auth%", "login%") and not (has_digit(word) and has_alpha(word)):
                 continue
             if words.startswith("login") and rx(rb"\s(?:and|or|with|the|your)\s").search(data, *found.span()):
@@ -564,6 +568,7 @@ def commands(scan: Scan) -> Iterator[Span]:
             ):
                 continue
             if scan.recall("flag", word, _is_flag_value):
+                hits += 1
                 yield Span(start, start + len(word), "password", 1)
 
 
