@@ -63,7 +63,7 @@ _ASSIGN = (
     r"(?i)"
     + _names()
     + r"(?:[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:{1,3}=|===?|!==?|\?{1,2}=|\+=|\.=|\|\|=|=|::|:|<-|->|\||As[ \t]+\w{1,20}[ \t]*=)"  # name = value
-    r"|[\"']?[\s,]{1,40}(?:type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:\w{1,16}:)?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
+    r"|[\"']?[\s,]{1,40}(?:type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:\w{1,16}:|Parameter|Option)?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
     r"|[\"'\\]{0,3}[ \t]*[,({][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value"), name{"value"}
     r"|[ \t]{1,20}[\"']"  # #define NAME "value"
     r"|[\"']?>"  # <name>value</name>
@@ -77,10 +77,11 @@ _WRAPPED = Lazy(
     rb"[ \t]*(?:(?:\[\]byte|Buffer\.from|Some|[\w.]*String(?:::from|::new|\.init)?|[\w.]*Secret\w*|bytes|bytearray|[\w.]*b64decode|[\w.]*SecretKeySpec|new[ ][\w.]+)\([ \t]*[rbu]?"
     rb"|(?:[\w.$:>-]*(?:getenv|environ\.get|\benv|config\.get|get_env|GetEnv|Getenv|getOrDefault|getProperty|fetch|GetEnvironmentVariable)\([ \t]*[\"'][\w.-]+[\"'][ \t]*,[ \t]*)"
     rb"|(?:process\.env(?:\.\w+|\[[\"']\w+[\"']\])|os\.\w+(?:\.\w+)?[(\[][\"']\w+[\"'][)\]]|import\.meta\.env\.\w+|ENV\[[\"']\w+[\"']\])[ \t]*(?:\|\||\?\?|or)[ \t]*"
+    rb"|[A-Za-z_$][\w.$]*(?:\(\))?[ \t]+(?:\|\||\?\?|or)[ \t]+"
     rb")(?:\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})')"
 )
 _WRAPS = Lazy(
-    rb"[^\"'\n]*?(?:byte|from|Some|String|Secret|b64decode|new |[Ee]nv|ENV|config\.get|getOr|getProp|fetch|os\.)"
+    rb"[^\"'\n]*?(?:byte|from|Some|String|Secret|b64decode|new |[Ee]nv|ENV|config\.get|getOr|getProp|fetch|os\.|[ ]or[ ]|\|\||\?\?)"
 )
 # A call or a subscript is code, whatever its arguments.
 _CALLED = Lazy(rb"[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+[(\[]")
@@ -120,7 +121,7 @@ _CUT = Lazy(
 _OPENING = Lazy(
     rb"[ \t]*(?:[rbfuRBFUL@$]{1,2}(?=[\"'])|<<(?=\"))?(\"\"\"|'''|\\\\\"|\\\"|\\'|\"|'|`|&quot;|\*\*|<code>)?"
 )
-_YAML_TAG = Lazy(rb"[ \t]*(?:!!?[\w-]+[ \t]+|[|>][-+]?[ \t]*\n[ \t]+)")
+_YAML_TAG = Lazy(rb"[ \t]*(?:[!&]!?[\w-]+[ \t]+|[|>][-+]?[ \t]*\n[ \t]+)")
 
 
 _CLOSING = b",;.)]}>\\:?"
@@ -350,10 +351,14 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 tries = 0
             run_end = max(run_end, letters.end())
             continue
-        if separator == b"|" and not (data[name_start - 2 : name_start] == b"| " and data[at : at + 1] == b" "):
+        if separator == b"|" and not (
+            data[max(0, name_start - 4) : name_start].rstrip(b" `*").endswith(b"|") and data[at : at + 1] == b" "
+        ):
             continue
         if separator == b":" and data[name_start - 1 : name_start] == b":":
             continue  # `arn:...:secret:name`, `AWS::ApiGateway::ApiKey`
+        if name == b"tk" and head.endswith(b"::"):
+            continue  # of Tcl
         if separator == b">" and data[at - 2 : at - 1] in (b"-", b"="):
             separator = b"="
         if separator in b"\"'":
@@ -523,6 +528,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 )
             elif _is_chosen(word) or (call and _HANDS_ON.search(before) is not None and _is_memorable(word)):
                 strict = False
+        elif strict and quoted and separator == b"(" and data[end + 1 : end + 2] == b")" and _SETTER.match(name):
+            strict = False  # `setAppKey("...")`
         if (
             kind == "key"
             and b"icen" in name[-8:]
@@ -531,6 +538,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             continue  # `License: LGPLv3+`
         if kind == "key" and is_uuid(word) and name.lower().endswith((b"session_id", b"sessionid", b"session-id")):
             continue  # in a log; a cookie is judged elsewhere
+        if scan.is_sealed(word):
+            continue
         if scan.judge(kind, word, quoted=quoted, strict=strict, env=env):
             hits += 1
             found_end = end

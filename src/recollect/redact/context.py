@@ -5,7 +5,7 @@ from __future__ import annotations
 from .assign import assignments
 from .lists import codes, listed, mail_pairs, memorables, phrases
 from .noise import cards, near
-from .prose import linked, nouns, pairs, sentences
+from .prose import linked, nouns, pairs, said, sentences
 from .scan import Scan, Span
 from .structures import collections, elements, inserts, tables
 from .syntax import (
@@ -14,6 +14,7 @@ from .syntax import (
     cookies,
     files,
     flags,
+    given,
     headers,
     private_keys,
     urls,
@@ -27,10 +28,22 @@ if TYPE_CHECKING:
 
     Look = Callable[[Scan], Iterator[Span]]
 
-__all__ = ["LOOKS", "beside_vendors", "cards", "files", "literals", "made_with", "private_keys", "tokens", "urls"]
+__all__ = [
+    "LOOKS",
+    "beside_vendors",
+    "cards",
+    "cookies",
+    "files",
+    "literals",
+    "made_with",
+    "near",
+    "private_keys",
+    "tokens",
+    "urls",
+]
 
 # What stands in one row looks at the same round: a crowd of secrets ends it only after the row.
 LOOKS: tuple[tuple[Look, ...], ...] = (
-    (connection_strings,), (assignments,), (headers,), (cookies,), (flags, commands), (sentences, nouns, pairs), (linked,),
+    (connection_strings,), (assignments,), (headers,), (cookies,), (flags, commands, given), (sentences, nouns, pairs, said), (linked,),
     (memorables, mail_pairs, listed), (codes,), (phrases,), (near,), (collections,), (tables,), (inserts,), (elements,),
 )  # fmt: skip

@@ -87,6 +87,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("npm-token", "npm token in .npmrc", "_authToken", r"_authToken[ \t]*[= ][ \t]*[\"']?([A-Za-z0-9_.=/+-]{16,})"),
     _f("npm-token", "npm basic credentials in .npmrc", ":_auth :_password _auth=", r"(?:^|[:\s])_(?:auth|password)[ \t]*=[ \t]*[\"']?([A-Za-z0-9+/=]{8,})"),
     _f("pypi-token", "PyPI upload token", "pypi-", rf"(pypi-(?:AgE|{W}{{60}}){W}{{16,}})"),
+    _f("rubygems-token", "Credentials of Sidekiq's gem server", "contribsys CONTRIBSYS Contribsys", rf"(?:contribsys|CONTRIBSYS|Contribsys)[^\s0-9]{{0,12}}[ \t]*[^\s0-9]{{0,8}}[ \t]*[\"'`]?({X}{{8}}:{X}{{8}})\b"),
     _f("rubygems-token", "RubyGems key", "rubygems_", rf"(rubygems_{X}{{40,}})"),
     _f("hexpm-key", "Hex (Erlang) key", "hexpm_", rf"\b(hexpm_{X}{{32,}})"),
     _f("crates-token", "Cargo (Rust) registry token", "cio cargo_", rf"\b(cio{A}{{32}})\b"),
@@ -122,6 +123,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("google-chat-webhook", "Google Chat webhook", "chat.googleapis.com", r"chat\.googleapis\.com/v1/spaces/[A-Za-z0-9_-]+/messages\?(key=[A-Za-z0-9_-]+&token=[A-Za-z0-9_%=-]+)"),
     _f("webhook", "Webhooks of Zapier, IFTTT, Make, Mattermost, Rocket.Chat, Feishu and others", "hooks.zapier.com maker.ifttt.com hook.eu hook.us hook.integromat /hooks/ open.feishu.cn oapi.dingtalk.com qyapi.weixin webhook.site", r"(?:hooks\.zapier\.com/hooks/catch/|maker\.ifttt\.com/trigger/[^/\s\x01]+/with/key/|hook\.(?:eu|us)[0-9]\.make\.com/|hook\.integromat\.com/|/hooks/|open\.feishu\.cn/open-apis/bot/v2/hook/|oapi\.dingtalk\.com/robot/send\?access_token=|qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=)([A-Za-z0-9_/-]{14,})"),
     _f("telegram-token", "Telegram bot token", ":A", r"(?:^|[^A-Za-z0-9])(?:bot)?([0-9]{7,12}:A[A-Za-z0-9_-]{32,36})\b", 40),
+    _f("twilio-key", "Twilio auth token beside its account", "twilio Twilio TWILIO", rf"\bAC{H}{{32}}[\"'`]?[ \t]*[:,/|;]?[ \t]*[\"'`]?({H}{{32}})\b", 34),
     _f("twilio-key", "Twilio API key", "SK", rf"\b(SK{H}{{32}})\b", 34),
     _f("sendgrid-key", "SendGrid key", "SG.", rf"\b(SG\.{W}{{16,24}}\.{W}{{30,50}})"),
     _f("mailgun-key", "Mailgun key", "key- ailgun AILGUN", rf"\b(key-{X}{{32}}|{H}{{32}}-{H}{{8}}-{H}{{8}})\b"),
@@ -139,7 +141,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("plaid-token", "Plaid access token", "access-sandbox- access-development- access-production-", rf"(access-(?:sandbox|development|production)-{UUID})"),
     _f("shopify-token", "Shopify token", "shpat_ shpca_ shppa_ shpss_ shpua_ shprt_ shptka_ shpit_ shpck_", rf"(shp(?:at|ca|pa|ss|ua|rt|tka|it|ck)_{X}{{32,}})"),
     _f("adyen-key", "Adyen key", "AQE", r"\b(AQE[A-Za-z0-9]{2,4}[A-Za-z0-9+/=]{40,}-[A-Za-z0-9+/=]{40,}-[A-Za-z0-9^<>(){}\[\];:,.!?+*&%$#@|=~_/-]{10,})"),
-    _f("coinbase-key", "Payment and shipping vendors: GoCardless, Razorpay, Flutterwave, Paystack, Checkout, EasyPost, Shippo, Duffel, Lob", "rzp_ FLWSECK EZAK EZTK shippo_ duffel_ mollie", rf"\b(rzp_(?:live|test)_{A}{{14,}}|FLWSECK(?:_TEST)?-{A}{{12,}}(?:-X)?|EZ[AT]K{A}{{54}}|shippo_(?:live|test)_{X}{{40}}|duffel_(?:live|test)_[A-Za-z0-9_=-]{{40,}}|mollie_{A}{{30,}})\b"),
+    _f("coinbase-key", "Payment and shipping vendors: GoCardless, Razorpay, Flutterwave, Paystack, Checkout, EasyPost, Shippo, Duffel, Lob, Mercado Pago", "rzp_ FLWSECK EZAK EZTK shippo_ duffel_ mollie APP_USR-", rf"\b(APP_USR-{A}{{6,}}-[A-Za-z0-9-]{{20,}}|rzp_(?:live|test)_{A}{{14,}}|FLWSECK(?:_TEST)?-{A}{{12,}}(?:-X)?|EZ[AT]K{A}{{54}}|shippo_(?:live|test)_{X}{{40}}|duffel_(?:live|test)_[A-Za-z0-9_=-]{{40,}}|mollie_{A}{{30,}})\b"),
     # Watching
     _f("datadog-key", "Datadog application or pool key", "ddapp_ ddp_ pub0", rf"\b(ddapp_{A}{{30,}}|ddp_{A}{{30,}})"),
     _f("newrelic-key", "New Relic key", "NRAK- NRII- NRIQ- NRJS- NRRA- NRBR- NRSP- NRAA- NRMA- NRAL FFFFNRAL", rf"\b(NR(?:AK|II|IQ|RA|BR|SP|JS|AA|MA)-[A-Za-z0-9_-]{{18,}}|{A}{{32,36}}(?:FFFF)?NRAL)\b"),
@@ -236,7 +238,7 @@ GENERIC = frozenset(
 # The literal that calls for them may stand elsewhere than in the token. (A test finds out which these are.)
 CALLED_FROM_AFAR = frozenset(
     """azure-key gitlab-token npm-token slack-token slack-webhook discord-webhook mailgun-key shopify-token newrelic-key sentry-dsn
-    dynatrace-token honeycomb-key figma-token buildkite-token vault-token ngrok-token twitter-token crypt-hash vendor-token""".split()
+    dynatrace-token honeycomb-key figma-token buildkite-token vault-token ngrok-token twitter-token twilio-key crypt-hash vendor-token""".split()
 )
 
 

@@ -87,6 +87,8 @@ def memorables(scan: Scan) -> Iterator[Span]:
             start, value = found.start(1), found.group(1).rstrip(b".-_")
             if start in scan.taken or not 7 <= len(value) <= 40 or not has_digit(value):
                 continue
+            if rx(rb"[A-Z]{2,4}#\d+").fullmatch(value):
+                continue  # an issue
             if scan.recall("memorable", value, _is_memorable) and pattern(_PASSWORD_WORD).has(line_around(low, start)):
                 yield Span(start, start + len(value), "password", 3)
 
@@ -146,6 +148,8 @@ def listed(scan: Scan) -> Iterator[Span]:
         for _, value_span in scan.spans(_ACCOUNT, lines):
             start, end, _ = unquote(data, *value_span)
             value = data[start:end]
+            if value.startswith((b"x:", b"*:", b"!:")):
+                continue  # /etc/passwd, and what it has instead of passwords
             told = value[-2:].isdigit() and names_a_login(low, start)
             if (told or has_symbol(value) or classes(value.translate(None, b"-_.")) >= 3) and scan.recall(
                 "strong" if told else "linked", value, is_strong if told else is_chosen

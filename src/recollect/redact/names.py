@@ -31,7 +31,7 @@ _SECRET = frozenset(
     authtoken accesstoken bearer jwt authorization auth sessionid sessid phpsessid jsessionid connectionstring connstr
     accountkey sharedkey masterkey signingkey encryptionkey apitoken apisecret clientsecret appsecret appkey sas sastoken
     webhooksecret signature sig hmac xsrf csrftoken otp totp mfa seed mnemonic cookie cookies license serial nonce
-    clave schluessel schl\xfcssel geheimnis jeton clef segredo pat aspxauth""".split()
+    wif clave schluessel schl\xfcssel geheimnis jeton clef segredo pat aspxauth""".split()
 )
 _PIN = frozenset(b"pin pincode pins cvv cvc cvv2 cvc2".split())
 # A `key` is a secret with one of these before it ...
@@ -39,7 +39,7 @@ _KEY_OF = frozenset(
     b"""api access secret private auth authentication authorization encryption encrypt decryption signing sign master account
     storage subscription license licence service app application admin session shared client deploy write read webhook hmac aes
     des ssh crypto cipher jwt root server preshared recovery activation product product integration developer dev sdk rest
-    ingest ingestion insert user personal org cloud site host live test prod production staging sandbox data symmetric fernet
+    ingest ingestion insert user personal org cloud host live test prod production staging sandbox data symmetric fernet
     wireguard wg rsa ssl tls pgp gpg cookie csrf django flask rails laravel sas device functions function
     """.split()
 )
@@ -51,7 +51,7 @@ _NOT_KEY_OF = frozenset(
     ctrl alt meta home end up down left right any press return backspace delete space function_name dedup dedupe idempotency
     routing binding correlation feature flag metric trace event error locale lang language setting option property attr attribute
     header env parent child node edge series chart theme color css style image media answer major minor musical house piano car
-    door kms socket websocket restore no the a this that each per one next same new old wrong every of by for in""".split()
+    from with to on at as li tr td th div span ul option fragment cell hit miss found using used matched duplicate site door kms socket websocket restore no the a this that each per one next same new old wrong every of by for in""".split()
 )
 _TAKES_BACK = frozenset(
     b"""id ids url urls uri uris name names type types count counts counter length len size file files filename path paths dir
@@ -95,6 +95,13 @@ _CODE_OF = frozenset(
 )
 
 
+# ... nor is `renderPass` a password.
+_NOT_PASS_OF = frozenset(
+    b"""render renderer shadow first second third last next prev multi single one two low high band all by analysis optimization
+    function module loop light lighting depth blur bloom effect geometry post pre forward backward compiler season boarding ski bus""".split()
+)
+
+
 def endings() -> tuple[list[str], list[str], list[str]]:
     """The words that a name must have near its end for `kind_of` to make something of it: those for a secret (`key` aside, which
     is nothing by itself), those that may follow them, and those that make `code` one. To ask re2 for them spares most
@@ -109,6 +116,11 @@ def _shortest(words: Iterable[bytes]) -> list[str]:
     """Those of these words that do not end in another one."""
     ends = {word for word in words if not word[-2:].isdigit() and not word.endswith((b"key", b"keys"))}
     return sorted(w.decode("latin-1") for w in ends if not any(w.endswith(each) for each in ends - {w}))
+
+
+def is_password_word(word: bytes) -> bool:
+    """`Wachtwoord`: what a password is called, and so the label of a field."""
+    return word.lower() in _PASSWORD
 
 
 def words_of(name: bytes) -> list[bytes]:
@@ -155,6 +167,8 @@ def kind_of(name: bytes) -> Kind | None:
         last == b"phrase" and before and before[-1] in (b"seed", b"recovery", b"pass", b"secret", b"mnemonic")
     ):
         return "phrase"
+    if last == b"pass" and before and before[-1] in _NOT_PASS_OF:
+        return None
     if last in _PASSWORD:
         return "password"
     if last in (b"key", b"keys"):

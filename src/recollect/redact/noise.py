@@ -6,6 +6,8 @@ from .engine import BARRIER, Lazy, pattern, rx
 from .scan import Scan, Span, is_path, line_around
 from .values import (
     classes,
+    count_digits,
+    count_upper,
     entropy,
     has_digit,
     is_card,
@@ -51,10 +53,10 @@ def cards(scan: Scan) -> Iterator[Span]:
 
 _LONG = r"[A-Za-z0-9_+/=.~-]{20,}"
 _NEAR_WORD = Lazy(
-    rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]key|credential|creds|auth|bearer|fernet|hmac|cipher|wallet|\bwif\b|privkey"
+    rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]keys?(?:[^a-z]|$)|credential|creds|auth|bearer|fernet|hmac|cipher|wallet|\bwif\b|privkey"
 )
-_NOT_NEAR = r"public|websocket-key|restore-keys|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation|pk_(?:live|test)_|publishable"
-_ENCRYPTED = Lazy(rb"\bvault:v\d+:$")  # by a vault
+_NOT_NEAR = r"public|pub_?key|site[_-]?key|websocket-key|restore-keys|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation|pk_(?:live|test)_|publishable|ciphervalue"
+_ENCRYPTED = Lazy(rb"\b(?:vault:v\d+|h1|zh):$")  # by a vault; or the hash of a module of Go, of a provider of Terraform
 PUBLIC_PART = Lazy(rb"[\"'](?:n|x|y|x5c|x5t)[\"'][ \t]*:[ \t]*\[?[\"']$")  # of a JSON Web Key
 IDENTIFIES = Lazy(rb"(?:id|arn|name|uuid)[\"'\s:=]*$")
 
@@ -109,6 +111,7 @@ def near(scan: Scan) -> Iterator[Span]:
             or _NEAR_WORD.search(left) is None
             or IDENTIFIES.search(left) is not None
             or _ENCRYPTED.search(left) is not None
+            or scan.is_sealed(value)
             or (b"kty" in low and PUBLIC_PART.search(left) is not None)
         ):
             continue
@@ -152,6 +155,8 @@ def _is_aws_secret(value: bytes) -> bool:
 
 
 def _is_lonely_noise(value: bytes) -> bool:
+    if count_digits(value) < 2 and not count_upper(value):
+        return False  # `tls1multi_maxsndfrag`
     if not has_digit(value) or classes(value) < 3 - (len(value) >= 32) or is_hex(value) or is_uuid(value):
         return False
     if (

@@ -60,7 +60,7 @@ _PROSE = (
 _NEXT_CODE = Lazy(rb"[\s,;]{1,4}(?:and[ ]|[-*\d.]{1,3}[ ])?([A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}|\d{5,8})\b")
 _CALL = Lazy(rb"[A-Za-z_$][\w$.]*+[(\[]")
 _PROSE_BARE = (
-    r"(?i)\b(?:pass(?:word|phrase|code|wd)?|pwd|pw|pin(?:[ -]code)?|(?:security|unlock|door|gate|alarm|safe|garage|access) code|token|secret|api[ -]?key|key|cvv|cvc|otp|code|kennwort|passwort|contrase\xf1a|mot de passe|senha)[\"'*]{0,2}[ \t]*"
+    r"(?i)\b(?:pass(?:word|phrase|code|wd)?|pwd|pw|pin(?:[ -]code)?|(?:security|unlock|door|gate|alarm|safe|garage|access) code|token|secret|api[ -]?key|key|cvv|cvc|otp|code|kennwort|passwort|contrase\xf1a|mot de passe|senha)[\"'*]{0,2}(?:[ \t]+(?:of|for)(?:[ \t]+\?{2,20})+)?[ \t]*"
     r"(?:\([^()\n\x01]{0,30}\)[ \t]*)?(?:[ \t]|[ \t]/|[ \t]\|[ \t])[ \t]*(\"[^\"\n\x01]{4,}\"|'[^'\n\x01]{4,}'|`[^`\n\x01]{4,}`|[^\s\x01\"'`]{3,})"
 )
 # The value has a digit or a symbol: to ask for it here spares re2 all other words.
@@ -217,6 +217,7 @@ def _holds_nothing(data: bytes, run: bytes, start: int, end: int) -> bool:
 
 _OPENING, _CLOSING = b"\"'`(<*[", b".,;:?)\"'`>*]\\}"
 _STOPS = (b"", b".", b"!", b"\n", b"\r", b")")
+_NEXT_FIELD = (b",", b";")  # `{token:"",key:e}`: nothing is said, and the next field begins
 _GOES_ON = frozenset((b" ", b"\t", b",", b";", b":", b"?", b">", b"]", b"\\", b"}"))
 
 
@@ -268,7 +269,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
         and (not word.islower() or len(word) < 5 or word in PREDICATES or data[end : end + 1] not in _STOPS)
     ):
         return  # a word of the sentence; most matches end here
-    if not quoted and (_CALL.match(word) or is_literal(word)):
+    if not quoted and (_CALL.match(word) or is_literal(word) or word[:1] in _NEXT_FIELD or scan.is_sealed(word)):
         return
     noun = found.group(1).lower()
     before = data[found.start() - 1 : found.start()]
@@ -279,7 +280,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
         if not noun.startswith((b"the ", b"my ", b"this ", b"your ", b"our ")) or found.end(4) - found.start(4) < 20:
             return
     if noun == b"pass" and (
-        data[found.end(1) : found.end(1) + 3].lower() == b" to"
+        data[found.end(1) : found.end(1) + 3].lower() in (b" to", b" --")
         or (data[found.end(1) : found.end(1) + 2] == b" :" and data[found.end(1) + 2 : found.end(1) + 3].isalpha())
     ):
         return  # the verb
@@ -382,6 +383,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
             (not has_digit(word) and not has_symbol(word))
             or rx(rb"[\w.-]+=\S*").fullmatch(word) is not None
             or (noun.startswith(b"pass ") and quoted)
+            or (noun.startswith(b"key") and rx(rb"[a-z_-]+:.*").fullmatch(word) is not None)  # in a cache
             or data[found.start() - 1 : found.start()] == b":"
         ):
             continue
@@ -420,7 +422,8 @@ def nouns(scan: Scan) -> Iterator[Span]:
         elif (
             (
                 noun.startswith(_SAID_BEFORE)
-                and rx(rb"[A-Za-z]{4,}[0-9]{2,6}").fullmatch(word) is not None
+                and rx(rb"[A-Za-z]{4,}[0-9]{2,6}|[A-Za-z]{3,}[-_!.]?[A-Za-z]{2,}[0-9]{2,6}[a-z]{0,4}").fullmatch(word)
+                is not None
                 and data[end : end + 1] in (b"", b"\n", b"\r")
                 and scan.recall("strong", word, is_strong)
             )
@@ -465,13 +468,38 @@ def _is_bare_key(word: bytes) -> bool:
     return (has_symbol(word) or not is_wordy(word)) and is_random(word, 16)
 
 
+# `the STRIPE_API_KEY for staging is ...`: the name of a variable in a sentence.
+_SAID = (
+    r"\b([A-Za-z][A-Za-z0-9]*_(?:[A-Za-z0-9]+_)*(?i:key|token|secret|password|passwd|pass|pwd|pat|passphrase))[\"'`*]{0,2}[ \t]+(?:[^\n:=\x01]{0,60}?[ \t(]|\()?"
+    r"(?i:is|currently|ist|was|are|es|est|lautet|to|as|auf|with|\xe9|\xe8|value)(?i:[ \t]+(?:now|currently|still|still the old|set to))?[ \t]*:?[ \t]+[\"'`*]{0,2}([^\s\"'`\x01]*[0-9][^\s\"'`\x01]*)"
+)
+
+
+def said(scan: Scan) -> Iterator[Span]:
+    """The value of a variable that a sentence names."""
+    data = scan.data
+    for found in scan.find(_SAID, scan.lines_with(_REVERSED, _PAIR, _SAID)):
+        start, end, _ = unquote(data, *found.span(2))
+        word = data[start:end]
+        kind = kind_of(found.group(1))
+        if start in scan.taken or kind is None or len(word) < 8 or not has_digit(word):
+            continue
+        if is_path(word) or (kind == "password" and not scan.recall("strong", word, is_strong)):
+            continue
+        if scan.judge(kind, word, quoted=False, strict=False):
+            yield Span(start, end, "password" if kind == "password" else "api-key", 3)
+
+
 _AROUND = (b'"', b"'", b"`")
+
+
+_TRIES = Lazy(rb"(?i)\b(?:try|use|used|using|with|enter|type)[ \t]+[\"'`*]{0,2}\Z")
 
 
 def pairs(scan: Scan) -> Iterator[Span]:
     """`... is my password`, `log in with kim / ...`."""
     data, taken = scan.data, scan.taken
-    lines = scan.lines_with(_REVERSED, _PAIR)
+    lines = scan.lines_with(_REVERSED, _PAIR, _SAID)
     for found in _worth(_REVERSED, scan, _begins_dull, lines):
         start, end, _ = unquote(data, *found.span(1))
         word = data[start:end]
@@ -486,6 +514,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
                     and (has_symbol(word) or not is_wordy(word))
                     # `picked from 1a2b3c (token cleanup)`
                     and not (is_hex(word) and data[end : end + 2] == b" (")
+                    and rx(rb"[#@$][A-Za-z_]+").fullmatch(word) is None  # `#normKey (key)`
                 )
                 or (
                     data[start - 1 : start] in _AROUND
@@ -493,13 +522,20 @@ def pairs(scan: Scan) -> Iterator[Span]:
                     and has_digit(word)
                     and rx(rb"(?i)pass(?:word|wort|wd|phrase)?$|pwd?$").search(data, found.start(), found.end())
                 )
+                # `try Falcon-Harbor24 as the password`
+                or (
+                    has_digit(word)
+                    and classes(word) >= 3
+                    and _TRIES.search(data, max(0, found.start() - 8), start)
+                    and rx(rb"(?i) as [^\n]*(?:pass(?:word|wort|wd|phrase)|pwd?)$").search(data, end, found.end())
+                )
             )
         ):
             yield Span(start, end, "password", 3)
     for found in _worth(_PAIR, scan, _ends_dull, lines):
         start, end, _ = unquote(data, *found.span(2))
         word = data[start:end]
-        if start in taken:
+        if start in taken or rx(rb"(?i)sha-?\d+|md5").fullmatch(found.group(1)):
             continue
         if (
             is_password(word, quoted=False)
@@ -554,7 +590,13 @@ def linked(scan: Scan) -> Iterator[Span]:
         whole, group = found.span(), 1 if found.start(1) >= 0 else 2
         start, end, _ = unquote(data, *found.span(group))
         word = data[start:end]
-        if start in scan.taken or len(word) < 6 or not has_digit(word):
+        if (
+            start in scan.taken
+            or len(word) < 6
+            or not has_digit(word)
+            or word[:1] in _NEXT_FIELD
+            or scan.is_sealed(word)
+        ):
             continue
         # What it was set to is the password, however simple.
         is_set = _SET_TO.search(data, max(whole[0], start - 16), start) is not None or (
@@ -570,8 +612,8 @@ def linked(scan: Scan) -> Iterator[Span]:
             end = rest.end()  # it is longer than is counted above
         if end - start > 256:
             continue  # than any password
-        if rx(rb"\barn:[\w:/-]*$").search(data, max(0, start - 120), start):
-            continue  # where a secret is kept
+        if rx(rb"\barn:[\w:/-]*$|\bENC\[[^\]]*$").search(data, max(0, start - 120), start):
+            continue  # where a secret is kept, or its cipher
         noun = data[whole[0] : whole[0] + 6].lower()
         if noun.startswith((b"secret", b"token", b"api")) and not (has_symbol(word) or is_random(word, 16)):
             continue

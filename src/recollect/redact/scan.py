@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 
 from .engine import BARRIER, Match, either, has_counts, loose, outline, pattern, rx, together
+from .names import is_password_word
 from .values import (
     classes,
     count_digits,
@@ -20,6 +21,7 @@ from .values import (
     is_password,
     is_placeholder,
     is_reference,
+    is_regex,
     is_scrambled,
     is_wordy,
 )
@@ -370,6 +372,10 @@ class Scan:
             known = self.memo[key] = judge_value(kind, value, quoted=quoted, strict=strict, env=env)
         return known
 
+    def is_sealed(self, value: bytes) -> bool:
+        """Whether it is the cipher of a SealedSecret, which only its cluster can open."""
+        return value.startswith(b"Ag") and len(value) >= 40 and self.has(b"encrypteddata")
+
     def recall(self, name: str, value: bytes, check: Callable[[bytes], bool]) -> bool:
         """A check's answer, asked once for each value."""
         key = (name, value)
@@ -497,7 +503,9 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
     if kind == "key" or (kind == "secret" and strict):
         if size < 16 or not has_digit(value):
             return False  # as below, at a glance
-    elif kind == "secret" and (size < 8 or (size < 20 and not has_digit(value) and not has_symbol(value))):
+    elif kind == "secret" and (
+        size < 8 or (size < 20 and not has_digit(value) and not has_symbol(value) and not is_scrambled(value))
+    ):
         return False
     if is_reference(value) and not _is_slashed(value):
         return False
@@ -510,8 +518,13 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
                 and (len(words) >= 12 or all(rx(rb"[a-z0-9'\xdf-\xff-]+").fullmatch(w) for w in words))
             )
         return (
-            is_password(value, quoted=True) and not is_code(value) and (quoted or has_digit(value) or has_symbol(value))
+            is_password(value, quoted=True)
+            and not is_code(value)
+            and not is_password_word(value)
+            and (quoted or has_digit(value) or has_symbol(value))
         )
+    if is_regex(value):
+        return False
     if is_placeholder(value) or (
         is_code(value)
         and not (quoted and (has_symbol(value) or has_digit(value)) and not rx(rb"[\w.]+[(\[]").match(value))
@@ -528,6 +541,8 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
             and size >= 10
         )
     if kind == "password":
+        if is_password_word(value):
+            return False
         if strict:
             return (
                 size >= 8
@@ -553,7 +568,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
         )
     if strict:
         return is_noise(value, 16) and has_digit(value)
-    if is_noise(value, 12):
+    if is_noise(value, 12) or (size >= 12 and is_scrambled(value)):
         return True
     if (
         (quoted or env)

@@ -41,12 +41,13 @@ _FOREIGN = (
     ("口令", "pw"), ("パスワード", "passw"), ("비밀번호는", "pass:"), ("비밀번호가", "pass:"), ("비밀번호", "pass"), ("hasło", "passw"), ("Hasło", "passw"),
     ("şifrem", "passwd"), ("Şifrem", "passwd"), ("şifre", "passw"), ("Şifre", "passw"), ("токен", "token"), ("секрет", "secret"), ("令牌", "tk"),
     ("：", ":"), ("＝", "="), ("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"), ("是", ":"), ("«", '"'), ("»", '"'),
-    ("„", '"'), ("비번", "pw"), ("암호", "pw"), ("패스워드", "pass"), ("parolă", "passwd"), ("Parolă", "passwd"),
+    ("„", '"'), ("비번", "pw"), ("암호화", "enc"), ("암호", "pw"), ("패스워드", "pass"), ("parolă", "passwd"), ("Parolă", "passwd"),
     ("парола", "passwd"), ("Парола", "passwd"), ("пароли", "passwd"), ("mật khẩu", "password"), ("Mật khẩu", "password"), ("รหัสผ่าน", "password"),
-    ("पासवर्ड", "passwrd"), ("סיסמה", "passw"), ("סיסמא", "passw"), ("κωδικός", "passwrd"), ("Κωδικός", "passwrd"), ("كلمة المرور", "my password"),
+    ("पासवर्ड", "my pass"), ("סיסמה", "passw"), ("סיסמא", "passw"), ("κωδικός", "my pass"), ("Κωδικός", "my pass"), ("είναι", " is  "), ("كلمة المرور", "my password"),
     ("كلمة السر", "the passw"), ("slaptažodis", "my password"), ("API密钥", "token"), ("APIキー", "token"), ("API 密钥", " token"), ("—", "-"), ("–", "-"), ("密鑰", "tk"), ("密钥", "tk"), ("秘钥", "tk"), ("토큰", "tk"), ("トークン", " tok"), ("clé secrète", "secret key "), ("Clé secrète", "Secret key "), ("clé wifi", "password"), ("Clé wifi", "Password"), ("clé WiFi", "password"), ("Clé WiFi", "Password"),
     ("clé Wi-Fi", "password "), ("Clé Wi-Fi", "Password "), ("助记词", "bip"), ("助記詞", "bip"), ("니모닉", "bip"), ("シードフレーズ", "my seed"),
     ("сид-фраза", "my phrase"), ("Сид-фраза", "my phrase"), ("\u2028", "\n"), ("\u00a0", " "),
+    ("היא", "is "), ("הוא", "is "), ("है", "is"), ("هي", "is"),
 )  # fmt: skip
 
 
@@ -197,6 +198,10 @@ ANNOUNCING = (
     "bip",
     "digos de",
     "codici",
+    "wif",
+    "<<<",
+    "snmp",
+    "smb",
 )
 """The words of `is_announced`; a test keeps the two equal."""
 
@@ -224,7 +229,7 @@ def is_announced(low: str) -> bool:
         or "alias set" in low or "host add" in low or "securestring" in low or "aes." in low or "http-basic" in low
         or "accounts:" in low or "sequelize" in low or "proxy-user" in low or "isakmp" in low
         or "mysqli" in low or "metamask" in low or "trezor" in low or "ganache" in low or "bip" in low
-        or "digos de" in low or "codici" in low
+        or "digos de" in low or "codici" in low or "wif" in low or "<<<" in low or "snmp" in low or "smb" in low
     )  # fmt: skip
 
 

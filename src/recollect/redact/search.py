@@ -298,6 +298,11 @@ def _looks(scan: Scan, announced: bool, digits: int, policy: Policy) -> Iterator
     looks.append((context.files,))
     if announced:
         looks += context.LOOKS
+    else:
+        if scan.longest >= 40 and (b"AKIA" in data or b"ASIA" in data):
+            looks.append((context.near,))  # the secret that goes with the key id
+        if b"\tTRUE\t" in data:
+            looks.append((context.cookies,))  # a cookie jar
     if scan.longest >= 16:
         looks += ((context.made_with,), (context.beside_vendors,), (context.literals,))
     for row in looks:

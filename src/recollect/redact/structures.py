@@ -70,8 +70,10 @@ def collections(scan: Scan) -> Iterator[Span]:
                 and _is_plain(_key_before(data, first))
             ):
                 continue  # `credentials: {"region": "eu-west-1"}`
-            if (has_digit(value) or has_symbol(value)) and scan.judge(
-                kind, value, quoted=True, strict=kind != "password"
+            if (
+                (has_digit(value) or has_symbol(value))
+                and rx(rb"[a-z_]+:[\d,.]+").fullmatch(value) is None  # a rule: `min:8`
+                and scan.judge(kind, value, quoted=True, strict=kind != "password")
             ):
                 yield Span(first, last, family_of(kind), 2)
 
@@ -99,11 +101,21 @@ _HEADER = (
 )
 
 
+_ROW = (
+    r"(?im)^[\"']?([a-z][\w.-]*[_.-](?:key|token|secret|passw(?:or)?d|pwd|pass))[\"']?[,;\t][ ]?[\"']?"
+    r"([^\s,;\"'\x01]{8,})[\"']?(?:[,;\t]|\r?$)"
+)
+
+
 def tables(scan: Scan) -> Iterator[Span]:
-    """Rows below a header with a column for the password: Markdown, Jira, CSV, TSV."""
+    """Rows below a header with a column for the password: Markdown, Jira, CSV, TSV; rows of a name and its value."""
     data = scan.data
     if b"|" not in data and b"," not in data and b"\t" not in data and b";" not in data:
         return
+    for _, (a, b), (start, end) in scan.spans(_ROW, scan.lines_with(*_APART)):
+        kind = kind_of(data[a:b])
+        if kind is not None and start not in scan.taken and scan.judge(kind, data[start:end], quoted=True, strict=True):
+            yield Span(start, end, family_of(kind), 2)
     done = 0
     for ((start, end),) in scan.everywhere(_HEADER) if b"\n" in data else ():
         if start < done or end - start > 400:
@@ -195,7 +207,7 @@ _NESTED = r"(?i)<([a-z][\w.:-]{2,40})>[ \t\r\n]*<value>([^<>\n\x01]{4,200})</val
 _TAGGED = r"(?i)<(?:[a-z]\w*:)?([a-z][\w.-]{2,40})[ \t][^<>\n\x01]{1,120}>([^<>\n\x01]{4,200})</"
 _NAMED = r"(?i)[ \t]name=[\"']([^\"'\n\x01<>]+)[\"'][^<>\n\x01]*>[ \t\r\n]*<value>([^<>\n\x01]+)</value>"
 _PROPERTY = r"(?i)<name>[ \t]*([^<>\n\x01]+)</name>[ \t\r\n]*<value>([^<>\n\x01]+)</value>"
-_APART = (_MANY, _INSERT, _UPDATE, _PLIST, _NESTED, _NAMED, _PROPERTY, _TAGGED)
+_APART = (_MANY, _ROW, _INSERT, _UPDATE, _PLIST, _NESTED, _NAMED, _PROPERTY, _TAGGED)
 
 
 def elements(scan: Scan) -> Iterator[Span]:

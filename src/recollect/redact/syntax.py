@@ -12,7 +12,7 @@ from functools import cache
 from .assign import value_at
 from .engine import BARRIER, Lazy, Match, outline, pattern, rx
 from .names import kind_of
-from .scan import Scan, Span, family_of, is_path, line_around
+from .scan import CROWD, Scan, Span, family_of, is_path, line_around
 from .values import (
     classes,
     decodes_to_pair,
@@ -132,7 +132,7 @@ _REST_OF_URL = Lazy(rb"[^\s\"'`<>\x01?#/,;]*")
 _URL_USER_TOKEN = r"(?i)https?://([a-z0-9_-]{20,})(?::x-oauth-basic)?@[a-z0-9]"
 _QUERY = (
     r"(?i)[?&;#](?:[a-z0-9_.-]{0,30}(?:token|secret|passw(?:or)?d|pwd|api[_-]?key|apikey|access[_-]?key|signature|sig|auth|code_verifier"
-    r"|client_secret|session|sessionid|credential|jwt|password|x-amz-signature|x-amz-security-token|x-goog-signature)|key|sid|pass|hapikey|appid)="
+    r"|client_secret|session|sessionid|credential|jwt|password|x-amz-signature|x-amz-security-token|x-goog-signature)|key|sid|sas|pass|hapikey|appid|code)="
     r"([^\s&#\"'`<>\x01]{6,})"
 )
 
@@ -159,6 +159,8 @@ def urls(scan: Scan) -> Iterator[Span]:
         for (first, _), (start, end) in scan.spans(_QUERY):
             trimmed = data[start:end].rstrip(b".,;:)]}\\|")
             name = data[first + 1 : start - 1]
+            if name.lower() == b"code" and (len(trimmed) < 20 or classes(trimmed) < 3):
+                continue  # of a voucher, a country, an error
             if (
                 b"%" in trimmed
                 and not is_placeholder(trimmed)
@@ -181,18 +183,10 @@ def _with_passwords(scan: Scan) -> list[Match]:
 
 
 def _is_url_password(value: bytes, user: bytes) -> bool:
-    if is_reference(value) or value.lower() in (
-        b"password",
-        b"pass",
-        b"passwd",
-        b"pwd",
-        b"secret",
-        b"x",
-        b"xxx",
-        b"token",
-        b"port",
-        b"x-oauth-basic",
-        b"pw",
+    if (
+        is_reference(value)
+        or is_placeholder(value)
+        or value.lower() in (b"x", b"xxx", b"port", b"x-oauth-basic", b"pw")
     ):
         return False
     if b"/" in value and rx(rb"\d{1,5}/").match(value):
@@ -242,9 +236,7 @@ _AUTH = (
     r"(?i)\b(bearer|basic|digest|token|apikey|api-key|negotiate|ssws|key|hmac|genie ?key|bot|oauth|aws4-hmac-sha256|private-token|sharedaccesssignature|awssig|splunk|"
     r"discogs token=|token token=|jwt)[ \t]+(?:[\"'][ \t]*[+.][ \t]*[\"'])?(?:token=|key=)?[\"']?([A-Za-z0-9_.~+/=:%|-]{8,})"
 )
-_AUTH_HEADER = (
-    r"(?i)(?:authorization|x-auth|auth)[\"'\\]{0,2}[ \t]*[:=,][ \t]*[\"'`\\]{0,3}[ \t]*([A-Za-z0-9_.~+/=:-]{8,})"
-)
+_AUTH_HEADER = r"(?i)(?:authorization|x-auth|auth)[\"'\\]{0,2}[ \t]*[:=,][ \t]*[\"'`\\]{0,3}[ \t]*(?:[a-z][a-z0-9_-]*[ \t]+)?([A-Za-z0-9_.~+/=:-]{8,})"
 _DIGEST = r"(?i)\b(?:response|nonce|cnonce|oauth_signature|oauth_token|oauth_consumer_key|signature|credential)=[\"']?([A-Za-z0-9+/=%._-]{16,})"
 _SCHEMES = frozenset(
     b"bearer basic digest token apikey negotiate ssws oauth hmac bot jwt key aws4-hmac-sha256 geniekey".split()
@@ -253,7 +245,7 @@ _SCHEMES = frozenset(
 
 # Asked only where one of these words stands, though it would match without it.
 _SCHEME_WORDS = (b"bearer", b"basic", b"digest", b"token ", b"apikey", b"api-key", b"ssws", b"negotiate", b"bot ", b"geniekey", b"splunk",
-                 b"jwt ", b"key ")  # fmt: skip
+                 b"jwt ", b"key ", b"oauth ", b"hmac ")  # fmt: skip
 
 
 def headers(scan: Scan) -> Iterator[Span]:
@@ -338,7 +330,9 @@ def _kept_cookies(scan: Scan, source: str) -> Iterator[Span]:
     data = scan.data
     for _, (a, b), (start, end) in scan.everywhere(source):
         value = data[start:end]
-        if _SESSION.search(data, a, b) and is_random(value, 16) and not is_reference(value) and not is_code(value):
+        if is_reference(value) or is_code(value) or data[a:b].lower() in _COOKIE_ATTRIBUTES:
+            continue
+        if is_random(value, 16 if _SESSION.search(data, a, b) else 24):
             yield Span(start, end, "cookie", 1)
 
 
@@ -400,7 +394,7 @@ _SHORT_FLAGS = (
     (r"(?i)passw(?:or)?d[^\n\x01]{0,40}?\.(?:send_?keys|type|fill|set_?value|val|input|enter_?text|typeText|press_?keys|set_?text)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "passw"),
     (r"(?i)basic_?auth(?:entication|orization)?[ \t]*\(?[ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*(?:Some\()?[\"']([^\"'\n\x01]{4,})[\"']()()", "basic"),
     (r"[\"']([^\"'\n\x01]{5,})[\"']\.(?:toCharArray|getBytes)\(()()", "tochararray getbytes"),
-    (r"(?i)\b(?:password|secret|key)[ \t]+[05789][ \t]+([^\s\"'\x01]{6,})()()", "password%7 secret%5 secret%9 secret%8 key%7 password%0 password%5 password%8"),
+    (r"(?i)\b(?:password|secret|key)[ \t]+[05789][ \t]+([^\s\"'\x01]{6,})()()", "password%7 secret%5 secret%9 secret%8 key%7 password%0 password%5 password%8 secret%0"),
     (r"(?i)\bauth-user-pass[ \t]*\r?\n[^\s\x01]+\r?\n([^\s\x01]{5,})()()", "auth-user-pass"),
     (r"(?i)\blftp\b[^\n\x01]*?[ \t]-u[ \t]+[^\s,\x01]+,([^\s\"'\x01]{4,})()()", "lftp"),
     (r"(?i)\bWIFI:(?:[A-Z]:[^;\n\x01]*;)*P:([^;\n\x01]{4,});()()", "wifi:"),
@@ -412,7 +406,16 @@ _SHORT_FLAGS = (
     (r"(?i)[ \t](?:-[uUD]|--?user(?:name)?|/u|/user|/ru)(?:[ \t]+|[=:])[^\s\x01-][^\s\x01]*[ \t][^\n|\x01]*?(?:-[pPw]|/p|/rp)[ \t:]+[\"']?([^\s\"'\x01/-][^\s\"'\x01]{4,})()()", "%-p%%-w% %-p %-w /rp% /p%"),
     (r"(?i)passw(?:or)?d[\"']?[ \t]*,?[ \t]*with:?[ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "with%\" with%' with:"),
     (r"(?i)\bwpa_passphrase[ \t]+(?:\"[^\"\n\x01]+\"|[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{8,63})()()", "wpa_passphrase"),
-    (r"(?i)\bsudo[ \t]+-S[^\n<\x01]*<<<[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "sudo%-s"),
+    (r"(?i)\b(?:sudo[ \t]+-S|kinit|cryptsetup|passwd|chpasswd|su|docker|podman|gh|vault|doas)\b[^\n<\x01]*<<<[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "<<<"),
+    (r"(?i)(?:pass(?:word|wd|phrase)?|token|secret|key|cred)[\w-]*[ \t=]+<\([ \t]*(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"')\x01]{4,})()()", "<(echo <(printf"),
+    (r"(?i)\brootpw[ \t]+(?:--(?:plaintext|allow-ssh|lock)[ \t]+)*[\"']?([^\s\"'\x01-][^\s\"'\x01]{4,})()()", "rootpw"),
+    (r"(?i)\bd-i[ \t][^\n\x01]*passw(?:or)?d(?:-again)?[ \t]+(?:password|string)[ \t]+([^\s\"'\x01]{5,})()()", "d-i%"),
+    (r"(?i)\bconnect\([ \t]*[\"'][\w$#]+/([^\s\"'@/\x01]{4,})@()()", "connect(\" connect('"),
+    (r"(?i)\bacl[ \t]+setuser[ \t][^\n\x01]*?[ \t]>([^\s\"'\x01]{4,})()()", "setuser"),
+    (r"(?m)^(?:[\w.:-]*>[ \t]*)?(?:HELLO[ \t]+[0-9][ \t]+)?AUTH[ \t]+(?:[\w.@-]+[ \t]+)?([^\s\"'\x01]{6,})\r?$()()", "auth%"),
+    (r"(?m)^(?:[A-Za-z]?[0-9.]{1,6}[ \t]+)LOGIN[ \t]+[^\s\x01]+[ \t]+([^\s\"'\x01]{6,})\r?$()()", "login%"),
+    (r"(?i)\b(?:smbclient|rpcclient|smbmap|smbget)\b[^\n|\x01]*?[ \t]-U[ \t=]*[\"']?[^\s%\"'\x01]+%([^\s\"'\x01]{4,})()()", "smbclient rpcclient smbmap smbget"),
+    (r"\bsnmp(?:get|set|walk|bulkget|bulkwalk|getnext|inform|trap|table)\b[^\n|\x01]*?[ \t]-[AX][ \t]+[\"']?([^\s\"'\x01-][^\s\"'\x01]{5,})()()", "snmpget snmpset snmpwalk snmpbulk snmptable snmptrap"),
     (r"(?i)\b(?:unrar|rar|arj|twine|httpie|https?)(?:[ \t][^\n|\x01]*?)?[ \t]-(?:a[ \t]+[^\s:\x01]+:|hp|p)[ \t]?[\"']?([^\s\"'\x01/-][^\s\"'\x01]{3,})()()", "unrar rar%x twine http%-a https%-a"),
     (r"(?i)\b(?:cargo|gh|glab|snyk|fly|flyctl|railway|netlify|heroku|doctl|wandb|huggingface-cli|vercel|terraform|pulumi|codecov|vault)\b[^\n|\x01]*?(?:\blogin|\bauth|[ \t]-t|--?token|<<<)[ \t]+[\"']?([A-Za-z0-9][A-Za-z0-9_.+/=-]{15,})()()", "cargo%login gh%auth glab%auth snyk%auth fly%auth doctl wandb%login huggingface-cli codecov terraform%login pulumi%login vault%login"),
     (r"(?i)[\w.$-]{1,64}:([^\s\"'@:/\x01]{3,64})@(?:tcp|unix|udp)\(()()", "@tcp( @unix( @udp("),
@@ -444,6 +447,34 @@ _SHORT_FLAGS = (
 # Asked only where one of their words stands, though they would match without it.
 _CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|Sequelize|username_pw_set|smtp\.Auth|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set")  # fmt: skip
 _CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect|algoliasearch)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect algoliasearch")  # fmt: skip
+
+
+# A name and its value with nothing but white space between them, after a word that gives one to the other.
+_GIVES = (
+    r"(?im)(?:^[ \t]*(?:ENV|ARG|setx|setenv|set(?:[ \t]+-[a-z]+)*)|\b(?:config(?:ure)?|secrets?|env|vars?|variables?)(?:[ \t:]+(?:set|add|put|create))?|\bconfig:set)[ \t]+"
+    r"(?:--?[a-z][\w-]*[ \t]+)*[\"']?([a-z/@][\w./:@-]*(?:key|token|secret|passw(?:or)?d|pass|pwd|auth|pat))[\"']?[ \t]+[\"']?([^\s\"'\x01=-][^\s\"'\x01]{7,})"
+)
+
+
+_NAMED_FLAGS = (
+    r"(?i)[ \t]--?(?:name|key|secret-id|secret-name|variable|parameter)[ \t=]+[\"']?([\w./-]*(?:key|token|secret|passw(?:or)?d|pass|pwd|pat))[\"']?[ \t][^\n|\x01]*?"
+    r"--?(?:value|secret-string|secret-value|body|data|string-value)[ \t=]+[\"']?([^\s\"'\x01{-][^\s\"'\x01]{5,})"
+)
+
+
+def given(scan: Scan) -> Iterator[Span]:
+    """`ENV API_KEY X`, `set -gx TOKEN X`, `npm config set //registry/:_authToken X`, `--name /prod/db_password --value X`."""
+    data = scan.data
+    lines = scan.lines_with(*_SELDOM)
+    for _, (a, b), (start, end) in (*scan.spans(_GIVES, lines), *scan.spans(_NAMED_FLAGS, lines)):
+        kind = kind_of(data[a:b].rpartition(b"/")[2])
+        word = data[start:end]
+        if kind is None or start in scan.taken or not has_digit(word) or is_reference(word) or is_path(word):
+            continue
+        if data[a:b] == b"user.signingkey":
+            continue  # which key git signs with
+        if scan.judge(kind, word.removeprefix(b"base64:"), quoted=True, strict=True):
+            yield Span(start, end, family_of(kind), 2)
 
 
 def flags(scan: Scan) -> Iterator[Span]:
@@ -488,6 +519,7 @@ def commands(scan: Scan) -> Iterator[Span]:
         if scan.longest >= 34 and scan.has(*_gate(_CLIENTS[1])):
             asked = [*asked, (*_CLIENTS, seldom)]
     for source, words, lines in asked:
+        hits = 0
         for spans in scan.everywhere(source) if words in _FROM_LINE_TO_LINE else scan.spans(source, lines):
             found = Match(data, spans)
             start, end = next(
@@ -495,9 +527,16 @@ def commands(scan: Scan) -> Iterator[Span]:
                 (0, 0),
             )
             word = data[start:end].rstrip(b";,)|")
+            if hits > CROWD and has_digit(word) and has_alpha(word):
+                yield Span(start, start + len(word), "password", 1)  # one of hundreds: a dump
+                continue
+            if words in ("auth%", "login%") and not (has_digit(word) and has_alpha(word)):
+                continue
             if words.startswith("login") and rx(rb"\s(?:and|or|with|the|your)\s").search(data, *found.span()):
                 continue
-            if words.startswith("-u") and rx(rb"\d+|[\w.-]+/.*|latest|\d+(?:\.\d+)+.*|\d+-[a-z]+").fullmatch(word):
+            if words.startswith("password%7") and not has_digit(word):
+                continue  # `password 8 characters long`
+            if words.startswith("-u") and rx(rb"\d+|[\w.-]+/.*|:.*|latest|\d+(?:\.\d+)+.*|\d+-[a-z]+").fullmatch(word):
                 continue  # docker run -u 1000:1000, image:tag
             if words.startswith("%-p%%") and not (
                 has_digit(word) and has_alpha(word) and not rx(rb"[\w.-]*[:/=].*|v?[0-9.]+[a-z]{0,4}").fullmatch(word)
@@ -529,6 +568,7 @@ def commands(scan: Scan) -> Iterator[Span]:
             ):
                 continue
             if scan.recall("flag", word, _is_flag_value):
+                hits += 1
                 yield Span(start, start + len(word), "password", 1)
 
 
@@ -547,7 +587,7 @@ _FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass")
 # one pass says which of their words occur.
 _COMMON_GATES = frozenset("password login user machine auth cred connect sign -u passw basic".split())
 _EVERYDAY = tuple(source for source, words in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(words.split()))
-_SELDOM = (*_EVERYDAY, _CALLS[0], _CLIENTS[0], _CONNECTION)  # most texts have none of them
+_SELDOM = (*_EVERYDAY, _CALLS[0], _CLIENTS[0], _CONNECTION, _GIVES, _NAMED_FLAGS)  # most texts have none of them
 _RARE = "|".join(
     sorted(
         rf"\Q{word.replace('%', ' ')}\E"

@@ -241,7 +241,11 @@ def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
             and not pattern(_BLOB).has(line_around(data, start))
         )
     if name == "sk-key":
-        return is_random(value[3:].replace(b"-", b"").replace(b"_", b""), 18) and not is_wordy(value[3:])
+        return (
+            not value.startswith((b"sk-ecdsa-", b"sk-ssh-"))
+            and is_random(value[3:].replace(b"-", b"").replace(b"_", b""), 18)
+            and not is_wordy(value[3:])
+        )
     if name == "elevenlabs-key":
         return is_random(value[3:], 24)
     if name == "jwt":
@@ -278,6 +282,7 @@ def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
 
 _JOINS = (b"+", b"/", b"-", b"_", b"$", b".")  # part of a path, of code or of a blob; a sentence may end in the last
 _DASHES = Lazy(rb"[-_]")
+_LONG_WORDS = Lazy(rb"[A-Z]?[a-z]{3,}")
 _SITE_KEY = Lazy(rb"site[-_]?key[\"'\s:=(]*$")
 _KEYISH = Lazy(rb"(?:^|_)(?:key|token|secret|sk|pat|live|test|prod|api|auth|access|pw|tok)(?:_|$)")
 _HASHY = Lazy(
@@ -291,6 +296,9 @@ def _is_noise(body: bytes) -> bool:
     upper, lower, digits = count_upper(body), count_lower(body), count_digits(body)
     if not digits or is_placeholder(body) or is_wordy(body):
         return False
+    words = sum(len(word) for word in _LONG_WORDS.findall(body) if is_wordy(word))
+    if 2 * words >= len(body):
+        return False  # `PKCS12SafeContentsStr`
     if upper >= 2 and lower >= 2:
         return is_random(body, 20)
     return len(body) >= 28 and digits >= 4 and is_random(body, 24)

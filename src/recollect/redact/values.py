@@ -26,6 +26,8 @@ PLACEHOLDERS = frozenset(
     access_token refresh_token id_token client_secret client_id private_key public_key grant_type authorization_code
     include omit same-origin
     1password password1234567890 passwordhash password_hash hash hashed plain plaintext encrypted base64 utf-8 utf8 hex
+    scram-sha-1 scram-sha-256 scram-sha-512 aes-128-gcm aes-256-gcm aes-256-cbc aes-256-ctr hmac-sha1 hmac-sha256 hmac-sha512 pbkdf2-sha256
+    pbkdf2-sha512 chacha20-poly1305 rsa-oaep-256 sha-256 sha-512 ssh-ed25519
     """.split()
 )
 # Parts that do.
@@ -43,7 +45,7 @@ def _is_filling(low: bytes) -> bool:
 
 # A reference to a value kept elsewhere: a variable, a template, a vault.
 _REFERENCE = (
-    r"\$\{|\$\(|^\$[A-Za-z_]\w*(?:$|[/.:\[]|->)|^\$[0-9@*#]$|\{\{|\}\}|\{[A-Za-z_][\w.]*\}|%[A-Za-z_]\w*%$|%\(|%[sdvqr]$|^@[\w.]+@$|^@[A-Z][\w.]*\(|#\{|<%|^!(?:[01]\b|!?[A-Za-z_/-]+(?:$|[ \t]))|^&[a-z]+$|^\*[a-z_]+$"
+    r"\$\{|\$\(|^\$[A-Za-z_]\w*(?:$|[/.:\[]|->)|^\$[0-9@*#]$|\{\{|\}\}|\{[A-Za-z_][\w.]*[}(\[]|%[A-Za-z_]\w*%$|%\(|%[sdvqr]$|^@[\w.]+@$|^@[A-Z][\w.]*\(|#\{|<%|^!(?:[01]\b|!?[A-Za-z_/-]+(?:$|[ \t]))|^&[a-z]+$|^\*[a-z_]+$"
     r"|^(?:vault|op|arn|ssm|sm|secretsmanager|gcp-sm|file|env|ref\+?\w*|awssm|keyring|projects)[:/]"
     r"|^(?:SHA|sha)(?:1|224|256|384|512):[A-Za-z0-9+/]{27,}={0,2}$|^MD5:[0-9a-f]{2}(?::[0-9a-f]{2}){15}$"
     r"|^ENC\[|^<|^\[|^\{|^/[\w.-]+/|^\./|^~/|^[A-Za-z]:\\|^https?://[^\s:@/]+(?:[/?#]|$)|^https?://[^\s@]*$"
@@ -53,12 +55,14 @@ _CODE = (
     r"^[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[]"
     r"|^(?:process\.env|os\.environ|import\.meta|self|this|cls|ctx|req|request|res|config|cfg|conf|settings|args|opts|options|params"
     r"|props|state|env|data|user|app|event|body|form|values|secrets|var|local|module|input|vars|github|inputs|steps|context)[.\[!?]"
-    r"|^[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+$|=>|\(\)|\(\?[:i!=<P]|\[\^|\[a-z|\[A-Z|\[0-9|\\[dwsb]|\\[xuU][0-9a-f]|^[a-z]+\|[a-z]|\{\d+,\d*\}|&&|\|\||^[A-Z][A-Z_]{3,}$|\)\.|\);"
+    r"|^[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)\$?[A-Za-z_]\w*)+$|^[A-Za-z_]\w*<[A-Z]\w*|=>|\(\)|\(\?[:i!=<P]|\[\^|\[a-z|\[A-Z|\[0-9|\\[dwsb]|\\[xuU][0-9a-f]|^[a-z]+\|[a-z]|\{\d+,\d*\}|&&|\|\||^[A-Z][A-Z_]{3,}$|\)\.|\);"
+    r"|[a-zA-Z0-9]-[zZ9fF][a-zA-Z0-9]-[zZ9fF]|^\([A-Za-z_]+$|^[a-z][\w.-]*:[0-9]+(?:\.[0-9]+)+[\w.-]*$"
 )
 # Without one of these characters neither matches - but for a constant's name, which is code too.
-_REFERRING, _CODING = b"${}%@!&*<[/:", b"([.!?>:\\|{&)"
+_REFERRING, _CODING = b"${}%@!&*<[/:", b"([.!?<>:\\|{&)"
 _CONSTANT = Lazy(rb"[A-Z][A-Z_]{3,}")
 _CODE_WORDS = frozenset((b"new", b"await", b"return", b"function", b"lambda", b"not", b"if", b"typeof"))
+_CLASSES = (b"PrivateKey", b"PublicKey", b"SecretKey", b"AccessToken", b"ApiKey")  # `Ed25519PrivateKey`
 _TYPE = Lazy(
     rb"^(?:Optional|Union|List|Dict|Array|Promise|Record|Secret(?:Str|String)?|String|Vec|Option|Result|std)\b"
 )
@@ -208,10 +212,19 @@ def is_literal(value: bytes) -> bool:
     return value[:1] in b"ntfuNTF" and _LITERAL.match(value) is not None
 
 
+_REGEX = r"\(\?[:i!=<P]|\[\^|\[a-z|\[A-Z|\[0-9|\\[dws][+*?{|)\]]|\\[dws]\\\{"
+
+
+def is_regex(value: bytes) -> bool:
+    """`[A-Za-z0-9]{20,}`: the shape of a secret, not one."""
+    return (b"[" in value or b"\\" in value or b"(?" in value) and pattern(_REGEX).has(value)
+
+
 def is_code(value: bytes) -> bool:
     if value.isalnum():
         return (
             value in _CODE_WORDS
+            or value.endswith(_CLASSES)
             or (len(value) >= 4 and value.isalpha() and value.isupper())
             or _TYPE.match(value) is not None
         )
@@ -248,8 +261,8 @@ def _is_dotted_noise(value: bytes) -> bool:
         return True
     body = max(value.split(b"."), key=len)
     return (
-        len(body) >= 16
-        and value.replace(b".", b"").isalnum()
+        (len(body) >= 16 or (len(body) >= 10 and classes(body) == 3 and value.count(b".") == 1))
+        and value.translate(None, b"._" if value.count(b".") == 1 else b".").isalnum()
         and count_digits(body) >= 2
         and (len(_TURNS.findall(body)) >= 2)
         and has_entropy(body, 3.0)
@@ -283,6 +296,7 @@ def is_wordy(value: bytes) -> bool:
 
 def is_scrambled(value: bytes) -> bool:
     """Letters alone, but of both cases in no order, as a generator strings them together; names are made of longer words."""
+    value = value.translate(None, b"_-") if value.count(b"_") + value.count(b"-") <= 2 else value
     size = len(value)
     if size < 10 or not value.isalpha() or len(_UPTURNS.findall(value)) < 3:
         return False
@@ -302,6 +316,8 @@ def is_noise(value: bytes, least: int = 16) -> bool:
     if size < least or value.isdigit():
         return False
     if is_hex(value):
+        if size <= 18 and value.startswith(b"0x"):
+            return False  # a pointer, or the id of a PGP key
         return size >= max(16, least) and has_digit(value) and has_entropy(value, 2.6)
     if is_uuid(value):
         return True

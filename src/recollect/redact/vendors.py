@@ -10,6 +10,7 @@ from __future__ import annotations
 from .engine import BARRIER, Lazy, outline
 from .noise import PUBLIC_PART
 from .scan import Scan, Span, is_path
+from .syntax import decodes_to_text
 from .values import (
     classes,
     count_digits,
@@ -78,6 +79,8 @@ _BESIDE = (
     r"(?:[ \t]*(?:=>|:=|=|:|,|\()[ \t]*|[ \t]+|[ \t]*\r?\n[ \t]*)[\"'`(\[]{0,2}([A-Za-z0-9][A-Za-z0-9_+/=.:~-]{15,})"
 )
 _PARTS = Lazy(rb"[-_]")
+_WORDS = Lazy(rb"[-_.:/]")
+_CHECKED = (b"  ", b" *")
 _PREFIXED = Lazy(rb"[a-z]{2,8}[_-]")
 _SAYS_ID = Lazy(
     rb"(?:^|[^a-z])(?:id|ids|uuid|guid|sha|sha1|sha256|md5|hash|digest|checksum|commit|rev|revision|release|version|trace|span|event|message|msg|order|issue|page|file|doc|document|"
@@ -129,6 +132,8 @@ def _is_generated(value: bytes) -> bool:
         and has_entropy(body, 4.0)
         and len(body.translate(None, b"0OIl")) < len(body)  # without any of them it is an address of a currency
         and not body.startswith((b"Qm", b"bafy", b"eyJ"))
+        and not value.startswith((b"sha256-", b"sha384-", b"sha512-"))
+        and not decodes_to_text(value)
         and is_random(body, 20)
         and not is_wordy(body)
     )
@@ -160,10 +165,12 @@ def beside_vendors(scan: Scan) -> Iterator[Span]:
         if start in scan.taken or len(value) > 512 or not has_digit(value):
             continue
         head = data[whole[0] : start].lower()
+        if data[end : end + 2] in _CHECKED and is_hex(value):
+            continue  # a line of checksums, below one that ends in a name
         if BARRIER in head or not scan.recall("beside", value, _is_key):
             continue
         named = b"key" in head or b"token" in head or b"secret" in head or b"auth" in head
-        if b"pub" in head or value.startswith((b"pk_", b"pub")):
+        if b"pub" in head or b"site" in head or value.startswith((b"pk_", b"pub", b"phc_")):
             continue
         if not named and _SAYS_ID.search(head) is not None:
             continue
@@ -183,4 +190,6 @@ def _is_key(value: bytes) -> bool:
         return False
     if not is_random(value, 16) or is_wordy(value) or count_digits(value) < 2:
         return False
+    if value.islower() and all(part.isdigit() or part.isalpha() for part in _WORDS.split(value)):
+        return False  # `claude-haiku-4-5-20251001`
     return len(value) >= 24 if is_hex(value) else not is_code(value) and classes(value) >= 2
