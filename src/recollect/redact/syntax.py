@@ -182,12 +182,17 @@ def _with_passwords(scan: Scan) -> list[Match]:
     return found
 
 
+_NO_URL_PASSWORD = frozenset(
+    b"""
+    password passwd pwd pass pw secret token x xxx port x-oauth-basic mypassword my_password my-password yourpassword
+    dummy sample hidden masked filtered
+    """.split()
+)
+
+
 def _is_url_password(value: bytes, user: bytes) -> bool:
-    if (
-        is_reference(value)
-        or is_placeholder(value)
-        or value.lower() in (b"x", b"xxx", b"port", b"x-oauth-basic", b"pw")
-    ):
+    # `test` and `123456` stand for a secret elsewhere; behind a user and before a host they often are one.
+    if is_reference(value) or value.lower() in _NO_URL_PASSWORD:
         return False
     if b"/" in value and rx(rb"\d{1,5}/").match(value):
         return False  # host:port/path@something
@@ -196,7 +201,7 @@ def _is_url_password(value: bytes, user: bytes) -> bool:
     if set(value) <= {42} or set(value) <= set(b"xX*."):
         return False
     low = value.lower()
-    return rx(rb"your|example|placeholder|redacted|changeme|password_here|<|\*\*\*|\.\.\.").search(low) is None
+    return rx(rb"your|example|placeholder|redacted|changeme|[-_]here$|^__\w+__$|<|\*\*\*|\.\.\.").search(low) is None
 
 
 _CONNECTION = (
