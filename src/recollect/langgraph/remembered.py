@@ -162,6 +162,12 @@ class Remembered:
                 found = self.pieces[user, no] = {}
             return found
 
+    def forget_all(self) -> None:
+        """What is stored was rewritten: nothing that is remembered of it holds. Who waits for a checkpoint still does."""
+        with self.lock:
+            for known in (self.recent, self.newest, self.secrets, self.pieces, self.sound, self.said, self.passed):
+                known.clear()
+
     def forget(self, user: str, thread: str) -> None:
         with self.lock:
             known = self.secrets.pop((user, thread), None)
