@@ -28,10 +28,10 @@ RECORDED = ("hook", "http")
 
 def pin(tx: Tx, event: str, pinned: bool) -> None:
     """Keep an event, or no longer."""
-    name, _, tail = event.rpartition(":")
-    if not name or not tail.isdigit():
+    named = ids.event(event)
+    if named is None:
         raise NotFound(f"{event!r} is no event: its id is the conversation's, a colon and its number.")
-    found, seq = conversations.find(tx, name, lock=True), int(tail[:18])
+    found, seq = conversations.find(tx, named[0], lock=True), named[1]
     if pinned:
         there = any(
             tx.one(
