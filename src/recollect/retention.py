@@ -136,6 +136,7 @@ def _expire(tx: Tx, id: str, activity: int, why: str, apply: bool) -> tuple[Expi
         if found.title in {conversations.title_from(text) for kind, text in said if kind == "message"}:
             conversations.untitle(tx, found)
         conversations.drop_jobs(tx, found.no)
+        conversations.drop_state(tx, found.no, keep_key=True)  # it says all of it once more
     elif apply:
         sources.outlive(tx, found, keep_place=False)
         removal.unindex(tx, found)
