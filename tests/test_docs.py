@@ -240,6 +240,14 @@ def test_every_page_can_be_reached_from_the_index() -> None:
     assert not [name(page) for page in DOCS.rglob("*.md") if page not in seen]
 
 
+def test_the_layout_names_every_room() -> None:
+    """Whoever looks for where something belongs finds it in CONTRIBUTING.md."""
+    layout = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("```text")[2].partition("```")[0]
+    rooms = [r.name for r in (ROOT / "src" / "recollect").iterdir() if r.suffix == ".py" or r.is_dir()]
+    named = set(re.findall(r"[\w.]+", layout))
+    assert [r for r in sorted(rooms) if not r.startswith("__") and r not in named] == []
+
+
 def test_readme_names_both_commands_and_shows_a_picture() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     assert "make run" in text

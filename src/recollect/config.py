@@ -214,7 +214,7 @@ class Settings:
             elif value is not None and not isinstance(value, str):
                 raise SettingsError(f"{name} must be text, not {value!r}.")
         for workspace, days in self.retention_workspaces.items():
-            if not days.strip().isdigit():
+            if not days.strip().isdecimal():
                 raise SettingsError(f"retention_workspaces: {workspace!r} must have a number of days, not {days!r}.")
         if self.redact_state not in ("messages", "all", "none"):
             raise SettingsError(f"redact_state must be messages, all or none, not {self.redact_state!r}.")

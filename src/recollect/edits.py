@@ -346,15 +346,13 @@ def keep(tx: Tx, draft: Draft, conversation: str | None, id: str) -> Memory:
 
 def _source(tx: Tx, draft: Draft) -> Place | None:
     """The place of the event that a draft names as its source, if it is one of this user's."""
-    if draft.source is None:
+    event = None if draft.source is None else ids.event(draft.source)
+    if event is None:
         return None
-    name, colon, tail = draft.source.rpartition(":")
-    if not colon or not tail.isdigit() or len(tail) > 18:
-        return None
+    name, seq = event
     row = tx.one("select no from conversations where user_no = :user and id = :id", id=name)
     if row is None:
         return None
-    seq = int(tail)
     for branch in branches.tree(tx, row[0]):
         if tx.one(
             "select 1 from events where user_no = :user and conversation_no = :c and branch_no = :b and seq = :seq",

@@ -71,9 +71,10 @@ def target(tx: Tx, kind: str, what: str) -> Target:
 
 
 def _target_event(tx: Tx, found: Target, event: str) -> None:
-    name, colon, tail = event.rpartition(":")
-    if not colon or not tail.isdigit() or len(tail) > 18:
+    named = ids.event(event)
+    if named is None:
         raise InvalidInput(f"source={event!r} is no event: its id is the conversation's, a colon and its number.")
+    name, seq = named
     row = conversations.look(tx, name)
     if row is None:
         said = tx.all("select distinct memory from memory_changes where user_no = :user and source = :s", s=event)
@@ -81,9 +82,9 @@ def _target_event(tx: Tx, found: Target, event: str) -> None:
         if not said:
             conversations.find(tx, name)  # raises
         return
-    if not 0 < int(tail) <= row[2]:
-        raise NotFound(f"Conversation {name!r} has events 1 to {row[2]}; there is no {tail}.")
-    found["event"] = [row[0], _with_it(tx, row[0], int(tail))]
+    if not 0 < seq <= row[2]:
+        raise NotFound(f"Conversation {name!r} has events 1 to {row[2]}; there is no {seq}.")
+    found["event"] = [row[0], _with_it(tx, row[0], seq)]
 
 
 def _with_it(tx: Tx, no: int, seq: int) -> list[int]:

@@ -28,6 +28,13 @@ def new() -> str:
     return f"{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:]}"
 
 
+def event(id: str) -> tuple[str, int] | None:
+    """What the id of an event says: its conversation and its number; None if it is none. Digits of ASCII alone: `²` is one to
+    Python as well, and no number."""
+    name, _, tail = id.rpartition(":")
+    return (name, int(tail)) if name and tail.isascii() and tail.isdigit() and len(tail) <= 18 else None
+
+
 ERASED = "erased:"
 """What the name of an erased user begins with: a hash stands in its place, and no one is called like that."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from functools import partial
 
-from . import edits, erased, items, views
+from . import edits, erased, ids, items, views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ class Scope:
             return True
         if change.source_no == no and own_seqs(change) & self.seqs:
             return True
-        name, _, tail = (text or "").rpartition(":")
-        return name == self.event_thread and tail.isdigit() and int(tail[:18]) in self.seqs
+        event = None if text is None else ids.event(text)
+        return event is not None and event[0] == self.event_thread and event[1] in self.seqs
 
 
 def own_seqs(change: Change) -> set[int]:

@@ -129,7 +129,7 @@ def resume(db: Database, user: str, only: str | None = None, *, summaries: bool 
             done = db.write(user, partial(_step, id=id, summaries=summaries))
             reach("erased")
             if done == ["rest"]:
-                name = db.read(user, lambda tx, user=user: erased.user_name(erased.key(tx), user))  # type: ignore[misc]
+                name = db.read(user, partial(_name_of_erased, user=user))
                 user, back = name, user
                 break
         db.scrub()
@@ -171,6 +171,10 @@ def _load(tx: Tx, id: str, *, lock: bool = False) -> Row:
     if row is None:
         raise NotFound(f"There is no receipt {id!r}. `receipts()` lists them.")
     return row
+
+
+def _name_of_erased(tx: Tx, user: str) -> str:
+    return erased.user_name(erased.key(tx), user)
 
 
 def _next(tx: Tx, id: str) -> tuple[Target, list[Any]] | None:

@@ -28,10 +28,10 @@ RECORDED = ("hook", "http")
 
 def pin(tx: Tx, event: str, pinned: bool) -> None:
     """Keep an event, or no longer."""
-    name, _, tail = event.rpartition(":")
-    if not name or not tail.isdigit():
+    named = ids.event(event)
+    if named is None:
         raise NotFound(f"{event!r} is no event: its id is the conversation's, a colon and its number.")
-    found, seq = conversations.find(tx, name, lock=True), int(tail[:18])
+    found, seq = conversations.find(tx, named[0], lock=True), named[1]
     if pinned:
         there = any(
             tx.one(
@@ -136,6 +136,7 @@ def _expire(tx: Tx, id: str, activity: int, why: str, apply: bool) -> tuple[Expi
         if found.title in {conversations.title_from(text) for kind, text in said if kind == "message"}:
             conversations.untitle(tx, found)
         conversations.drop_jobs(tx, found.no)
+        conversations.drop_state(tx, found.no, keep_key=True)  # it says all of it once more
     elif apply:
         sources.outlive(tx, found, keep_place=False)
         removal.unindex(tx, found)

@@ -3,7 +3,7 @@ or a person who wants everything forgotten that was learned there."""
 
 from __future__ import annotations
 
-from . import branches, views
+from . import branches, ids, views
 from .edits import Edit, refresh, remove
 from .errors import NotFound
 from .memories import ids_of
@@ -17,12 +17,11 @@ if TYPE_CHECKING:
 
 def came_from(tx: Tx, source: str) -> list[int]:
     """Memories that came from an event or a conversation and from nowhere else, by number."""
-    name, _, tail = source.rpartition(":")
     row = tx.one("select no from conversations where user_no = :user and id = :id", id=source)
     seq: int | None = None
-    if row is None and tail.isdigit():
+    if row is None and (event := ids.event(source)) is not None:
+        name, seq = event
         row = tx.one("select no from conversations where user_no = :user and id = :id", id=name)
-        seq = int(tail)
     if row is None:
         rows = tx.all(
             "select distinct r.memory from memories m join memory_changes r on r.user_no = m.user_no and r.memory = m.id"

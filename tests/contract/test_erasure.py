@@ -247,8 +247,9 @@ def test_what_is_not_there_cannot_be_erased(store: recollect.Store, given: dict[
 
 def test_a_source_is_an_event(store: recollect.Store) -> None:
     store.create("one")
-    with pytest.raises(InvalidInput, match="is no event"):
-        store.erase(source="one")
+    for wrong in ("one", "one:\u00b2"):
+        with pytest.raises(InvalidInput, match="is no event"):
+            store.erase(source=wrong)
 
 
 def test_the_plan_counts_what_is_in_the_tables(planted: Planted, backend: str, raw: Raw) -> None:

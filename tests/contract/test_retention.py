@@ -120,7 +120,7 @@ def test_pinned_events_stay_with_their_conversation(open_store: Open, clock: lis
     store.unpin("c:3")
     assert expiring(store.retain()) == [("conversation", "c")]
     assert store.verify().ok
-    for wrong in ("c:1", "nowhere:1", "d:x", ":"):
+    for wrong in ("c:1", "nowhere:1", "d:x", ":", "c:\u00b2"):
         with pytest.raises((NotFound, InvalidInput)):
             store.pin(wrong)
 

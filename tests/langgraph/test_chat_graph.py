@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from scripted import call, scripted
 
 import recollect
+from recollect import ids
 from recollect.errors import HostNotAllowed, InvalidInput, ModelFailed, Refused
 from recollect.langgraph import Saver, aask, ask, chat_graph, fork, resume
 from recollect.model import MAIN
@@ -51,6 +52,25 @@ async def test_async_code_asks_the_same(memory: recollect.Store) -> None:
     said = "".join([p async for p in aask(graph, "b", "What are my preferences?")])
     assert "Prefers dark mode" in said
     assert len(memory.messages("b")) == 2
+
+
+def test_what_expires_beside_something_pinned_is_in_no_state_either(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The events went, and every checkpoint still said them."""
+    store = open_store(background=False, retention_application_days=1)
+    graph = chat_graph(store=store)
+    say(graph, "c", "My dog is called Zebedee")
+    say(graph, "c", "Keep this one")
+    store.pin("c:3")
+    later = ids.now() + 2 * ids.DAY_MS
+    monkeypatch.setattr(ids, "now", lambda: later)
+    assert store.retain().kept == 1
+    assert texts(store.read("c")) == ["Keep this one"]
+    assert store.checkpoints("c") == []
+    assert graph.get_state({"configurable": {"thread_id": "c"}}).values == {}
+    say(graph, "c", "And now?")
+    assert store.verify().ok
 
 
 def test_a_graph_that_goes_on_with_what_another_door_recorded_is_shown_its_summary(open_store: Open) -> None:

@@ -194,6 +194,19 @@ def test_a_late_write_of_a_dead_run_does_not_wait_for_as_long_as_the_next_run_go
     assert len(puts) < 999
 
 
+def test_who_waits_for_a_checkpoint_is_woken_although_all_was_forgotten_meanwhile(saver: Saver) -> None:
+    """A scan that mends the state forgets what is remembered of it. It took the lock along that others waited on, for ever."""
+    shared, key = saver._shared, ("alex", "t", "", "1")
+    shared.announce(key)
+    waits = threading.Thread(target=shared.wait_for, args=(key, 0.01), daemon=True)
+    waits.start()
+    time.sleep(0.1)
+    shared.forget_all()
+    shared.arrived(key)
+    waits.join(5)
+    assert not waits.is_alive()
+
+
 def interrupted(saver: Any) -> Any:
     """A subgraph that asks: it is stored before the graph around it is."""
     inner = StateGraph(Counted)

@@ -69,3 +69,14 @@ def test_what_cannot_be_seen_is_refused(text: str) -> None:
 def test_what_is_no_id_is_refused(bad: object) -> None:
     with pytest.raises(InvalidInput, match="the thing"):
         ids.check(bad, "the thing")
+
+
+@pytest.mark.parametrize(("id", "says"), [("c:7", ("c", 7)), ("a:b:12", ("a:b", 12)), ("c:0", ("c", 0))])
+def test_the_id_of_an_event_says_its_conversation_and_its_number(id: str, says: tuple[str, int]) -> None:
+    assert ids.event(id) == says
+
+
+@pytest.mark.parametrize("id", ["", "c", "c:", ":7", "c:x", "c:-1", "c: 7", "c:\u00b2", "c:\u0661", "c:" + "9" * 19])
+def test_what_is_no_event_says_nothing(id: str) -> None:
+    """Some digits of other scripts are a number to Python, some look like one and are none."""
+    assert ids.event(id) is None

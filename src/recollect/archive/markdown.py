@@ -110,12 +110,14 @@ class _Pages:
         """Those that stand: of a conversation or a workspace its own, else all."""
         cursor: str | None = None
         scope = "conversation" if conversation is not None else "workspace" if workspace is not None else None
-        while page := self._read(
-            lambda tx, cursor=cursor: memories.listing(  # type: ignore[misc]
+
+        def standing(tx: Tx, cursor: str | None) -> list[Memory]:
+            return memories.listing(
                 tx, View(tx), near=conversation, scope=scope, workspace=workspace, kinds=None, tags=None, wanted="active",
                 limit=PAGE, cursor=cursor, now=ids.now(),
-            )
-        ):  # fmt: skip
+            )  # fmt: skip
+
+        while page := self._read(partial(standing, cursor=cursor)):
             yield from page
             cursor = page[-1].id
 

@@ -195,26 +195,30 @@ class Archive:
 
     def _of_branch(self, no: int, branch: int) -> Iterator[tuple[int, int, Any]]:
         after, high = 0, self._known[no].last_seq
-        while rows := self._read(
-            lambda tx, after=after: tx.all(  # type: ignore[misc]
+
+        def page(tx: Tx, after: int) -> list[Row]:
+            return tx.all(
                 f"select id, conversation_no, {events.COLUMNS} from events where user_no = :user and conversation_no = :c"
                 " and branch_no = :b and seq > :after and seq <= :high order by seq limit :page",
                 c=no, b=branch, after=after, high=high, page=PAGE,
-            )
-        ):  # fmt: skip
+            )  # fmt: skip
+
+        while rows := self._read(partial(page, after=after)):
             for row in rows:
                 yield row[0], 0, row
             after = rows[-1][2]
 
     def _by_id(self) -> Iterator[tuple[int, int, Any]]:
         after = 0
-        while rows := self._read(
-            lambda tx, after=after: tx.all(  # type: ignore[misc]
+
+        def page(tx: Tx, after: int) -> list[Row]:
+            return tx.all(
                 f"select id, conversation_no, {events.COLUMNS} from events{tx.by_id} where user_no = :user and id > :after"
                 " and id <= :high order by id limit :page",
                 after=max(after, tx.low_id()), high=tx.high_id(), page=PAGE,
-            )
-        ):  # fmt: skip
+            )  # fmt: skip
+
+        while rows := self._read(partial(page, after=after)):
             for row in rows:
                 known = self._known.get(row[1])
                 if known is not None and row[2] <= known.last_seq:

@@ -8,7 +8,7 @@ import threading
 import apsw
 
 from .file import build, copy
-from .transaction import Batch, SQLiteTx
+from .transaction import NESTED, Batch, SQLiteTx
 from .users import Users
 
 TYPE_CHECKING = False
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from . import Row, Tx
 
     T = TypeVar("T")
-
-NESTED = "A verb was called inside a transaction; pass the tx on instead."
 
 
 class Memory:

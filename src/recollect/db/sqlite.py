@@ -16,7 +16,6 @@ from .. import ids, redact
 from ..errors import Damaged, StoreClosed
 from . import file
 from .file import check_library, translated
-from .memory import Memory
 from .writer import Engine
 
 TYPE_CHECKING = False
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from ..model import Progress
     from . import Tx
     from .cipher import Key
+    from .memory import Memory
 
     T = TypeVar("T")
 
@@ -50,7 +50,11 @@ class SQLite:
         _live.add(self)
 
     def _open(self) -> Engine | Memory:
-        return Memory() if self.path is None else Engine(self.path, self._timeout, self.key)
+        if self.path is not None:
+            return Engine(self.path, self._timeout, self.key)
+        from .memory import Memory
+
+        return Memory()
 
     def _current(self) -> Engine | Memory:
         engine = self._engine

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from . import Row
 
+NESTED = "A verb was called inside a transaction; pass the tx on instead."
 BLOCKS = (100, 10)  # rows in one statement: 1.3 us each instead of 2.4, and each hands over the interpreter's lock
 MOST_QUEUED = 1_000
 MOST_KNOWN = 1_000

@@ -19,9 +19,8 @@ from ..errors import OutcomeUnknown, StoreBusy
 from . import migrate, wal
 from .file import bring_up_to_date, check_ours, connect, copy, fails_all, prepare, unlock, version_of
 from .gate import Gate
-from .memory import NESTED
 from .points import reach
-from .transaction import Batch, SQLiteTx
+from .transaction import NESTED, Batch, SQLiteTx
 from .users import Users
 from .wal import Wal
 

@@ -66,7 +66,7 @@ class Reader(Values):
             self._shared.keep(self._shared.handles, str(user), found)
         return found
 
-    # -- secrets of the hash
+    # -- the secret that a conversation's pieces are hashed with
 
     def _secret(self, place: Place) -> Secret:
         known = self._shared.secrets.get((place.store.user, place.thread))

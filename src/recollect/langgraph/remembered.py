@@ -47,8 +47,9 @@ class Place(NamedTuple):
             "thread_id": self.given.get("thread_id", self.thread), "checkpoint_ns": self.namespace,
             "checkpoint_id": checkpoint,
         }  # fmt: skip
-        # Whoever comes back with it must come back to the same person, and to the same branch.
-        found |= {name: self.given[name] for name in ("user_id",) if name in self.given}
+        # Whoever comes back with it must come back to the same person; the branch is the checkpoint's.
+        if "user_id" in self.given:
+            found["user_id"] = self.given["user_id"]
         return {"configurable": found}
 
 
@@ -161,6 +162,12 @@ class Remembered:
             if len(found) > self.room:
                 found = self.pieces[user, no] = {}
             return found
+
+    def forget_all(self) -> None:
+        """What is stored was rewritten: nothing that is remembered of it holds. Who waits for a checkpoint still does."""
+        with self.lock:
+            for known in (self.recent, self.newest, self.secrets, self.pieces, self.sound, self.said, self.passed):
+                known.clear()
 
     def forget(self, user: str, thread: str) -> None:
         with self.lock:

@@ -108,7 +108,7 @@ class Threads(Reader):
                     store._write(
                         lambda tx, one=one, v=values, m=metadata, w=writes: upkeep.rewrite(tx, one, v, m, w)  # type: ignore[misc]
                     )
-                    self._shared.__init__()  # type: ignore[misc]
+                    self._shared.forget_all()
         if fix and found:
             store.settle()
             store._db.scrub()

@@ -27,11 +27,9 @@ if TYPE_CHECKING:
     from .tokens import Sought
     from .vectors import Semantic
 
-FEWEST, USUAL = (
-    50,
-    80,
-)  # candidates by words, and as many by meaning: as many as hits are asked for, within these bounds;
-# 100 or 200 found no more of LoCoMo (the dev half)
+# Candidates by words, and as many by meaning: as many as hits are asked for, within these bounds. 100 or 200 found no more of
+# LoCoMo (the dev half).
+FEWEST, USUAL = 50, 80
 MORE = (2_000, 20_000)  # as many are looked at where filters leave less than a quarter of them
 BUDGET = 4_000  # rows that the terms of a question may have in all before common ones are left out
 TITLES = 20  # conversations that are looked into because of their titles

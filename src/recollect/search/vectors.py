@@ -12,6 +12,7 @@ read, and found by words meanwhile.
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 import numpy as np
 
@@ -222,7 +223,7 @@ class Semantic:
                 made += list(self.embed([row[2] for row in texts[at : at + part]]))
             rows = [(row[0], row[1], vector) for row, vector in zip(texts, made, strict=True)]
             last = batch[-1][0]
-            if not db.write(user, lambda tx, rows=rows, last=last: self._put(tx, rows, last)):  # type: ignore[misc]
+            if not db.write(user, partial(self._put, made=rows, last=last)):
                 return done  # the model was changed meanwhile, by another process: it goes on from there
             done += len(rows)
 

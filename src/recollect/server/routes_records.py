@@ -11,6 +11,7 @@ from pydantic_core import from_json
 from sse_starlette import EventSourceResponse
 from starlette.exceptions import HTTPException
 
+from .. import ids
 from ..errors import RecollectError
 from . import recorder, shapes, sse
 from .answers import error_body, invalid, message, status
@@ -174,9 +175,9 @@ async def remember(body: Remember, sidecar: Sidecar, workspace: InWorkspace = No
     """Keep a statement as a fact. Said again in the same scope it is the same fact."""
     place = sidecar.scope(workspace, body.workspace)
     if place is not None and body.source is not None:
-        session, colon, number = body.source.rpartition(":")
-        if colon and number.isdigit():
-            await sidecar.session(session, place)  # what it rests on must be in reach, too
+        event = ids.event(body.source)
+        if event is not None:
+            await sidecar.session(event[0], place)  # what it rests on must be in reach, too
     if body.session_id is not None:
         await sidecar.session(body.session_id, place)
         place = None  # the session has its own

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Query, Request, Response
 from starlette.exceptions import HTTPException
 
+from .. import ids
 from ..aio import AsyncStore
 from ..errors import ConversationDeleted, InvalidInput, NotFound
 from ..model import Conversation, Memory
@@ -83,10 +84,10 @@ class State:
 
     async def target(self, id: str, workspace: str | None) -> tuple[str, int] | None:
         """What an id means: (session, number) of a record; None for a fact. Either is looked at from the workspace."""
-        session, colon, number = id.rpartition(":")
-        if colon and number.isascii() and number.isdigit() and len(number) < 16:
-            await self.session(session, workspace)
-            return session, int(number)
+        event = ids.event(id)
+        if event is not None:
+            await self.session(event[0], workspace)
+            return event
         changes = await self.store.memory_history(id)
         if workspace is not None and not await self.is_seen(changes[-1].after, workspace):
             raise NotFound(f"There is no fact {id!r} in this workspace.")

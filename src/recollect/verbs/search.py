@@ -85,8 +85,8 @@ class SearchVerbs(LogVerbs):
         explain: bool = False,
     ) -> list[Hit]:
         """Events and memories that answer a question, best first. Any text is a safe query. `types` is "events" or
-        "memories"; of a `tool` there are events alone; `workspaces` widens a search beyond its own `workspace`, and only then does nearness rank. Each hit's
-        `parts` say what its score is made of (with `explain`, rounded for reading)."""
+        "memories"; of a `tool` there are events alone; `workspaces` widens a search beyond its own `workspace`, and only then
+        does nearness rank. Each hit's `parts` say what its score is made of (with `explain`, rounded for reading)."""
         if types not in (None, "events", "memories"):
             raise InvalidInput(f"types={types!r}: choose 'events' or 'memories', or leave it out for both.")
         if tool is not None:
