@@ -24,7 +24,7 @@ from langchain_core.messages import (
 )
 from langgraph.store.base import BaseStore
 
-from .. import conversations, ids, log
+from .. import checks, conversations, ids
 from ..claude_code import safe
 from ..errors import AlreadyExists, Erased, NotFound
 from ..model import Entry, Event
@@ -131,7 +131,7 @@ class Log:
             window *= 4
 
     def has(self, message: BaseMessage) -> bool:
-        key = log.safe_key(_key(message), self._store._gate.another())
+        key = checks.safe_key(_key(message), self._store._gate.another())
 
         def look(tx: Tx) -> bool:
             found = conversations.find(tx, self.conversation)
