@@ -364,14 +364,14 @@ class Worker:
                 return
 
     def _do_what_is_due(self) -> None:
-        if self._chore is not None:
-            self._chore()
-        for user in list(self._users):
-            try:
+        try:
+            if self._chore is not None:
+                self._chore()
+            for user in list(self._users):
                 run_due(self._db, user, self._handlers, self._gate, before_each=self.give_way)
-            except Exception:
-                # The database is away, busy or full: the jobs are in it and wait. Callers meet the error themselves.
-                break
+        except Exception:
+            # The database is away, busy or full: the jobs are in it and wait. Callers meet the error themselves.
+            return
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
         self._stopping = True

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage
 from scripted import call, scripted
 
 import recollect
@@ -71,6 +71,26 @@ def test_what_expires_beside_something_pinned_is_in_no_state_either(
     assert graph.get_state({"configurable": {"thread_id": "c"}}).values == {}
     say(graph, "c", "And now?")
     assert store.verify().ok
+
+
+def test_what_another_door_recorded_is_shown_at_every_turn(open_store: Open) -> None:
+    """At the second turn it was forgotten; what the application took out of the state does not come back by it."""
+    store = open_store(background=False)
+    store.append(store.create("c"), role="user", text="I keep bees.")
+    store.append("c", role="assistant", text="How many hives?")
+    model = scripted("Fine.", "Fine.", "Fine.")
+    graph = chat_graph(model, store=store, max_messages=6, budget=0, tools=[])
+    config = {"configurable": {"thread_id": "c"}}
+    for asked in ("Three.", "Two of them swarmed.", "What now?"):
+        say(graph, "c", asked)
+        if asked.startswith("Two"):
+            first = graph.get_state(config).values["messages"][0]
+            graph.update_state(config, {"messages": [RemoveMessage(id=first.id)]})
+    shown = [[str(m.content) for m in call if not isinstance(m, SystemMessage)] for call in model.shown]
+    recorded = ["I keep bees.", "How many hives?"]
+    assert shown[0] == [*recorded, "Three."]
+    assert shown[1] == [*recorded, "Three.", "Fine.", "Two of them swarmed."]
+    assert shown[2] == [*recorded, "Fine.", "Two of them swarmed.", "Fine.", "What now?"]
 
 
 def test_a_graph_that_goes_on_with_what_another_door_recorded_is_shown_its_summary(open_store: Open) -> None:

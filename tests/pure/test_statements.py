@@ -311,8 +311,9 @@ def graphs(store: recollect.Store) -> None:
     from langchain_core.messages import AIMessage, HumanMessage
     from langgraph.graph import START, MessagesState, StateGraph
 
-    from recollect.langgraph import AgentNode, Saver, fork, resume
+    from recollect.langgraph import AgentNode, Saver, ask, chat_graph, fork, resume
 
+    assert list(ask(chat_graph(store=store), "g0", "hello"))
     saver = Saver(store)
     builder = StateGraph(MessagesState)
     builder.add_node("answer", lambda state: {"messages": [AIMessage(f"answer {len(state['messages'])}" * 20)]})

@@ -219,3 +219,14 @@ def listing(
         )
         for id, parent, b, seq, source, step, node, at in rows
     ]  # fmt: skip
+
+
+def said(tx: Tx, conversation: str) -> tuple[int, int]:
+    """How many messages graphs have said in a conversation, and the number of the first of them; (0, 0) for none."""
+    found = conversations.find(tx, conversation)
+    row = tx.one(
+        "select count(*), coalesce(min(seq), 0) from checkpoint_messages where user_no = :user and conversation_no = :c",
+        c=found.no,
+    )
+    assert row is not None
+    return int(row[0]), int(row[1])

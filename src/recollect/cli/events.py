@@ -325,7 +325,8 @@ def delete_event(
     seq: Annotated[int, typer.Argument(metavar="N", min=1, help="The number of the event.", show_default=False)],
     yes: Yes = False,
 ) -> None:
-    """Remove one event for good; its number is never used again."""
+    """Remove one event from the log for good; its number is never used again. What a graph's checkpoints hold of it stays:
+    `recollect erase --event CONVERSATION:N` takes them too."""
     c = s.find(conversation)
     there = s.store.read(c.id, after=seq - 1, branch="*", limit=1)
     if not there or there[0].seq != seq:

@@ -14,6 +14,7 @@ what is erased in one conversation must not live on in another's checkpoints.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, cast
 
 from langchain_core.language_models import BaseChatModel
@@ -27,6 +28,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt import ToolNode
 
 from .. import ids
+from ..checkpoints import stored
 from ..errors import AlreadyExists, InvalidInput, ModelFailed, NotFound, RecollectError
 from ..model import Branch, Conversation
 from ..search import fence
@@ -179,10 +181,9 @@ class _Chat:
     def _shown(self, messages: Sequence[BaseMessage], recalled: str, scope: Scope) -> list[BaseMessage]:
         start = turn_start(messages)
         before, turn = list(messages[:start]), list(messages[start:])
-        is_new = not before
-        if is_new:
-            before = earlier(scope, self._most, turn)
-        older = summary(scope) if is_new or len(before) > self._most else []
+        others = earlier(scope, self._most - len(before), turn, is_new=not before)
+        older = summary(scope) if others or not before or len(before) > self._most else []
+        before = [*others, *before]
         # A call of a tool that never came back, in a turn that failed, would be refused by most models.
         shown = trimmed([*before, *turn], self._most + len(turn))
         at = next((i for i, m in enumerate(shown) if turn and m is turn[0]), len(shown))
@@ -195,14 +196,22 @@ def _rounds(messages: Sequence[BaseMessage]) -> int:
     return sum(isinstance(m, AIMessage) and bool(m.tool_calls) for m in messages[turn_start(messages) :])
 
 
-def earlier(scope: Scope, most: int, turn: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """What a conversation's log holds when its graph has no state yet: it was recorded through another door."""
-    if scope.here is None:
+def earlier(scope: Scope, most: int, turn: Sequence[BaseMessage], *, is_new: bool) -> list[BaseMessage]:
+    """What was recorded through another door before a graph first spoke in this conversation: its state has none of it. What
+    it said itself is in its state, unless it took that out. Under another checkpointer nobody knows which is which: then all
+    of the log, while there is no state."""
+    here = scope.here
+    if here is None or most <= 0:
         return []
     try:
-        said = scope.store.messages(scope.here, limit=most + 1, branch=scope.branch)
+        own, first = scope.store._read(partial(stored.said, conversation=here.id))
+        if not (first or is_new):
+            return []
+        said = scope.store.messages(here, limit=most + own + 1, branch=scope.branch)
     except NotFound:
         return []
+    if first:
+        said = [e for e in said if e.seq < first]
     asked = question(turn)
     if said and said[-1].role == "user" and said[-1].text in (asked, scope.store._gate.another().text(asked)):
         said.pop()

@@ -113,7 +113,8 @@ async def delete_record(
     sidecar: Sidecar,
     workspace: InWorkspace = None,
 ) -> Response:
-    """Remove one record for good, or forget a fact; `id` as search or record gave it."""
+    """Remove one record from the log for good, or forget a fact; `id` as search or record gave it. What a graph's checkpoints
+    hold of a record stays."""
     target = await sidecar.target(id, sidecar.scope(workspace))
     if target is None:
         await sidecar.store.forget(id)

@@ -202,7 +202,8 @@ class LogVerbs(ConversationVerbs):
 
     def delete_event(self, conversation: ConversationLike, seq: int) -> None:
         """Remove one event for good; a tombstone keeps its number. A message goes in all its versions, whichever of them
-        is named, and a summary that covers it is made anew without it. The reasoning of a message stays."""
+        is named, and a summary that covers it is made anew without it. The reasoning of a message stays, and so does what a
+        graph's checkpoints hold: those go with `erase(source="CONVERSATION:N")`."""
         from .. import removal
 
         name, summaries = conversation_id(conversation), self._settings.summaries
