@@ -1,4 +1,5 @@
-"""What may be stored: text without NUL, JSON that comes back as it went in. Everything else is refused by name."""
+"""What may be stored: text without NUL, JSON that comes back as it went in. Everything else is refused by name, or where
+nobody could mend it, because a program wrote it, made so (`safe`)."""
 
 from __future__ import annotations
 
@@ -14,6 +15,20 @@ if TYPE_CHECKING:
     from .redact import Gate
 
 MAX_TITLE = 500
+
+
+def safe(value: Any) -> Any:
+    """A value that a database keeps: without NUL, without halves of surrogate pairs, without numbers JSON cannot say."""
+    if isinstance(value, str):
+        value = value.replace("\0", "\ufffd")
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {safe(str(k)): safe(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [safe(v) for v in value]
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return str(value)
+    return str(value)[:100] + "…" if isinstance(value, int) and abs(value) > 1 << 2_000 else value
 
 
 def text(value: object, what: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import claude_code, config, light, redact
+from . import checks, claude_code, config, light, redact
 from .config import Settings
 from .errors import AlreadyExists, ConversationDeleted, NotFound, RecollectError
 from .store import Store
@@ -254,9 +254,9 @@ def _root(folder: Any) -> str | None:
     if not isinstance(folder, str) or not folder.strip() or len(folder) > 2_000 or "\0" in folder:
         return None
     try:
-        return str(claude_code.safe(claude_code.workspace(folder)))
+        return str(checks.safe(claude_code.workspace(folder)))
     except UnicodeError:
-        return str(claude_code.safe(folder))
+        return str(checks.safe(folder))
 
 
 class Session:
@@ -309,7 +309,7 @@ class Session:
             redact.vouch(self.root)
 
     def _UserPromptSubmit(self, store: Store) -> str | None:
-        prompt = claude_code.safe(self._payload.get("prompt"))
+        prompt = checks.safe(self._payload.get("prompt"))
         if not isinstance(prompt, str) or not prompt.strip():
             return None
         answer = None
@@ -404,7 +404,7 @@ class Session:
         from .transfer import claude_code as transcripts
 
         told = self._payload.get("last_assistant_message")
-        told = claude_code.safe(told) if isinstance(told, str) and told.strip() else None
+        told = checks.safe(told) if isinstance(told, str) and told.strip() else None
         path = str(self._payload.get("transcript_path") or "")
         entries = transcripts.last_turn(path, TAIL, told, FLUSH_SECONDS)
         if told is not None and not any(entry.get("text") == told for entry in entries):
@@ -430,7 +430,7 @@ class Session:
     def _append(self, store: Store, entries: list[Entry]) -> None:
         if not self._records:
             return
-        clean: list[Entry] = [claude_code.safe(entry) for entry in entries]
+        clean: list[Entry] = [checks.safe(entry) for entry in entries]
         try:
             store.append_many(self.id, clean)
             return

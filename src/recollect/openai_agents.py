@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .aio import AsyncStore
-from .claude_code import safe
+from .checks import safe
 from .errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
 from .model import MAIN
 from .store import Store

@@ -25,7 +25,6 @@ from langchain_core.messages import (
 from langgraph.store.base import BaseStore
 
 from .. import checks, conversations, ids
-from ..claude_code import safe
 from ..errors import AlreadyExists, Erased, NotFound
 from ..model import Entry, Event
 from ..store import Store
@@ -227,7 +226,7 @@ def _entry(m: BaseMessage) -> Entry:
     if payload:
         entry["payload"] = payload
     # One odd character, of a model's arguments say, is not to keep the whole turn out.
-    kept: Entry = safe(entry)
+    kept: Entry = checks.safe(entry)
     return kept
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import claude_code, config
+from .. import checks, claude_code, config
 from .. import erased as erasing
 from ..errors import AlreadyExists, ConversationDeleted, Erased, InvalidInput, NotFound
 from ..model import MAIN, Imported, Problem
@@ -493,7 +493,7 @@ class Transcript:
         """A hook had another key for the same words."""
         if entry.get("kind", "message") != "message" or entry.get("agent"):
             return ""
-        text = self._store._gate.another().text(claude_code.safe(entry.get("text", "")))
+        text = self._store._gate.another().text(checks.safe(entry.get("text", "")))
         return erasing.said(entry.get("role"), text)
 
     def _store_all(self, entries: list[Entry], lines: Mapping[str, Any]) -> None:
@@ -531,7 +531,7 @@ class Transcript:
         """What a hook recorded of the same words, and no line was found for yet."""
         if not self._unmet or entry.get("kind", "message") != "message" or entry.get("agent"):
             return None
-        text = self._store._gate.another().text(claude_code.safe(entry.get("text", "")))
+        text = self._store._gate.another().text(checks.safe(entry.get("text", "")))
         return next((e for e in self._unmet if e.role == entry.get("role") and e.text == text), None)
 
     def _met(self, item: Item, entry: Entry) -> Entry:
@@ -545,7 +545,7 @@ class Transcript:
         """A line as its text, and what is said in it as far as a database keeps it."""
         found = [raw_entry(item.raw, item.base, self._reader.at, "raw")]
         for entry in item.entries:
-            clean: Entry = claude_code.safe({k: v for k, v in entry.items() if k not in ("payload", "diff")})
+            clean: Entry = checks.safe({k: v for k, v in entry.items() if k not in ("payload", "diff")})
             clean["payload"] = {"of": item.base}
             found.append(clean)
         return found
@@ -559,7 +559,7 @@ class Transcript:
                 self.id,
                 workspace=self._root,
                 origin=self._run._origin,
-                metadata=claude_code.safe(about),
+                metadata=checks.safe(about),
                 again=self._anew,
             )
             self._run.count(self._run.added, "conversations")
@@ -583,7 +583,7 @@ class Transcript:
         here = self._store.get(self.id)
         first = self._store.read(self.id, kinds=("message",), limit=1)
         given = {None, self._title[0] or None, title_from(first[0].text) if first else None}
-        title = " ".join(claude_code.safe(self._new_title[0]).split())
+        title = " ".join(checks.safe(self._new_title[0]).split())
         title = claude_code.clip(title, 200, self._store._gate.another())
         if here.title in given and title and here.title != title:
             kept_as = self._store.rename(self.id, title).title  # a secret in it is replaced: the cursor is to hold none
@@ -618,7 +618,7 @@ def _first(file: Path) -> dict[str, Any]:
                 line = json.loads(raw)
                 for name in ("sessionId", "cwd", "agentId"):
                     if isinstance(line, dict) and isinstance(line.get(name), str) and line[name]:
-                        found.setdefault(name, claude_code.safe(line[name]))
+                        found.setdefault(name, checks.safe(line[name]))
             if "sessionId" in found and "cwd" in found:
                 break
     return found
@@ -634,7 +634,7 @@ def _last_session(file: Path) -> str:
         with contextlib.suppress(ValueError, RecursionError):
             line = json.loads(raw)
             if isinstance(line, dict) and isinstance(line.get("sessionId"), str):
-                return str(claude_code.safe(line["sessionId"]))
+                return str(checks.safe(line["sessionId"]))
     return ""
 
 
@@ -721,5 +721,5 @@ def _turn(path: str, tail: int) -> list[Entry]:
             for e in reader.entries(line, reader.key(line, b""))
             if e.get("kind", "message") in ("message", "reasoning")
         ]
-        found += [claude_code.safe(entry) for entry in said]
+        found += [checks.safe(entry) for entry in said]
     return found

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from ..claude_code import safe
+from ..checks import safe
 from ..errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
 from ..model import MAIN, Imported, Problem
 from . import erased, was_erased
