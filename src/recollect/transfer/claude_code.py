@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +22,19 @@ from ..errors import AlreadyExists, ConversationDeleted, Erased, InvalidInput, N
 from ..model import MAIN, Imported, Problem
 from ..redact import Gate
 from . import was_erased
-from ._claude_lines import KNOWN_VERSIONS, NOTES, REST, Reader, is_prompt, kept, original, raw_entry, title_of
+from ._claude_files import (
+    SAID_OR_NOTED,
+    SESSION,
+    begins,
+    files,
+    is_foreign,
+    is_something_else,
+    last_session,
+    lines_of,
+    looks_like,
+    usual_place,
+)
+from ._claude_lines import KNOWN_VERSIONS, REST, Reader, is_prompt, kept, original, raw_entry, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,51 +50,7 @@ LOOKED_BACK = 500  # events before the last import among which hooks may have le
 LATER = 1 << 60  # what is in the log comes before what is on its way
 QUIET_SECONDS = 60  # a line that is not complete after that will not be
 SPOKEN = ("p:", "a:")  # how the keys begin of what hooks recorded without knowing its line
-SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-SAID_OR_NOTED = NOTES | {"user", "assistant"}
-TAIL = 1 << 20  # bytes in which the last line is looked for that names its session
 HEAD = 256  # bytes by which a file is known for the one it was
-
-
-def usual_place() -> Path:
-    """Where Claude Code keeps its transcripts."""
-    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser() / "projects"
-
-
-def looks_like(path: Path) -> bool:
-    """A folder with transcripts in it, or a file whose first lines are of one."""
-    if path.is_dir():
-        return any(_is_transcript(file) for file in files(path)[:3])
-    return _is_transcript(path)
-
-
-def _is_transcript(path: Path) -> bool:
-    if path.suffix != ".jsonl":
-        return False
-    try:
-        with open(path, "rb") as f:
-            for raw in (f.readline(1 << 20) for _ in range(20)):
-                with contextlib.suppress(ValueError, RecursionError):
-                    line = json.loads(raw)
-                    if isinstance(line, dict) and ("sessionId" in line or "leafUuid" in line) and "type" in line:
-                        return True
-    except OSError:
-        pass
-    return False
-
-
-def files(path: Path) -> list[Path]:
-    """The transcripts at a place: a file, a project, all projects, or the folder that holds them. Sessions come before the
-    agents that they started, and older ones first."""
-    if not path.is_dir():
-        return [path]
-    inner = path / "projects"
-    found = []
-    for p in (inner if inner.is_dir() else path).rglob("*.jsonl"):
-        with contextlib.suppress(OSError):  # Claude Code deletes old ones at any moment
-            if p.is_file():
-                found.append((SESSION.fullmatch(p.stem) is None, p.stat().st_mtime_ns, str(p), p))
-    return [p for *_, p in sorted(found)]
 
 
 def bring(store: Store, path: Path, *, again: bool | None = None, progress: Progress | None = None) -> Imported:
@@ -92,7 +59,7 @@ def bring(store: Store, path: Path, *, again: bool | None = None, progress: Prog
     if not path.exists():
         raise NotFound(f"There is nothing at {path}. Claude Code keeps its transcripts in {usual_place()}.")
     named = not path.is_dir()
-    if named and _is_foreign(path):
+    if named and is_foreign(path):
         raise InvalidInput(
             f"{path} is no transcript: none of its first lines is a JSON object. Nothing was brought in."
         )
@@ -103,7 +70,7 @@ def bring(store: Store, path: Path, *, again: bool | None = None, progress: Prog
             run.total += file.stat().st_size
     for file in found:
         try:
-            if not named and _is_something_else(file):
+            if not named and is_something_else(file):
                 run.count(run.known, "files that are no transcripts")
                 continue
             run.file(file, again=named or bool(again), anew=named if again is None else again, whole=bool(again))
@@ -244,7 +211,7 @@ class Transcript:
         whole: bool = False,
     ) -> None:  # fmt: skip
         self._run, self._file, self._store, self._anew = run, file, run.store, anew
-        first = _first(file)
+        first = begins(file)
         is_agent = file.stem.startswith("agent-")
         self.id = self._named(first.get("sessionId") or "", is_agent, cursor)
         cwd = first.get("cwd", "")
@@ -306,7 +273,7 @@ class Transcript:
         session = session or next((p.name for p in self._file.parents if SESSION.fullmatch(p.name)), "")
         if is_agent or SESSION.fullmatch(self._file.stem) or not SESSION.fullmatch(session):
             return named
-        if _last_session(self._file) != inside or was_erased(self._store, named):
+        if last_session(self._file) != inside or was_erased(self._store, named):
             return named
         try:
             self._store.get(named)
@@ -343,7 +310,7 @@ class Transcript:
         """From the cursor to the end of what is complete."""
         batch: list[Item] = []
         size, end = 0, self.offset
-        for raw, end in _lines(self._file, self.offset):
+        for raw, end in lines_of(self._file, self.offset):
             batch += self._line(raw)
             size += len(raw)
             if len(batch) >= BATCH_LINES or size >= BATCH_BYTES:
@@ -398,7 +365,7 @@ class Transcript:
                 fix = "Its lines were kept as they are; a newer Recollect will read them."
                 run.problem(self._file, f"was written by version {version[:20]}, which is not known here.", fix)
             run.count(run.added, what)
-        elif str(kind) not in ("user", "assistant", *NOTES):
+        elif str(kind) not in SAID_OR_NOTED:
             run.count(run.added, f"lines of the unknown type {str(kind)[:40]!r}, kept whole")
         found = title_of(line)
         if found is not None and found[1] >= (self._new_title or self._title)[1]:
@@ -607,76 +574,6 @@ def _restored_at(mark: str) -> int:
         return os.stat(mark).st_mtime_ns
     except OSError:
         return 0
-
-
-def _first(file: Path) -> dict[str, Any]:
-    """What the first lines say of a session: its id, its folder, its agent."""
-    found: dict[str, Any] = {}
-    with open(file, "rb") as f:
-        for raw in (f.readline(1 << 24) for _ in range(50)):
-            with contextlib.suppress(ValueError, RecursionError):
-                line = json.loads(raw)
-                for name in ("sessionId", "cwd", "agentId"):
-                    if isinstance(line, dict) and isinstance(line.get(name), str) and line[name]:
-                        found.setdefault(name, checks.safe(line[name]))
-            if "sessionId" in found and "cwd" in found:
-                break
-    return found
-
-
-def _last_session(file: Path) -> str:
-    """The session that the last lines are of."""
-    with open(file, "rb") as f:
-        size = f.seek(0, os.SEEK_END)
-        f.seek(max(0, size - TAIL))
-        lines = f.read().split(b"\n")
-    for raw in reversed(lines[1 if size > TAIL else 0 :]):
-        with contextlib.suppress(ValueError, RecursionError):
-            line = json.loads(raw)
-            if isinstance(line, dict) and isinstance(line.get("sessionId"), str):
-                return str(checks.safe(line["sessionId"]))
-    return ""
-
-
-def _is_foreign(file: Path) -> bool:
-    """Whether a file has lines, and none of the first is what a transcript is made of. A damaged one is brought in as it is."""
-    written = 0
-    with open(file, "rb") as f:
-        for raw in (f.readline(1 << 24) for _ in range(200)):
-            written += bool(raw.strip())
-            with contextlib.suppress(ValueError, RecursionError):
-                if isinstance(json.loads(raw), dict):
-                    return False
-    return written > 0
-
-
-def _is_something_else(file: Path) -> bool:
-    """Whether a file that was found, not named, is of another program: a tool may leave its rows in the same folders. By
-    Claude Code's own names a damaged transcript is known too."""
-    if SESSION.fullmatch(file.stem) or file.stem.startswith("agent-"):
-        return False
-    with open(file, "rb") as f:
-        for raw in (f.readline(1 << 20) for _ in range(50)):
-            with contextlib.suppress(ValueError, RecursionError):
-                line = json.loads(raw)
-                if isinstance(line, dict) and ("sessionId" in line or str(line.get("type")) in SAID_OR_NOTED):
-                    return False
-    return True
-
-
-def _lines(file: Path, offset: int) -> Iterator[tuple[bytes, int]]:
-    """Complete lines from an offset on, each with where it ends. The last one may still be on its way: it counts when it is
-    complete JSON."""
-    with open(file, "rb") as f:
-        f.seek(offset)
-        for raw in f:
-            offset += len(raw)
-            if not raw.endswith(b"\n"):
-                try:
-                    json.loads(raw)
-                except (ValueError, RecursionError):
-                    return
-            yield raw, offset
 
 
 def last_turn(path: str, tail: int, told: str | None, seconds: float) -> list[Entry]:
