@@ -78,10 +78,19 @@ def count(value: object, what: str) -> int:
     return int(value)
 
 
+def several_tags(values: Sequence[str] | None) -> tuple[str, ...]:
+    """Tags as a caller gives them; None is none of them."""
+    if values is None:
+        return ()
+    if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
+        raise InvalidInput(
+            f"tags must be a list of texts, not {'one text' if isinstance(values, str) else type(values).__name__}."
+        )
+    return tuple(values)
+
+
 def tags(values: Sequence[str]) -> str | None:
     """Tags as they are stored: a JSON list, None without any."""
-    if isinstance(values, str):
-        raise InvalidInput("tags must be a list of texts, not one text.")
     import json
 
     found = list(dict.fromkeys(text(t, "a tag") for t in values))

@@ -55,7 +55,7 @@ class Draft:
         content: str,
         kind: str = "fact",
         importance: float = 0.5,
-        tags: Sequence[str] = (),
+        tags: Sequence[str] | None = (),
         workspace: str | None = None,
         source: str | None = None,
         *,
@@ -95,10 +95,8 @@ def importance_of(value: float) -> float:
     return float(value) + 0.0
 
 
-def tags_of(tags: Sequence[str], gate: Gate) -> str | None:
-    if isinstance(tags, str):
-        raise InvalidInput("tags must be a list of texts, not one text.")
-    safe = [gate.text(checks.text(tag, "a tag")) for tag in tags]
+def tags_of(tags: Sequence[str] | None, gate: Gate) -> str | None:
+    safe = [gate.text(checks.text(tag, "a tag")) for tag in checks.several_tags(tags)]
     return checks.tags([*safe, "sensitive"] if gate.families else safe)
 
 

@@ -79,7 +79,7 @@ def prepare(
     task_id: str | None = None,
     goal: str | None = None,
     message: int | None = None,
-    tags: Sequence[str] = _NO_TAGS,
+    tags: Sequence[str] | None = _NO_TAGS,
     payload: Mapping[str, Any] | None = None,
     model: str | None = None,
     input_tokens: int | None = None,
@@ -136,7 +136,7 @@ def prepare(
         stored_payload = checks.payload(payload)
         if stored_payload is not None and (clean := gate.value(payload)) is not payload:
             stored_payload = checks.payload(clean)
-    tags = tags if isinstance(tags, str) else tuple(tags)  # read twice below
+    tags = checks.several_tags(tags)
     stored_tags = checks.tags(tags) if tags else None
     if stored_tags is not None or gate.families:
         safe = [gate.text(tag) for tag in tags]

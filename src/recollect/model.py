@@ -185,7 +185,7 @@ class Entry(TypedDict, total=False):
     task_id: str | None  # needed by a ledger snapshot
     goal: str | None  # for a ledger snapshot: its text
     message: int | None  # for reasoning: the number of its message
-    tags: Sequence[str]  # free words
+    tags: Sequence[str] | None  # free words
     payload: Mapping[str, Json] | None  # a JSON object; NaN and Infinity are refused
     model: str | None  # the model that answered
     input_tokens: int | None  # tokens read by the model

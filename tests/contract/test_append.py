@@ -425,6 +425,8 @@ def test_changing_what_was_passed_in_changes_nothing_stored(store: recollect.Sto
         ({"kind": "note", "goal": "g"}, "ledger"),
         ({"kind": "note", "reasoning": "r"}, "message"),
         ({"kind": "note", "tags": "one text"}, "tags"),
+        ({"kind": "note", "tags": 5}, "tags must be a list of texts, not int"),
+        ({"kind": "note", "tags": {"a": 1}}, "tags must be a list of texts, not dict"),
         ({"kind": "note", "tags": [""]}, "tag"),
         ({"kind": "note", "tags": [5]}, "tag"),
         ({"kind": "note", "cost": -1}, "cost"),
@@ -461,3 +463,8 @@ def test_append_to_an_unknown_conversation_or_branch(store: recollect.Store, c: 
 def test_a_cost_of_minus_zero_is_zero(store: recollect.Store, c: str) -> None:
     assert store.append(c, kind="note", cost=-0.0).cost == 0
     assert store.verify().ok
+
+
+def test_no_tags_may_be_said_as_none(store: recollect.Store, c: str) -> None:
+    assert store.append(c, role="user", text="x", tags=None).tags == ()
+    assert store.remember("Lives in Porto", tags=None).tags == ()

@@ -34,7 +34,7 @@ class MemoryVerbs(ConversationVerbs):
         *,
         kind: str = "fact",
         importance: float = 0.5,
-        tags: Sequence[str] = (),
+        tags: Sequence[str] | None = (),
         conversation: ConversationLike | None = None,
         workspace: str | None = None,
         source: str | None = None,
