@@ -1,24 +1,15 @@
-"""The contexts in the order in which they look; see `syntax`, `assign`, `prose` and `lists` for what each of them knows."""
+"""The contexts in the order in which they look; see `syntax`, `commands`, `assign`, `prose` and `lists` for what each of them knows."""
 
 from __future__ import annotations
 
 from .assign import assignments
+from .commands import commands, connection_strings, flags, given
 from .lists import codes, listed, mail_pairs, memorables, phrases
 from .noise import cards, near
 from .prose import linked, nouns, pairs, said, sentences
 from .scan import Scan, Span
 from .structures import collections, elements, inserts, tables
-from .syntax import (
-    commands,
-    connection_strings,
-    cookies,
-    files,
-    flags,
-    given,
-    headers,
-    private_keys,
-    urls,
-)
+from .syntax import cookies, files, headers, private_keys, urls
 from .tokens import tokens
 from .vendors import beside_vendors, literals, made_with
 

@@ -1,0 +1,359 @@
+"""What a program is given: command lines with their flags, calls with their arguments, connection strings.
+
+Most of it is a table: a pattern, and the words of which one must stand in the text before the pattern is asked.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from .assign import value_at
+from .engine import Match, outline, rx
+from .names import kind_of
+from .scan import CROWD, Scan, Span, family_of, is_path, line_around
+from .values import (
+    classes,
+    has_alpha,
+    has_digit,
+    has_symbol,
+    is_code,
+    is_password,
+    is_placeholder,
+    is_random,
+    is_reference,
+    is_scrambled,
+    is_uuid,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    _Asked = tuple[str, str, list[tuple[int, int]] | None]
+
+_CONNECTION = (
+    r"(?i)(?:^|[;\s\"',?&(])(?:password|pwd|accountkey|sharedaccesskey|sharedsecretvalue|sharedaccesssignature|user password|passwd|access ?key|"
+    r"primarykey|secondarykey|authkey|clientsecret|client secret|sastoken|pass|secretkey|secret)[ \t]?=[ \t]?(\"[^\"\n\x01]{4,}\"|'[^'\n\x01]{4,}'|[^;\"'\s\x01]{3,})"
+)
+
+
+def connection_strings(scan: Scan) -> Iterator[Span]:
+    """`Server=...;Password=...;`, `AccountKey=...`, libpq's `host=... password=...`."""
+    data = scan.data
+    if b"=" not in data or not scan.has(b"pwd", b"pass", b"accountkey", b"accesskey", b"secret", b"signature", b"key="):
+        return
+    if b";" not in data and not scan.has(b"host=", b"user=", b"dbname="):
+        return
+    for found in scan.find(_CONNECTION, scan.lines_with(*_SELDOM)):
+        start, end = found.span(1)
+        value = data[start:end]
+        if value[:1] in (b'"', b"'"):
+            start, end, value = start + 1, end - 1, value[1:-1]
+        else:
+            value = value.rstrip(b",)")
+            inner = value[1:-1]
+            if value == b"{%b}" % inner and (is_random(inner, 12) or (has_digit(inner) and has_symbol(inner))):
+                start, value = start + 1, inner  # ODBC's way to quote; `{password}` would be filled in
+            end = start + len(value)
+        around = line_around(data, start)
+        if b";" not in around and not rx(rb"(?i)\b(?:host|user|dbname|server|uid)\s?=").search(around):
+            continue
+        if scan.judge("password", value, quoted=True, strict=False):
+            yield Span(start, end, "connection-string", 1)
+
+
+_FLAG = (
+    r"(?i)(?:^|[\s\"'`(\[,])--?([a-z0-9_.-]{0,40}(?:passw(?:or)?d|passphrase|pass|pwd|token|secret|api-?_?key|access-?_?key|secret-?_?key|auth-?_?key|auth|"
+    r"credentials?|pin|private-?_?key|licen[cs]e-?_?key|account-?_?key|sas|storepass|keypass|client-?_?secret|otp|passin|passout|[a-z]+-key)[a-z0-9-]{0,12})(?:[ \t]*[=:][ \t]*|[ \t]+|[\"'],?[ \t]*[\"'])"
+)
+_SHORT_FLAGS = (
+    (r"(?i)\bsshpass[ \t]+-p[ \t]*(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01]+))", "sshpass"),
+    (r"(?i)\b(?:mysql|mysqldump|mysqladmin|mariadb|mycli)\b[^\n|\x01]*?[ \t]-p(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "mysql mariadb mycli"),
+    (r"(?i)\b(?:docker|podman|helm|az|oc|npm|nerdctl|crane|skopeo|ldapsearch|ldapadd|mongo|mongosh|mongodump|redis-cli|sqlcmd|bcp|psql|smbclient|rdesktop|xfreerdp|"
+     r"ansible-vault|security|osql|isql|cypher-shell|keepassxc-cli|altool|certutil|signtool|buildah|wget|nmcli|mosquitto_pub|mosquitto_sub|zip|7z|unzip|expect|lftp|ftp|sqlplus|keytool|snowsql|clickhouse-client|influx|cqlsh|impacket-\w+|evil-winrm|crackmapexec)\b"
+     r"[^\n|\x01]*?[ \t](?:-p|-w|-a|-P|/p:|-pass)[ \t]?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "%-p %-w %-a /p:"),
+    (r"(?i)[ \t](?:-u|--user|--auth|--proxy-user|-U|--userpwd|--login)[ \t=]*[\"']?[^\s:%\"'\x01/]{1,80}[:%]([^\s\"'\x01]{3,})()()", "-u --user --auth --proxy-user --login"),
+    (r"(?i)\b(?:openssl)\b[^\n\x01]*?(?:pass:)([^\s\"'\x01]{3,})()()", "pass:"),
+    (r"(?i)\bidentified[ \t]+(?:with[ \t]+[\w.'\"]+[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'`;,()\x01]{4,}))", "identified"),
+    (r"(?i)\bpassword[ \t]+(?:=[ \t]*)?E?'([^'\n\x01]{3,})'()()", "password"),
+    (r"(?i)\b(?:login|user(?:name)?|machine[ \t]+[^\s\x01]+)[ \t\r\n]+[^\s\x01]+[ \t\r\n]+pass(?:word|wd)?[ \t]+([^\s\"'\x01]{3,})()()", "login user machine"),
+    (r"(?i)\b(?:requirepass|masterauth)[ \t]+\"?([^\s\"\x01]{3,})()()", "requirepass masterauth"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+-S|(?:docker|podman|nerdctl|helm|oc|az|cf|npm|vault|heroku|wandb|doctl|flyctl)[ \t]+(?:[\w-]+[ \t]+){0,2}[\w:-]*login|(?:sudo[ \t]+)?(?:ch)?passwd|gh[ \t]+auth|kinit|cryptsetup|su\b)()()", "echo printf"),
+    (r"(?i)(?:ConvertTo-SecureString|PSCredential|NetworkCredential)[^\n\x01]{0,80}?[\"']([^\"'\n\x01]{4,})[\"'](?:[ \t]+-AsPlainText|[ \t]*\))()()", "securestring credential"),
+    (r"(?i)\b(?:usermod|useradd|chpasswd|htpasswd)\b[^\n\x01]*?(?:-p|-[a-zA-Z]*b[a-zA-Z]*[ \t]+[^\s\x01]+[ \t]+[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "usermod useradd chpasswd htpasswd"),
+    (r"(?i)\b(?:auth|credentials?|login|basic_?auth|HTTPBasicAuth|authenticate|connect|sign_?in|creds)[ \t]*(?:=[ \t]*)?[\[(][ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*[\"']([^\"'\n\x01]{4,})[\"']()()", "auth cred login connect sign"),
+    (r"(?i)\bopenssl[ \t]+enc\b[^\n\x01]*?[ \t]-k[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "openssl"),
+    (r"(?i)\b(?:rabbitmqctl|rabbitmqadmin)\b[^\n\x01]*?(?:add_user|change_password)[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "rabbitmq"),
+    (r"(?i)\bsnmp-server[ \t]+community[ \t]+([^\s\"'\x01]{4,})()()", "snmp-server"),
+    (r"(?i)\b(?:sqlplus|expdp|impdp|sqlldr|rman)[ \t]+(?:-\w+[ \t]+)*[\"']?[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "sqlplus expdp impdp sqlldr"),
+    (r"(?i)\b(?:hmac\.new\(|AES\.new\(|Fernet\(|create(?:Hmac|Cipheriv|Decipheriv)\([^,\n\x01]{1,40},|AES\.(?:en|de)crypt\([^,\n\x01]{1,60},|SecretKeySpec\(|Mac::new_from_slice\(|\bkey[ \t]*=[ \t]*(?:bytes\.fromhex|bytearray\.fromhex|(?:binascii\.)?unhexlify)\()[ \t]*[rbu]?[\"']([^\"'\n\x01]{8,})[\"']()()", "hmac aes fernet cipher fromhex unhexlify"),
+    (r"(?i)\bssh-keygen\b[^\n\x01]*?[ \t]-N[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "keygen"),
+    (r"(?i)\boracle:(?:thin|oci):[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "thin: oci:"),
+    (r"(?i)\bjwt\w*\.(?:encode|sign|decode|verify)\w*\([^\n\x01]{1,100}?,[ \t]*b?[\"']([^\"'\n\x01]{6,})[\"'][ \t]*[,)]()()", "jwt"),
+    (r"(?i)passw(?:or)?d[^\n\x01]{0,40}?\.(?:send_?keys|type|fill|set_?value|val|input|enter_?text|typeText|press_?keys|set_?text)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "passw"),
+    (r"(?i)basic_?auth(?:entication|orization)?[ \t]*\(?[ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*(?:Some\()?[\"']([^\"'\n\x01]{4,})[\"']()()", "basic"),
+    (r"[\"']([^\"'\n\x01]{5,})[\"']\.(?:toCharArray|getBytes)\(()()", "tochararray getbytes"),
+    (r"(?i)\b(?:password|secret|key)[ \t]+[05789][ \t]+([^\s\"'\x01]{6,})()()", "password%7 secret%5 secret%9 secret%8 key%7 password%0 password%5 password%8 secret%0"),
+    (r"(?i)\bauth-user-pass[ \t]*\r?\n[^\s\x01]+\r?\n([^\s\x01]{5,})()()", "auth-user-pass"),
+    (r"(?i)\blftp\b[^\n\x01]*?[ \t]-u[ \t]+[^\s,\x01]+,([^\s\"'\x01]{4,})()()", "lftp"),
+    (r"(?i)\bWIFI:(?:[A-Z]:[^;\n\x01]*;)*P:([^;\n\x01]{4,});()()", "wifi:"),
+    (r"(?i)\bmc[ \t]+(?:alias[ \t]+set|config[ \t]+host[ \t]+add)[ \t]+[^\s\x01]+[ \t]+[^\s\x01]+[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{8,})()()", "alias%set host%add"),
+    (r"(?i)(?:github|gitlab|bitbucket)-(?:oauth|token)[\"'][ \t]*:[ \t]*\{[ \t]*[\"'][\w.-]+[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9_-]{20,})[\"']()()", "-oauth hub-token lab-token bucket-token"),
+    (r"(?i)[\"']user(?:name)?[\"'][ \t]*:[ \t]*[\"'][^\"'\n\x01]{1,64}[\"'][ \t]*,[ \t]*[\"']key[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9+/=_-]{16,})[\"']()()", "\"key\" 'key'"),
+    (r"(?i)\blogin[ \t]+(?:--relogin[ \t]+)?([0-9a-f]{32,})(?:[^\w-]|$)()()", "login"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-[ne]+[ \t]+)?(?:[\"']%s(?:\\n)?[\"'][ \t]+)?[\"']([^\s\"'|\\\x01]{4,})[^\n|\x01]{0,60}\|[ \t]*(?:sudo[ \t]+(?:-S|passwd|chpasswd)|passwd|chpasswd|kinit|cryptsetup|su\b)()()", "echo printf"),
+    (r"(?i)[ \t](?:-[uUD]|--?user(?:name)?|/u|/user|/ru)(?:[ \t]+|[=:])[^\s\x01-][^\s\x01]*[ \t][^\n|\x01]*?(?:-[pPw]|/p|/rp)[ \t:]+[\"']?([^\s\"'\x01/-][^\s\"'\x01]{4,})()()", "%-p%%-w% %-p %-w /rp% /p%"),
+    (r"(?i)passw(?:or)?d[\"']?[ \t]*,?[ \t]*with:?[ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "with%\" with%' with:"),
+    (r"(?i)\bwpa_passphrase[ \t]+(?:\"[^\"\n\x01]+\"|[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{8,63})()()", "wpa_passphrase"),
+    (r"(?i)\b(?:sudo[ \t]+-S|kinit|cryptsetup|passwd|chpasswd|su|docker|podman|gh|vault|doas)\b[^\n<\x01]*<<<[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "<<<"),
+    (r"(?i)(?:pass(?:word|wd|phrase)?|token|secret|key|cred)[\w-]*[ \t=]+<\([ \t]*(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"')\x01]{4,})()()", "<(echo <(printf"),
+    (r"(?i)\brootpw[ \t]+(?:--(?:plaintext|allow-ssh|lock)[ \t]+)*[\"']?([^\s\"'\x01-][^\s\"'\x01]{4,})()()", "rootpw"),
+    (r"(?i)\bd-i[ \t][^\n\x01]*passw(?:or)?d(?:-again)?[ \t]+(?:password|string)[ \t]+([^\s\"'\x01]{5,})()()", "d-i%"),
+    (r"(?i)\bconnect\([ \t]*[\"'][\w$#]+/([^\s\"'@/\x01]{4,})@()()", "connect(\" connect('"),
+    (r"(?i)\bacl[ \t]+setuser[ \t][^\n\x01]*?[ \t]>([^\s\"'\x01]{4,})()()", "setuser"),
+    (r"(?m)^(?:[\w.:-]*>[ \t]*)?(?:HELLO[ \t]+[0-9][ \t]+)?AUTH[ \t]+(?:[\w.@-]+[ \t]+)?([^\s\"'\x01]{6,})\r?$()()", "auth%"),
+    (r"(?m)^(?:[A-Za-z]?[0-9.]{1,6}[ \t]+)LOGIN[ \t]+[^\s\x01]+[ \t]+([^\s\"'\x01]{6,})\r?$()()", "login%"),
+    (r"(?i)\b(?:smbclient|rpcclient|smbmap|smbget)\b[^\n|\x01]*?[ \t]-U[ \t=]*[\"']?[^\s%\"'\x01]+%([^\s\"'\x01]{4,})()()", "smbclient rpcclient smbmap smbget"),
+    (r"\bsnmp(?:get|set|walk|bulkget|bulkwalk|getnext|inform|trap|table)\b[^\n|\x01]*?[ \t]-[AX][ \t]+[\"']?([^\s\"'\x01-][^\s\"'\x01]{5,})()()", "snmpget snmpset snmpwalk snmpbulk snmptable snmptrap"),
+    (r"(?i)\b(?:unrar|rar|arj|twine|httpie|https?)(?:[ \t][^\n|\x01]*?)?[ \t]-(?:a[ \t]+[^\s:\x01]+:|hp|p)[ \t]?[\"']?([^\s\"'\x01/-][^\s\"'\x01]{3,})()()", "unrar rar%x twine http%-a https%-a"),
+    (r"(?i)\b(?:cargo|gh|glab|snyk|fly|flyctl|railway|netlify|heroku|doctl|wandb|huggingface-cli|vercel|terraform|pulumi|codecov|vault)\b[^\n|\x01]*?(?:\blogin|\bauth|[ \t]-t|--?token|<<<)[ \t]+[\"']?([A-Za-z0-9][A-Za-z0-9_.+/=-]{15,})()()", "cargo%login gh%auth glab%auth snyk%auth fly%auth doctl wandb%login huggingface-cli codecov terraform%login pulumi%login vault%login"),
+    (r"(?i)[\w.$-]{1,64}:([^\s\"'@:/\x01]{3,64})@(?:tcp|unix|udp)\(()()", "@tcp( @unix( @udp("),
+    (r"(?i)\bsp_(?:addlogin|password|addlinkedsrvlogin)\b[^\n\x01]*?,[ \t]*N?'([^'\n\x01]{4,})'()()", "sp_addlogin sp_password sp_addlinkedsrvlogin"),
+    (r"(?i)\b(?:bcrypt\.\w+|hashpw|make_password|check_password(?:_hash)?|verify_password|hash_password|generate_password_hash|password_hash|password_verify)\([^\"'\n\x01]{0,30}b?[\"']([^\"'\n\x01]{5,})[\"']()()", "bcrypt. hashpw make_password check_password verify_password hash_password password_hash password_verify"),
+    (r"(?i)[\"']([^\"'\s\x01]{5,})[\"'][^\"'\n\x01]{0,12}?(?://|#|/\*|--)[ \t]*(?:\w+[ \t]+){0,3}(?:password|passwd|pwd|passphrase)(?:[ \t.]|\r?$)()()", "//%pass #%pass /*%pass --%pass"),
+    (r"(?i)\b(?:psexec|plink|pscp|psftp)(?:64)?(?:\.exe)?\b[^\n|\x01]*?[ \t]-(?:pw|p)[ \t]+(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01%$-][^\s\"'\x01]*))", "psexec plink pscp psftp"),
+    (r"(?i)\bsend(?:_user)?[ \t]+(?:--[ \t]+)?[\"']([^\"'\n\x01$]{5,})\\[rn][\"']()()", "send%\" send%' send%--"),
+    (r"(?i)[\"']([^\"'\n\x01]{5,})[\"']\.equals(?:IgnoreCase)?\([ \t]*(?:\w*\.)*\w*(?:passw(?:or)?d|pwd|pass)\b()()", ".equals"),
+    (r"(?i)\bhttp_basic(?:_authenticate_with)?\b[^\n\x01]{0,40}?[\"'][^\"'\n\x01]+[\"'][ \t]*,[^\n\x01\"']{0,20}[\"']([^\"'\n\x01]{4,})[\"']()()", "http_basic"),
+    (r"(?i)\benable[ \t]+(?:secret|password)[ \t]+(?:level[ \t]+[0-9]+[ \t]+)?(?:[05789][ \t]+)?([^\s\"'\x01]{5,})()()", "enable%secret enable%password"),
+    (r"(?i)\bnickserv\b[^\n\x01]{0,20}?identify[ \t]+(?:[\w-]+[ \t]+)?([^\s\"'\x01]{5,})()()", "nickserv"),
+    (r"(?i)[ \t]/(?:password|passwd|pwd|pass|rp)[: ][\"']?([^\s\"'\x01*%$/]{4,})()()", "/password /passwd /pwd /pass /rp"),
+    (r"(?i)\bconfig[ \t]+(?:--?\w+[ \t]+)*http-basic\.[^\s\x01]+[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "http-basic"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{8,})[\"']?[ \t]*>{1,2}[ \t]*[^\s\x01]*(?:token|secret|key|passw(?:or)?d|credentials?)(?:\.txt)?(?:[\s\"'&;)]|$)()()", "printf echo"),
+    (r"(?i)\baccounts[ \t]*:[ \t]*\[[ \t\r\n]*[\"'`](?:0x)?([0-9a-f]{64})[\"'`]()()", "accounts:"),
+    (r"(?i)\b(?:mysqli|mysqli_connect|mysql_connect|real_connect|PDO)\([ \t]*(?:(?:[\w.$>-]+|\"[^\"\n\x01]*\"|'[^'\n\x01]*')[ \t]*,[ \t]*){2}[\"']([^\"'\n\x01]{5,})[\"']()()", "mysqli( mysqli_connect( mysql_connect( real_connect( pdo("),
+    (r"(?i)[\"']([^\"'\n\x01]{4,})[\"'][ \t]*\|[ \t]*ConvertTo-SecureString()()", "securestring"),
+    (r"(?i)\b(?:tacacs-server[ \t]+(?:host[ \t]+[^\s\x01]+[ \t]+)?key|isakmp[ \t]+key|key-string|auth_pass|message-digest-key[ \t]+[0-9]+[ \t]+md5)[ \t]+(?:[0-9][ \t]+)?([^\s\"'\x01=:]{5,64})()()", "tacacs-server isakmp%key key-string auth_pass message-digest-key"),
+    (r"(?i)\boption[ \t]+(?:key|password|psk)[ \t]+[\"']([^\"'\n\x01]{8,63})[\"']()()", "option%key option%password option%psk"),
+    (r"(?i)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"'][ \t]*,[ \t]*forKey:[ \t]*[\"'][\w.-]*(?:passw(?:or)?d|pwd|token|secret|pin|passcode)[\"']()()", "forkey:"),
+    (r"(?i)\b(?:cookieParser\(|openssl_(?:en|de)crypt\([^,\n\x01]{1,60},[^,\n\x01]{1,40},)[ \t]*[\"']([^\"'\n\x01]{6,})[\"']()()", "cookieparser( openssl_encrypt openssl_decrypt"),
+    (r"(?i)\bsecrets?[ \t]+set[ \t][^\n|\x01]*?(?:--body|-b)[ =][\"']?([^\s\"'\x01]{6,})()()", "secret%set secrets%set"),
+    (r"(?i)\bconfig[ \t]+set[ \t]+(?:--?\w+[ \t]+)*--secret[ \t]+[^\s\x01-][^\s\x01]*[ \t]+[\"']?([^\s\"'\x01-][^\s\"'\x01]{4,})()()", "--secret"),
+    (r"(?i)\bnet[ \t]+(?:user|use)[ \t]+(?:[a-z]:[ \t]+)?[^\s\x01]+[ \t]+(?:/user:[^\s\x01]+[ \t]+)?([^\s/\"'\x01]{4,64})()()", "net%use"),
+)  # fmt: skip
+
+
+# Asked only where one of their words stands, though they would match without it.
+_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|Sequelize|username_pw_set|smtp\.Auth|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set")  # fmt: skip
+_CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect|algoliasearch)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect algoliasearch")  # fmt: skip
+
+
+# A name and its value with nothing but white space between them, after a word that gives one to the other.
+_GIVES = (
+    r"(?im)(?:^[ \t]*(?:ENV|ARG|setx|setenv|set(?:[ \t]+-[a-z]+)*)|\b(?:config(?:ure)?|secrets?|env|vars?|variables?)(?:[ \t:]+(?:set|add|put|create))?|\bconfig:set)[ \t]+"
+    r"(?:--?[a-z][\w-]*[ \t]+)*[\"']?([a-z/@][\w./:@-]*(?:key|token|secret|passw(?:or)?d|pass|pwd|auth|pat))[\"']?[ \t]+[\"']?([^\s\"'\x01=-][^\s\"'\x01]{7,})"
+)
+
+
+_NAMED_FLAGS = (
+    r"(?i)[ \t]--?(?:name|key|secret-id|secret-name|variable|parameter)[ \t=]+[\"']?([\w./-]*(?:key|token|secret|passw(?:or)?d|pass|pwd|pat))[\"']?[ \t][^\n|\x01]*?"
+    r"--?(?:value|secret-string|secret-value|body|data|string-value)[ \t=]+[\"']?([^\s\"'\x01{-][^\s\"'\x01]{5,})"
+)
+
+
+def given(scan: Scan) -> Iterator[Span]:
+    """`ENV API_KEY X`, `set -gx TOKEN X`, `npm config set //registry/:_authToken X`, `--name /prod/db_password --value X`."""
+    data = scan.data
+    lines = scan.lines_with(*_SELDOM)
+    for _, (a, b), (start, end) in (*scan.spans(_GIVES, lines), *scan.spans(_NAMED_FLAGS, lines)):
+        kind = kind_of(data[a:b].rpartition(b"/")[2])
+        word = data[start:end]
+        if kind is None or start in scan.taken or not has_digit(word) or is_reference(word) or is_path(word):
+            continue
+        if data[a:b] == b"user.signingkey":
+            continue  # which key git signs with
+        if scan.judge(kind, word.removeprefix(b"base64:"), quoted=True, strict=True):
+            yield Span(start, end, family_of(kind), 2)
+
+
+def flags(scan: Scan) -> Iterator[Span]:
+    """What is passed on a command line under its name: `--token X`."""
+    data = scan.data
+    if b" -" in data or b"\n-" in data or b"'-" in data or b'"-' in data or data.startswith(b"-"):
+        for found in scan.find(_FLAG):
+            name = found.group(1)
+            kind = kind_of(name)
+            if kind is None:
+                continue
+            value = value_at(data, found.end())
+            if value is None:
+                continue
+            start, end, quoted = value
+            word = data[start:end]
+            if word.startswith(b"-") or word.startswith(b"/") or is_reference(word) or is_code(word):
+                continue
+            if scan.judge(
+                kind,
+                word,
+                quoted=True if kind == "password" and (has_digit(word) or is_scrambled(word)) else quoted,
+                strict=kind != "password",
+            ):
+                yield Span(start, end, family_of(kind), 2)
+
+
+def commands(scan: Scan) -> Iterator[Span]:
+    """What is passed on a command line without a name: `mysql -pX`, `curl -u user:X`, and its relatives in SQL and .netrc."""
+    data, low = scan.data, scan.low
+    asked: list[_Asked] | None = scan.kept.get("flags")
+    if asked is None:
+        asked = _asked(low)
+    else:  # the word may have been blanked; in a match that it is part of, nobody has to ask
+        asked = [row for row in asked if row[2] is not None or any(map(low.__contains__, _gate(row[1])))]
+    scan.kept["flags"] = asked
+    if seldom := scan.lines_with(*_SELDOM):
+        if everyday := scan.lines_with(*_EVERYDAY):
+            asked = asked + [(*row, everyday) for row in _everyday()]
+        if scan.has(*_gate(_CALLS[1])):
+            asked = [*asked, (*_CALLS, seldom)]
+        if scan.longest >= 34 and scan.has(*_gate(_CLIENTS[1])):
+            asked = [*asked, (*_CLIENTS, seldom)]
+    for source, words, lines in asked:
+        hits = 0
+        for spans in scan.everywhere(source) if words in _FROM_LINE_TO_LINE else scan.spans(source, lines):
+            found = Match(data, spans)
+            start, end = next(
+                (span for span in (found.span(1), found.span(2), found.span(3)) if span[1] > span[0] >= 0),
+                (0, 0),
+            )
+            word = data[start:end].rstrip(b";,)|")
+            if hits > CROWD and has_digit(word) and has_alpha(word):
+                yield Span(start, start + len(word), "password", 1)  # one of hundreds: a dump
+                continue
+            if words in ("auth%", "login%") and not (has_digit(word) and has_alpha(word)):
+                continue
+            if words.startswith("login") and rx(rb"\s(?:and|or|with|the|your)\s").search(data, *found.span()):
+                continue
+            if words.startswith("password%7") and not has_digit(word):
+                continue  # `password 8 characters long`
+            if words.startswith("-u") and rx(rb"\d+|[\w.-]+/.*|:.*|latest|\d+(?:\.\d+)+.*|\d+-[a-z]+").fullmatch(word):
+                continue  # docker run -u 1000:1000, image:tag
+            if words.startswith("%-p%%") and not (
+                has_digit(word) and has_alpha(word) and not rx(rb"[\w.-]*[:/=].*|v?[0-9.]+[a-z]{0,4}").fullmatch(word)
+            ):
+                continue  # a port, a volume, a version
+            if words.startswith("printf") and not (
+                is_uuid(word) or (is_random(max(rx(rb"[-_.]").split(word), key=len), 12) and has_digit(word))
+            ):
+                continue  # written into a file that is named for it
+            if words.startswith("identified") and found.start(3) >= 0:
+                if not has_digit(word) or not data[found.start() : start].lower().rstrip().endswith(b"by"):
+                    continue  # `identified by the`, `identified as v2`
+            if words.startswith(("enable", "option")) and not has_digit(word) and not has_symbol(word):
+                continue  # `enable secret rotation`
+            if words.startswith("send") and b"assw" not in low[max(0, start - 90) : end + 40]:
+                continue
+            if words.startswith(("jwt", "tochar")) and (
+                rx(rb"[HREP]S\d{3}|[\w-]+").fullmatch(word) and not has_digit(word[3:])
+            ):
+                continue
+            if words.startswith("tochar") and not rx(rb"(?i)pass|key|secret|store|pin").search(
+                line_around(data, start)
+            ):
+                continue
+            if rx(rb"\d+:\d+").fullmatch(word) or (
+                words.startswith("connect")
+                and not (has_digit(word) and has_alpha(word) and not is_path(word))
+                and low[found.start() : found.start() + 11] != b"wifi.begin("
+            ):
+                continue
+            if scan.recall("flag", word, _is_flag_value):
+                hits += 1
+                yield Span(start, start + len(word), "password", 1)
+
+
+_WORD_ELSEWHERE = (
+    "%-p",
+    "hmac",
+    "password%7",
+    "net%use",
+    "sqlplus",
+    "alias%set",
+)  # the word need not stand in the match
+_FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass")
+
+
+# Rows with words of every day that their patterns ask for anyhow: one pass says in which lines any of them matches. For all others
+# one pass says which of their words occur.
+_COMMON_GATES = frozenset("password login user machine auth cred connect sign -u passw basic".split())
+_EVERYDAY = tuple(source for source, words in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(words.split()))
+_SELDOM = (*_EVERYDAY, _CALLS[0], _CLIENTS[0], _CONNECTION, _GIVES, _NAMED_FLAGS)  # most texts have none of them
+_RARE = "|".join(
+    sorted(
+        rf"\Q{word.replace('%', ' ')}\E"
+        for _, words in _SHORT_FLAGS
+        for word in words.split()
+        if _COMMON_GATES.isdisjoint(words.split())
+    )
+)
+
+
+@cache
+def _everyday() -> list[tuple[str, str]]:
+    return [row for row in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(row[1].split())]
+
+
+@cache
+def _others() -> list[tuple[str, str]]:
+    return [row for row in _SHORT_FLAGS if _COMMON_GATES.isdisjoint(row[1].split())]
+
+
+@cache
+def _rare_words() -> dict[int, list[tuple[bytes, list[int]]]]:
+    """By their first letter, each with the rows that it calls for."""
+    rows: dict[bytes, list[int]] = {}
+    for number, (_, words) in enumerate(_others()):
+        for word in _gate(words):
+            rows.setdefault(word, []).append(number)
+    found: dict[int, list[tuple[bytes, list[int]]]] = {}
+    for word, numbers in rows.items():
+        found.setdefault(word[0], []).append((word, numbers))
+    return found
+
+
+@cache
+def _gate(words: str) -> tuple[bytes, ...]:
+    return tuple(word.replace("%", " ").encode() for word in words.split())
+
+
+def _asked(low: bytes) -> list[_Asked]:
+    """Those of the other rows that may match, because one of their words occurs, and the lines in which it does."""
+    lines: dict[int, set[tuple[int, int]]] = {}
+    for hits, ((at, _),) in enumerate(outline(_RARE).spans(low, overlapping=True)):
+        if hits > 20:  # too many to count: each is asked by itself
+            return [(*row, None) for row in _others() if any(word in low for word in _gate(row[1]))]
+        end = low.find(b"\n", at)
+        line = max(0, low.rfind(b"\n", 0, at)), len(low) if end < 0 else end + 1
+        for word, numbers in _rare_words()[low[at]]:
+            if low.startswith(word, at):
+                for number in numbers:
+                    lines.setdefault(number, set()).add(line)
+    rows: list[_Asked] = []
+    for number in sorted(lines):
+        source, words = _others()[number]
+        rows.append((source, words, None if words.startswith(_WORD_ELSEWHERE) else sorted(lines[number])))
+    return rows
+
+
+def _is_flag_value(word: bytes) -> bool:
+    if (
+        is_placeholder(word)
+        or is_path(word)
+        or (
+            is_reference(word)
+            and not (
+                has_digit(word) and classes(word) >= 3 and not word.startswith((b"$", b"{", b"<", b"%", b"@Microsoft."))
+            )
+        )
+    ):
+        return False
+    return is_password(word, quoted=True) and not is_code(word)
