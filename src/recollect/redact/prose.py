@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .engine import Lazy, Match, has_counts, loose, pattern, rx
+from .engine import Lazy, Match, either, has_counts, loose, pattern, rx
 from .names import kind_of
 from .noise import IDENTIFIES
 from .scan import (
@@ -367,6 +367,7 @@ def _codes(data: bytes, end: int) -> Iterator[Span]:
             yield Span(start, end, "pin", 2)
 
 
+_ONE_TIME = (b"2fa", b"otp", b"verif", b"auth", b"login", b"sms", b"one-time", b"security", b"backup", b"recovery")
 _SAID_BEFORE = (b"password ", b"passwd ", b"pwd ", b"pw ", b"password\t")
 
 
@@ -411,9 +412,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
                     not noun.startswith(b"code")
                     or (
                         len(word) == 6
-                        and rx(rb"(?i)(?:2fa|otp|verif|auth|login|sms|one-time|security|backup|recovery)").search(
-                            line_around(data, start),
-                        )
+                        and either(_ONE_TIME).has(line_around(scan.low, start))
                     )
                 )
             ):
