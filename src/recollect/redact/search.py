@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 from functools import cache
+from itertools import pairwise
 from operator import le
 from sys import modules
 from types import MappingProxyType
@@ -200,6 +201,7 @@ def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
         start, end, its_family, _ = span
         if (
             start - last <= 64
+            and data.count(b"\n", last, start) < 2  # a line without any stays
             and not (has_blanks and BARRIER in data[last:start])
             and policy.disabled.isdisjoint((family, its_family))
         ):
@@ -217,11 +219,12 @@ _FLOODING = (b"pass", b"pw", b"secret", b"token", b"key", b"auth", b"cred", b"be
 
 def _floods(data: bytes, policy: Policy) -> list[Span]:
     """Hundreds of words for secrets with next to nothing between them, which nobody wrote by hand: taken out whole, because to
-    judge each of them would take longer than is allowed. Markers end a flood, so that none is found in what is left of one."""
+    judge each of them would take longer than is allowed. A marker ends a flood, and so does a line that speaks of none: what is
+    left of one, or replaced in it, makes no other."""
     low = data.lower()
-    if "flood" in policy.disabled:
+    if "flood" in policy.disabled or len(low) - low.count(BARRIER) <= LONG:
         return []
-    if len(low) - low.count(BARRIER) <= LONG or sum(map(low.count, _FLOODING)) < 400:
+    if sum(map(low.count, _FLOODING)) < _HUNDREDS:
         return []
     places: list[int] = []
     for word in _FLOODING:
@@ -231,20 +234,61 @@ def _floods(data: bytes, policy: Policy) -> list[Span]:
             at = low.find(word, at + len(word))
     places.sort()
     floods: list[Span] = []
-    has_blanks = BARRIER in low
-    first = last = places[0]
-    count = 1
-    for place in [*places[1:], len(low) + 1000]:
-        if place - last <= 20 and not (has_blanks and BARRIER in low[last:place]):
-            count += 1
-        else:
-            if count >= 400:
-                end = min(last + 20, len(low))
-                barrier = low.find(BARRIER, last, end)
-                floods.append(Span(first, end if barrier < 0 else barrier, "flood", 0))
-            first, count = place, 1
-        last = place
+    for first, last in sorted(_dense(low, places)):
+        # What the first of them names may stand before it, and what the last does after it.
+        start = max(low.rfind(b"\n", 0, first), low.rfind(BARRIER, 0, first), first - _BESIDE) + 1
+        value = rx(rb"[^\s\x01]*").match(low, min(last + _BESIDE, len(low)))
+        assert value is not None
+        end = min([end for end in (low.find(b"\n", last), low.find(BARRIER, last), value.end()) if end >= 0])
+        if floods and start <= floods[-1].end:
+            start, end = floods[-1].start, max(end, floods.pop().end)
+        floods.append(Span(start, end, "flood", 0))
     return floods
+
+
+_HUNDREDS = 200
+_BESIDE = 100
+
+
+def _dense(low: bytes, places: list[int]) -> Iterator[tuple[int, int]]:
+    """From where to where: four hundred that are twenty characters apart, or two hundred with a number, one for fifty-five."""
+    numbers = low.translate(_NUMBERS)
+    for stretch in _stretches(low, places):
+        run: list[int] = []
+        for place in (*stretch, len(low) + 100):
+            if run and place - run[-1] > 20:
+                if len(run) >= 2 * _HUNDREDS:
+                    yield run[0], run[-1]
+                run = []
+            run.append(place)
+        told = [place for place, after in pairwise((*stretch, len(low))) if numbers.find(b"0", place, min(after, place + 40)) >= 0]
+        first = last = -1
+        for start, end in zip(told, told[_HUNDREDS - 1 :], strict=False):
+            if end - start <= 55 * _HUNDREDS:
+                if start > last:
+                    if last >= 0:
+                        yield first, last
+                    first = start
+                last = end
+        if last >= 0:
+            yield first, last
+
+
+_NUMBERS = bytes.maketrans(b"0123456789", b"0" * 10)
+
+
+def _stretches(low: bytes, places: list[int]) -> Iterator[list[int]]:
+    """The places, from one marker, or line without any, to the next."""
+    stretch = places[:1]
+    for last, place in pairwise(places):
+        between = low[last:place]
+        if BARRIER in between or between.count(b"\n") > 1:
+            if len(stretch) >= _HUNDREDS:
+                yield stretch
+            stretch = []
+        stretch.append(place)
+    if len(stretch) >= _HUNDREDS:
+        yield stretch
 
 
 def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
