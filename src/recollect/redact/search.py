@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
@@ -224,17 +224,20 @@ def _floods(data: bytes, policy: Policy) -> list[Span]:
     low = data.lower()
     if "flood" in policy.disabled or len(low) - low.count(BARRIER) <= LONG:
         return []
-    if sum(map(low.count, _FLOODING)) < _HUNDREDS:
-        return []
     places: list[int] = []
     for word in _FLOODING:
-        at = low.find(word)
-        while at >= 0:
+        at = -len(word)
+        for between in map(len, low.split(word)):
+            at += between + len(word)
             places.append(at)
-            at = low.find(word, at + len(word))
+        places.pop()
+    if len(places) < _HUNDREDS:
+        return []
     places.sort()
     floods: list[Span] = []
     for first, last in sorted(_dense(low, places)):
+        if floods and last <= floods[-1].end:
+            continue
         # What the first of them names may stand before it, and what the last does after it.
         start = max(low.rfind(b"\n", 0, first), low.rfind(BARRIER, 0, first), first - _BESIDE) + 1
         value = rx(rb"[^\s\x01]*").match(low, min(last + _BESIDE, len(low)))
@@ -253,36 +256,42 @@ _BESIDE = 100
 def _dense(low: bytes, places: list[int]) -> Iterator[tuple[int, int]]:
     """From where to where: four hundred that are twenty characters apart, or two hundred with a number, one for fifty-five."""
     numbers = low.translate(_NUMBERS)
+    told = [
+        place
+        for place, after in pairwise((*places, len(low)))
+        if numbers.find(b"0", place, after if after < place + 40 else place + 40) >= 0
+    ]
+    if next(_close(told), None) is None and next(_close(places), None) is None:
+        return
     for stretch in _stretches(low, places):
-        run: list[int] = []
-        for place in (*stretch, len(low) + 100):
-            if run and place - run[-1] > 20:
+        run = stretch[:1]
+        for last, place in pairwise((*stretch, len(low) + 100)):
+            if place - last > 20:
                 if len(run) >= 2 * _HUNDREDS:
-                    yield run[0], run[-1]
+                    yield run[0], last
                 run = []
             run.append(place)
-        told = [place for place, after in pairwise((*stretch, len(low))) if numbers.find(b"0", place, min(after, place + 40)) >= 0]
-        first = last = -1
-        for start, end in zip(told, told[_HUNDREDS - 1 :], strict=False):
-            if end - start <= 55 * _HUNDREDS:
-                if start > last:
-                    if last >= 0:
-                        yield first, last
-                    first = start
-                last = end
-        if last >= 0:
-            yield first, last
+        first, last = bisect_left(told, stretch[0]), bisect_right(told, stretch[-1])
+        yield from _close(told[first:last])
 
 
 _NUMBERS = bytes.maketrans(b"0123456789", b"0" * 10)
 
 
+def _close(places: list[int]) -> Iterator[tuple[int, int]]:
+    """From where to where there are two hundred of them, at least one for fifty-five characters."""
+    for first, last in zip(places, places[_HUNDREDS - 1 :], strict=False):
+        if last - first <= 55 * _HUNDREDS:
+            yield first, last
+
+
 def _stretches(low: bytes, places: list[int]) -> Iterator[list[int]]:
     """The places, from one marker, or line without any, to the next."""
+    has_blanks = BARRIER in low
     stretch = places[:1]
     for last, place in pairwise(places):
-        between = low[last:place]
-        if BARRIER in between or between.count(b"\n") > 1:
+        line = low.find(b"\n", last, place)
+        if (line >= 0 and low.find(b"\n", line + 1, place) >= 0) or (has_blanks and low.find(BARRIER, last, place) >= 0):
             if len(stretch) >= _HUNDREDS:
                 yield stretch
             stretch = []
