@@ -410,10 +410,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
                 and not is_year(word)
                 and (
                     not noun.startswith(b"code")
-                    or (
-                        len(word) == 6
-                        and either(_ONE_TIME).has(line_around(scan.low, start))
-                    )
+                    or (len(word) == 6 and either(_ONE_TIME).has(line_around(scan.low, start)))
                 )
             ):
                 if len(word) != 3 or noun.startswith((b"cvv", b"cvc", b"security")):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
-from operator import le
+from operator import le, sub
 from sys import modules
 from types import MappingProxyType
 
@@ -135,7 +136,7 @@ def _spans(text: str, policy: Policy) -> list[Span]:
         data = _MARKER.sub(lambda m: BARRIER * len(m.group()), data)
     if len(data) <= LONG:
         return sorted(_found(data, text, policy))
-    floods = _floods(data, policy)
+    floods = _floods(data, text, policy)
     if floods:
         data = _blanked(data, floods)
     # Only the bytes are compared: characters that Latin-1 lacks are alike in them, and one of them may be allowed.
@@ -217,10 +218,9 @@ _FLOODING = (b"pass", b"pw", b"secret", b"token", b"key", b"auth", b"cred", b"be
              b"cookie", b"login", b"code", b"seed", b"basic", b"sess", b"://", b"sk-", b"ghp_")  # fmt: skip
 
 
-def _floods(data: bytes, policy: Policy) -> list[Span]:
+def _floods(data: bytes, text: str, policy: Policy) -> list[Span]:
     """Hundreds of words for secrets with next to nothing between them, which nobody wrote by hand: taken out whole, because to
-    judge each of them would take longer than is allowed. A marker ends a flood, and so does a line that speaks of none: what is
-    left of one, or replaced in it, makes no other."""
+    judge each of them would take longer than is allowed. Markers end a flood, so that none is found in what is left of one."""
     low = data.lower()
     if "flood" in policy.disabled or len(low) - low.count(BARRIER) <= LONG:
         return []
@@ -234,70 +234,85 @@ def _floods(data: bytes, policy: Policy) -> list[Span]:
     if len(places) < _HUNDREDS:
         return []
     places.sort()
-    floods: list[Span] = []
-    for first, last in sorted(_dense(low, places)):
-        if floods and last <= floods[-1].end:
-            continue
-        # What the first of them names may stand before it, and what the last does after it.
-        start = max(low.rfind(b"\n", 0, first), low.rfind(BARRIER, 0, first), first - _BESIDE) + 1
-        value = rx(rb"[^\s\x01]*").match(low, min(last + _BESIDE, len(low)))
-        assert value is not None
-        end = min([end for end in (low.find(b"\n", last), low.find(BARRIER, last), value.end()) if end >= 0])
-        if floods and start <= floods[-1].end:
-            start, end = floods[-1].start, max(end, floods.pop().end)
-        floods.append(Span(start, end, "flood", 0))
-    return floods
+    floods = _joined(_beside(low, places))
+    for first, last in _joined(_valued(low, places)):
+        # Words and numbers are in many texts: it is a flood if there are secrets in a piece from its middle, and not just one.
+        middle = (first + last) // 2
+        start, end = max(first, middle - _SAMPLE // 2), min(last, middle + _SAMPLE // 2)
+        if len(_found(data[start:end], text[start:end], policy)) >= _SAMPLE // 500:
+            floods.append((first, last))
+    return [Span(*_widened(low, first, last), "flood", 0) for first, last in _joined(floods)]
 
 
 _HUNDREDS = 200
+_SAMPLE = 2_000
 _BESIDE = 100
 
 
-def _dense(low: bytes, places: list[int]) -> Iterator[tuple[int, int]]:
-    """From where to where: four hundred that are twenty characters apart, or two hundred with a number, one for fifty-five."""
+def _joined(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What overlaps, or nearly so, as one."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(places):
+        if joined and first <= joined[-1][1] + 2 * _BESIDE:
+            first, last = joined[-1][0], max(last, joined.pop()[1])
+        joined.append((first, last))
+    return joined
+
+
+def _widened(low: bytes, first: int, last: int) -> tuple[int, int]:
+    """With what the first word names, which may stand before it, and the value of the last."""
+    start = max(low.rfind(b"\n", 0, first), low.rfind(BARRIER, 0, first), first - _BESIDE) + 1
+    value = rx(rb"[^\s\x01]*").match(low, min(last + _BESIDE, len(low)))
+    assert value is not None
+    return start, min([end for end in (low.find(b"\n", last), low.find(BARRIER, last), value.end()) if end >= 0])
+
+
+def _beside(low: bytes, places: list[int]) -> Iterator[tuple[int, int]]:
+    """Where there are four hundred words with at most twenty characters from one to the next."""
+    many = 2 * _HUNDREDS
+    if min(map(sub, places[many - 1 :], places), default=len(low)) > 20 * many:
+        return
+    has_blanks = BARRIER in low
+    first = 0
+    for n, (last, place) in enumerate(pairwise((*places, len(low) + 100)), 1):
+        if place - last > 20 or (has_blanks and BARRIER in low[last:place]):
+            if n - first >= many:
+                yield places[first], last
+            first = n
+
+
+def _valued(low: bytes, places: list[int]) -> Iterator[tuple[int, int]]:
+    """Where there are two hundred words with a number behind each: one for thirty characters, which leaves room for a value alone, or,
+    if they are named and written in many ways, for fifty-five, or for eighty with a word for forty. A file of keys is not as
+    dense, or names them all in one way; and hardly a line may be without any."""
     numbers = low.translate(_NUMBERS)
     told = [
-        place
-        for place, after in pairwise((*places, len(low)))
+        n
+        for n, (place, after) in enumerate(pairwise((*places, len(low))))
         if numbers.find(b"0", place, after if after < place + 40 else place + 40) >= 0
     ]
-    if next(_close(told), None) is None and next(_close(places), None) is None:
+    close: list[tuple[int, int, bool]] = []
+    for first, last in zip(told, told[_HUNDREDS - 1 :], strict=False):
+        size = places[last] - places[first]
+        if size <= 55 * _HUNDREDS or (size <= 80 * _HUNDREDS and size <= 40 * (last - first)):
+            close.append((first, last, size <= 30 * _HUNDREDS))
+    if not close:
         return
-    for stretch in _stretches(low, places):
-        run = stretch[:1]
-        for last, place in pairwise((*stretch, len(low) + 100)):
-            if place - last > 20:
-                if len(run) >= 2 * _HUNDREDS:
-                    yield run[0], last
-                run = []
-            run.append(place)
-        first, last = bisect_left(told, stretch[0]), bisect_right(told, stretch[-1])
-        yield from _close(told[first:last])
+    # How many markers and lines without any word there are before each.
+    marks, lines = [0], [0]
+    for last, place in pairwise(places):
+        line = low.find(b"\n", last, place)
+        marks.append(marks[-1] + (low.find(BARRIER, last, place) >= 0))
+        lines.append(lines[-1] + (line >= 0 and low.find(b"\n", line + 1, place) >= 0))
+    heads = Counter([head.group() for n in told if (head := _HEAD.match(low, places[n]))])
+    is_varied = sum(count > 2 for count in heads.values()) > 12  # twice is by chance: letters of a key
+    for first, last, is_packed in close:
+        if (is_packed or is_varied) and marks[first] == marks[last] and lines[last] - lines[first] <= _HUNDREDS // 10:
+            yield places[first], places[last]
 
 
 _NUMBERS = bytes.maketrans(b"0123456789", b"0" * 10)
-
-
-def _close(places: list[int]) -> Iterator[tuple[int, int]]:
-    """From where to where there are two hundred of them, at least one for fifty-five characters."""
-    for first, last in zip(places, places[_HUNDREDS - 1 :], strict=False):
-        if last - first <= 55 * _HUNDREDS:
-            yield first, last
-
-
-def _stretches(low: bytes, places: list[int]) -> Iterator[list[int]]:
-    """The places, from one marker, or line without any, to the next."""
-    has_blanks = BARRIER in low
-    stretch = places[:1]
-    for last, place in pairwise(places):
-        line = low.find(b"\n", last, place)
-        if (line >= 0 and low.find(b"\n", line + 1, place) >= 0) or (has_blanks and low.find(BARRIER, last, place) >= 0):
-            if len(stretch) >= _HUNDREDS:
-                yield stretch
-            stretch = []
-        stretch.append(place)
-    if len(stretch) >= _HUNDREDS:
-        yield stretch
+_HEAD = Lazy(rb"[a-z_:]*[^a-z0-9]{0,4}")
 
 
 def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
