@@ -174,6 +174,24 @@ def test_a_flood_of_names_and_values_goes_whole_and_is_not_searched(monkeypatch:
     assert max(searched) <= 2  # what is before it, and after it
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tests/test_{word}.py::test_{word}_{n} PASSED [ {n}%]\n",
+        "https://{word}.example.com/item/{n}\n",
+        '{{"token": "{word}", "id": {n}}}\n',
+        '{{"key": "{word}-{n}", "value": {n}}}\n',
+        "prompt tokens: {n}, completion tokens: {n}, key {n}\n",
+        "session {n} opened for {word}, auth method {n}\n",
+    ],
+)
+def test_words_and_numbers_alone_are_no_flood(line: str) -> None:
+    """What a tool prints: each of these lines has a word for a secret and a number, and none has a secret."""
+    rng = random.Random(6)
+    text = "".join(line.format(word=rng.choice(WORDS), n=rng.randrange(9999)) for _ in range(SIZE // len(line)))
+    assert redact(text) == (text, ())
+
+
 def test_what_is_named_at_either_end_of_a_flood_goes_with_it() -> None:
     text, _ = _flood(random.Random(4), 2_000)
     for first in ("Falcon#4417x is my ", "the key 'Zx81kLmQ2v9TqW3nB7yR' is a "):

@@ -273,12 +273,14 @@ def _reach(data: bytes, start: int, at: int) -> tuple[int, int]:
     return start - 50, max(end, at + 100)
 
 
-def _falls_short(kind: Kind, word: bytes, quoted: bool) -> bool:
+def _falls_short(scan: Scan, kind: Kind, word: bytes, quoted: bool) -> bool:
     """Too short for its kind, or without a digit that it must have."""
     if kind == "key":
         return len(word) < 16 or not has_digit(word)
     if kind == "secret":
-        return len(word) < (8 if quoted else 12)
+        return len(word) < (8 if quoted else 12) or (
+            len(word) < 20 and word.isalpha() and not scan.recall("scrambled", word, is_scrambled)
+        )
     return kind == "pin" and not has_digit(word)
 
 
@@ -442,7 +444,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             and separator != b">"
             and (separator != b"=" or quoted)
             and hits <= CROWD
-            and _falls_short(kind, word, quoted)
+            and _falls_short(scan, kind, word, quoted)
         ):
             continue  # `Scan.judge` says so as well, after all that is asked below
         if not quoted and hits <= CROWD and separator != b">":
