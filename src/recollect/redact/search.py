@@ -311,8 +311,8 @@ def _valued(low: bytes, places: list[int]) -> Iterator[tuple[int, int]]:
             yield places[first], places[last]
 
 
-_NUMBERS = bytes.maketrans(b"0123456789", b"0" * 10)
-_HEAD = Lazy(rb"[a-z_:]*[^a-z0-9]{0,4}")
+_NUMBERS = bytes.maketrans(b"0123456789!@#$%^*~", b"0" * 18)  # and what else words have not
+_HEAD = Lazy(rb"[a-z_:]{0,20}[^a-z0-9]{0,4}")
 
 
 def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
