@@ -1,5 +1,6 @@
 """Looking for secrets: what 4 KB of each kind of text cost, and what 100 KB made to be slow do. CPU time of this process."""
 
+import json
 import random
 import sysconfig
 import time
@@ -104,6 +105,44 @@ def hostile() -> dict[str, str]:
         + some(rng.choice((mixed, "abcdefghi", "0123456789", "ab-cd@ef.")), 10)
         + rng.choice((" ", "\n", '" ', "; "))
         for _ in range(5_000)
+    )
+    # Half of what an attack with thousands of random mixtures found to be worst, by kind: sparser, nested, quoted, in one line.
+    made["the same with words between them"] = "".join(
+        rng.choice(NAMES)
+        + rng.choice(SEPARATORS)
+        + some(rng.choice((mixed, "abcdefghi", "ab-cd@ef.")), rng.randrange(1, 30))
+        + rng.choice((" ", "\n", '" ', "; ", " and then of the store "))
+        for _ in range(5_000)
+    )
+    made["JSON of every name"] = "".join(
+        json.dumps(
+            {
+                rng.choice(NAMES): some(mixed, rng.randrange(1, 30)),
+                "id": n,
+                rng.choice(NAMES): {"value": [some(mixed, 12)]},
+            }
+        )
+        for n in range(1_500)
+    )
+    made["JSON in JSON in JSON"] = "".join(
+        json.dumps(
+            json.dumps(json.dumps({rng.choice(NAMES): some(mixed, rng.randrange(1, 30)), "token": some(mixed, 20)}))
+        )
+        for _ in range(1_200)
+    )
+    made["URLs of every kind"] = "".join(
+        f"{rng.choice(('http', 'redis', 'ftp'))}://{some(mixed, 6)}{rng.choice((':', ''))}{some(mixed, rng.randrange(1, 16))}"
+        f"{rng.choice('@/?')}{some(mixed, 6)}.io{rng.choice(('', '?token=' + some(mixed, 12), '&key=' + some(mixed, 20)))} "
+        for _ in range(2_500)
+    )
+    made["lists of names and values in quotes"] = "".join(
+        ",".join(rng.choice((f'"{some(mixed, rng.randrange(1, 12))}"', rng.choice(NAMES))) for _ in range(200)) + "\n"
+        for _ in range(60)
+    )
+    pieces = ("secret ", 'password="', "x=", "https://a.b/c?d=e&sig=", "{SHA}", "password=", "(?i)")
+    made["pieces and noise"] = "".join(
+        rng.choice(pieces) + rng.choice(("", "", some(mixed, rng.randrange(1, 30)) + rng.choice((" ", "\n", '"'))))
+        for _ in range(12_000)
     )
     made["thousands of passwords"] = "".join(f"password={some(mixed + '!', 10)}\n" for _ in range(5_000))
     made["thousands of tokens"] = "".join(f"token: {some(mixed, 24)}, " for _ in range(3_500))

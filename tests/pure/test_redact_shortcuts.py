@@ -72,7 +72,9 @@ def test_what_is_dismissed_at_a_glance_would_not_have_been_found(text: str) -> N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assign, "_plain_until", lambda data, at: (len(data), False))
         patch.setattr(assign, "_OPENED", frozenset())
+        patch.setattr(assign, "_falls_short", lambda *_: False)
         patch.setattr(prose, "_holds_nothing", lambda *_: False)
+        patch.setattr(prose, "_is_quoted_word", lambda *_: False)
         assert redact(text) == quick
 
 

@@ -87,6 +87,7 @@ _WRAPS = Lazy(
 _CALLED = Lazy(rb"[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+[(\[]")
 _CALLED_WITH_TEXT = Lazy(rb"[ \t]*+[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+[(\[](?=[\"'])")
 _HANDS_OVER = (b"--set", b"--build-arg", b"--from-literal=", b"-D")
+_SETS = (b"-e", b"export", b"ENV", b"env", *_HANDS_OVER)
 _REFERS = (b"${", b"{{", b"$(")
 _COMPARES = (b"==", b"!=")
 _ENDS = (b"", b" ", b"\n", b"\r", b"\t")
@@ -272,6 +273,17 @@ def _reach(data: bytes, start: int, at: int) -> tuple[int, int]:
     return start - 50, max(end, at + 100)
 
 
+def _falls_short(scan: Scan, kind: Kind, word: bytes, quoted: bool) -> bool:
+    """Too short for its kind, or without a digit that it must have."""
+    if kind == "key":
+        return len(word) < 16 or not has_digit(word)
+    if kind == "secret":
+        return len(word) < (8 if quoted else 12) or (
+            len(word) < 20 and word.isalpha() and not scan.recall("scrambled", word, is_scrambled)
+        )
+    return kind == "pin" and not has_digit(word)
+
+
 _OPENED = frozenset(
     bracket + after for bracket in (b"[", b"{", b"(") for after in (b'"', b"'", b"`", b" ", b"\n", b"\t")
 )
@@ -427,6 +439,14 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         word = data[start:end]
         if not quoted and is_literal(word):
             continue
+        if (
+            kind != "password"
+            and separator != b">"
+            and (separator != b"=" or quoted)
+            and hits <= CROWD
+            and _falls_short(scan, kind, word, quoted)
+        ):
+            continue  # `Scan.judge` says so as well, after all that is asked below
         if not quoted and hits <= CROWD and separator != b">":
             if word[:2] in _REFERS or (word in PLACEHOLDERS and data[end : end + 1] in _ENDS):
                 continue  # judged so below as well, but not as fast
@@ -468,7 +488,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         lead = data[lead_start:name_start].strip(b" \t").rpartition(BARRIER)[2]
         env = separator == b"=" and data[at : at + 1] not in b" \t" and (
             lead in (b"", b"export", b"set", b"$env:", b"ENV", b"ARG", b"-e", b"- ", b"-", b"+", b"Environment=", b'"', b"$", b"> export", b"$ export", b"setx", b"declare -x", b"env", b"+export")
-            or lead.endswith((b"-e", b"export", b"ENV", b"env", *_HANDS_OVER))
+            or lead.endswith(_SETS)
         ) and (name.upper() == name or lead.endswith(_HANDS_OVER))  # fmt: skip
         yaml = (
             not env

@@ -5,10 +5,10 @@ Most of it is a table: a pattern, and the words of which one must stand in the t
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from .assign import value_at
-from .engine import Match, outline, rx
+from .engine import Match, Pattern, outline, rx
 from .names import kind_of
 from .scan import CROWD, Scan, Span, family_of, is_path, line_around
 from .values import (
@@ -329,8 +329,8 @@ def _asked(low: bytes) -> list[_Asked]:
     """Those of the other rows that may match, because one of their words occurs, and the lines in which it does."""
     lines: dict[int, set[tuple[int, int]]] = {}
     for hits, ((at, _),) in enumerate(outline(_RARE).spans(low, overlapping=True)):
-        if hits > 20:  # too many to count: each is asked by itself
-            return [(*row, None) for row in _others() if any(word in low for word in _gate(row[1]))]
+        if hits > 20:  # too many to count
+            return _asked_everywhere(low)
         end = low.find(b"\n", at)
         line = max(0, low.rfind(b"\n", 0, at)), len(low) if end < 0 else end + 1
         for word, numbers in _rare_words()[low[at]]:
@@ -342,6 +342,31 @@ def _asked(low: bytes) -> list[_Asked]:
         source, words = _others()[number]
         rows.append((source, words, None if words.startswith(_WORD_ELSEWHERE) else sorted(lines[number])))
     return rows
+
+
+def _asked_everywhere(low: bytes) -> list[_Asked]:
+    """The same without the lines. Each pass looks for the words that none has met yet: to ask for each by itself takes ten times as
+    long, unless the text has most of them."""
+    rows: set[int] = set()
+    at = 0
+    for _ in range(8):
+        match = _rare_but(frozenset(rows)).first(low, at, len(low))
+        if match is None:
+            break
+        at = match[0][0]
+        for word, numbers in _rare_words()[low[at]]:
+            if low.startswith(word, at):
+                rows.update(numbers)
+    else:
+        rows.update(number for number, row in enumerate(_others()) if any(map(low.__contains__, _gate(row[1]))))
+    return [(*_others()[number], None) for number in sorted(rows)]
+
+
+@lru_cache(maxsize=64)
+def _rare_but(rows: frozenset[int]) -> Pattern:
+    """One of the words that call for another row than these."""
+    words = {word for number, row in enumerate(_others()) if number not in rows for word in _gate(row[1])}
+    return Pattern("|".join(sorted(rf"\Q{word.decode()}\E" for word in words)), groups=False)
 
 
 def _is_flag_value(word: bytes) -> bool:

@@ -81,7 +81,7 @@ def near(scan: Scan) -> Iterator[Span]:
     data, low = scan.data, scan.low
     if scan.longest < 20:
         return
-    beside_key_id = b"AKIA" in data or b"ASIA" in data
+    beside_key_id, has_jwk = b"AKIA" in data or b"ASIA" in data, b"kty" in low
     for ((start, end),) in scan.spans(_LONG, scan.lines_with_runs(), groups=False):
         if end - start > 1024 or not has_digit(data[start:end]):
             continue
@@ -112,7 +112,7 @@ def near(scan: Scan) -> Iterator[Span]:
             or IDENTIFIES.search(left) is not None
             or _ENCRYPTED.search(left) is not None
             or scan.is_sealed(value)
-            or (b"kty" in low and PUBLIC_PART.search(left) is not None)
+            or (has_jwk and PUBLIC_PART.search(left) is not None)
         ):
             continue
         if (

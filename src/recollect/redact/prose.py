@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .engine import Lazy, Match, has_counts, loose, pattern, rx
+from .engine import Lazy, Match, either, has_counts, loose, pattern, rx
 from .names import kind_of
 from .noise import IDENTIFIES
 from .scan import (
@@ -111,6 +111,7 @@ def is_strong(value: bytes) -> bool:
     """Could not be a word of a sentence: letters with digits or symbols, not a version, date, size, path, link or ordinal."""
     if (
         len(value) < 5
+        or value.isalpha()
         or is_placeholder(value)
         or is_reference(value)
         or is_code(value)
@@ -188,7 +189,7 @@ def _ends_in_a_word(data: bytes, start: int, end: int) -> bool:
     """An ordinary word in the middle of a sentence, or code: `the password was changed, and`, `token = session.get(`."""
     run = _last(data, start, end)
     if run[-1] in _QUOTES or len(run) >= _RUN:
-        return False
+        return run[1:-1].isalpha() and run[0] in b"\"'" and _is_quoted_word(data[start:end].lower())
     bare = run.rstrip(b".,;:?)>]\\}")
     if not bare.isalpha():
         return _CALL.match(run) is not None or _holds_nothing(data, run, start, end)
@@ -196,6 +197,11 @@ def _ends_in_a_word(data: bytes, start: int, end: int) -> bool:
     return (
         data[after : after + 1] in _GOES_ON or not bare.islower() or len(bare) < 5 or bare in PREDICATES
     ) and not is_scrambled(bare)
+
+
+def _is_quoted_word(low: bytes) -> bool:
+    """`"token": "amber"`: letters are no token; `code` alone may make another noun of it."""
+    return b"code" not in low and _noun_kind(low) == "secret"
 
 
 def _holds_nothing(data: bytes, run: bytes, start: int, end: int) -> bool:
@@ -352,10 +358,10 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
               and rx(rb"(?i)(?:\b(?:is|ist|es|est|was)|:)[ \t]*[:]?[ \t]*$").search(data[max(found.start(), start - 8) : start]) and found.start(2) < 0 and not is_monotone(word)
               and rx(rb"(?i)\b(?:my|the|your|our|mein|das|mi|la|mon|le|minha|a)\b[ \t]+[^\n\x01]{0,24}$").search(data[max(0, found.start() - 32) : found.start()])):  # fmt: skip
             yield Span(start, end, "password", 3)
-    elif is_random(word, 12) and has_digit(word) and not is_code(word) and not is_path(word):
+    elif has_digit(word) and is_random(word, 12) and not is_code(word) and not is_path(word):
         if not (is_uuid(word) and not quoted and b"id" in found.group()[: start - found.start()].lower().split()):
             yield Span(start, end, "api-key", 2)
-    elif quoted and len(word) >= 8 and is_strong(word) and tail:
+    elif quoted and len(word) >= 8 and tail and scan.recall("strong", word, is_strong):
         yield Span(start, end, "api-key", 3)
 
 
@@ -367,6 +373,7 @@ def _codes(data: bytes, end: int) -> Iterator[Span]:
             yield Span(start, end, "pin", 2)
 
 
+_ONE_TIME = (b"2fa", b"otp", b"verif", b"auth", b"login", b"sms", b"one-time", b"security", b"backup", b"recovery")
 _SAID_BEFORE = (b"password ", b"passwd ", b"pwd ", b"pw ", b"password\t")
 
 
@@ -409,12 +416,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
                 and not is_year(word)
                 and (
                     not noun.startswith(b"code")
-                    or (
-                        len(word) == 6
-                        and rx(rb"(?i)(?:2fa|otp|verif|auth|login|sms|one-time|security|backup|recovery)").search(
-                            line_around(data, start),
-                        )
-                    )
+                    or (len(word) == 6 and either(_ONE_TIME).has(line_around(scan.low, start)))
                 )
             ):
                 if len(word) != 3 or noun.startswith((b"cvv", b"cvc", b"security")):

@@ -6,8 +6,6 @@ Most prose has no word that announces a secret, no run of characters long enough
 
 from __future__ import annotations
 
-from codecs import register_error
-
 
 class Finding(tuple[str, int, int]):
     """What was found and where in the original text; never what it said."""
@@ -49,45 +47,63 @@ _FOREIGN = (
     ("сид-фраза", "my phrase"), ("Сид-фраза", "my phrase"), ("\u2028", "\n"), ("\u00a0", " "),
     ("היא", "is "), ("הוא", "is "), ("है", "is"), ("هي", "is"),
 )  # fmt: skip
+_FOREIGN_IN_LATIN = tuple(row for row in _FOREIGN if max(row[0]) <= "\xff")
 
 
-# The letters of Europe's languages that Latin-1 lacks, without their marks.
-_LETTERS = dict(
-    zip(
-        range(0x100, 0x180),
-        "AaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIiIiJjKkkLlLlLlLlLlNnNnNnnNnOoOoOoOoRrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs",
-        strict=True,
-    )
-)
-
-
-_SPACED = "recollect-spaced"
-
-
-def _spaced(error: UnicodeError) -> tuple[str, int]:
-    """Chinese, Japanese and Korean put no space between their words and a value, so each of their letters counts as one."""
-    assert isinstance(error, UnicodeEncodeError)
-    run = error.object[error.start : error.end]
-    if min(run) >= "\u3000" and max(run) <= "\ud7a3":
-        return " " * len(run), error.end
-    return "".join([" " if "\u3000" <= c <= "\ud7a3" or c in "，；！？（）" else "?" for c in run]), error.end
-
-
-register_error(_SPACED, _spaced)
+# The letters of Europe's languages that Latin-1 lacks, from U+0100 on, without their marks: a `?` in the middle of a word would
+# make a symbol of a letter, and a password of the word.
+_LETTERS = b"AaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIiIiJjKkkLlLlLlLlLlNnNnNnnNnOoOoOoOoRrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs"
+# Chinese, Japanese and Korean put no space between their words and a value, so each of their letters counts as one, and a few marks.
+_SPACES = range(0x3000, 0xD7A4)
+_MARKS = "，；！？（）"
+# By the upper byte of a character, what its lower one becomes; 256 times the same is not asked.
+_PAGES = {
+    0: bytes(range(256)),
+    1: _LETTERS + b"?" * 128,
+    _SPACES[-1] >> 8: bytes([32 if (_SPACES[-1] & ~255) + low in _SPACES else 63 for low in range(256)]),
+    0xFF: bytes([32 if chr(0xFF00 + low) in _MARKS else 63 for low in range(256)]),
+}
+_SAME = bytes([0 if page in _PAGES else 32 if page << 8 in _SPACES else 63 for page in range(256)])
 
 
 def to_bytes(text: str) -> bytes:
     """One byte for each character; what Latin-1 lacks becomes `?`, or a space in scripts that write none."""
     if text.isascii():
         return text.encode("ascii")
-    for foreign, same_length in _FOREIGN:
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError:
+        return _narrow(text)
+    for foreign, same_length in _FOREIGN_IN_LATIN:
         if foreign in text:
             text = text.replace(foreign, same_length)
-    try:
-        return text.encode("latin-1")
-    except UnicodeEncodeError:
-        # A `?` in the middle would make a symbol of a letter, and a password of its word.
-        return text.translate(_LETTERS).encode("latin-1", _SPACED)
+    return text.encode("latin-1")
+
+
+def _narrow(text: str) -> bytes:
+    """Byte by byte as numbers of many digits: to look each character up takes ten times as long, and forty where none repeats."""
+    pages = set(text.encode("utf-32-le", "surrogatepass")[1::4])
+    for foreign, same_length in _FOREIGN:
+        if ord(foreign[0]) >> 8 in pages and foreign in text:
+            text = text.replace(foreign, same_length)
+    wide = text.encode("utf-32-le", "surrogatepass")
+    low, page = wide[::4], wide[1::4]
+    narrow = _number(page.translate(_SAME))
+    for number, becomes in _PAGES.items():
+        if number in pages or not number:
+            narrow |= _number(page.translate(_mask(number))) & _number(low.translate(becomes))
+    if wide[2::4].strip(b"\0"):
+        above = _number(wide[2::4].translate(b"\0" + b"\xff" * 255))  # emojis
+        narrow = narrow & ~above | _number(b"?" * len(text)) & above
+    return narrow.to_bytes(len(text), "little")
+
+
+def _number(data: bytes) -> int:
+    return int.from_bytes(data, "little")
+
+
+def _mask(number: int) -> bytes:
+    return bytes(number) + b"\xff" + bytes(255 - number)
 
 
 ANNOUNCING = (

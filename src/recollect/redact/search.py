@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
-from operator import le
+from itertools import pairwise
+from operator import le, sub
 from sys import modules
 from types import MappingProxyType
 
@@ -134,7 +136,7 @@ def _spans(text: str, policy: Policy) -> list[Span]:
         data = _MARKER.sub(lambda m: BARRIER * len(m.group()), data)
     if len(data) <= LONG:
         return sorted(_found(data, text, policy))
-    floods = _floods(data, policy)
+    floods = _floods(data, text, policy)
     if floods:
         data = _blanked(data, floods)
     # Only the bytes are compared: characters that Latin-1 lacks are alike in them, and one of them may be allowed.
@@ -200,6 +202,7 @@ def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
         start, end, its_family, _ = span
         if (
             start - last <= 64
+            and data.count(b"\n", last, start) < 2  # a line without any stays
             and not (has_blanks and BARRIER in data[last:start])
             and policy.disabled.isdisjoint((family, its_family))
         ):
@@ -215,36 +218,101 @@ _FLOODING = (b"pass", b"pw", b"secret", b"token", b"key", b"auth", b"cred", b"be
              b"cookie", b"login", b"code", b"seed", b"basic", b"sess", b"://", b"sk-", b"ghp_")  # fmt: skip
 
 
-def _floods(data: bytes, policy: Policy) -> list[Span]:
+def _floods(data: bytes, text: str, policy: Policy) -> list[Span]:
     """Hundreds of words for secrets with next to nothing between them, which nobody wrote by hand: taken out whole, because to
     judge each of them would take longer than is allowed. Markers end a flood, so that none is found in what is left of one."""
     low = data.lower()
-    if "flood" in policy.disabled:
-        return []
-    if len(low) - low.count(BARRIER) <= LONG or sum(map(low.count, _FLOODING)) < 400:
+    if "flood" in policy.disabled or len(low) - low.count(BARRIER) <= LONG:
         return []
     places: list[int] = []
     for word in _FLOODING:
-        at = low.find(word)
-        while at >= 0:
+        at = -len(word)
+        for between in map(len, low.split(word)):
+            at += between + len(word)
             places.append(at)
-            at = low.find(word, at + len(word))
+        places.pop()
+    if len(places) < _HUNDREDS:
+        return []
     places.sort()
-    floods: list[Span] = []
+    floods = _joined(_beside(low, places))
+    for first, last in _joined(_valued(low, places)):
+        # Words and numbers are in many texts: it is a flood if there are secrets in a piece from its middle, and not just one.
+        middle = (first + last) // 2
+        start, end = max(first, middle - _SAMPLE // 2), min(last, middle + _SAMPLE // 2)
+        if len(_found(data[start:end], text[start:end], policy)) >= _SAMPLE // 500:
+            floods.append((first, last))
+    return [Span(*_widened(low, first, last), "flood", 0) for first, last in _joined(floods)]
+
+
+_HUNDREDS = 200
+_SAMPLE = 2_000
+_BESIDE = 100
+
+
+def _joined(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What overlaps, or nearly so, as one."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(places):
+        if joined and first <= joined[-1][1] + 2 * _BESIDE:
+            first, last = joined[-1][0], max(last, joined.pop()[1])
+        joined.append((first, last))
+    return joined
+
+
+def _widened(low: bytes, first: int, last: int) -> tuple[int, int]:
+    """With what the first word names, which may stand before it, and the value of the last."""
+    start = max(low.rfind(b"\n", 0, first), low.rfind(BARRIER, 0, first), first - _BESIDE) + 1
+    value = rx(rb"[^\s\x01]*").match(low, min(last + _BESIDE, len(low)))
+    assert value is not None
+    return start, min([end for end in (low.find(b"\n", last), low.find(BARRIER, last), value.end()) if end >= 0])
+
+
+def _beside(low: bytes, places: list[int]) -> Iterator[tuple[int, int]]:
+    """Where there are four hundred words with at most twenty characters from one to the next."""
+    many = 2 * _HUNDREDS
+    if min(map(sub, places[many - 1 :], places), default=len(low)) > 20 * many:
+        return
     has_blanks = BARRIER in low
-    first = last = places[0]
-    count = 1
-    for place in [*places[1:], len(low) + 1000]:
-        if place - last <= 20 and not (has_blanks and BARRIER in low[last:place]):
-            count += 1
-        else:
-            if count >= 400:
-                end = min(last + 20, len(low))
-                barrier = low.find(BARRIER, last, end)
-                floods.append(Span(first, end if barrier < 0 else barrier, "flood", 0))
-            first, count = place, 1
-        last = place
-    return floods
+    first = 0
+    for n, (last, place) in enumerate(pairwise((*places, len(low) + 100)), 1):
+        if place - last > 20 or (has_blanks and BARRIER in low[last:place]):
+            if n - first >= many:
+                yield places[first], last
+            first = n
+
+
+def _valued(low: bytes, places: list[int]) -> Iterator[tuple[int, int]]:
+    """Where there are two hundred words with a number behind each: one for thirty characters, which leaves room for a value alone, or,
+    if they are named and written in many ways, for fifty-five, or for eighty with a word for forty. A file of keys is not as
+    dense, or names them all in one way; and hardly a line may be without any."""
+    numbers = low.translate(_NUMBERS)
+    told = [
+        n
+        for n, (place, after) in enumerate(pairwise((*places, len(low))))
+        if numbers.find(b"0", place, after if after < place + 40 else place + 40) >= 0
+    ]
+    close: list[tuple[int, int, bool]] = []
+    for first, last in zip(told, told[_HUNDREDS - 1 :], strict=False):
+        size = places[last] - places[first]
+        if size <= 55 * _HUNDREDS or (size <= 80 * _HUNDREDS and size <= 40 * (last - first)):
+            close.append((first, last, size <= 30 * _HUNDREDS))
+    if not close:
+        return
+    # How many markers and lines without any word there are before each.
+    marks, lines = [0], [0]
+    for last, place in pairwise(places):
+        line = low.find(b"\n", last, place)
+        marks.append(marks[-1] + (low.find(BARRIER, last, place) >= 0))
+        lines.append(lines[-1] + (line >= 0 and low.find(b"\n", line + 1, place) >= 0))
+    heads = Counter([head.group() for n in told if (head := _HEAD.match(low, places[n]))])
+    is_varied = sum(count > 2 for count in heads.values()) > 12  # twice is by chance: letters of a key
+    for first, last, is_packed in close:
+        if (is_packed or is_varied) and marks[first] == marks[last] and lines[last] - lines[first] <= _HUNDREDS // 10:
+            yield places[first], places[last]
+
+
+_NUMBERS = bytes.maketrans(b"0123456789!@#$%^*~", b"0" * 18)  # and what else words have not
+_HEAD = Lazy(rb"[a-z_:]{0,20}[^a-z0-9]{0,4}")
 
 
 def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:

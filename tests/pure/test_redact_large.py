@@ -1,0 +1,275 @@
+"""100 KB at once: a real file with hundreds of secrets keeps every line that has none, a flood made to be slow goes whole.
+
+How long the texts of a flood take is measured in `bench/redaction.py`; here it is counted that they are not searched.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import labelled
+from recollect.redact import Policy, assign, commands, engine, prose, redact, screen, search
+from recollect.redact.screen import to_bytes
+
+SIZE = 100_000
+LETTERS = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+WORDS = (
+    "amber birch cedar delta ember falcon garnet harbor indigo juniper kestrel lagoon maple nectar onyx pebble".split()
+)
+
+Line = tuple[str, str | None]  # and the secret in it
+
+
+def _random(rng: random.Random, size: int) -> str:
+    return "".join(rng.choices(LETTERS, k=size - 2)) + "7q"
+
+
+def _chosen(rng: random.Random) -> str:
+    return f"{rng.choice(WORDS).capitalize()}{rng.choice('#!$')}{rng.randrange(1000, 9999)}"
+
+
+def _env(rng: random.Random) -> list[Line]:
+    name, token = f"{rng.choice(WORDS)}_{rng.choice(WORDS)}".upper(), _random(rng, 24)
+    return [
+        rng.choice(
+            [
+                (f"{name}_PASSWORD={(chosen := _chosen(rng))}", chosen),
+                (f"{name}_API_KEY={token}", token),
+                (f"{name}_HOST={rng.choice(WORDS)}.example.net", None),
+                (f"{name}_PORT={rng.randrange(1000, 9999)}", None),
+                (f"# {name.lower()} is read at the start", None),
+            ]
+        )
+    ]
+
+
+def _export(rng: random.Random) -> list[Line]:
+    word, chosen = rng.choice(WORDS), _chosen(rng)
+    return [
+        (f"{word},https://{word}.example.com/login,{word}@example.org,{chosen},", chosen),
+    ]
+
+
+def _log(rng: random.Random) -> list[Line]:
+    token = _random(rng, 32)
+    at = f"2026-11-18 12:{rng.randrange(60):02}:{rng.randrange(60):02}"
+    return [
+        (f"{at} INFO {rng.choice(WORDS)} token={token} status=200 took {rng.randrange(999)} ms", token),
+        (f"{at} INFO {rng.choice(WORDS)} login of kim, session {rng.randrange(9999)} began", None),
+    ]
+
+
+def _state(rng: random.Random) -> list[Line]:
+    chosen, name = _chosen(rng), f"{rng.choice(WORDS)}_{rng.randrange(99)}"
+    value = {"type": "aws_db_instance", "name": name, "port": 5432, "password": chosen, "kms_key_id": f"key/{name}"}
+    return [(line, chosen if chosen in line else None) for line in json.dumps(value, indent=2).splitlines()]
+
+
+def _har(rng: random.Random) -> list[Line]:
+    token = _random(rng, 40)
+    value = {
+        "method": "GET",
+        "url": f"https://api.example.com/{rng.choice(WORDS)}?page={rng.randrange(99)}",
+        "headers": [
+            {"name": "Accept", "value": "application/json"},
+            {"name": "Authorization", "value": f"Bearer {token}"},
+        ],
+        "time": rng.randrange(999),
+    }
+    return [(line, token if token in line else None) for line in json.dumps(value, indent=1).splitlines()]
+
+
+CODE = """\
+def authenticate(self, username: str, password: str) -> Session:
+    token = self.tokens.issue(user, expires_in=3600)
+    if not self.hasher.verify(user.password_hash, password):
+        raise InvalidCredentials("wrong user name or password")
+    self.password = password
+    api_key = request.headers.get("X-Api-Key")
+    secret = os.environ["CLIENT_SECRET"]
+    payload = jwt.decode(token, key=self.public_key, algorithms=["RS256"])
+    session.cookies.set("session", token, httponly=True)
+    return Session(user=user, token=token, refresh_token=refresh)
+    auth: AuthConfig = load_auth(path)
+    assert auth.token is not None
+""".splitlines()
+
+
+def _code(rng: random.Random) -> list[Line]:
+    return [(rng.choice(CODE), None)]
+
+
+def _tests(rng: random.Random) -> list[Line]:
+    chosen = _chosen(rng)
+    return [(rng.choice(CODE), None), (f'    client.login("{rng.choice(WORDS)}", password="{chosen}")', chosen)]
+
+
+def _ini(rng: random.Random) -> list[Line]:
+    word, chosen = rng.choice(WORDS), _chosen(rng)
+    return [(f"[{word}]", None), (f"host = {word}.example.com", None), (f"password = {chosen}", chosen)]
+
+
+def _shell(rng: random.Random) -> list[Line]:
+    word, chosen = rng.choice(WORDS), _chosen(rng)
+    return [(f"cd ~/src/{word} && git pull", None), (f"mysql -u {word} -p{chosen} {word}", chosen)]
+
+
+REAL: dict[str, tuple[str, Callable[[random.Random], list[Line]]]] = {
+    ".env": ("", _env),
+    "an export of passwords": ("name,url,username,password,note\n", _export),
+    "a log with a token on every second line": ("", _log),
+    "Terraform's state": ("", _state),
+    "HAR": ("", _har),
+    "code about authentication": ("", _code),
+    "tests of it": ("", _tests),
+    "INI": ("", _ini),
+    "a shell's history": ("", _shell),
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_real_file_keeps_the_lines_without_a_secret(name: str) -> None:
+    head, make = REAL[name]
+    rng, lines = random.Random(7), list[Line]()
+    while sum(len(line) + 1 for line, _ in lines) < SIZE:
+        lines += make(rng)
+    text = head + "".join(f"{line}\n" for line, _ in lines)
+    safe, findings = redact(text)
+    assert not [secret for _, secret in lines if secret and secret in safe]
+    assert "flood" not in {finding.family for finding in findings}
+    kept = set(safe.splitlines())
+    assert not [line for line, secret in lines if secret is None and line not in kept]
+    assert redact(safe) == (safe, ())
+
+
+NAMES = ("password", "pwd", "secret", "token", "api_key", "pin", "passphrase", "client secret", "cookie", "my password")
+SEPARATORS = ("=", ": ", " = ", "=>", " is ", '("', ">", ' "', "='", '="', " to ")
+
+
+def _flood(rng: random.Random, count: int) -> tuple[str, list[str]]:
+    values = [_random(rng, 14) for _ in range(count)]
+    ends = (" ", "\n", '" ', "; ")
+    return "".join(rng.choice(NAMES) + rng.choice(SEPARATORS) + value + rng.choice(ends) for value in values), values
+
+
+def test_a_flood_of_names_and_values_goes_whole_and_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+    found = search._found
+    monkeypatch.setattr(
+        search, "_found", lambda data, *more: searched.append(sum(map(bool, data.split(b"\1")))) or found(data, *more)
+    )
+    text, values = _flood(random.Random(3), 4_000)
+    before, after = "Dear Kim, this is what I found.\n" * 20, "\nThat was all of it, and it was a lot.\n" * 20
+    safe, findings = redact(before + text + after)
+    assert [finding.family for finding in findings] == ["flood"]
+    assert safe.startswith(before) and safe.endswith(after[1:])
+    assert not [value for value in values if value in safe]
+    assert redact(safe) == (safe, ())
+    assert max(searched) <= 2  # what is before it, and after it
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tests/test_{word}.py::test_{word}_{n} PASSED [ {n}%]\n",
+        "https://{word}.example.com/item/{n}\n",
+        '{{"token": "{word}", "id": {n}}}\n',
+        '{{"key": "{word}-{n}", "value": {n}}}\n',
+        "prompt tokens: {n}, completion tokens: {n}, key {n}\n",
+        "session {n} opened for {word}, auth method {n}\n",
+    ],
+)
+def test_words_and_numbers_alone_are_no_flood(line: str) -> None:
+    """What a tool prints: each of these lines has a word for a secret and a number, and none has a secret."""
+    rng = random.Random(6)
+    text = "".join(line.format(word=rng.choice(WORDS), n=rng.randrange(9999)) for _ in range(SIZE // len(line)))
+    assert redact(text) == (text, ())
+
+
+def test_what_is_named_at_either_end_of_a_flood_goes_with_it() -> None:
+    text, _ = _flood(random.Random(4), 2_000)
+    for first in ("Falcon#4417x is my ", "the key 'Zx81kLmQ2v9TqW3nB7yR' is a "):
+        safe = redact("a line\n" * 3 + first + text + "password: Harbor!5054zz and no more\nthe end\n").text
+        assert "Falcon#4417x" not in safe and "Zx81kLmQ2v9TqW3nB7yR" not in safe and "Harbor!5054zz" not in safe
+        assert safe.startswith("a line\n" * 3) and safe.endswith("the end\n")
+
+
+def test_a_flood_that_is_let_through_is_searched_like_any_other_text() -> None:
+    text, _ = _flood(random.Random(5), 1_500)
+    findings = redact(text, Policy(disabled=frozenset({"flood"}))).findings
+    assert findings and "flood" not in {finding.family for finding in findings}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.sampled_from((*NAMES, "user", "host", "a.b")), min_size=1, max_size=6),
+    st.lists(st.sampled_from((*SEPARATORS, "=\n", " | ", ",")), min_size=1, max_size=4),
+    st.lists(
+        st.sampled_from((" ", "\n", '" ', "; ", " and then some more of it ", "\nnothing here\n")),
+        min_size=1,
+        max_size=4,
+    ),
+    st.integers(3, 20),
+    st.randoms(use_true_random=False),
+)
+def test_redacting_what_is_nearly_a_flood_twice_changes_nothing(
+    names: list[str], separators: list[str], ends: list[str], size: int, rng: random.Random
+) -> None:
+    text = "".join(
+        rng.choice(names) + rng.choice(separators) + _random(rng, size) + rng.choice(ends) for _ in range(900)
+    )
+    safe = redact(text).text
+    assert redact(safe) == (safe, ())
+
+
+# --- the shortcuts that a long text takes ---------------------------------------------------------------------------------
+
+
+TEXTS = [row.text for row in labelled.secrets()]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from([foreign for foreign, _ in screen._FOREIGN]) | st.text(max_size=6), max_size=12).map(
+        "".join
+    )
+)
+def test_letters_are_narrowed_as_one_by_one(text: str) -> None:
+    def narrow(char: str) -> str:
+        if "\u0100" <= char <= "\u017f":
+            return chr(screen._LETTERS[ord(char) - 0x100])
+        if char <= "\xff":
+            return char
+        return " " if "\u3000" <= char <= "\ud7a3" or char in screen._MARKS else "?"
+
+    same = text
+    for foreign, same_length in screen._FOREIGN:
+        same = same.replace(foreign, same_length)
+    assert to_bytes(text) == "".join(map(narrow, same)).encode("latin-1")
+
+
+@pytest.mark.parametrize("source", [prose._PROSE, prose._LINKED, prose._PAIR, assign._ASSIGN])
+def test_counts_that_are_asked_for_at_every_place_find_the_same(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_TRIES", -1)
+    loose, exact = engine.loose(source), engine.outline(source)
+    assert (loose._opening is None) == (source is assign._ASSIGN)
+    rng = random.Random(9)
+    fill = ["and so on and on " * 6, "x" * 70, " is ", ": ", "?", "password ", "token"]
+    for _ in range(400):
+        data = to_bytes(" ".join(rng.choice((rng.choice(TEXTS), rng.choice(fill))) for _ in range(12)))
+        assert list(loose.spans(data)) == list(exact.spans(data))
+
+
+def test_the_words_of_commands_are_found_together_as_one_by_one() -> None:
+    rng = random.Random(2)
+    words = [word for _, gate in commands._others() for word in commands._gate(gate)]
+    for count in (0, 1, 2, 5, 9, 30, 200):
+        low = b" and ".join(rng.choices(words, k=count))
+        asked = [row for row in commands._others() if any(word in low for word in commands._gate(row[1]))]
+        assert [row[:2] for row in commands._asked_everywhere(low)] == asked
