@@ -273,3 +273,29 @@ def test_the_words_of_commands_are_found_together_as_one_by_one() -> None:
         low = b" and ".join(rng.choices(words, k=count))
         asked = [row for row in commands._others() if any(word in low for word in commands._gate(row[1]))]
         assert [row[:2] for row in commands._asked_everywhere(low)] == asked
+
+
+@pytest.mark.parametrize("rows", [60, 700])
+@pytest.mark.parametrize(
+    ("head", "row", "tail"),
+    [
+        ("| user | password |\n|---|---|\n", "| kim{i} | {it} |\n", ""),
+        ("user,password\n", "kim{i},{it}\n", ""),
+        ("name,url,username,password,note\n", "s{i},https://s{i}.example.com/,kim{i}@example.org,{it},\n", ""),
+        ("insert into users (name, password) values ", "('kim{i}', '{it}'),\n", "('lee', null);"),
+        ('{{"passwords": [\n', '  "{it}",\n', '  ""]}}'),
+        ("passwords:\n", "  - {it}\n", ""),
+        ("<KeePassFile>\n", "<String><Key>Password</Key><Value>{it}</Value></String>\n", "</KeePassFile>"),
+        (
+            "<KeePassFile>\n",
+            '<String><Key>Password</Key><Value ProtectInMemory="True">{it}</Value></String>\n',
+            "</KeePassFile>",
+        ),
+    ],
+)
+def test_a_table_of_passwords_is_followed_to_its_end(head: str, row: str, tail: str, rows: int) -> None:
+    rng = random.Random(rows)
+    secrets = [_chosen(rng) for _ in range(rows)]
+    text = head.format() + "".join(row.format(i=i, it=it) for i, it in enumerate(secrets)) + tail.format()
+    out = redact(text).text
+    assert [it for it in secrets if it in out] == []

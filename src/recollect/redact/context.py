@@ -33,8 +33,9 @@ __all__ = [
     "urls",
 ]
 
-# What stands in one row looks at the same round: a crowd of secrets ends it only after the row.
+# What stands in one row looks at the same round: a crowd of secrets ends it only after the row. Tables come before what
+# would take some of their cells: what is left of a table then is none.
 LOOKS: tuple[tuple[Look, ...], ...] = (
-    (connection_strings,), (assignments,), (headers,), (cookies,), (flags, commands, given), (sentences, nouns, pairs, said), (linked,),
-    (memorables, mail_pairs, listed), (codes,), (phrases,), (near,), (collections,), (tables,), (inserts,), (elements,),
+    (connection_strings,), (assignments,), (headers,), (cookies,), (tables,), (flags, commands, given), (sentences, nouns, pairs, said), (linked,),
+    (memorables, mail_pairs, listed), (codes,), (phrases,), (near,), (collections,), (inserts,), (elements,),
 )  # fmt: skip

@@ -1,14 +1,14 @@
 """Where a name and its value stand apart: lists and maps under a name, tables and CSV with a header, SQL's column lists, property lists.
 
 `api_keys: [..., ...]`, `| user | password |` over its rows, `insert into users (name, password) values (...)`. A name is found
-first, and what is looked at from there is bounded.
+first; from there it is followed for as long as it goes on, and nothing is followed twice.
 """
 
 from __future__ import annotations
 
 from .engine import BARRIER, Lazy, rx
 from .names import kind_of
-from .scan import Scan, Span, family_of
+from .scan import LONGEST, Scan, Span, family_of
 from .values import has_digit, has_symbol
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .names import Kind
 
-REACH = 2000  # how far a list, a table or a statement is followed
+APART = 400  # characters without an item, after which a list has ended though nothing closed it
 
 _MANY = (
     r"(?i)[\w.-]*(?:passwords|passwds|secrets|credentials|creds|api_?-?keys|access_?-?keys|private_?-?keys|tokens|auth_?keys|backup_?-?codes|recovery_?-?codes|"
@@ -34,6 +34,7 @@ def collections(scan: Scan) -> Iterator[Span]:
     """The items of a list, or the values of a map, whose name is a plural of secrets."""
     data = scan.data
     done = 0
+    never: set[bytes] = set()  # not closed any more from here to the end
     for ((start, at),) in scan.everywhere(_MANY) if scan.lines_with(*_APART) else ():
         if at < done:
             continue
@@ -44,20 +45,26 @@ def collections(scan: Scan) -> Iterator[Span]:
         if kind is None:
             continue
         close = _CLOSE.get(data[at - 1 : at])
-        stop = min(len(data), at + REACH)
+        stop = len(data)
         if close is None:
             at = data.rfind(b"\n", start, at)
-            end = rx(rb"(?:\r?\n[ \t]*-[ \t]+[^\n\x01]*)*").match(data, at, stop)
+            end = rx(rb"(?:\r?\n[ \t]*-[ \t]+[^\n\x01]*)*").match(data, at)
             stop = end.end() if end else at
-        else:
-            end_at = data.find(close, at, stop)
-            stop = end_at if end_at >= 0 else stop
-        barrier = data.find(BARRIER, at, stop)
-        done = stop
-        for item in _ITEM.finditer(data, at, stop):
+        elif close not in never:
+            end_at = data.find(close, at)
+            if end_at >= 0:
+                stop = end_at
+            else:
+                never.add(close)
+        barrier = data.find(BARRIER, at, stop) if close is None else -1
+        done = at
+        while item := _ITEM.search(data, done, min(stop, done + APART + LONGEST)):
             group = item.lastindex or 0
             first, last = item.span(group)
-            if barrier >= 0 and barrier < first and close is None:
+            if first > done + APART:
+                break
+            done = item.end()
+            if 0 <= barrier < first:
                 break
             after = data[last + 1 : last + 4].lstrip()
             if group != 4 and after[:1] in (b":", b"=") and close == b"}":
@@ -140,7 +147,7 @@ def tables(scan: Scan) -> Iterator[Span]:
             continue
         inner = b"|" if b"|" in separator else separator
         at = end + 1
-        for _ in range(50):
+        while at < len(data):
             stop = data.find(b"\n", at, at + 600)
             line = data[at : stop if stop >= 0 else min(len(data), at + 600)]
             cells = line.strip().strip(b"|").split(inner)
@@ -179,30 +186,32 @@ def inserts(scan: Scan) -> Iterator[Span]:
         kind = kind_of(data[a:b])
         if kind and end - start <= 200 and scan.judge(kind, data[start:end], quoted=True, strict=False):
             yield Span(start, end, family_of(kind), 2)
+    done = 0
     for whole, names in scan.everywhere(_INSERT):
-        if names[1] - names[0] > 600:  # counted here: re2 would need hundreds of states for it
+        if whole[0] < done or names[1] - names[0] > 600:  # counted here: re2 would need hundreds of states for it
             continue
         columns = [kind_of(c.strip(b' \t\r\n"`[]')) for c in data[slice(*names)].split(b",")]
         if not any(columns):
             continue
-        at, number, stop = whole[1], 0, min(len(data), whole[1] + REACH)
+        at, number = whole[1], 0
         while number < len(columns):
-            literal = _LITERAL.match(data, at, stop)
+            literal = _LITERAL.match(data, at, min(len(data), at + LONGEST))
             if literal is None:
                 break
             kind = columns[number]
             start, end = max(literal.span(1), literal.span(2))
             if kind and end > start and scan.judge(kind, data[start:end], quoted=True, strict=False):
                 yield Span(start, end, family_of(kind), 2)
-            at, number = literal.end(), number + 1
+            done = at = literal.end()
+            number += 1
             if literal.group(3) == b")":
-                more = rx(rb"[ \t\r\n]*,[ \t\r\n]*\(").match(data, at, stop)
+                more = rx(rb"[ \t\r\n]*,[ \t\r\n]*\(").match(data, at)
                 if more is None:
                     break
                 at, number = more.end(), 0
 
 
-_PLIST = r"(?i)<key>([^<>\n\x01]{2,60})</key>[ \t\r\n]*<string>([^<>\n\x01]{4,})</string>"
+_PLIST = r"(?i)<key>([^<>\n\x01]{2,60})</key>[ \t\r\n]*<(?:string|value)(?:[ ][^<>\n\x01]{1,60})?>([^<>\n\x01]{4,})</(?:string|value)>"
 _NESTED = r"(?i)<([a-z][\w.:-]{2,40})>[ \t\r\n]*<value>([^<>\n\x01]{4,200})</value>"
 _TAGGED = r"(?i)<(?:[a-z]\w*:)?([a-z][\w.-]{2,40})[ \t][^<>\n\x01]{1,120}>([^<>\n\x01]{4,200})</"
 _NAMED = r"(?i)[ \t]name=[\"']([^\"'\n\x01<>]+)[\"'][^<>\n\x01]*>[ \t\r\n]*<value>([^<>\n\x01]+)</value>"
@@ -211,7 +220,7 @@ _APART = (_MANY, _ROW, _INSERT, _UPDATE, _PLIST, _NESTED, _NAMED, _PROPERTY, _TA
 
 
 def elements(scan: Scan) -> Iterator[Span]:
-    """XML where the name has attributes, and Apple's property lists."""
+    """XML where the name has attributes, Apple's property lists, and what KeePass writes."""
     data, low = scan.data, scan.low
     if not scan.lines_with(*_APART):
         return
