@@ -114,6 +114,9 @@ class PostgresTx:
     def later(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
         return self._say(sql, params).rows
 
+    def go(self) -> None:
+        self._line.go()
+
     def blobs(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
         params["user"] = self.user
         statement, names = _numbered(sql)
@@ -191,6 +194,7 @@ class PostgresTx:
             queries=_queries(anyof), weights=list(anyof.values()), needed=list(allof), most=most, newest=False,
         )  # fmt: skip
         self._line.say(b"set local plan_cache_mode to default")
+        self.go()  # it takes as long as all that is to be done here meanwhile
         return rows
 
     def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:

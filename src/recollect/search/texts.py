@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from functools import partial
 from hashlib import blake2b
 
 from .. import items
@@ -22,12 +23,13 @@ from .tokens import term_set, terms, twins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from typing import Any
 
     from ..db import Database, Row, Tx
     from ..filters import Filter
     from ..items import Scope, Text
+    from .fusion import Question
     from .vectors import Semantic
 
     Near = tuple[float | None, float, float]
@@ -48,6 +50,7 @@ MOST_KEPT = (
 )
 SETTLE_SECONDS = 1.0
 HALF = 65_504  # the greatest number of two bytes, as vectors are kept
+TINY = 1e-30  # what has no length has no direction either
 NOWHERE: Near = (None, 1.0, 1.0)
 
 
@@ -170,11 +173,14 @@ class Texts:
 
     def nearest(
         self, tx: Tx, semantic: Semantic, vector: Any, scope: Scope, most: int, settled: int
-    ) -> list[Row]:  # fmt: skip
-        """The texts of a scope that mean nearly the same, by signature, as `TEXT` has them."""
-        model = self.model(semantic)
+    ) -> Callable[[], list[Row]]:  # fmt: skip
+        """The texts of a scope that mean nearly the same, by signature, as `TEXT` has them; read further on."""
         if tx.for_update:
             return self._nearest_there(tx, semantic, vector, scope, most, settled)
+        return partial(self._nearest_here, tx, semantic, vector, scope, most)
+
+    def _nearest_here(self, tx: Tx, semantic: Semantic, vector: Any, scope: Scope, most: int) -> list[Row]:
+        model = self.model(semantic)
         within = [_place(n) for n in items.places(tx, scope)] if scope.low else None
         if within == []:
             return []
@@ -208,31 +214,45 @@ class Texts:
 
     def _nearest_there(
         self, tx: Tx, semantic: Semantic, vector: Any, scope: Scope, most: int, settled: int
-    ) -> list[Row]:  # fmt: skip
+    ) -> Callable[[], list[Row]]:  # fmt: skip
         """The same of a server. It counts the bits of what is new itself; of the rest it would read every row, with its text
-        and its vector (7 ms for 10,000), while here the signatures lie side by side."""
+        and its vector (7 ms for 10,000), while here the signatures lie side by side. What they propose is asked for at once."""
         from .signatures import bits
 
         model = self.model(semantic)
-        found: list[int] = []
-        with self._lock:
-            known = self._known(tx.user, model, semantic)
-            upto = known.kept(tx, settled)
-            while True:
+        distance = semantic._distance(tx)
+
+        def ask() -> tuple[list[int], Callable[[], list[Row]]]:
+            found: list[int] = []
+            with self._lock:
+                known = self._known(tx.user, model, semantic)
+                upto = known.kept(tx, settled)
                 if upto:
                     found = [id for id, _ in known.nearest(vector, most, known.within(scope))]
-                rows = tx.blobs(
-                    f"select {TEXT} from item_texts t where t.user_no = :user and t.id{tx.among} union all select * from"
-                    f" (select {TEXT} from item_texts t where t.user_no = :user and t.model = :model and t.id > :upto"
-                    f"{scope.on('t')} order by {semantic._distance(tx)}, t.id limit :most) as fresh",
-                    ids=tx.some(found), model=model, upto=upto, bits=bits(vector), most=most, **scope.params,
-                )()  # fmt: skip
-                gone = set(found).difference(row[0] for row in rows)
+            rows = tx.blobs(
+                f"select {TEXT} from item_texts t where t.user_no = :user and t.id{tx.among} union all select * from"
+                f" (select {TEXT} from item_texts t where t.user_no = :user and t.model = :model and t.id > :upto"
+                f"{scope.on('t')} order by {distance}, t.id limit :most) as fresh",
+                ids=tx.some(found), model=model, upto=upto, bits=bits(vector), most=most, **scope.params,
+            )  # fmt: skip
+            tx.go()
+            return found, rows
+
+        asked = [ask()]
+
+        def read() -> list[Row]:
+            while True:
+                found, rows = asked[-1][0], asked[-1][1]()
+                gone = set(found).difference([row[0] for row in rows])
                 # What is beyond may only be too new for this snapshot: another thread had a later one.
                 deleted = {id for id in gone if id <= settled}
                 if not deleted:
                     return rows
-                known.drop(deleted)  # put again or deleted since
+                with self._lock:
+                    self._known(tx.user, model, semantic).drop(deleted)  # put again or deleted since
+                asked.append(ask())
+
+        return read
 
     def common(self, tx: Tx) -> frozenset[str]:
         """Words that are in too many of a user's texts to look for, where there are others."""
@@ -258,15 +278,18 @@ class Texts:
         """What vectors are known by: those of one name can be compared."""
         return f"{semantic.embedder.name}/{semantic.embedder.dimension}{'/whole' if self.is_whole else ''}"
 
-    def score(self, words: float, cosine: float | None, length: float, asked: float) -> float:
+    def scores(self, words: Sequence[float], near: Sequence[Near]) -> list[float]:
         """On the scale that was asked for: the cosine; or of the text's vector, which is so long, and of the question's, which
         is as long as `asked` says, the inner product or the negative distance."""
-        words = min(1.0, max(0.0, words))
-        raised = words if cosine is None else 1 - (1 - cosine) * (1 - SHARE * words)
+        both = zip([share if share < 1.0 else 1.0 for share in words], near, strict=True)
+        raised = [share if cosine is None else 1 - (1 - cosine) * (1 - SHARE * share) for share, (cosine, _, _) in both]
         if self._distance == "inner_product":
-            return asked * length * raised
+            return [asked * length * score for score, (_, length, asked) in zip(raised, near, strict=True)]
         if self._distance == "l2":
-            return -math.sqrt(max(0.0, asked * asked + length * length - 2 * asked * length * raised))
+            return [
+                -math.sqrt(max(0.0, asked * asked + length * length - 2 * asked * length * score))
+                for score, (_, length, asked) in zip(raised, near, strict=True)
+            ]
         return raised
 
 
@@ -384,12 +407,16 @@ class _Search:
         is read when it is shown: most are not."""
         self._settled, self._checked = settled, checked
         self._tx, self._texts, self._semantic, self._scope, self._now = tx, texts, semantic, scope, now
-        self._judge = judge
-        self._question = understand(query)
+        self._judge, self._query = judge, query
+        self._question: Question | None = None
         self._asked = list(dict.fromkeys(terms(query)))[:64]
         self._rows: dict[int, Row] = {}
         self._values: dict[int, dict[str, Any] | None] = {}
         """Only with a filter: else a value is read when it is shown."""
+        self._seen: set[int] = set()
+        """Texts that were proposed."""
+        self._is_all = False
+        """Whether these are all there are."""
         self.met_another_model = False
         """Or may have: there is nothing of this one."""
 
@@ -398,21 +425,23 @@ class _Search:
         more candidates add comes behind those, so that a later page never changes an earlier one. None if something expired
         is among what would be shown: then all is to be checked."""
         ordered: list[tuple[int, float]] = []
-        seen: set[int] = set()
         words: Words | None = None
         # Signatures know a direction and no length.
         is_coarse = self._texts.is_whole or (self._semantic is not None and self._semantic.embedder.dimension < CLOSE)
         for most in MOST[1:] if is_coarse else MOST:
-            proposed, is_all = self._proposed(vector, most)
-            texts = self._passing([text for id, text in proposed.items() if id not in seen])
-            seen.update(proposed)
-            near: list[Near] = [NOWHERE] * len(texts)
-            if vector is not None and self._semantic is not None:
-                near = _near(self._texts.model(self._semantic), vector, texts)
-                self.met_another_model |= NOWHERE in near
-            words = words or Words(self._question, self._statistics(texts))
+            texts: list[Row] = []
+            near: list[Near] = []
+            counts = dict.fromkeys(self._asked, 0)
+            for proposed in self._proposed(vector, most):
+                passing = self._passing(proposed)
+                texts += passing
+                near += self._near(vector, passing)
+                if words is None:
+                    self._count(passing, counts)
+            # How rare a term is among the candidates: nobody else's items have a say in it.
+            words = words or Words(self._question or understand(self._query), Statistics(len(texts), counts))
             ordered += self._ranked(texts, near, words, ordered)
-            if is_all or len(ordered) >= offset + limit:
+            if self._is_all or len(ordered) >= offset + limit:
                 break
         shown = ordered[offset : offset + limit]
         if not self._checked:
@@ -431,30 +460,46 @@ class _Search:
     ) -> list[tuple[int, float]]:  # fmt: skip
         """(item, score), best first, of those that are not ranked yet; of equals, the one that was put last."""
         done = {id for id, _ in before}
-        best: dict[int, tuple[float, int]] = {}
-        for text, so_near, share in zip(texts, near, words.shares([text[1] for text in texts]), strict=True):
+        best: dict[int, tuple[float, int, int]] = {}
+        scores = self._texts.scores(words.shares([text[1] for text in texts]), near)
+        for text, score in zip(texts, scores, strict=True):
             item = text[4]
             if item not in done:
-                found = self._texts.score(share, *so_near), text[0]
-                best[item] = max(found, best.get(item, found))
-        ordered = sorted([(score, last, item) for item, (score, last) in best.items()], reverse=True)
+                found = score, text[0], item
+                known = best.get(item)
+                if known is None or known < found:
+                    best[item] = found
+        ordered = sorted(best.values(), reverse=True)
         most = before[-1][1] if before else math.inf
-        return [(item, min(score, most)) for score, _, item in ordered]
+        return [(item, score if score < most else most) for score, _, item in ordered]
 
     def _hit(self, id: int, score: float) -> Found:
         row = self._rows[id]
         return Found(row, self._values.get(id) or items.load(row), score)
 
-    def _proposed(self, vector: Any, most: int) -> tuple[dict[int, Row], bool]:
-        """The texts that words or meaning propose, by id, and whether that is all there are."""
+    def _proposed(self, vector: Any, most: int) -> Iterator[list[Row]]:
+        """The texts that words or meaning propose, each once: what comes first is looked at while a server reads the rest."""
         asked = self._asking_words(most)
-        by_meaning: list[Row] = []
-        if self._semantic is not None and vector is not None:
-            by_meaning = self._texts.nearest(self._tx, self._semantic, vector, self._scope, most, self._settled)
-            self.met_another_model |= not by_meaning
+        asked_too: Callable[[], list[Row]] = list
+        is_asked = self._semantic is not None and vector is not None
+        if self._semantic is not None and is_asked:
+            asked_too = self._texts.nearest(self._tx, self._semantic, vector, self._scope, most, self._settled)
+        self._question = self._question or understand(self._query)
         by_words = asked()
-        proposed = {text[0]: text for text in (*by_words, *by_meaning)}
-        return proposed, len(by_words) < most and len(by_meaning) < most
+        first = self._new(by_words)
+        if not self._checked:  # else another question would follow each part
+            yield first
+            first = []
+        by_meaning = asked_too()
+        self.met_another_model |= is_asked and not by_meaning
+        self._is_all = len(by_words) < most and len(by_meaning) < most
+        yield first + self._new(by_meaning)
+
+    def _new(self, texts: Sequence[Row]) -> list[Row]:
+        """Those that were not proposed before."""
+        found = [text for text in texts if text[0] not in self._seen]
+        self._seen.update([text[0] for text in found])
+        return found
 
     def _asking_words(self, most: int) -> Callable[[], list[Row]]:
         """Who has words of the question; a server is asked with the next question."""
@@ -485,11 +530,19 @@ class _Search:
     def _is_alive(self, row: Row) -> bool:
         return row[10] is None or row[10] > self._now
 
-    def _statistics(self, texts: Sequence[Row]) -> Statistics:
-        """How rare a term is among the candidates: nobody else's items have a say in it."""
+    def _near(self, vector: Any, texts: Sequence[Row]) -> list[Near]:
+        if vector is None or self._semantic is None:
+            return [NOWHERE] * len(texts)
+        near = _near(self._texts.model(self._semantic), vector, texts)
+        self.met_another_model |= NOWHERE in near
+        return near
+
+    def _count(self, texts: Sequence[Row], counts: dict[str, int]) -> None:
+        """In how many of the texts each term stands."""
         # A term is mostly a beginning of its words: that it stands in a text is told without taking the text apart.
         lower = [text[1].lower() for text in texts]
-        return Statistics(len(texts), {term: sum([term in text for text in lower]) for term in self._asked})
+        for term in counts:
+            counts[term] += sum([term in text for text in lower])
 
     def _rest(self, ranked: set[int], limit: int, offset: int) -> list[Found]:
         """What nothing speaks for."""
@@ -506,9 +559,9 @@ def _near(model: str, vector: Any, texts: Sequence[Row]) -> list[Near]:
         matrix = np.frombuffer(b"".join([texts[i][3] for i in those]), dtype=np.float16).reshape(len(those), -1)
         stored = matrix.astype(np.float32)
         # Of a unit vector 1 but for the rounding, which a distance would show: 0.004 for the same text.
-        lengths = np.linalg.norm(stored, axis=1)
-        asked = float(np.linalg.norm(vector))
-        cosines = np.minimum((stored @ vector) / np.where(lengths == 0, 1, lengths) / (asked or 1), 1)
+        lengths = np.sqrt(np.einsum("ij,ij->i", stored, stored))
+        asked = math.sqrt(vector @ vector)
+        cosines = np.minimum((stored @ vector) / np.maximum(lengths, TINY) / (asked or 1), 1)
         for i, cosine, length in zip(those, cosines.tolist(), lengths.tolist(), strict=True):
             found[i] = cosine, length, asked
     return found
