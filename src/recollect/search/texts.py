@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from hashlib import blake2b
 
 from .. import items
@@ -177,31 +177,32 @@ class Texts:
         """The texts of a scope that mean nearly the same, by signature, as `TEXT` has them; read further on."""
         if tx.for_update:
             return self._nearest_there(tx, semantic, vector, scope, most, settled)
-        return partial(self._nearest_here, tx, semantic, vector, scope, most)
-
-    def _nearest_here(self, tx: Tx, semantic: Semantic, vector: Any, scope: Scope, most: int) -> list[Row]:
         model = self.model(semantic)
-        within = [_place(n) for n in items.places(tx, scope)] if scope.low else None
-        if within == []:
-            return []
-        row = tx.one(
-            "select max(id) from item_texts where user_no = :user and id > :low and id <= :high and model = :model",
-            low=tx.low_id(), high=tx.high_id(), model=model,
-        )  # fmt: skip
-        if row is None or row[0] is None:
-            return []
-        with self._lock:
-            known = self._known(tx.user, model, semantic)
-            known.update(tx, int(row[0]))
-            while True:
-                found = [id for id, _ in known.nearest(vector, most, within)]
-                there = tx.all(
-                    f"select {TEXT} from item_texts t{tx.by_id} where t.user_no = :user and t.id{tx.among}",
-                    ids=tx.some(found),
-                )
-                if len(there) == len(found):
-                    return there
-                known.drop(set(found).difference(row[0] for row in there))  # put again or deleted since
+
+        def read() -> list[Row]:
+            within = [_place(n) for n in items.places(tx, scope)] if scope.low else None
+            if within == []:
+                return []
+            row = tx.one(
+                "select max(id) from item_texts where user_no = :user and id > :low and id <= :high and model = :model",
+                low=tx.low_id(), high=tx.high_id(), model=model,
+            )  # fmt: skip
+            if row is None or row[0] is None:
+                return []
+            with self._lock:
+                known = self._known(tx.user, model, semantic)
+                known.update(tx, int(row[0]))
+                while True:
+                    found = [id for id, _ in known.nearest(vector, most, within)]
+                    there = tx.all(
+                        f"select {TEXT} from item_texts t{tx.by_id} where t.user_no = :user and t.id{tx.among}",
+                        ids=tx.some(found),
+                    )
+                    if len(there) == len(found):
+                        return there
+                    known.drop(set(found).difference(row[0] for row in there))  # put again or deleted since
+
+        return read
 
     def _known(self, user: int, model: str, semantic: Semantic) -> Any:
         """The signatures of a user's texts that are at hand, or the place for them. Under the lock."""
