@@ -125,6 +125,61 @@ def test_answers_may_be_read_in_any_order_and_later(store: recollect.Store) -> N
     assert [rows() for rows in store._db.read("alex", ask)] == [[(n,)] for n in range(5)]
 
 
+def test_what_is_on_its_way_is_answered_in_part_and_the_rest_with_what_follows(store: recollect.Store) -> None:
+    def ask(tx: Any) -> Any:
+        first, second = tx.later("select cast(:n as bigint)", n=1), tx.later("select cast(:n as bigint)", n=2)
+        tx.go()
+        third = tx.later("select cast(:n as bigint)", n=3)
+        tx.go()
+        assert second() == [(2,)] and first() == [(1,)]
+        fourth = tx.later("select cast(:n as bigint)", n=4)
+        assert fourth() == [(4,)] and third() == [(3,)]
+        tx.later("select cast(:n as bigint)", n=5)
+        tx.go()  # and nobody asks for it
+
+    before = backend(store)
+    for _ in range(3):
+        store._db.read("alex", ask)
+    assert there(store, "a") == [] and backend(store) == before
+
+
+@pytest.mark.parametrize("read", [0, 1, 2])
+def test_what_fails_on_its_way_takes_all_with_it(store: recollect.Store, read: int) -> None:
+    def write(tx: Any) -> None:
+        asked = [tx.later(ADD + " returning name", name="b", value="x")]
+        asked.append(tx.later("select 1 / cast(:n as bigint)", n=0))
+        tx.go()
+        asked.append(tx.later(ADD + " returning name", name="c", value="x"))
+        tx.go()
+        asked[read]()
+
+    before = backend(store)
+    for _ in range(3):
+        with pytest.raises(StorageError, match="zero"):
+            store._db.write("alex", write)
+        assert there(store, "b", "c") == [] and backend(store) == before
+    add(store, "b", "c")
+    assert there(store, "b", "c") == ["b", "c"]
+
+
+@pytest.mark.parametrize("error", [LookupError, KeyboardInterrupt])
+def test_who_gives_up_while_a_question_is_on_its_way_leaves_no_answer_to_the_next(
+    store: recollect.Store, error: type[BaseException]
+) -> None:
+    def gives_up(tx: Any) -> None:
+        tx.send(ADD, name="a", value="x")
+        tx.later("select cast(:n as bigint)", n=1)
+        tx.go()
+        raise error
+
+    for _ in range(3):
+        with pytest.raises(error):
+            store._db.write("alex", gives_up)
+        assert there(store, "a") == []
+    add(store, "a")
+    assert there(store, "a") == ["a"]
+
+
 def test_who_is_not_as_brief_as_they_thought_still_sees_one_moment(postgres_url: str) -> None:
     with (
         recollect.open(postgres_url, user="alex", background=False) as store,

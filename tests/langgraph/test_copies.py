@@ -8,8 +8,10 @@ import pytest
 from graphs import thread
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
-from recollect.langgraph import Saver, messages
+from recollect.errors import Damaged
+from recollect.langgraph import Saver, messages, remembered
 
 CALL = {"name": "look", "args": {"at": [1, {"deep": "sea"}]}, "id": "c1", "type": "tool_call"}
 
@@ -55,6 +57,100 @@ def test_what_is_read_again_is_the_same_and_nobody_elses(saver: Saver) -> None:
     first[4].content = "changed"
     assert read(saver) == said()
     assert [t.checkpoint["channel_values"]["value"] for t in saver.list(thread())] == [said()]
+
+
+def long() -> list[Any]:
+    """So long that most of it is stored in chunks."""
+    return [type(m)(**{**m.model_dump(), "id": f"{m.id}{n}"}) for n in range(40) for m in said()]
+
+
+def spoil(messages: list[Any]) -> None:
+    for m in messages:
+        m.additional_kwargs["new"] = m.response_metadata["n"] = "changed"
+        m.more = "changed"  # a field that it did not have
+        m.model_fields_set.clear()
+        if isinstance(m, AIMessage):
+            m.tool_calls.append(dict(CALL))  # type: ignore[arg-type]
+            m.tool_calls[0]["args"] = {}
+        if isinstance(m, HumanMessage):
+            m.content[0]["text"] = "changed"  # type: ignore[index]
+        if isinstance(m, ToolMessage):
+            m.artifact["kept"].clear()
+    messages.clear()
+
+
+def test_a_long_list_is_the_same_however_often_it_is_read_and_nobody_elses(saver: Saver) -> None:
+    parent = None
+    for n in range(4):
+        parent = put(saver, long()[: 200 - n], str(n), parent)
+    saver._shared.sound.clear()
+    first = read(saver, parent)
+    assert first == long()[:197] and not saver._shared.chunks
+    for _ in range(4):
+        again = read(saver, parent)
+        assert again == first
+        for one, other in zip(first, again, strict=True):
+            assert type(one) is type(other) and one is not other and one.model_fields_set == other.model_fields_set
+            assert one.model_dump() == other.model_dump() and repr(one) == repr(other)
+        spoil(again)
+    assert saver._shared.chunks, "what is read again is kept"
+    for _ in range(2):
+        for n, found in enumerate(saver.list(thread())):
+            value = found.checkpoint["channel_values"]["value"]
+            assert value == long()[: 197 + n]
+            spoil(value)
+
+
+def test_a_chunk_that_was_changed_is_noticed_though_its_messages_are_at_hand(saver: Saver) -> None:
+    put(saver, long(), "1")
+    for _ in range(3):
+        assert read(saver) == long()
+    assert saver._shared.chunks
+    saver._shared.pieces.clear()
+    (key,) = list(saver._shared.chunks)[:1]
+    saver._store._db.write(
+        saver._store.user,
+        lambda tx: tx.run(
+            "update checkpoint_pieces set data = :data where user_no = :user and key = :key", data=b"x" * 50, key=key
+        ),
+    )
+    with pytest.raises(Damaged):
+        read(saver)
+
+
+class Shifting:
+    """A cipher for tests."""
+
+    def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
+        return "shifted", bytes(b ^ 0x5A for b in plaintext)
+
+    def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
+        assert ciphername == "shifted"
+        return bytes(b ^ 0x5A for b in ciphertext)
+
+
+def test_what_is_at_hand_is_no_way_around_a_key(saver: Saver) -> None:
+    plain, saver.serde = saver.serde, EncryptedSerializer(Shifting())
+    put(saver, long(), "1")
+    for _ in range(3):
+        assert read(saver) == long()
+    assert saver._shared.chunks
+    saver.serde = plain
+    with pytest.raises(Damaged):
+        read(saver)
+
+
+def test_no_more_messages_of_chunks_are_held_than_there_is_room_for(
+    saver: Saver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remembered, "HELD", 120)
+    put(saver, long(), "1")
+    for _ in range(4):
+        assert read(saver) == long()
+        assert sum(len(moulds) for _, moulds in saver._shared.chunks.values()) <= 120
+    assert saver._shared.chunks
+    saver._shared.forget_all()
+    assert not saver._shared.chunks and read(saver) == long()
 
 
 @pytest.mark.parametrize(

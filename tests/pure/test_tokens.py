@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollect.search import times, tokens
@@ -112,3 +112,16 @@ def test_hints_lose_nothing_and_find_nothing_else(texts: list[str], asked: list[
     assert len(found) == len(texts)
     for text, bits in zip(texts, found, strict=True):
         assert {term for term, bit, _ in sought if bits & bit} == set(terms) & tokens.term_set(text)
+
+
+@settings(max_examples=500, deadline=None)
+@given(texts=st.lists(TEXTS, max_size=5), asked=st.lists(WORDS, min_size=1, max_size=6))
+@example(texts=["hop/hope", "hop,hope hop", "hoping", "start"], asked=["hope", "art"])
+@example(texts=["she lives a life", "lives"], asked=["live", "life", "lives"])
+def test_in_how_many_texts_a_term_stands_is_told_in_the_same_pass(texts: list[str], asked: list[str]) -> None:
+    words = [*asked, *(word for text in texts for word in text.split()[:4])]
+    terms = list(dict.fromkeys(t for word in words for t in tokens.terms(word)))
+    sought = tokens.sought(terms)
+    counts = dict.fromkeys(terms, 0)
+    assert tokens.which(texts, sought, counts) == tokens.which(texts, sought)
+    assert counts == {term: sum(term in text.lower() for text in texts) for term in terms}

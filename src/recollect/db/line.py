@@ -7,6 +7,7 @@ does it. Each message is read to its end before anything is raised, so that the 
 
 from __future__ import annotations
 
+import contextlib
 from collections import OrderedDict
 from collections.abc import Generator, Sequence
 from typing import Any, TypeVar
@@ -55,7 +56,7 @@ class Answer:
 
     def _heard(self) -> PGresult:
         if self._result is None:
-            self._line.exchange()
+            self._line.hear(self)
             assert self._result is not None
         return self._result
 
@@ -98,6 +99,12 @@ class Line:
         self._prepared = prepared
         self._adapt = Transformer(connection)
         self._waiting: list[_Said] = []
+        self._on_its_way: list[_Said] = []
+        """Sent, and not answered yet."""
+        self._is_open = False
+        """Whether `go` has begun a message that has no end yet."""
+        self._error: psycopg.Error | None = None
+        """What the server refused first, of this message."""
         self.was_answered = False
         """Whether the server has answered anything."""
         self.is_lost = False
@@ -136,59 +143,134 @@ class Line:
             found.append(said)
         return found
 
+    def go(self) -> None:
+        """Send what waits, and hear the answers when one is needed: the server is at work while something else is done here."""
+        if not PIPELINES or self.ends_with is not None or not self._waiting:
+            return
+        said, self._waiting = self._named(self._waiting), []
+        self._on_its_way += said
+        self._is_open = True
+        server = self._connection.pgconn
+        try:
+            self._send_all(said)
+            server.send_flush_request()
+            server.flush()
+        except BaseException:
+            self._failed(self._on_its_way)
+            raise
+
+    def hear(self, answer: Answer) -> None:
+        """The answer to one statement, and to all before it; where it was not sent yet, to all that wait."""
+        if all(one.answer is not answer for one in self._on_its_way):
+            self.exchange()
+            return
+        try:
+            self._connection.wait(self._talk_upto(answer))
+        except BaseException:
+            self._failed(self._on_its_way)
+            raise
+        self.was_answered = True
+        if self._error is not None:
+            self.exchange()
+
     def exchange(self) -> None:
         """Say what waits, and hear all answers. The first error in them is raised."""
-        if not self._waiting:
+        if not self._waiting and not self._is_open:
             return
         if self.ends_with is not None:
             self._waiting.append(_Said((self.ends_with, ()), None, None, Answer(self)))
             self.has_ended = True
         said, self._waiting = self._named(self._waiting), []
+        self._on_its_way += said
         try:
             self._connection.wait(self._talk(said) if PIPELINES else self._talk_by_turns(said))
         except BaseException:
-            for one in said:
-                if one.prepare:
-                    self._prepared.statements.pop(one.key, None)
-            server = self._connection.pgconn
-            if server.pipeline_status or server.transaction_status == pq.TransactionStatus.ACTIVE or _is_cut(server):
-                self.is_lost = True
-                self._connection.close()  # nobody would know where the next answer begins
+            self._failed(self._on_its_way)
             raise
         self.was_answered = True
+
+    def give_up(self, error: BaseException) -> None:
+        """Something went wrong here: what waits is not said any more. What is on its way is answered first, unless somebody
+        wants to end: then it is not waited for."""
+        self._waiting, self.ends_with = [], None
+        if self.is_lost or not self._is_open:
+            return
+        if not isinstance(error, Exception):
+            self._failed(self._on_its_way)
+            return
+        with contextlib.suppress(psycopg.Error):
+            self.exchange()
+
+    def _failed(self, said: Sequence[_Said]) -> None:
+        for one in said:
+            if one.prepare:
+                self._prepared.statements.pop(one.key, None)
+        self._on_its_way = []
+        server = self._connection.pgconn
+        if server.pipeline_status or server.transaction_status == pq.TransactionStatus.ACTIVE or _is_cut(server):
+            self.is_lost = True
+            self._connection.close()  # nobody would know where the next answer begins
 
     def rows(self, result: PGresult) -> list[Row]:
         self._adapt.set_pgresult(result)
         return self._adapt.load_rows(0, result.ntuples, tuple)
 
-    def _talk(self, said: Sequence[_Said]) -> Talk[None]:
+    def _send_all(self, said: Sequence[_Said]) -> None:
         server = self._connection.pgconn
-        server.enter_pipeline_mode()
+        server.enter_pipeline_mode()  # it may be on already
         for one in said:
             if one.prepare:
                 server.send_prepare(one.name, *one.key)
             self._send(one)
+
+    def _talk(self, said: Sequence[_Said]) -> Talk[None]:
+        server = self._connection.pgconn
+        self._send_all(said)
         server.pipeline_sync()
-        error: psycopg.Error | None = None
         try:
-            while server.flush():
-                yield Wait.RW
-                server.consume_input()
-            for one in said:
-                if one.prepare:
-                    refused = self._wrong((yield from self._hear()))
-                    one.prepare, error = refused is not None, error or refused
-                one.answer._result = yield from self._hear()
-                error = error or self._wrong(one.answer._result)
+            yield from self._flushed()
+            while self._on_its_way:
+                yield from self._answered(self._on_its_way[0])
+                del self._on_its_way[0]
             ended = yield from self._hear()
             if ended.status != pq.ExecStatus.PIPELINE_SYNC:  # it hangs up, whatever it did before
-                error = error or psycopg.OperationalError(ended.get_error_message())
+                self._error = self._error or psycopg.OperationalError(ended.get_error_message())
         except psycopg.OperationalError as e:
-            raise error or e from None  # what the server said before it hung up
+            raise self._error or e from None  # what the server said before it hung up
         if ended.status == pq.ExecStatus.PIPELINE_SYNC:
             server.exit_pipeline_mode()
-        if error is not None:
+            self._is_open = False
+        if self._error is not None:
+            error, self._error = self._error, None
             raise error
+
+    def _talk_upto(self, answer: Answer) -> Talk[None]:
+        """The part of it that comes before the end."""
+        try:
+            yield from self._flushed()
+            while self._error is None:
+                one = self._on_its_way[0]
+                yield from self._answered(one)
+                del self._on_its_way[0]
+                if one.answer is answer:
+                    return
+        except psycopg.OperationalError as e:
+            raise self._error or e from None
+
+    def _flushed(self) -> Talk[None]:
+        server = self._connection.pgconn
+        while server.flush():
+            yield Wait.RW
+            server.consume_input()
+
+    def _answered(self, one: _Said) -> Talk[None]:
+        if one.prepare:
+            refused = self._wrong((yield from self._hear()))
+            one.prepare, self._error = refused is not None, self._error or refused
+            if refused is not None:
+                self._prepared.statements.pop(one.key, None)
+        one.answer._result = yield from self._hear()
+        self._error = self._error or self._wrong(one.answer._result)
 
     def _talk_by_turns(self, said: Sequence[_Said]) -> Talk[None]:
         """For a libpq that knows no pipelines."""
@@ -199,14 +281,13 @@ class Line:
                     server.send_prepare(one.name, *one.key)
                 else:
                     self._send(one)
-                while server.flush():
-                    yield Wait.RW
-                    server.consume_input()
+                yield from self._flushed()
                 one.answer._result = yield from self._hear()
                 error = self._wrong(one.answer._result)
                 if error is not None:
                     raise error
                 one.prepare = False
+        self._on_its_way.clear()
 
     def _send(self, one: _Said) -> None:
         server = self._connection.pgconn

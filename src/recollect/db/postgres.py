@@ -179,6 +179,7 @@ class Postgres:
                     line.say(b"commit")
                     line.exchange()
             except BaseException as e:
+                line.give_up(e)
                 if not line.is_lost:
                     if connection.pgconn.transaction_status != pq.TransactionStatus.IDLE:
                         with contextlib.suppress(psycopg.Error):

@@ -78,6 +78,11 @@ def _queries(terms: Iterable[str]) -> list[str]:
     return ["'" + _lexeme(t).replace("\\", "\\\\").replace("'", "''") + "'" for t in terms]
 
 
+def _array(texts: Iterable[str]) -> str:
+    """Texts as the server reads an array of them: psycopg would look at each, in Python."""
+    return "{" + ",".join(['"' + t.replace("\\", "\\\\").replace('"', '\\"') + '"' for t in texts]) + "}"
+
+
 class PostgresTx:
     """See `Tx`."""
 
@@ -113,6 +118,9 @@ class PostgresTx:
 
     def later(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
         return self._say(sql, params).rows
+
+    def go(self) -> None:
+        self._line.go()
 
     def blobs(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
         params["user"] = self.user
@@ -188,9 +196,11 @@ class PostgresTx:
         self._line.say(b"set local plan_cache_mode = force_custom_plan")
         rows = self.blobs(
             select + self.those(FIND.format(table)),
-            queries=_queries(anyof), weights=list(anyof.values()), needed=list(allof), most=most, newest=False,
+            queries=_array(_queries(anyof)), weights=self.some(list(anyof.values())), needed=_array(allof), most=most,
+            newest=False,
         )  # fmt: skip
         self._line.say(b"set local plan_cache_mode to default")
+        self.go()  # it takes as long as all that is to be done here meanwhile
         return rows
 
     def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:

@@ -43,6 +43,10 @@ class Tx(Protocol):
         trip; elsewhere it is asked when it is read."""
         ...
 
+    def go(self) -> None:
+        """A server gets what was asked `later` now, and answers it while something else is done here."""
+        ...
+
     def blobs(self, sql: str, /, **params: Any) -> Callable[[], list[Row]]:
         """`later` for rows that hold bytes beside texts and numbers, and nothing else: a server would spell out each of them
         with two characters, and here they would be read from those."""
@@ -105,7 +109,8 @@ class Tx(Protocol):
     def finding_words(
         self, table: str, anyof: Mapping[str, int], allof: Sequence[str], most: int, select: str, /
     ) -> Callable[[], list[Row]]:
-        """`find_words` by weight, and of those what `select` says, which ends where ids are to follow; read further on."""
+        """`find_words` by weight, and of those what `select` says, which ends where ids are to follow; read further
+        on. A server looks for them at once."""
         ...
 
     def indexed_words(self, table: str, after: int, most: int, /) -> list[int]:

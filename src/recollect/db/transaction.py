@@ -150,6 +150,9 @@ class SQLiteTx:
 
     blobs = later
 
+    def go(self) -> None:
+        pass  # nothing is on its way to anywhere
+
     def many(self, sql: str, rows: Sequence[Row], /, *, same: Row = ()) -> None:
         if (batch := self._batch) is not None:
             batch.write_rows(self._connection)

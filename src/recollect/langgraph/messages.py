@@ -116,6 +116,47 @@ def twin(message: BaseMessage) -> BaseMessage:
     return found
 
 
+class Mould(NamedTuple):
+    """A plain message, taken apart: whatever is cast in it shares nothing that can be changed."""
+
+    kind: type[BaseMessage]
+    whole: dict[str, Any]
+    """Its fields."""
+    inner: tuple[tuple[str, Any], ...]
+    """Those of them that can be changed inside: mostly they are empty."""
+    given: set[str]
+    extra: bool
+    """Whether it may be given more fields."""
+
+
+def moulds(messages: Sequence[Any]) -> list[Mould] | None:
+    """To make copies of messages in half the time that `twin` takes; None where not all of them are plain."""
+    if not all(is_plain(message) and message.__pydantic_private__ is None for message in messages):
+        return None
+    found = []
+    for message in map(twin, messages):
+        inner = tuple([(name, value) for name, value in message.__dict__.items() if type(value) not in _ATOMS])
+        extra = message.__pydantic_extra__ is not None
+        found.append(Mould(type(message), message.__dict__, inner, message.__pydantic_fields_set__, extra))
+    return found
+
+
+def cast(moulds: Iterable[Mould]) -> list[BaseMessage]:
+    """A message of each."""
+    made: list[BaseMessage] = []
+    for kind, whole, inner, given, extra in moulds:
+        message = kind.__new__(kind)
+        said = whole.copy()
+        for name, value in inner:
+            said[name] = _copy(value) if value else value.copy()
+        _set(message, "__dict__", said)
+        _set(message, "__pydantic_fields_set__", given.copy())
+        _set(message, "__pydantic_extra__", {} if extra else None)
+        _set(message, "__pydantic_private__", None)
+        made.append(message)
+    return made
+
+
 def _copy(value: Any) -> Any:
     kind = type(value)
     if kind is dict:

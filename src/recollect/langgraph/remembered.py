@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 
 from ..store import Store
-from .messages import Own
+from .messages import Mould, Own
 
 if TYPE_CHECKING:
     from ..checkpoints.pieces import Have
@@ -23,6 +23,9 @@ Stored = tuple[str, bytes]
 RECENT = 256
 ROOM = 4_000
 """How many pieces are remembered: a chunk of a chat has 10 KB."""
+HELD = 6_000
+"""How many messages of chunks are: 2 KB each."""
+SEEN = 50_000
 
 
 _absent: ContextVar[tuple[int, str, str, int]] = ContextVar("recollect_absent")
@@ -94,6 +97,11 @@ class Remembered:
         of them is only to be copied."""
         self.said: dict[bytes, dict[str, tuple[bytes, bytes, BaseMessage]]] = {}
         """Secret -> id of a message -> its key, its bytes and itself, of those in `sound`."""
+        self.chunks: dict[bytes, tuple[bytes, list[Mould]]] = {}
+        """Chunks that were found sound, and the moulds of the messages in them."""
+        self._held = 0
+        self._seen: set[bytes] = set()
+        """Chunks that were read once."""
         self.room = ROOM
         self.passed: dict[str, dict[bytes, None]] = {}
         """Channel -> keys of elements that went through the gate as they are: a bare text that may stay in one is a message in
@@ -104,6 +112,25 @@ class Remembered:
         self.sound[key] = (data, model)
         if model.id:
             self.said.setdefault(secret, {})[model.id] = (key, data, model)
+
+    def is_seen_again(self, key: bytes) -> bool:
+        """Whether a chunk was read before."""
+        if key in self._seen:
+            return True
+        if len(self._seen) >= SEEN:
+            self._seen.clear()
+        self._seen.add(key)
+        return False
+
+    def hold(self, key: bytes, data: bytes, moulds: list[Mould]) -> None:
+        """Keep the messages of a chunk that is stored as these bytes."""
+        with self.lock:
+            if key not in self.chunks:
+                if self._held + len(moulds) > HELD:
+                    self.chunks.clear()
+                    self._held = 0
+                self._held += len(moulds)
+            self.chunks[key] = (data, moulds)
 
     def keep(self, where: OrderedDict[Any, Any], key: Any, value: Any) -> None:
         with self.lock:
@@ -168,6 +195,8 @@ class Remembered:
         with self.lock:
             for known in (self.recent, self.newest, self.secrets, self.pieces, self.sound, self.said, self.passed):
                 known.clear()
+            self.chunks.clear()
+            self._held = 0
 
     def forget(self, user: str, thread: str) -> None:
         with self.lock:

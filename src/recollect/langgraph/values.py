@@ -25,7 +25,7 @@ from ..redact import Gate
 from ..store import Store
 from . import messages
 from .allowed import is_data, listening
-from .remembered import Remembered, Stored
+from .remembered import HELD, Remembered, Stored
 
 if TYPE_CHECKING:
     from ..checkpoints.pieces import Have, Value
@@ -198,13 +198,18 @@ class Values(BaseCheckpointSaver[str]):
             stored = [self._unseal(one) for one in stored]
         digest = pieces.digest
         count, parts, kinds = 0, [], {type for type, _ in stored}
-        sound, stock = self._shared.sound, self._is_stock
+        sound, chunks, stock = self._shared.sound, self._shared.chunks, self._is_stock
         made: builtins.list[Any] = []
-        """A copy of a message, or how many elements are to be read in its place, and under which key one is kept."""
+        """A copy of a message, or how many elements are to be read in its place, and what they are kept under."""
         for key, (type, data) in zip(keys, stored, strict=True):
             if type == pieces.CHUNK:
+                known, moulds = chunks.get(key, _NOTHING)
+                if moulds is not None and known == data and stock:
+                    made += messages.cast(moulds)
+                    continue
+                whole = data
                 n, data = pieces.unchunked(key, data)
-                made.append((n, None, data))
+                made.append((n, key, data, whole))
             else:
                 known, model = sound.get(key, _NOTHING)
                 if known != data:
@@ -215,7 +220,7 @@ class Values(BaseCheckpointSaver[str]):
                     made.append(messages.twin(model))
                     continue
                 n = 1
-                made.append((1, key, data))
+                made.append((1, key, data, None))
             count += n
             parts.append(data)
         if kinds <= {"msgpack", pieces.CHUNK} and isinstance(self._inner, JsonPlusSerializer):
@@ -230,7 +235,8 @@ class Values(BaseCheckpointSaver[str]):
         return [self._loads(plain) for plain in stored]
 
     def _merged(self, made: Sequence[Any], found: builtins.list[Any], secret: bytes) -> builtins.list[Any]:
-        """Copies and what was read, in their order. Messages that were read are kept, to be copied the next time."""
+        """Copies and what was read, in their order. Messages that were read are kept, to be copied the next time; those of a
+        chunk when they are read again, since most threads are read once."""
         merged: builtins.list[Any] = []
         start = 0
         shared, stock = self._shared, self._is_stock
@@ -238,10 +244,18 @@ class Values(BaseCheckpointSaver[str]):
             if type(one) is not tuple:
                 merged.append(one)
                 continue
-            n, key, data = one
-            if key is not None and stock and len(data) <= KEPT and messages.is_plain(found[start]):
-                shared.learn(secret, key, data, messages.twin(found[start]))
-            merged += found[start : start + n]
+            n, key, data, chunk = one
+            some = found[start : start + n]
+            if not stock:
+                pass
+            elif chunk is not None:
+                if len(found) <= HELD and len(data) <= KEPT * n and shared.is_seen_again(key):
+                    moulds = messages.moulds(some)
+                    if moulds is not None:
+                        shared.hold(key, chunk, moulds)
+            elif len(data) <= KEPT and messages.is_plain(some[0]):
+                shared.learn(secret, key, data, messages.twin(some[0]))
+            merged += some
             start += n
         return merged
 

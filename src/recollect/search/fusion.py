@@ -291,28 +291,48 @@ _Scored = tuple[float, int, str, _Seen, float, float, float]
 class Words:
     """What of a question's weight stands in a text: the part `words` of a score, for who needs no other."""
 
-    def __init__(self, question: Question, statistics: Statistics) -> None:
-        rarity = {term: statistics.rarity(term) * weight for term, weight in question.terms}
-        terms = sorted(rarity, key=lambda term: -rarity[term])[:TERMS]
-        total = sum(rarity[term] for term in terms) or 1.0
+    def __init__(self, question: Question, statistics: Statistics | None = None) -> None:
+        """Without statistics it can be told which terms a text has, and what they are worth once they are weighed."""
+        self._weights = dict(question.terms)
+        terms = list(self._weights)
+        self.is_few = len(terms) <= TERMS
+        """Whether all are looked for: of more it is the rarest, and statistics come first."""
+        if statistics is not None and not self.is_few:
+            terms = list(self._rarities(terms, statistics))[:TERMS]
+        self._terms = terms
         self._sought = tokens.sought(terms)
-        self._shares = [rarity[term] / total for term in terms]
-        self._share: dict[int, float] = {0: 0.0}
+        self._shares: list[tuple[int, float]] = []
+        self._share: dict[int, float] = {}
+        if statistics is not None:
+            self.weigh(statistics)
 
-    def bits(self, texts: Sequence[str]) -> list[int]:
-        """The terms of the question that each text has."""
-        return tokens.which(texts, self._sought)
+    def _rarities(self, terms: Iterable[str], statistics: Statistics) -> dict[str, float]:
+        """What each term weighs, the rarest first."""
+        found = {term: statistics.rarity(term) * self._weights[term] for term in terms}
+        return {term: found[term] for term in sorted(found, key=lambda term: -found[term])}
+
+    def weigh(self, statistics: Statistics) -> None:
+        """Say how rare the terms are."""
+        rarities = self._rarities(self._terms, statistics)
+        total = sum(rarities.values()) or 1.0
+        places = {term: i for i, term in enumerate(self._terms)}
+        self._shares = [(places[term], rarity / total) for term, rarity in rarities.items()]
+        self._share = {0: 0.0}
+
+    def bits(self, texts: Sequence[str], counts: dict[str, int] | None = None) -> list[int]:
+        """The terms of the question that each text has; `counts` as `tokens.which` takes them."""
+        return tokens.which(texts, self._sought, counts)
 
     def worth(self, bits: int) -> float:
         """The share of the question's weight that these terms carry."""
         share = self._share.get(bits)
         if share is None:
-            share = self._share[bits] = sum(s for i, s in enumerate(self._shares) if bits >> i & 1)
+            share = self._share[bits] = sum(s for i, s in self._shares if bits >> i & 1)
         return share
 
-    def shares(self, texts: Sequence[str]) -> list[float]:
+    def shares(self, texts: Sequence[str], bits: Sequence[int]) -> list[float]:
         """What each text is worth by the words in it; a page has every word somewhere and counts less."""
-        found = map(self.worth, self.bits([text[:SCANNED] for text in texts]))
+        found = map(self.worth, bits)
         return [
             share * _density(text) if len(text) > ORDINARY else share for share, text in zip(found, texts, strict=True)
         ]

@@ -12,22 +12,24 @@ from __future__ import annotations
 import math
 import threading
 import time
+from functools import cache, cached_property
 from hashlib import blake2b
 
 from .. import items
 from ..errors import EmbeddingFailed
 from ..filters import Judge
-from .fusion import Statistics, Words, understand
+from .fusion import SCANNED, Statistics, Words, understand
 from .tokens import term_set, terms, twins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from typing import Any
 
     from ..db import Database, Row, Tx
     from ..filters import Filter
     from ..items import Scope, Text
+    from .fusion import Question
     from .vectors import Semantic
 
     Near = tuple[float | None, float, float]
@@ -48,6 +50,7 @@ MOST_KEPT = (
 )
 SETTLE_SECONDS = 1.0
 HALF = 65_504  # the greatest number of two bytes, as vectors are kept
+TINY = 1e-30  # what has no length has no direction either
 NOWHERE: Near = (None, 1.0, 1.0)
 
 
@@ -170,32 +173,36 @@ class Texts:
 
     def nearest(
         self, tx: Tx, semantic: Semantic, vector: Any, scope: Scope, most: int, settled: int
-    ) -> list[Row]:  # fmt: skip
-        """The texts of a scope that mean nearly the same, by signature, as `TEXT` has them."""
-        model = self.model(semantic)
+    ) -> Callable[[], list[Row]]:  # fmt: skip
+        """The texts of a scope that mean nearly the same, by signature, as `TEXT` has them; read further on."""
         if tx.for_update:
             return self._nearest_there(tx, semantic, vector, scope, most, settled)
-        within = [_place(n) for n in items.places(tx, scope)] if scope.low else None
-        if within == []:
-            return []
-        row = tx.one(
-            "select max(id) from item_texts where user_no = :user and id > :low and id <= :high and model = :model",
-            low=tx.low_id(), high=tx.high_id(), model=model,
-        )  # fmt: skip
-        if row is None or row[0] is None:
-            return []
-        with self._lock:
-            known = self._known(tx.user, model, semantic)
-            known.update(tx, int(row[0]))
-            while True:
-                found = [id for id, _ in known.nearest(vector, most, within)]
-                there = tx.all(
-                    f"select {TEXT} from item_texts t{tx.by_id} where t.user_no = :user and t.id{tx.among}",
-                    ids=tx.some(found),
-                )
-                if len(there) == len(found):
-                    return there
-                known.drop(set(found).difference(row[0] for row in there))  # put again or deleted since
+        model = self.model(semantic)
+
+        def read() -> list[Row]:
+            within = [_place(n) for n in items.places(tx, scope)] if scope.low else None
+            if within == []:
+                return []
+            row = tx.one(
+                "select max(id) from item_texts where user_no = :user and id > :low and id <= :high and model = :model",
+                low=tx.low_id(), high=tx.high_id(), model=model,
+            )  # fmt: skip
+            if row is None or row[0] is None:
+                return []
+            with self._lock:
+                known = self._known(tx.user, model, semantic)
+                known.update(tx, int(row[0]))
+                while True:
+                    found = [id for id, _ in known.nearest(vector, most, within)]
+                    there = tx.all(
+                        f"select {TEXT} from item_texts t{tx.by_id} where t.user_no = :user and t.id{tx.among}",
+                        ids=tx.some(found),
+                    )
+                    if len(there) == len(found):
+                        return there
+                    known.drop(set(found).difference(row[0] for row in there))  # put again or deleted since
+
+        return read
 
     def _known(self, user: int, model: str, semantic: Semantic) -> Any:
         """The signatures of a user's texts that are at hand, or the place for them. Under the lock."""
@@ -208,31 +215,45 @@ class Texts:
 
     def _nearest_there(
         self, tx: Tx, semantic: Semantic, vector: Any, scope: Scope, most: int, settled: int
-    ) -> list[Row]:  # fmt: skip
+    ) -> Callable[[], list[Row]]:  # fmt: skip
         """The same of a server. It counts the bits of what is new itself; of the rest it would read every row, with its text
-        and its vector (7 ms for 10,000), while here the signatures lie side by side."""
+        and its vector (7 ms for 10,000), while here the signatures lie side by side. What they propose is asked for at once."""
         from .signatures import bits
 
         model = self.model(semantic)
-        found: list[int] = []
-        with self._lock:
-            known = self._known(tx.user, model, semantic)
-            upto = known.kept(tx, settled)
-            while True:
+        distance = semantic._distance(tx)
+
+        def ask() -> tuple[list[int], Callable[[], list[Row]]]:
+            found: list[int] = []
+            with self._lock:
+                known = self._known(tx.user, model, semantic)
+                upto = known.kept(tx, settled)
                 if upto:
                     found = [id for id, _ in known.nearest(vector, most, known.within(scope))]
-                rows = tx.blobs(
-                    f"select {TEXT} from item_texts t where t.user_no = :user and t.id{tx.among} union all select * from"
-                    f" (select {TEXT} from item_texts t where t.user_no = :user and t.model = :model and t.id > :upto"
-                    f"{scope.on('t')} order by {semantic._distance(tx)}, t.id limit :most) as fresh",
-                    ids=tx.some(found), model=model, upto=upto, bits=bits(vector), most=most, **scope.params,
-                )()  # fmt: skip
-                gone = set(found).difference(row[0] for row in rows)
+            rows = tx.blobs(
+                f"select {TEXT} from item_texts t where t.user_no = :user and t.id{tx.among} union all select * from"
+                f" (select {TEXT} from item_texts t where t.user_no = :user and t.model = :model and t.id > :upto"
+                f"{scope.on('t')} order by {distance}, t.id limit :most) as fresh",
+                ids=tx.some(found), model=model, upto=upto, bits=bits(vector), most=most, **scope.params,
+            )  # fmt: skip
+            tx.go()
+            return found, rows
+
+        asked = [ask()]
+
+        def read() -> list[Row]:
+            while True:
+                found, rows = asked[-1][0], asked[-1][1]()
+                gone = set(found).difference([row[0] for row in rows])
                 # What is beyond may only be too new for this snapshot: another thread had a later one.
                 deleted = {id for id in gone if id <= settled}
                 if not deleted:
                     return rows
-                known.drop(deleted)  # put again or deleted since
+                with self._lock:
+                    self._known(tx.user, model, semantic).drop(deleted)  # put again or deleted since
+                asked.append(ask())
+
+        return read
 
     def common(self, tx: Tx) -> frozenset[str]:
         """Words that are in too many of a user's texts to look for, where there are others."""
@@ -258,15 +279,18 @@ class Texts:
         """What vectors are known by: those of one name can be compared."""
         return f"{semantic.embedder.name}/{semantic.embedder.dimension}{'/whole' if self.is_whole else ''}"
 
-    def score(self, words: float, cosine: float | None, length: float, asked: float) -> float:
+    def scores(self, words: Sequence[float], near: Sequence[Near]) -> list[float]:
         """On the scale that was asked for: the cosine; or of the text's vector, which is so long, and of the question's, which
         is as long as `asked` says, the inner product or the negative distance."""
-        words = min(1.0, max(0.0, words))
-        raised = words if cosine is None else 1 - (1 - cosine) * (1 - SHARE * words)
+        both = zip([share if share < 1.0 else 1.0 for share in words], near, strict=True)
+        raised = [share if cosine is None else 1 - (1 - cosine) * (1 - SHARE * share) for share, (cosine, _, _) in both]
         if self._distance == "inner_product":
-            return asked * length * raised
+            return [asked * length * score for score, (_, length, asked) in zip(raised, near, strict=True)]
         if self._distance == "l2":
-            return -math.sqrt(max(0.0, asked * asked + length * length - 2 * asked * length * raised))
+            return [
+                -math.sqrt(max(0.0, asked * asked + length * length - 2 * asked * length * score))
+                for score, (_, length, asked) in zip(raised, near, strict=True)
+            ]
         return raised
 
 
@@ -384,12 +408,16 @@ class _Search:
         is read when it is shown: most are not."""
         self._settled, self._checked = settled, checked
         self._tx, self._texts, self._semantic, self._scope, self._now = tx, texts, semantic, scope, now
-        self._judge = judge
-        self._question = understand(query)
+        self._judge, self._query = judge, query
+        self._is_weighed = False
         self._asked = list(dict.fromkeys(terms(query)))[:64]
         self._rows: dict[int, Row] = {}
         self._values: dict[int, dict[str, Any] | None] = {}
         """Only with a filter: else a value is read when it is shown."""
+        self._seen: set[int] = set()
+        """Texts that were proposed."""
+        self._is_all = False
+        """Whether these are all there are."""
         self.met_another_model = False
         """Or may have: there is nothing of this one."""
 
@@ -398,21 +426,23 @@ class _Search:
         more candidates add comes behind those, so that a later page never changes an earlier one. None if something expired
         is among what would be shown: then all is to be checked."""
         ordered: list[tuple[int, float]] = []
-        seen: set[int] = set()
-        words: Words | None = None
         # Signatures know a direction and no length.
         is_coarse = self._texts.is_whole or (self._semantic is not None and self._semantic.embedder.dimension < CLOSE)
         for most in MOST[1:] if is_coarse else MOST:
-            proposed, is_all = self._proposed(vector, most)
-            texts = self._passing([text for id, text in proposed.items() if id not in seen])
-            seen.update(proposed)
-            near: list[Near] = [NOWHERE] * len(texts)
-            if vector is not None and self._semantic is not None:
-                near = _near(self._texts.model(self._semantic), vector, texts)
-                self.met_another_model |= NOWHERE in near
-            words = words or Words(self._question, self._statistics(texts))
-            ordered += self._ranked(texts, near, words, ordered)
-            if is_all or len(ordered) >= offset + limit:
+            texts: list[Row] = []
+            near: list[Near] = []
+            bits: list[int] = []
+            counts = dict.fromkeys(self._asked, 0)
+            for proposed in self._proposed(vector, most):
+                passing = self._passing(proposed)
+                texts += passing
+                near += self._near(vector, passing)
+                bits += self._bits(passing, counts)
+            if not self._is_weighed:  # how rare a term is among the candidates: nobody else's items have a say in it
+                bits = self._weigh(Statistics(len(texts), counts), texts, bits)
+            shares = self._words.shares([text[1] for text in texts], bits)
+            ordered += self._ranked(texts, self._texts.scores(shares, near), ordered)
+            if self._is_all or len(ordered) >= offset + limit:
                 break
         shown = ordered[offset : offset + limit]
         if not self._checked:
@@ -427,34 +457,49 @@ class _Search:
         return hits
 
     def _ranked(
-        self, texts: Sequence[Row], near: Sequence[Near], words: Words, before: Sequence[tuple[int, float]]
-    ) -> list[tuple[int, float]]:  # fmt: skip
+        self, texts: Sequence[Row], scores: Sequence[float], before: Sequence[tuple[int, float]]
+    ) -> list[tuple[int, float]]:
         """(item, score), best first, of those that are not ranked yet; of equals, the one that was put last."""
         done = {id for id, _ in before}
-        best: dict[int, tuple[float, int]] = {}
-        for text, so_near, share in zip(texts, near, words.shares([text[1] for text in texts]), strict=True):
+        best: dict[int, tuple[float, int, int]] = {}
+        for text, score in zip(texts, scores, strict=True):
             item = text[4]
             if item not in done:
-                found = self._texts.score(share, *so_near), text[0]
-                best[item] = max(found, best.get(item, found))
-        ordered = sorted([(score, last, item) for item, (score, last) in best.items()], reverse=True)
+                found = score, text[0], item
+                known = best.get(item)
+                if known is None or known < found:
+                    best[item] = found
+        ordered = sorted(best.values(), reverse=True)
         most = before[-1][1] if before else math.inf
-        return [(item, min(score, most)) for score, _, item in ordered]
+        return [(item, score if score < most else most) for score, _, item in ordered]
 
     def _hit(self, id: int, score: float) -> Found:
         row = self._rows[id]
         return Found(row, self._values.get(id) or items.load(row), score)
 
-    def _proposed(self, vector: Any, most: int) -> tuple[dict[int, Row], bool]:
-        """The texts that words or meaning propose, by id, and whether that is all there are."""
+    def _proposed(self, vector: Any, most: int) -> Iterator[list[Row]]:
+        """The texts that words or meaning propose, each once: what comes first is looked at while a server reads the rest."""
         asked = self._asking_words(most)
-        by_meaning: list[Row] = []
-        if self._semantic is not None and vector is not None:
-            by_meaning = self._texts.nearest(self._tx, self._semantic, vector, self._scope, most, self._settled)
-            self.met_another_model |= not by_meaning
+        asked_too: Callable[[], list[Row]] = list
+        is_asked = self._semantic is not None and vector is not None
+        if self._semantic is not None and is_asked:
+            asked_too = self._texts.nearest(self._tx, self._semantic, vector, self._scope, most, self._settled)
+        self._words  # noqa: B018  the question is read while the server looks
         by_words = asked()
-        proposed = {text[0]: text for text in (*by_words, *by_meaning)}
-        return proposed, len(by_words) < most and len(by_meaning) < most
+        first = self._new(by_words)
+        if not self._checked:  # else another question would follow each part
+            yield first
+            first = []
+        by_meaning = asked_too()
+        self.met_another_model |= is_asked and not by_meaning
+        self._is_all = len(by_words) < most and len(by_meaning) < most
+        yield first + self._new(by_meaning)
+
+    def _new(self, texts: Sequence[Row]) -> list[Row]:
+        """Those that were not proposed before."""
+        found = [text for text in texts if text[0] not in self._seen]
+        self._seen.update([text[0] for text in found])
+        return found
 
     def _asking_words(self, most: int) -> Callable[[], list[Row]]:
         """Who has words of the question; a server is asked with the next question."""
@@ -485,15 +530,53 @@ class _Search:
     def _is_alive(self, row: Row) -> bool:
         return row[10] is None or row[10] > self._now
 
-    def _statistics(self, texts: Sequence[Row]) -> Statistics:
-        """How rare a term is among the candidates: nobody else's items have a say in it."""
+    def _near(self, vector: Any, texts: Sequence[Row]) -> list[Near]:
+        if vector is None or self._semantic is None:
+            return [NOWHERE] * len(texts)
+        near = _near(self._texts.model(self._semantic), vector, texts)
+        self.met_another_model |= NOWHERE in near
+        return near
+
+    @cached_property
+    def _question(self) -> Question:
+        return understand(self._query)
+
+    @cached_property
+    def _words(self) -> Words:
+        return Words(self._question)
+
+    def _bits(self, texts: Sequence[Row], counts: dict[str, int]) -> list[int]:
+        """Which words of the question each text has. Until they are weighed, it is counted in how many texts a term stands."""
+        said = [text[1] for text in texts]
+        if self._is_weighed:
+            return self._words.bits([text[:SCANNED] for text in said])
         # A term is mostly a beginning of its words: that it stands in a text is told without taking the text apart.
-        lower = [text[1].lower() for text in texts]
-        return Statistics(len(texts), {term: sum([term in text for text in lower]) for term in self._asked})
+        if self._words.is_few and max(map(len, said), default=0) <= SCANNED:
+            return self._words.bits(said, counts)
+        lower = [text.lower() for text in said]
+        for term in counts:
+            counts[term] += sum([term in text for text in lower])
+        return self._words.bits([text[:SCANNED] for text in said]) if self._words.is_few else []
+
+    def _weigh(self, statistics: Statistics, texts: Sequence[Row], bits: list[int]) -> list[int]:
+        self._is_weighed = True
+        if self._words.is_few:
+            self._words.weigh(statistics)
+            return bits
+        self._words = Words(self._question, statistics)
+        return self._words.bits([text[1][:SCANNED] for text in texts])
 
     def _rest(self, ranked: set[int], limit: int, offset: int) -> list[Found]:
         """What nothing speaks for."""
         return _passing(self._tx, self._scope, self._judge, limit, offset, self._now, ranked)
+
+
+@cache
+def _widened() -> Any:
+    """Every number of two bytes as one of four: to look them up takes half the time of working each out."""
+    import numpy as np
+
+    return np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
 
 
 def _near(model: str, vector: Any, texts: Sequence[Row]) -> list[Near]:
@@ -503,12 +586,12 @@ def _near(model: str, vector: Any, texts: Sequence[Row]) -> list[Near]:
     those = [i for i, text in enumerate(texts) if text[2] == model]
     found = [NOWHERE] * len(texts)
     if those:
-        matrix = np.frombuffer(b"".join([texts[i][3] for i in those]), dtype=np.float16).reshape(len(those), -1)
-        stored = matrix.astype(np.float32)
+        matrix = np.frombuffer(b"".join([texts[i][3] for i in those]), dtype=np.uint16).reshape(len(those), -1)
+        stored = _widened().take(matrix)
         # Of a unit vector 1 but for the rounding, which a distance would show: 0.004 for the same text.
-        lengths = np.linalg.norm(stored, axis=1)
-        asked = float(np.linalg.norm(vector))
-        cosines = np.minimum((stored @ vector) / np.where(lengths == 0, 1, lengths) / (asked or 1), 1)
+        lengths = np.sqrt(np.einsum("ij,ij->i", stored, stored))
+        asked = math.sqrt(vector @ vector)
+        cosines = np.minimum((stored @ vector) / np.maximum(lengths, TINY) / (asked or 1), 1)
         for i, cosine, length in zip(those, cosines.tolist(), lengths.tolist(), strict=True):
             found[i] = cosine, length, asked
     return found

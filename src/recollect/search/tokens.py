@@ -297,9 +297,13 @@ def sought(terms: Sequence[str]) -> list[Sought]:
     return [(form, 1 << i, hints(form)) for i, term in enumerate(terms) for form in (term, *twins(term))]
 
 
-def which(texts: Sequence[str], sought: Sequence[Sought]) -> list[int]:
+def which(
+    texts: Sequence[str], sought: Sequence[Sought], counts: dict[str, int] | None = None
+) -> list[int]:  # fmt: skip
     """Which of some (term, bit, hints) stand in each of some texts, as bits: what `term_set` says, in a tenth of the time,
-    since only the runs of characters around a hint are read, and a hint is looked for in all texts at once."""
+    since only the runs of characters around a hint are read, and a hint is looked for in all texts at once.
+
+    With `counts`, to what is in there is added in how many texts a term stands anywhere, be it inside a word."""
     found = [0] * len(texts)
     plain: list[int] = []
     ends: list[int] = []
@@ -311,26 +315,46 @@ def which(texts: Sequence[str], sought: Sequence[Sought]) -> list[int]:
             for term, bit, _ in sought:
                 if term in here:
                     found[i] |= bit
+            if counts is not None:
+                low = text.lower()
+                for term in counts:
+                    counts[term] += term in low
         else:
             plain.append(i)
             length += len(text) + 1
             ends.append(length)
     whole = " ".join([texts[i] for i in plain])
     low = whole.lower()
+    left = set(counts or ())
     for term, bit, parts in sought:
+        is_counted = term in left
+        left.discard(term)  # it may be another's twin
         for part in parts:
+            last = -1  # the text in which the term was met last
             at = low.find(part)
             while at >= 0:
+                n = -1
+                if is_counted and (part == term or low.startswith(term, at)):
+                    n = bisect_right(ends, at)
+                    if n != last:
+                        last = n
+                        counts[term] += 1  # type: ignore[index]
                 if at and whole[at] in _SMALL and whole[at - 1] in _SMALL:
                     at = low.find(part, at + 1)  # inside a word: no term begins there
                     continue
-                n = bisect_right(ends, at)
+                if n < 0:
+                    n = bisect_right(ends, at)
                 end = whole.find(" ", at)
                 if end < 0:
                     end = length
                 run = whole[whole.rfind(" ", 0, at) + 1 : end]
-                if term in (_CHUNKS.get(run) or terms(run)):
+                is_there = term in (_CHUNKS.get(run) or terms(run))
+                if is_there:
                     found[plain[n]] |= bit
+                if is_counted and n != last:
+                    end = at + 1  # it may stand further on
+                elif is_there:
                     end = ends[n]  # once is enough
                 at = low.find(part, end)
+            is_counted = False  # wherever the term stands, the first of its hints does
     return found
