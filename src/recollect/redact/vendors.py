@@ -43,7 +43,7 @@ confluent contentful contentstack convertkit convex couchbase coveralls cryptoco
 datadog datagov datarobot debounce deepai deepgram deepl deepseek delighted detectify dialogflow diffbot digicert digitalocean discogs
 discord disqus dockerhub docparser docusign doppler dotdigital droneci dropbox dynatrace easypost ebay edamam elastic elasticemail
 elevenlabs enigma etherscan etsy eventbrite everhour exchangerate expedia facebook faceplusplus fastly figma finicity finnhub firebase
-firecrawl fixerio flickr flightapi flutterwave foursquare freshbooks freshdesk fullcontact fullstory gengo genius geocodio getemail getresponse gitea gitter giphy
+firecrawl flagsmith fixerio flickr flightapi flutterwave foursquare freshbooks freshdesk fullcontact fullstory gengo genius geocodio getemail getresponse gitea gitter giphy
 gocardless godaddy goodreads gorgias greynoise gradle grafana graphhopper greenhouse groq gumroad harvest hellosign helpscout hereapi heroku hetzner
 hibob highnote honeybadger honeycomb hootsuite hunterio hotjar hubspot huggingface hypertrack iexcloud ifttt imagekit imgix imgur infobip infracost
 infura insightly instagram instamojo intercom ipapi ipdata ipgeolocation ipinfo ipstack jfrog jira jotform jumpcloud kagi kakao keenio
