@@ -71,7 +71,7 @@ _SHORT_FLAGS = (
     (r"(?i)\b(?:mysql|mysqldump|mysqladmin|mariadb|mycli)\b[^\n|\x01]*?[ \t](?-i:-p)(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "mysql mariadb mycli"),
     # Each tool with the flag that is a password to it: `-p` is a port to most, `-w` a folder, `-P` either.
     (r"(?i)\b(?:mongo(?:sh|dump|restore|export|import)?|rdesktop|cypher-shell|altool|certutil|cqlsh|evil-winrm|crackmapexec|netexec|nxc|hydra|medusa|supabase|impacket-\w+|"
-     r"security|keepassxc-cli|(?:docker|podman|nerdctl|helm|oc|az|npm|buildah|crane|skopeo)\b[^\n|\x01]*?\blogin)\b[^\n|\x01]*?[ \t](?-i:-p)[ \t=]?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "%-p"),
+     r"security|keepassxc-cli|(?:docker|podman|nerdctl|helm|oc|az|npm|buildah|crane|skopeo)\b[^\n|\x01]*?\blogin)\b[^\n|\x01]*?[ \t](?-i:-p)[ \t=](?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "%-p"),
     (r"(?i)\b(?:sqlcmd|bcp|osql|isql|mosquitto_[a-z]+|zip|unzip|security|ipmitool)\b[^\n|\x01]*?[ \t](?-i:-P)[ \t]?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "%-p"),
     (r"(?i)\b(?:(?:ldap(?:search|add|modify|delete|compare|whoami)|security)\b[^\n|\x01]*?[ \t](?-i:-w)|redis-cli\b[^\n|\x01]*?[ \t](?-i:-a)|7z[ar]?\b[^\n|\x01]*?[ \t]-p|(?:(?:xf|wlf)reerdp|signtool)\b[^\n|\x01]*?[ \t]/p:?)[ \t]?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "ldap security redis-cli 7z freerdp signtool"),
     (r"(?i)[ \t](?:-u|--user|--auth|--proxy-user|-U|--userpwd|--login)[ \t=]*[\"']?[^\s:%\"'\x01/]{1,80}[:%]([^\s\"'\x01]{3,})()()", "-u --user --auth --proxy-user --login"),
@@ -94,7 +94,7 @@ _SHORT_FLAGS = (
     (r"(?i)\bjwt\w*\.(?:encode|sign|decode|verify)\w*\([^\n\x01]{1,100}?,[ \t]*b?[\"']([^\"'\n\x01]{6,})[\"'][ \t]*[,)]()()", "jwt"),
     (r"(?i)passw(?:or)?d[^\n\x01]{0,40}?\.(?:send_?keys|type|fill|set_?value|val|input|enter_?text|typeText|press_?keys|set_?text)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "passw"),
     (r"(?i)basic_?auth(?:entication|orization)?[ \t]*\(?[ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*(?:Some\()?[\"']([^\"'\n\x01]{4,})[\"']()()", "basic"),
-    (r"[\"']([^\"'\n\x01]{5,})[\"']\.(?:toCharArray|getBytes)\(()()|\b(?:UTF8|ASCII|Unicode|Default)\.GetBytes\([ \t]*@?\"([^\"\n\x01]{5,})\"", "tochararray getbytes"),
+    (r"(?:[\"']([^\"'\n\x01]{5,})[\"']\.(?:toCharArray|getBytes)\(|\b(?:UTF8|ASCII|Unicode|Default)\.GetBytes\([ \t]*@?\"([^\"\n\x01]{5,})\")()", "tochararray getbytes"),
     (r"(?i)\b(?:password|secret|key)[ \t]+[05789][ \t]+([^\s\"'\x01]{6,})()()", "password%7 secret%5 secret%9 secret%8 key%7 password%0 password%5 password%8 secret%0"),
     (r"(?i)\bauth-user-pass[ \t]*\r?\n[^\s\x01]+\r?\n([^\s\x01]{5,})()()", "auth-user-pass"),
     (r"(?i)\blftp\b[^\n\x01]*?[ \t]-u[ \t]+[^\s,\x01]+,([^\s\"'\x01]{4,})()()", "lftp"),

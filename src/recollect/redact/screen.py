@@ -202,6 +202,13 @@ ANNOUNCING = (
     "<<<",
     "snmp",
     "smb",
+    "puk",
+    "lockbox",
+    "combination",
+    "/rp ",
+    "airportnetwork",
+    "bundle_",
+    "community ",
 )
 """The words of `is_announced`; a test keeps the two equal."""
 
@@ -230,6 +237,8 @@ def is_announced(low: str) -> bool:
         or "accounts:" in low or "sequelize" in low or "proxy-user" in low or "isakmp" in low
         or "mysqli" in low or "metamask" in low or "trezor" in low or "ganache" in low or "bip" in low
         or "digos de" in low or "codici" in low or "wif" in low or "<<<" in low or "snmp" in low or "smb" in low
+        or "puk" in low or "lockbox" in low or "combination" in low or "/rp " in low or "airportnetwork" in low
+        or "bundle_" in low or "community " in low
     )  # fmt: skip
 
 

@@ -139,6 +139,9 @@ def _is_generated(value: bytes) -> bool:
     )
 
 
+_FILE = Lazy(rb".*[.](?:[a-z]{2,4}|[a-z]+[0-9])")
+
+
 def made_with(scan: Scan) -> Iterator[Span]:
     """`Client("...")`, `bot.run("...")`, `Wallet("0x...")`."""
     data, low = scan.data, scan.low
@@ -146,6 +149,8 @@ def made_with(scan: Scan) -> Iterator[Span]:
         return
     for whole, (start, end) in scan.spans(_MADE_WITH, scan.lines_with(_LONG_LITERAL)):
         word = data[start:end]
+        if _FILE.fullmatch(word):
+            continue  # `parse("reportlab-2.5.win-amd64-py2.7.exe")`
         if start in scan.taken or len(word) > 100 or is_uuid(word) or is_path(word) or not is_random(word, 30):
             continue
         is_key = is_hex(word) and len(word) in (32, 40, 48, 64, 66)
