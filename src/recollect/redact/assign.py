@@ -105,7 +105,9 @@ _ANNOTATION = Lazy(
 )
 _BARE = Lazy(rb"[^\s\"'`\x01]+")
 _BLANK = Lazy(rb"[\s\x01]")
-_NEXT_LINE = Lazy(rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:string\([0-9]+\)[ ])?[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)")
+_NEXT_LINE = Lazy(
+    rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:string\([0-9]+\)[ ])?[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)"
+)
 # Each way begins with a letter of its own, so that a search leaps from one to the next.
 _NEXT_FIELD = rb"(?=[\w .\-\"']{1,40}[=:])"
 _CLOSED = rb"[)\]},]*[;,.]?$"
@@ -227,7 +229,12 @@ _PHRASE = Lazy(rb"[a-z]{4,}(?:[-_.][a-z]{4,}){2,}[-_.]?[0-9]{2,6}")
 
 def _is_phrase(kind: Kind, word: bytes) -> bool:
     """Three words and a number that say nothing of what they are for, as people choose the secret of a session: `quartz-harbor-birch-84`."""
-    return kind == "secret" and _PHRASE.fullmatch(word) is not None and not speaks_of_forms(word) and not is_placeholder(word)
+    return (
+        kind == "secret"
+        and _PHRASE.fullmatch(word) is not None
+        and not speaks_of_forms(word)
+        and not is_placeholder(word)
+    )
 
 
 @lru_cache(maxsize=2048)

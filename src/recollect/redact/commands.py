@@ -80,7 +80,10 @@ _SHORT_FLAGS = (
     (r"(?i)\bpassword[ \t]+(?:=[ \t]*)?E?'([^'\n\x01]{3,})'()()", "password"),
     (r"(?i)\b(?:login|user(?:name)?|machine[ \t]+[^\s\x01]+)[ \t\r\n]+[^\s\x01]+[ \t\r\n]+pass(?:word|wd)?[ \t]+([^\s\"'\x01]{3,})()()", "login user machine"),
     (r"(?i)\b(?:requirepass|masterauth)[ \t]+\"?([^\s\"\x01]{3,})()()", "requirepass masterauth"),
-    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+-S|(?:docker|podman|nerdctl|helm|oc|az|cf|npm|vault|heroku|wandb|doctl|flyctl)[ \t]+(?:[\w-]+[ \t]+){0,2}[\w:-]*login|(?:sudo[ \t]+)?(?:ch)?passwd|gh[ \t]+auth|kinit|cryptsetup|su\b)()()", "echo printf"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+-S|(?:docker|podman|nerdctl|helm|oc|az|cf|npm|vault|heroku|wandb|doctl|flyctl)[ \t]+(?:[\w-]+[ \t]+){0,2}[\w:-]*login|(?:sudo[ \t]+)?(?:ch|vnc|smb)?passwd|gh[ \t]+auth|kinit|cryptsetup|su\b|gpg2?\b[^\n|\x01]*--passphrase-fd)()()", "echo printf"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s[\"']?[ \t]+)?[\"']?[\w.@-]{1,64}:([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:openssl[ \t]+(?:base64|enc)|base64)\b()()", "|%base64 |%openssl |base64"),
+    (r"(?i)\bunsafePlainText\([ \t]*[\"'`]([^\"'`\n\x01]{4,})[\"'`]()()", "unsafeplaintext"),
+    (r"(?i)[\"'](?:primary|secondary)_?(?:master_?|readonly_?|read_only_?|account_?)*key[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9+/]{42,86}={1,2})[\"']()()", "primary secondary"),
     (r"(?i)(?:ConvertTo-SecureString|PSCredential|NetworkCredential)[^\n\x01]{0,80}?[\"']([^\"'\n\x01]{4,})[\"'](?:[ \t]+-AsPlainText|[ \t]*\))()()", "securestring credential"),
     (r"(?i)\b(?:usermod|useradd|chpasswd|htpasswd)\b[^\n\x01]*?(?:-p|(?-i:-[a-zA-Z]*(?:n[a-zA-Z]*b|b[a-zA-Z]*n)[a-zA-Z]*)[ \t]+[^\s\x01]+|(?-i:-[a-mo-zA-Z]*b[a-mo-zA-Z]*)[ \t]+[^\s\x01]+[ \t]+[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "usermod useradd chpasswd htpasswd"),
     (r"(?i)\b(?:auth|credentials?|login|basic_?auth|HTTPBasicAuth|authenticate|connect|sign_?in|creds)[ \t]*(?:=[ \t]*)?[\[(][ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*[\"']([^\"'\n\x01]{4,})[\"']()()", "auth cred login connect sign"),
@@ -107,7 +110,7 @@ _SHORT_FLAGS = (
     (r"(?i)[ \t](?:-[uUD]|--?user(?:name)?|/u|/user|/ru)(?:[ \t]+|[=:])[^\s\x01-][^\s\x01]*[ \t][^\n|\x01]*?(?:-[pPw]|/p|/rp)[ \t:]+[\"']?([^\s\"'\x01/-][^\s\"'\x01]{4,})()()", "%-p%%-w% %-p %-w /rp% /p%"),
     (r"(?i)passw(?:or)?d[\"']?[ \t]*,?[ \t]*with:?[ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "with%\" with%' with:"),
     (r"(?i)\bwpa_passphrase[ \t]+(?:\"[^\"\n\x01]+\"|[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{8,63})()()", "wpa_passphrase"),
-    (r"(?i)\b(?:sudo[ \t]+-S|kinit|cryptsetup|passwd|chpasswd|vncpasswd|secret-tool|su|docker|podman|gh|vault|doas)\b[^\n<\x01]*<<<[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "<<<"),
+    (r"(?i)\b(?:sudo[ \t]+-S|kinit|cryptsetup|passwd|chpasswd|vncpasswd|secret-tool|su|docker|podman|gh|vault|doas|read[ \t][^\n<\x01]*(?:PASS|PWD|PW|TOKEN|SECRET|KEY)\w*)\b[^\n<\x01]*<<<[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "<<<"),
     (r"(?i)(?:pass(?:word|wd|phrase)?|token|secret|key|cred)[\w-]*[ \t=]+<\([ \t]*(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"')\x01]{4,})()()", "<(echo <(printf"),
     (r"(?i)\brootpw[ \t]+(?:--(?:plaintext|allow-ssh|lock)[ \t]+)*[\"']?([^\s\"'\x01-][^\s\"'\x01]{4,})()()", "rootpw"),
     (r"(?i)\bd-i[ \t][^\n\x01]*passw(?:or)?d(?:-again)?[ \t]+(?:password|string)[ \t]+([^\s\"'\x01]{5,})()()", "d-i%"),
@@ -149,13 +152,18 @@ _SHORT_FLAGS = (
     (r"(?i)\b\w*key\w*[ \t]*:[ \t]*&?\[u8;[ \t]*\w+\][ \t]*=[ \t]*\*?b\"([^\"\n\x01]{8,})\"()()", "[u8;"),
     (r"(?i)\b(?:npmAuthIdent|BUNDLE_[A-Z0-9_]+__[A-Z0-9_]+)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.@%+-]{1,64}:([^\s\"'\x01/]{4,})()()", "npmauthident bundle_"),
     (r"(?i)\b(?:impacket-\w+|(?:secretsdump|psexec|wmiexec|smbexec|GetUserSPNs|GetNPUsers)(?:\.py)?)\b[^\n|\x01]*?[\w.-]+/[\w.$-]+:[\"']?([^\s\"'@\x01]{4,})[\"']?@()()", "impacket- secretsdump psexec wmiexec smbexec getuserspns getnpusers"),
+    (r"(?i)\bsips?:[^\s:@\"'\x01]{1,64}:([^\s:@\"'\x01]{4,})@()()", "sip: sips:"),
+    (r"(?m)^\"?[\w.@\\-]+\"?[ \t]+(?:\*|[\w.-]+)[ \t]+\"([^\"\n\x01]{4,})\"[ \t]+\*()()", "\"%*"),
+    (r"(?i)\bcreateUser[ \t]+[^\s\x01]+[ \t]+(?:MD5|SHA[0-9-]*)[ \t]+\"?([^\s\"\x01]{8,})()()", "createuser%"),
+    (r"(?i)\bcreateUser[ \t]+[^\s\x01]+[ \t]+(?:MD5|SHA[0-9-]*)[ \t]+[^\s\x01]+[ \t]+(?:DES|AES[0-9]*)[ \t]+\"?([^\s\"\x01]{8,})()()", "%des% %aes"),
+    (r"\b334[ \t]+UGFzc3dvcmQ6[ \t]*\r?\n(?:[A-Z]:[ \t]*|[<>-]+[ \t]*)?([A-Za-z0-9+/]{6,}={0,2})()()", "ugfzc3dvcmq6"),
     (r"(?i):[ \t]*(?:EAP|XAUTH|NTLM)[ \t]+\"([^\"\n\x01]{4,})\"()()", "eap%\" xauth%\" ntlm%\""),
     (r"(?i)\bnet[ \t]+(?:user|use)[ \t]+(?:[a-z]:[ \t]+)?[^\s\x01]+[ \t]+(?:/user:[^\s\x01]+[ \t]+)?([^\s/\"'\x01]{4,64})()()", "net%use"),
 )  # fmt: skip
 
 
 # Asked only where one of their words stands, though they would match without it.
-_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|Sequelize|username_pw_set|smtp\.Auth|PlainTextAuthProvider|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set")  # fmt: skip
+_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|Sequelize|username_pw_set|smtp\.Auth|PlainTextAuthProvider|ldap3\.Connection|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set ldap3")  # fmt: skip
 _CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect|algoliasearch)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect algoliasearch")  # fmt: skip
 
 
@@ -253,7 +261,11 @@ def commands(scan: Scan) -> Iterator[Span]:
                 continue  # docker run -u 1000:1000, image:tag, date -u +%F, python -u app.py:main
             if words == "%-p" and word.isdigit() and len(word) < 6:
                 continue  # a port
-            if words.startswith(("snmpget% ", "snmp-server", "{noop}", "eap%")) and not has_digit(word) and not has_symbol(word):
+            if (
+                words.startswith(("snmpget% ", "snmp-server", "{noop}", "eap%"))
+                and not has_digit(word)
+                and not has_symbol(word)
+            ):
                 continue  # `public`, a label
             if words.startswith("%-p%%") and not (
                 has_digit(word) and has_alpha(word) and not rx(rb"[\w.-]*[:/=].*|v?[0-9.]+[a-z]{0,4}").fullmatch(word)
@@ -297,7 +309,7 @@ _WORD_ELSEWHERE = (
     "sqlplus",
     "alias%set",
 )  # the word need not stand in the match
-_FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass")
+_FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass", "ugfzc3dvcmq6")
 
 
 # Rows with words of every day that their patterns ask for anyhow: one pass says in which lines any of them matches. For all others

@@ -25,7 +25,7 @@ _PASSWORD = frozenset(
     geslo lozinka zaporka pasahitza contrasenya laluan kodeord sandi bindpw
     sshpass ftppass smtppass mailpass authpass loginpass wifipass mysqlpass sqlpass redispass mqttpass ldappass proxypass vpnpass
     userpass dbpass rootpw userpw dbpw adminpass adminpw mypass passwordfor parole jelszo jelsz\xf3 keypass storepass keystorepass psk
-    smbpass rdppass vncpass ipmipass sudopass becomepass httppass snmppass authtok""".split()
+    smbpass rdppass vncpass ipmipass sudopass becomepass httppass snmppass requirepass authtok""".split()
 )
 _SECRET = frozenset(
     b"""secret secrets token tokens tok tk credential credentials creds cred apikey apikeys accesskey secretkey privatekey authkey

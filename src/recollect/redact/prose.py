@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _SECRET_NOUN = (
     r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|pin(?:[ -]?(?:code|number))?|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord(?:et)?|"
     r"parola d'ordine|parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|geslo|lozinka|zaporka|pasahitza|contrasenya|kodeord(?:et)?|api[ -]?schl\xfcssel|cl\xe9 api|cl\xe9 d'api|schl\xfcssel|cl\xe9 secr\xe8te|(?:clave|chave|chiave)(?: de| da)? api|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
-    r"(?:2fa|mfa|otp|recovery|backup|verification|security|access|login|one-time|time|door|gate|alarm|unlock|auth(?:entication)?|confirmation|sms|entry|lock|lockbox|key ?box|safe)[ -]codes?|(?:safe|lock|locker|padlock|vault|combination)(?: lock)?[ -]combo(?:ination)?|(?:safe|lock|locker|padlock|vault)[ -]combination|lock ?box|cvv2?|cvc|otp|puk(?:[ -]?code)?|"
+    r"(?:2fa|mfa|otp|recovery|backup|verification|security|access|login|one-time|time|door|gate|alarm|unlock|auth(?:entication)?|confirmation|sms|entry|lock|lockbox|key ?box|safe)[ -]codes?|(?:safe|lock|locker|padlock|vault|combination)(?: lock)?[ -]combo(?:ination)?|(?:safe|lock|locker|padlock|vault)[ -]combination|lock ?box|cvv2?|cvc|otp|puk(?:[ -]?code)?|(?-i:(?:m|i|sms|push|photo|chip)?TAN)|(?:best\xe4tigungs|verifizierungs|sicherheits|freischalt|zugangs|aktivierungs|einmal|verificatie|bevestigings|engangs)-?codes?|c\xf3digo (?:de )?(?:verifica|segur|acceso|confirma)[a-z\xe0-\xff]+|code de (?:v\xe9rification|s\xe9curit\xe9|confirmation|validation)|codice (?:di )?(?:verifica|sicurezza|conferma|otp)|kod weryfikacyjny|"
     r"(?:seed|recovery|mnemonic|secret) (?:phrase|words)|mnemonic|logins?"
 )
 # What "is" leads to is mostly the value itself, so that no digit or symbol stands between it and a second "is": "my password is
@@ -82,15 +82,26 @@ _PASSWORD_NOUNS = tuple(
 )
 
 
+_WIRELESS = (b"wifi", b"wi-fi", b"wlan", b"network", b"netzwerk")
+
+
 def _noun_kind(noun: bytes) -> Kind:
     low = noun.lower()
-    if low.startswith((b"pin", b"puk", b"cvv", b"cvc", b"otp", b"lock")) or b"combo" in low or b"combination" in low:
+    if low.startswith(
+        (b"pin", b"puk", b"cvv", b"cvc", b"otp", b"lock", b"c\xf3digo", b"codice", b"kod ", b"tan", b"mtan")
+    ):
+        return "pin"
+    if (
+        low.startswith((b"itan", b"smstan", b"pushtan", b"phototan", b"chiptan"))
+        or b"combo" in low
+        or b"combination" in low
+    ):
         return "pin"
     if b"code" in low and b"passcode" not in low:
         return "pin"
     if b"phrase" in low or b"mnemonic" in low or b"words" in low:
         return "phrase"
-    if low.startswith((b"wifi", b"wi-fi", b"wlan", b"network")):
+    if low.startswith(_WIRELESS):
         return "password"
     return "password" if low.startswith(_PASSWORD_NOUNS) else "secret"
 
@@ -118,6 +129,7 @@ def is_strong(value: bytes) -> bool:
         or is_code(value)
         or is_path(value)
         or b"://" in value
+        or b"`" in value  # :class:`oauth2.Credentials`
     ):
         return False
     if not has_alpha(value) or rx(
@@ -350,13 +362,13 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
                 and scan.recall("numbered", word, _is_numbered)
             )
             or scan.recall("scrambled", word, is_scrambled)
-        ) or (word.isdigit() and 4 <= len(word) <= 12 and not is_year(word)):
+        ) or (word.isdigit() and 4 <= len(word) <= (20 if noun.startswith(_WIRELESS) else 12) and not is_year(word)):
             yield Span(start, end, "password", 2)
         elif (rx(rb"[a-z]{5,}").fullmatch(word) and word not in PREDICATES and not is_predicate(word) and rx(rb"[ \t]*[.!]?[ \t]*(?:\r?\n|$|\))").match(data[end : end + 8])
               and rx(rb"(?i)(?:\b(?:is|ist|es|est|was)|:)[ \t]*[:]?[ \t]*$").search(data[max(found.start(), start - 8) : start]) and found.start(2) < 0 and not is_monotone(word)
               and rx(rb"(?i)\b(?:my|the|your|our|mein|das|mi|la|mon|le|minha|a)\b[ \t]+[^\n\x01]{0,24}$").search(data[max(0, found.start() - 32) : found.start()])):  # fmt: skip
             yield Span(start, end, "password", 3)
-    elif is_random(word, 12) and has_digit(word) and not is_code(word) and not is_path(word):
+    elif is_random(word, 12) and has_digit(word) and b" " not in word and not is_code(word) and not is_path(word):
         if not (is_uuid(word) and not quoted and b"id" in found.group()[: start - found.start()].lower().split()):
             yield Span(start, end, "api-key", 2)
     elif quoted and len(word) >= 8 and b" " not in word and is_strong(word) and tail:
@@ -383,7 +395,9 @@ def nouns(scan: Scan) -> Iterator[Span]:
         if start in taken or word.lstrip(b"\"'`")[:1] == b"-":  # pass `--flag`
             continue
         noun = found.group()[:9].lower()
-        if word[-1:] == b"#" and noun.startswith((b"door", b"gate", b"alarm", b"garage", b"access", b"safe", b"unlock")):
+        if word[-1:] == b"#" and noun.startswith(
+            (b"door", b"gate", b"alarm", b"garage", b"access", b"safe", b"unlock")
+        ):
             word, end = word[:-1], end - 1  # the last key that is pressed
         if (
             (not has_digit(word) and not has_symbol(word))
@@ -565,7 +579,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
                 or has_symbol(word)
                 or (
                     has_digit(word)
-                    and rx(rb"(?i)cred|pass|login|log ?in|sign|zugang|anmelde|identif").search(
+                    and rx(rb"(?i)cred|pass|login|log ?in|sign|zugang|anmelde|identif|wi-?fi|wlan|ssid").search(
                         found.group()[: found.start(2) - found.start()],
                     )
                 )
@@ -650,4 +664,7 @@ def is_chosen(word: bytes) -> bool:
 
 def names_a_login(low: bytes, at: int) -> bool:
     """Whether the line is one of access: there even a value that reads like words is a password."""
-    return rx(rb"zugang|anmelde|log ?in|cred|passw|identif").search(line_around(low, at)) is not None
+    return (
+        rx(rb"zugang|anmelde|log ?in|cred|passw|identif|\bwi-?fi|\bwlan|\bssid").search(line_around(low, at))
+        is not None
+    )

@@ -98,7 +98,13 @@ def byte_arrays(scan: Scan) -> Iterator[Span]:
             continue
         end = start + len(data[start:end].rstrip(b", \t\r\n"))
         numbers = [int(found, 0) for found in _NUMBER.findall(data[start:end].lower())]
-        if len(numbers) in _SIZES and max(numbers) < 256 and len(set(numbers)) > 10 and max(numbers) > 99 and sorted(numbers) != numbers:
+        if (
+            len(numbers) in _SIZES
+            and max(numbers) < 256
+            and len(set(numbers)) > 10
+            and max(numbers) > 99
+            and sorted(numbers) != numbers
+        ):
             yield Span(start, end, "api-key", 2)
 
 

@@ -203,7 +203,9 @@ def _is_whole(source: str) -> bool:
     return False
 
 
-_BLOB = r"(?i)base64|aes256_gcm|dnskey|rrsig|signature[\"']?[ \t]*:|sha(?:1|256|384|512)|integrity|h1:|checksum|digest|hash"
+_BLOB = (
+    r"(?i)base64|aes256_gcm|dnskey|rrsig|signature[\"']?[ \t]*:|sha(?:1|256|384|512)|integrity|h1:|checksum|digest|hash"
+)
 
 
 _WITH_DIGITS = frozenset(

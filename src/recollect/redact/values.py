@@ -45,7 +45,7 @@ def _is_filling(low: bytes) -> bool:
 
 # A reference to a value kept elsewhere: a variable, a template, a vault.
 _REFERENCE = (
-    r"\$\{|\$\(|^\$[A-Za-z_]\w*(?:$|[/.:\[]|->)|^\$[0-9@*#]$|\{\{|\}\}|\{[A-Za-z_][\w.]*[}(\[]|%[A-Za-z_]\w*%$|%\(|%[sdvqr]$|^@[\w.]+@$|^@[A-Z][\w.]*\(|#\{|<%|^!(?:[01]\b|!?[A-Za-z_/-]+(?:$|[ \t]))|^&[a-z]+$|^\*[a-z_]+$"
+    r"\$\{|\$\(|^\$[A-Za-z_]\w*(?:$|[/.:\[]|->)|^\$[0-9@*#]$|\{\{|\}\}|\{[A-Za-z_][\w.]*[}(\[]|%[A-Za-z_]\w*%$|%\(|%[sdvqr]$|^@{1,2}[\w.]+@{1,2}$|^@[A-Z][\w.]*\(|#\{|<%|^!(?:[01]\b|!?[A-Za-z_/-]+(?:$|[ \t]))|^&[a-z]+$|^\*[a-z_]+$"
     r"|^(?:vault|op|arn|ssm|sm|secretsmanager|gcp-sm|file|env|ref\+?\w*|awssm|keyring|projects)[:/]"
     r"|^(?:SHA|sha)(?:1|224|256|384|512):[A-Za-z0-9+/]{27,}={0,2}$|^MD5:[0-9a-f]{2}(?::[0-9a-f]{2}){15}$"
     r"|^ENC[\[(]|^<|^\[|^\{|^/[\w.-]+/|^\./|^~/|^[A-Za-z]:\\|^https?://[^\s:@/]+(?:[/?#]|$)|^https?://[^\s@]*$"
