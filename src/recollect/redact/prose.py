@@ -292,6 +292,8 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     if data.endswith(b"--", found.start(), start):
         return  # `my-secret --expire-time=...`: the next flag
     kind = _noun_kind(noun)
+    if kind == "secret" and b" " in word:
+        return  # `Token: '#ff0000 bold'`
     if kind == "secret" and kind_of(noun) is None:
         if not noun.startswith((b"the ", b"my ", b"this ", b"your ", b"our ")) or found.end(4) - found.start(4) < 20:
             return
@@ -368,10 +370,10 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
               and rx(rb"(?i)(?:\b(?:is|ist|es|est|was)|:)[ \t]*[:]?[ \t]*$").search(data[max(found.start(), start - 8) : start]) and found.start(2) < 0 and not is_monotone(word)
               and rx(rb"(?i)\b(?:my|the|your|our|mein|das|mi|la|mon|le|minha|a)\b[ \t]+[^\n\x01]{0,24}$").search(data[max(0, found.start() - 32) : found.start()])):  # fmt: skip
             yield Span(start, end, "password", 3)
-    elif is_random(word, 12) and has_digit(word) and b" " not in word and not is_code(word) and not is_path(word):
+    elif is_random(word, 12) and has_digit(word) and not is_code(word) and not is_path(word):
         if not (is_uuid(word) and not quoted and b"id" in found.group()[: start - found.start()].lower().split()):
             yield Span(start, end, "api-key", 2)
-    elif quoted and len(word) >= 8 and b" " not in word and is_strong(word) and tail:
+    elif quoted and len(word) >= 8 and is_strong(word) and tail:
         yield Span(start, end, "api-key", 3)
 
 
