@@ -6,7 +6,7 @@ first, and what is looked at from there is bounded.
 
 from __future__ import annotations
 
-from .engine import BARRIER, Lazy, rx
+from .engine import BARRIER, Lazy, outline, rx
 from .names import kind_of
 from .scan import Scan, Span, family_of
 from .values import has_digit, has_symbol
@@ -84,6 +84,7 @@ _BYTES = (
     r"(?i)(?:([\w.-]*(?:key|secret|psk|password|seed)\w{0,12})[\"'`]?(?:\[\w*\])?|\b(?:id\.json|keypair|solana|wallet)\b[^\[{(\x01]{0,60})[ \t]*(?:[:=]|=>|:=)?[ \t]*"
     rf"(?:\[[\w; ]*\]\w*|new[ ][\w<>\[\], ]+|\w+!?)?[ \t\r\n]*[\[{{(][ \t\r\n]*({_BYTE}(?:[ \t]*,[ \t\r\n]*{_BYTE}){{15}}[0-9a-fx, \t\r\n]*)"
 )
+_SIXTEEN = rf"(?i){_BYTE}(?:[ \t]*,[ \t\r\n]*{_BYTE}){{15}}"
 _NUMBER = Lazy(rb"0x[0-9a-f]{1,2}|[0-9]{1,3}", 2)
 _SIZES = (16, 24, 32, 48, 64)
 
@@ -91,7 +92,7 @@ _SIZES = (16, 24, 32, 48, 64)
 def byte_arrays(scan: Scan) -> Iterator[Span]:
     """The bytes of a key under its name."""
     data = scan.data
-    if data.count(b",") < 15:
+    if data.count(b",") < 15 or not outline(_SIXTEEN).has(data):
         return
     for _, (a, b), (start, end) in scan.everywhere(_BYTES):
         if a >= 0 and kind_of(data[a:b]) is None:
