@@ -123,3 +123,84 @@ def test_what_the_public_rule_sets_know_is_caught(text: str, secret: str) -> Non
 )
 def test_an_id_beside_the_name_of_a_service_is_left(text: str) -> None:
     assert redact(text).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("nmcli dev wifi connect Home password beacon255", "nmcli dev wifi connect Home password [redacted:password]"),
+        ("the password tomcat1234", "the password [redacted:password]"),
+        (f"admin:{MIXED}{MIXED}!", "admin:[redacted:password]"),
+        ("kim@acme.io / Basil@8824", "kim@acme.io / [redacted:password]"),
+    ],
+)
+def test_a_value_is_taken_whole(text: str, safe: str) -> None:
+    """`be` and `to` at its beginning counted as the verb, and more than 64 characters were left."""
+    assert redact(text).text == safe
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("security add-generic-password -a kim -s mail -w Harbor7xQ2", "Harbor7xQ2"),
+        ("snmpwalk -v3 -u kim -A Harbor7xQ2 -x AES -X Lantern8kP3 h", "Lantern8kP3"),
+        ("htpasswd -nbB kim Harbor7xQ2", "Harbor7xQ2"),
+        (f"docker login -u AWS -p {MIXED * 8} 123456789012.dkr.ecr.eu-west-1.amazonaws.com", MIXED),
+        ('["redis-server", "--requirepass", "Harbor7xQ2"]', "Harbor7xQ2"),
+        ("Parameters:\n  DbPass:\n    Default: Harbor7xQ2\n    NoEcho: true", "Harbor7xQ2"),
+        ('  ["password"]=>\n  string(12) "Harbor7xQ2mm"', "Harbor7xQ2mm"),
+        ('char pass[] = "harbor7726";', "harbor7726"),
+        ("uint8_t aes_key[16] = { 0x8b, 0xc1, 0x74, 0x11, 0xee, 0x2f, 0x3c, 0x7a, 0x16, 0x88, 0x98, 0xe2, 0x3d, 0xde, 0x39, 0x5f };", "0x8b, 0xc1"),
+        ("network_key: [17, 203, 44, 91, 8, 121, 240, 33, 77, 190, 5, 61, 212, 149, 26, 99]", "203, 44"),
+        ("JWT_SECRET=quartz-harbor-birch-84", "quartz-harbor"),
+        ("kubectl get secret x -o jsonpath={.data.pw} | base64 -d\nyVFBxXyuSp1f4R", "yVFBxXyuSp1f4R"),
+        ("G-482913 is your Acme verification code.", "482913"),
+        ("Use 482913 to verify your account", "482913"),
+        ("Best\u00e4tigungscode: 482913", "482913"),
+        ("\u9a8c\u8bc1\u7801\uff1a482913", "482913"),
+        ("Ihre mTAN: 482913", "482913"),
+        ("the ATM pin is 1943", "1943"),
+        ("door code 0021#", "0021"),
+        ("PUK: 52941538", "52941538"),
+        ("what is the wifi password?\n[10:03] Tom: sure, Harbor-Lantern46!", "Lantern46"),
+        (f"https://mainnet.infura.io/v3/{HEX32}", HEX32),
+        (f"::add-mask::{MIXED}", MIXED),
+        (f"-----BEGIN OpenVPN Static key V1-----\n{HEX32}\n{HEX32[::-1]}\n-----END OpenVPN Static key V1-----", HEX32),
+        (f"Administrator:500:{HEX32}:{HEX32[::-1]}:::", HEX32[::-1]),
+    ],
+)  # fmt: skip
+def test_what_a_stranger_pasted_is_found(text: str, secret: str) -> None:
+    assert secret in text
+    assert secret not in redact(text).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "psql -h db -p 5433 -U app",
+        "redis-cli -h cache -p 6380 ping",
+        "npm test -w web-client2",
+        "wget -P downloads2024 https://acme.io/a.tgz",
+        "date -u +%Y%m%d%H%M",
+        "CFLAGS = -Werror=format-security -Wall -pedantic",
+        "id,email,password_set,created_at\n1,ana@acme.io,true,2026-01-01",
+        "gcloud secrets update my-secret --expire-time=2030-01-01T08:15:30",
+        "from google.oauth2 import credentials as oauth2_credentials",
+        "Gets the authenticated of this V1beta1TokenReviewStatus.",
+        "warnings 4100 4127 4180 4197 4296 4324 4455 4503",
+        "Next page token: eav1OzQB0OM8rLdGXOEsyQWSG",
+        "postgres://postgres:postgres@localhost:5432/app",
+        f"password: ENC({MIXED}=)",
+        f"secret: AQICAHh{MIXED}{MIXED}",
+        "password_confirmation: Passwortbest\u00e4tigung",
+        "vault token lookup -accessor dsLPAF9hNht9VWMeA1fJdoeJ",
+        "static const uint8_t public_key[16] = { 0x8b, 0xc1, 0x74, 0x11, 0xee, 0x2f, 0x3c, 0x7a, 0x16, 0x88, 0x98, 0xe2, 0x3d, 0xde, 0x39, 0x5f };",
+        "sort_key: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 160]",
+    ],
+)
+def test_what_was_taken_wrongly_is_left(text: str) -> None:
+    assert redact(text).text == text
+
+
+def test_two_cards_in_a_row_are_no_list_of_numbers() -> None:
+    assert redact("4111 1111 1111 1111 5500 0000 0000 0004").text == "[redacted:card-number] [redacted:card-number]"

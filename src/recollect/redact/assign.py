@@ -62,7 +62,7 @@ def _names() -> str:
 _ASSIGN = (
     r"(?i)"
     + _names()
-    + r"(?:[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:{1,3}=|===?|!==?|\?{1,2}=|\+=|\.=|\|\|=|=|::|:|<-|->|\||As[ \t]+\w{1,20}[ \t]*=)"  # name = value
+    + r"(?:(?:\[[0-9A-Z_]*\])?[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:{1,3}=|===?|!==?|\?{1,2}=|\+=|\.=|\|\|=|=|::|:|<-|->|\||As[ \t]+\w{1,20}[ \t]*=)"  # name = value
     r"|[\"']?[\s,]{1,40}(?:type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:\w{1,16}:|Parameter|Option)?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
     r"|[\"'\\]{0,3}[ \t]*[,({][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value"), name{"value"}
     r"|[ \t]{1,20}[\"']"  # #define NAME "value"
@@ -106,7 +106,9 @@ _ANNOTATION = Lazy(
 )
 _BARE = Lazy(rb"[^\s\"'`\x01]+")
 _BLANK = Lazy(rb"[\s\x01]")
-_NEXT_LINE = Lazy(rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)")
+_NEXT_LINE = Lazy(
+    rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:string\([0-9]+\)[ ])?[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)"
+)
 # Each way begins with a letter of its own, so that a search leaps from one to the next.
 _NEXT_FIELD = rb"(?=[\w .\-\"']{1,40}[=:])"
 _CLOSED = rb"[)\]},]*[;,.]?$"
@@ -221,6 +223,19 @@ def _is_memorable(word: bytes) -> bool:
     if has_digit(word):
         return _FIELD_OF_FORM.fullmatch(word) is None and _LISTED.fullmatch(word) is None and word.count(b"-") < 4
     return rx(rb"\w[!@#$^&*+~]\w|[A-Za-z]-[A-Za-z]+!").search(word) is not None
+
+
+_PHRASE = Lazy(rb"[a-z]{4,}(?:[-_.][a-z]{4,}){2,}[-_.]?[0-9]{2,6}")
+
+
+def _is_phrase(kind: Kind, word: bytes) -> bool:
+    """Three words and a number that say nothing of what they are for, as people choose the secret of a session: `quartz-harbor-birch-84`."""
+    return (
+        kind == "secret"
+        and _PHRASE.fullmatch(word) is not None
+        and not speaks_of_forms(word)
+        and not is_placeholder(word)
+    )
 
 
 @lru_cache(maxsize=2048)
@@ -403,8 +418,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 if _WRAPS.match(ahead) and (wrapped := _WRAPPED.match(ahead)):
                     start, end = max(wrapped.span(1), wrapped.span(2))
                     word = data[at + start : at + end]
-                    if (has_digit(word) or has_symbol(word) or classes(word) >= 3) and scan.judge(
-                        kind, word, quoted=True, strict=False
+                    if (has_digit(word) or has_symbol(word) or classes(word) >= 3) and (
+                        _is_phrase(kind, word) or scan.judge(kind, word, quoted=True, strict=False)
                     ):
                         yield Span(at + start, at + end, family_of(kind), 2)
                     continue
@@ -560,7 +575,9 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             continue  # in a log; a cookie is judged elsewhere
         if scan.is_sealed(word):
             continue
-        if scan.judge(kind, word, quoted=quoted, strict=strict, env=env):
+        if ((quoted or env) and not strict and _is_phrase(kind, word)) or scan.judge(
+            kind, word, quoted=quoted, strict=strict, env=env
+        ):
             hits += 1
             found_end = end
             yield Span(start, end, family_of(kind), 2)

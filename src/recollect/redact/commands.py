@@ -68,31 +68,36 @@ _FLAG = (
 )
 _SHORT_FLAGS = (
     (r"(?i)\bsshpass[ \t]+-p[ \t]*(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01]+))", "sshpass"),
-    (r"(?i)\b(?:mysql|mysqldump|mysqladmin|mariadb|mycli)\b[^\n|\x01]*?[ \t]-p(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "mysql mariadb mycli"),
-    (r"(?i)\b(?:docker|podman|helm|az|oc|npm|nerdctl|crane|skopeo|ldapsearch|ldapadd|mongo|mongosh|mongodump|redis-cli|sqlcmd|bcp|psql|smbclient|rdesktop|xfreerdp|"
-     r"ansible-vault|security|osql|isql|cypher-shell|keepassxc-cli|altool|certutil|signtool|buildah|wget|nmcli|mosquitto_pub|mosquitto_sub|zip|7z|unzip|expect|lftp|ftp|sqlplus|keytool|snowsql|clickhouse-client|influx|cqlsh|impacket-\w+|evil-winrm|crackmapexec)\b"
-     r"[^\n|\x01]*?[ \t](?:-p|-w|-a|-P|/p:|-pass)[ \t]?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "%-p %-w %-a /p:"),
+    (r"(?i)\b(?:mysql|mysqldump|mysqladmin|mariadb|mycli)\b[^\n|\x01]*?[ \t](?-i:-p)(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "mysql mariadb mycli"),
+    # Each tool with the flag that is a password to it: `-p` is a port to most, `-w` a folder, `-P` either.
+    (r"(?i)\b(?:mongo(?:sh|dump|restore|export|import)?|rdesktop|cypher-shell|altool|certutil|cqlsh|evil-winrm|crackmapexec|netexec|nxc|hydra|medusa|supabase|impacket-\w+|"
+     r"security|keepassxc-cli|(?:docker|podman|nerdctl|helm|oc|az|npm|buildah|crane|skopeo)\b[^\n|\x01]*?\blogin)\b[^\n|\x01]*?[ \t](?-i:-p)[ \t=](?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "%-p"),
+    (r"(?i)\b(?:sqlcmd|bcp|osql|isql|mosquitto_[a-z]+|zip|unzip|security|ipmitool)\b[^\n|\x01]*?[ \t](?-i:-P)[ \t]?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "%-p"),
+    (r"(?i)\b(?:(?:ldap(?:search|add|modify|delete|compare|whoami)|security)\b[^\n|\x01]*?[ \t](?-i:-w)|redis-cli\b[^\n|\x01]*?[ \t](?-i:-a)|7z[ar]?\b[^\n|\x01]*?[ \t]-p|(?:(?:xf|wlf)reerdp|signtool)\b[^\n|\x01]*?[ \t]/p:?)[ \t]?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "%-w% redis-cli 7z% 7za% 7zr% freerdp signtool"),
     (r"(?i)[ \t](?:-u|--user|--auth|--proxy-user|-U|--userpwd|--login)[ \t=]*[\"']?[^\s:%\"'\x01/]{1,80}[:%]([^\s\"'\x01]{3,})()()", "-u --user --auth --proxy-user --login"),
     (r"(?i)\b(?:openssl)\b[^\n\x01]*?(?:pass:)([^\s\"'\x01]{3,})()()", "pass:"),
     (r"(?i)\bidentified[ \t]+(?:with[ \t]+[\w.'\"]+[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'`;,()\x01]{4,}))", "identified"),
     (r"(?i)\bpassword[ \t]+(?:=[ \t]*)?E?'([^'\n\x01]{3,})'()()", "password"),
     (r"(?i)\b(?:login|user(?:name)?|machine[ \t]+[^\s\x01]+)[ \t\r\n]+[^\s\x01]+[ \t\r\n]+pass(?:word|wd)?[ \t]+([^\s\"'\x01]{3,})()()", "login user machine"),
     (r"(?i)\b(?:requirepass|masterauth)[ \t]+\"?([^\s\"\x01]{3,})()()", "requirepass masterauth"),
-    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+-S|(?:docker|podman|nerdctl|helm|oc|az|cf|npm|vault|heroku|wandb|doctl|flyctl)[ \t]+(?:[\w-]+[ \t]+){0,2}[\w:-]*login|(?:sudo[ \t]+)?(?:ch)?passwd|gh[ \t]+auth|kinit|cryptsetup|su\b)()()", "echo printf"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+-S|(?:docker|podman|nerdctl|helm|oc|az|cf|npm|vault|heroku|wandb|doctl|flyctl)[ \t]+(?:[\w-]+[ \t]+){0,2}[\w:-]*login|(?:sudo[ \t]+)?(?:ch|vnc|smb)?passwd|gh[ \t]+auth|kinit|cryptsetup|su\b|gpg2?\b[^\n|\x01]*--passphrase-fd)()()", "echo printf"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s[\"']?[ \t]+)?[\"']?[\w.@-]{1,64}:([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:openssl[ \t]+(?:base64|enc)|base64)\b()()", "|%base64 |%openssl |base64"),
+    (r"(?i)\bunsafePlainText\([ \t]*[\"'`]([^\"'`\n\x01]{4,})[\"'`]()()", "unsafeplaintext"),
+    (r"(?i)[\"'](?:primary|secondary)_?(?:master_?|readonly_?|read_only_?|account_?)*key[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9+/]{42,86}={1,2})[\"']()()", "primarykey primary_key primarymaster primaryreadonly secondarykey secondary_key secondarymaster secondaryreadonly"),
     (r"(?i)(?:ConvertTo-SecureString|PSCredential|NetworkCredential)[^\n\x01]{0,80}?[\"']([^\"'\n\x01]{4,})[\"'](?:[ \t]+-AsPlainText|[ \t]*\))()()", "securestring credential"),
-    (r"(?i)\b(?:usermod|useradd|chpasswd|htpasswd)\b[^\n\x01]*?(?:-p|-[a-zA-Z]*b[a-zA-Z]*[ \t]+[^\s\x01]+[ \t]+[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "usermod useradd chpasswd htpasswd"),
+    (r"(?i)\b(?:usermod|useradd|chpasswd|htpasswd)\b[^\n\x01]*?(?:-p|(?-i:-[a-zA-Z]*(?:n[a-zA-Z]*b|b[a-zA-Z]*n)[a-zA-Z]*)[ \t]+[^\s\x01]+|(?-i:-[a-mo-zA-Z]*b[a-mo-zA-Z]*)[ \t]+[^\s\x01]+[ \t]+[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "usermod useradd chpasswd htpasswd"),
     (r"(?i)\b(?:auth|credentials?|login|basic_?auth|HTTPBasicAuth|authenticate|connect|sign_?in|creds)[ \t]*(?:=[ \t]*)?[\[(][ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*[\"']([^\"'\n\x01]{4,})[\"']()()", "auth cred login connect sign"),
     (r"(?i)\bopenssl[ \t]+enc\b[^\n\x01]*?[ \t]-k[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "openssl"),
     (r"(?i)\b(?:rabbitmqctl|rabbitmqadmin)\b[^\n\x01]*?(?:add_user|change_password)[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "rabbitmq"),
-    (r"(?i)\bsnmp-server[ \t]+community[ \t]+([^\s\"'\x01]{4,})()()", "snmp-server"),
+    (r"(?i)\b(?:snmp-server[ \t]+community|r[ow]community6?)[ \t]+([^\s\"'\x01]{4,})()()", "snmp-server rocommunity rwcommunity"),
     (r"(?i)\b(?:sqlplus|expdp|impdp|sqlldr|rman)[ \t]+(?:-\w+[ \t]+)*[\"']?[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "sqlplus expdp impdp sqlldr"),
-    (r"(?i)\b(?:hmac\.new\(|AES\.new\(|Fernet\(|create(?:Hmac|Cipheriv|Decipheriv)\([^,\n\x01]{1,40},|AES\.(?:en|de)crypt\([^,\n\x01]{1,60},|SecretKeySpec\(|Mac::new_from_slice\(|\bkey[ \t]*=[ \t]*(?:bytes\.fromhex|bytearray\.fromhex|(?:binascii\.)?unhexlify)\()[ \t]*[rbu]?[\"']([^\"'\n\x01]{8,})[\"']()()", "hmac aes fernet cipher fromhex unhexlify"),
+    (r"(?i)\b(?:hmac\.new\(|AES\.new\(|Fernet\(|create(?:Hmac|Cipheriv|Decipheriv)\([^,\n\x01]{1,40},(?:[ \t]*Buffer\.from\()?|AES\.(?:en|de)crypt\([^,\n\x01]{1,60},|SecretKeySpec\(|Mac::new_from_slice\(|\bkey[ \t]*=[ \t]*(?:bytes\.fromhex|bytearray\.fromhex|(?:binascii\.)?unhexlify)\()[ \t]*[rbu]?[\"']([^\"'\n\x01]{8,})[\"']()()", "hmac aes fernet cipher fromhex unhexlify"),
     (r"(?i)\bssh-keygen\b[^\n\x01]*?[ \t]-N[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "keygen"),
     (r"(?i)\boracle:(?:thin|oci):[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "thin: oci:"),
     (r"(?i)\bjwt\w*\.(?:encode|sign|decode|verify)\w*\([^\n\x01]{1,100}?,[ \t]*b?[\"']([^\"'\n\x01]{6,})[\"'][ \t]*[,)]()()", "jwt"),
     (r"(?i)passw(?:or)?d[^\n\x01]{0,40}?\.(?:send_?keys|type|fill|set_?value|val|input|enter_?text|typeText|press_?keys|set_?text)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "passw"),
     (r"(?i)basic_?auth(?:entication|orization)?[ \t]*\(?[ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*(?:Some\()?[\"']([^\"'\n\x01]{4,})[\"']()()", "basic"),
-    (r"[\"']([^\"'\n\x01]{5,})[\"']\.(?:toCharArray|getBytes)\(()()", "tochararray getbytes"),
+    (r"(?:[\"']([^\"'\n\x01]{5,})[\"']\.(?:toCharArray|getBytes)\(|\b(?:UTF8|ASCII|Unicode|Default)\.GetBytes\([ \t]*@?\"([^\"\n\x01]{5,})\")()", "tochararray getbytes"),
     (r"(?i)\b(?:password|secret|key)[ \t]+[05789][ \t]+([^\s\"'\x01]{6,})()()", "password%7 secret%5 secret%9 secret%8 key%7 password%0 password%5 password%8 secret%0"),
     (r"(?i)\bauth-user-pass[ \t]*\r?\n[^\s\x01]+\r?\n([^\s\x01]{5,})()()", "auth-user-pass"),
     (r"(?i)\blftp\b[^\n\x01]*?[ \t]-u[ \t]+[^\s,\x01]+,([^\s\"'\x01]{4,})()()", "lftp"),
@@ -105,7 +110,7 @@ _SHORT_FLAGS = (
     (r"(?i)[ \t](?:-[uUD]|--?user(?:name)?|/u|/user|/ru)(?:[ \t]+|[=:])[^\s\x01-][^\s\x01]*[ \t][^\n|\x01]*?(?:-[pPw]|/p|/rp)[ \t:]+[\"']?([^\s\"'\x01/-][^\s\"'\x01]{4,})()()", "%-p%%-w% %-p %-w /rp% /p%"),
     (r"(?i)passw(?:or)?d[\"']?[ \t]*,?[ \t]*with:?[ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "with%\" with%' with:"),
     (r"(?i)\bwpa_passphrase[ \t]+(?:\"[^\"\n\x01]+\"|[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{8,63})()()", "wpa_passphrase"),
-    (r"(?i)\b(?:sudo[ \t]+-S|kinit|cryptsetup|passwd|chpasswd|su|docker|podman|gh|vault|doas)\b[^\n<\x01]*<<<[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "<<<"),
+    (r"(?i)\b(?:sudo[ \t]+-S|kinit|cryptsetup|passwd|chpasswd|vncpasswd|secret-tool|su|docker|podman|gh|vault|doas|read[ \t][^\n<\x01]*(?:PASS|PWD|PW|TOKEN|SECRET|KEY)\w*)\b[^\n<\x01]*<<<[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "<<<"),
     (r"(?i)(?:pass(?:word|wd|phrase)?|token|secret|key|cred)[\w-]*[ \t=]+<\([ \t]*(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"')\x01]{4,})()()", "<(echo <(printf"),
     (r"(?i)\brootpw[ \t]+(?:--(?:plaintext|allow-ssh|lock)[ \t]+)*[\"']?([^\s\"'\x01-][^\s\"'\x01]{4,})()()", "rootpw"),
     (r"(?i)\bd-i[ \t][^\n\x01]*passw(?:or)?d(?:-again)?[ \t]+(?:password|string)[ \t]+([^\s\"'\x01]{5,})()()", "d-i%"),
@@ -114,7 +119,8 @@ _SHORT_FLAGS = (
     (r"(?m)^(?:[\w.:-]*>[ \t]*)?(?:HELLO[ \t]+[0-9][ \t]+)?AUTH[ \t]+(?:[\w.@-]+[ \t]+)?([^\s\"'\x01]{6,})\r?$()()", "auth%"),
     (r"(?m)^(?:[A-Za-z]?[0-9.]{1,6}[ \t]+)LOGIN[ \t]+[^\s\x01]+[ \t]+([^\s\"'\x01]{6,})\r?$()()", "login%"),
     (r"(?i)\b(?:smbclient|rpcclient|smbmap|smbget)\b[^\n|\x01]*?[ \t]-U[ \t=]*[\"']?[^\s%\"'\x01]+%([^\s\"'\x01]{4,})()()", "smbclient rpcclient smbmap smbget"),
-    (r"\bsnmp(?:get|set|walk|bulkget|bulkwalk|getnext|inform|trap|table)\b[^\n|\x01]*?[ \t]-[AX][ \t]+[\"']?([^\s\"'\x01-][^\s\"'\x01]{5,})()()", "snmpget snmpset snmpwalk snmpbulk snmptable snmptrap"),
+    (r"\bsnmp(?:get|set|walk|bulkget|bulkwalk|getnext|inform|trap|table)\b[^\n|\x01]*?[ \t]-A[ \t]+[\"']?([^\s\"'\x01-][^\s\"'\x01]{5,})()()", "snmpget snmpset snmpwalk snmpbulk snmptable snmptrap"),
+    (r"\bsnmp(?:get|set|walk|bulkget|bulkwalk|getnext|inform|trap|table)\b[^\n|\x01]*?[ \t]-[Xc][ \t]+[\"']?([^\s\"'\x01-][^\s\"'\x01]{5,})()()", "snmpget% snmpset% snmpwalk% snmpbulk% snmptable% snmptrap%"),
     (r"(?i)\b(?:unrar|rar|arj|twine|httpie|https?)(?:[ \t][^\n|\x01]*?)?[ \t]-(?:a[ \t]+[^\s:\x01]+:|hp|p)[ \t]?[\"']?([^\s\"'\x01/-][^\s\"'\x01]{3,})()()", "unrar rar%x twine http%-a https%-a"),
     (r"(?i)\b(?:cargo|gh|glab|snyk|fly|flyctl|railway|netlify|heroku|doctl|wandb|huggingface-cli|vercel|terraform|pulumi|codecov|vault)\b[^\n|\x01]*?(?:\blogin|\bauth|[ \t]-t|--?token|<<<)[ \t]+[\"']?([A-Za-z0-9][A-Za-z0-9_.+/=-]{15,})()()", "cargo%login gh%auth glab%auth snyk%auth fly%auth doctl wandb%login huggingface-cli codecov terraform%login pulumi%login vault%login"),
     (r"(?i)[\w.$-]{1,64}:([^\s\"'@:/\x01]{3,64})@(?:tcp|unix|udp)\(()()", "@tcp( @unix( @udp("),
@@ -131,20 +137,33 @@ _SHORT_FLAGS = (
     (r"(?i)\bconfig[ \t]+(?:--?\w+[ \t]+)*http-basic\.[^\s\x01]+[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "http-basic"),
     (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{8,})[\"']?[ \t]*>{1,2}[ \t]*[^\s\x01]*(?:token|secret|key|passw(?:or)?d|credentials?)(?:\.txt)?(?:[\s\"'&;)]|$)()()", "printf echo"),
     (r"(?i)\baccounts[ \t]*:[ \t]*\[[ \t\r\n]*[\"'`](?:0x)?([0-9a-f]{64})[\"'`]()()", "accounts:"),
-    (r"(?i)\b(?:mysqli|mysqli_connect|mysql_connect|real_connect|PDO)\([ \t]*(?:(?:[\w.$>-]+|\"[^\"\n\x01]*\"|'[^'\n\x01]*')[ \t]*,[ \t]*){2}[\"']([^\"'\n\x01]{5,})[\"']()()", "mysqli( mysqli_connect( mysql_connect( real_connect( pdo("),
+    (r"(?i)\b(?:mysqli\(|mysqli_connect\(|mysql_connect\(|real_connect\(|mysql_real_connect\([^,\n\x01]{1,40},|PDO\()[ \t]*(?:(?:[\w.$>-]+|\"[^\"\n\x01]*\"|'[^'\n\x01]*')[ \t]*,[ \t]*){2}[\"']([^\"'\n\x01]{5,})[\"']()()", "mysqli( mysqli_connect( mysql_connect( real_connect( pdo("),
     (r"(?i)[\"']([^\"'\n\x01]{4,})[\"'][ \t]*\|[ \t]*ConvertTo-SecureString()()", "securestring"),
-    (r"(?i)\b(?:tacacs-server[ \t]+(?:host[ \t]+[^\s\x01]+[ \t]+)?key|isakmp[ \t]+key|key-string|auth_pass|message-digest-key[ \t]+[0-9]+[ \t]+md5)[ \t]+(?:[0-9][ \t]+)?([^\s\"'\x01=:]{5,64})()()", "tacacs-server isakmp%key key-string auth_pass message-digest-key"),
+    (r"(?i)\b(?:tacacs-server[ \t]+(?:host[ \t]+[^\s\x01]+[ \t]+)?key|isakmp[ \t]+key|key-string|auth_pass|pre-shared-key[ \t]+ascii-text|message-digest-key[ \t]+[0-9]+[ \t]+md5)[ \t]+(?:[0-9][ \t]+)?\"?([^\s\"'\x01=:]{5,64})()()", "tacacs-server isakmp%key key-string auth_pass message-digest-key ascii-text"),
     (r"(?i)\boption[ \t]+(?:key|password|psk)[ \t]+[\"']([^\"'\n\x01]{8,63})[\"']()()", "option%key option%password option%psk"),
     (r"(?i)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"'][ \t]*,[ \t]*forKey:[ \t]*[\"'][\w.-]*(?:passw(?:or)?d|pwd|token|secret|pin|passcode)[\"']()()", "forkey:"),
     (r"(?i)\b(?:cookieParser\(|openssl_(?:en|de)crypt\([^,\n\x01]{1,60},[^,\n\x01]{1,40},)[ \t]*[\"']([^\"'\n\x01]{6,})[\"']()()", "cookieparser( openssl_encrypt openssl_decrypt"),
     (r"(?i)\bsecrets?[ \t]+set[ \t][^\n|\x01]*?(?:--body|-b)[ =][\"']?([^\s\"'\x01]{6,})()()", "secret%set secrets%set"),
     (r"(?i)\bconfig[ \t]+set[ \t]+(?:--?\w+[ \t]+)*--secret[ \t]+[^\s\x01-][^\s\x01]*[ \t]+[\"']?([^\s\"'\x01-][^\s\"'\x01]{4,})()()", "--secret"),
+    (r"(?i)\bpdftk\b[^\n|\x01]*?[ \t](?:user|owner|input)_pw[ \t]+(?:PROMPT[ \t]+)?[\"']?([^\s\"'\x01]{4,})()()", "pdftk"),
+    (r"(?i)-setairportnetwork[ \t]+[^\s\x01]+[ \t]+(?:\"[^\"\n\x01]+\"|'[^'\n\x01]+'|[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{8,63})()()", "-setairportnetwork"),
+    (r"(?i)(?:github|gitlab|bitbucket)-(?:oauth|token)\.[\w.-]+[ \t]+([A-Za-z0-9_-]{20,})()()", "-oauth. hub-token. lab-token."),
+    (r"\{noop\}([^\s\"'<>\x01]{4,})()()", "{noop}"),
+    (r"(?i)\b\w*key\w*[ \t]*:[ \t]*&?\[u8;[ \t]*\w+\][ \t]*=[ \t]*\*?b\"([^\"\n\x01]{8,})\"()()", "[u8;"),
+    (r"(?i)\b(?:npmAuthIdent|BUNDLE_[A-Z0-9_]+__[A-Z0-9_]+)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.@%+-]{1,64}:([^\s\"'\x01/]{4,})()()", "npmauthident bundle_"),
+    (r"(?i)\b(?:impacket-\w+|(?:secretsdump|psexec|wmiexec|smbexec|GetUserSPNs|GetNPUsers)(?:\.py)?)\b[^\n|\x01]*?[\w.-]+/[\w.$-]+:[\"']?([^\s\"'@\x01]{4,})[\"']?@()()", "impacket- secretsdump psexec wmiexec smbexec getuserspns getnpusers"),
+    (r"(?i)\bsips?:[^\s:@\"'\x01]{1,64}:([^\s:@\"'\x01]{4,})@()()", "sip: sips:"),
+    (r"(?m)^\"?[\w.@\\-]+\"?[ \t]+(?:\*|[\w.-]+)[ \t]+\"([^\"\n\x01]{4,})\"[ \t]+\*()()", "\"%*"),
+    (r"(?i)\bcreateUser[ \t]+[^\s\x01]+[ \t]+(?:MD5|SHA[0-9-]*)[ \t]+\"?([^\s\"\x01]{8,})()()", "createuser%"),
+    (r"(?i)\bcreateUser[ \t]+[^\s\x01]+[ \t]+(?:MD5|SHA[0-9-]*)[ \t]+[^\s\x01]+[ \t]+(?:DES|AES[0-9]*)[ \t]+\"?([^\s\"\x01]{8,})()()", "createuser%"),
+    (r"\b334[ \t]+UGFzc3dvcmQ6[ \t]*\r?\n(?:[A-Z]:[ \t]*|[<>-]+[ \t]*)?([A-Za-z0-9+/]{6,}={0,2})()()", "ugfzc3dvcmq6"),
+    (r"(?i):[ \t]*(?:EAP|XAUTH|NTLM)[ \t]+\"([^\"\n\x01]{4,})\"()()", "eap%\" xauth%\" ntlm%\""),
     (r"(?i)\bnet[ \t]+(?:user|use)[ \t]+(?:[a-z]:[ \t]+)?[^\s\x01]+[ \t]+(?:/user:[^\s\x01]+[ \t]+)?([^\s/\"'\x01]{4,64})()()", "net%use"),
 )  # fmt: skip
 
 
 # Asked only where one of their words stands, though they would match without it.
-_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|Sequelize|username_pw_set|smtp\.Auth|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set")  # fmt: skip
+_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|Sequelize|username_pw_set|smtp\.Auth|PlainTextAuthProvider|ldap3\.Connection|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set ldap3")  # fmt: skip
 _CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect|algoliasearch)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect algoliasearch")  # fmt: skip
 
 
@@ -235,8 +254,19 @@ def commands(scan: Scan) -> Iterator[Span]:
                 continue
             if words.startswith("password%7") and not has_digit(word):
                 continue  # `password 8 characters long`
-            if words.startswith("-u") and rx(rb"\d+|[\w.-]+/.*|:.*|latest|\d+(?:\.\d+)+.*|\d+-[a-z]+").fullmatch(word):
-                continue  # docker run -u 1000:1000, image:tag
+            if words.startswith("-u") and (
+                rx(rb"\d+|[\w.-]+/.*|:.*|latest|\d+(?:\.\d+)+.*|\d+-[a-z]+").fullmatch(word)
+                or rx(rb"(?:\+|\.(?:py|js|ts|rb))[\"']?[:%]$").search(data, found.start(), start)
+            ):
+                continue  # docker run -u 1000:1000, image:tag, date -u +%F, python -u app.py:main
+            if words == "%-p" and word.isdigit() and len(word) < 6:
+                continue  # a port
+            if (
+                words.startswith(("snmpget% ", "snmp-server", "{noop}", "eap%"))
+                and not has_digit(word)
+                and not has_symbol(word)
+            ):
+                continue  # `public`, a label
             if words.startswith("%-p%%") and not (
                 has_digit(word) and has_alpha(word) and not rx(rb"[\w.-]*[:/=].*|v?[0-9.]+[a-z]{0,4}").fullmatch(word)
             ):
@@ -279,7 +309,7 @@ _WORD_ELSEWHERE = (
     "sqlplus",
     "alias%set",
 )  # the word need not stand in the match
-_FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass")
+_FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass", "ugfzc3dvcmq6")
 
 
 # Rows with words of every day that their patterns ask for anyhow: one pass says in which lines any of them matches. For all others
@@ -381,4 +411,6 @@ def _is_flag_value(word: bytes) -> bool:
         )
     ):
         return False
+    if len(word) > 256:
+        return is_random(word, 256)  # what `aws ecr get-login` gives to docker
     return is_password(word, quoted=True) and not is_code(word)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .engine import Lazy, outline, pattern, rx
 from .names import kind_of
 from .prose import is_chosen, is_strong, names_a_login, unquote
-from .scan import Scan, Span, family_of, line_around
+from .scan import Scan, Span, family_of, is_path, line_around
 from .values import (
     classes,
     has_alpha,
@@ -39,7 +39,7 @@ _MAIL_PAIR = r"[A-Za-z0-9_.+-]+@[A-Za-z0-9.-]+\.[a-z]{2,10}[\"'`*]{0,2}(?:[ \t]*
 _ALONE = r"(?im)^[ \t>*-]*(?:[\w.-]*(?:password|passwd|passwort)|pass|pwd|token|secret|api[ _-]?key|key)[ \t]*\r?\n[ \t>]*([^\s\x01]{8,128})[ \t]*\r?$"
 _APP_QUOTED = r"[\"'`]([a-z]{4}(?:[ ][a-z]{4}){3})[\"'`]"
 _ACCOUNT = r"(?i)(?:^|[\s\"'`(,;])(?:root|admin|administrator|sa|postgres|ubuntu|ec2-user|pi|guest|demo|sysadmin|superuser)[\"'`*]{0,2}[ \t]*[/:][ \t]*[\"'`*]{0,2}([^\s\"'`\x01]{6,64})"
-_SPACED = r"(?im)^[ \t]*(?:(?:set|setenv|setx|env|arg|export)[ \t]+(?:-[a-z]+[ \t]+)?)?([\w.-]*(?:password|passwd|pass|pwd|pw|psk|secret|passphrase|token|key))(?:[ \t]+|[ \t]?[,;][ \t]?)([^\s\"'=:|,;\x01]{5,})[ \t]*[,;]?\r?$"
+_SPACED = r"(?im)^[ \t]*(?:(?:set|setenv|setx|env|arg|export)[ \t]+(?:-[a-z]+[ \t]+)?)?([\w.-]*(?:password|passwd|pass|pwd|pw|psk|secret|passphrase|token|key|secret_id)[0-9]?)(?:[ \t]+|[ \t]?[,;][ \t]?)([^\s\"'=:|,;\x01]{5,})[ \t]*[,;]?\r?$"
 _APP_PASSWORD = (
     r"(?i)app(?:lication)?[ -]?(?:specific[ -])?passw(?:or)?d[^\n\x01]{0,30}?[:= \"'`]([a-z]{4}(?:[ -][a-z]{4}){3})\b"
 )
@@ -59,8 +59,22 @@ _SEED = (
 # `what was the password?`, or `use this password:`, and below it a line with nothing else.
 _BELOW = r"(?im)\b(?:password|passwd|passwort|kennwort|passphrase|pw)\b[^\n:?\x01]*[:?]+[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*([^\s\x01]+)[ \t]*\r?$"
 # The answer of somebody else: `what's the token?`, and below it `Kim: ...`.
-_ANSWERED = r"(?im)\b(password|passwd|passwort|kennwort|passphrase|pw|secret|token|key|schl\xfcssel)\b[^\n?\x01]*\?+[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:\[[^\]\n\x01]*\][ \t]*|[0-9:]+[ \t]+)?(?:[A-Za-z][\w .'-]*:|<[\w.-]+>)[ \t]+([^\s\x01]+)[ \t]*\r?$"
+_ANSWERED = r"(?im)\b(password|passwd|passwort|kennwort|passphrase|pw|secret|token|key|schl\xfcssel)\b[^\n?\x01]*\?+[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:\[[^\]\n\x01]*\][ \t]*|[0-9:]+[ \t]+)?(?:[A-Za-z][\w .'-]*:|<[\w.-]+>)[ \t]+(?:(?:sure|yes|yep|yeah|ok|okay|klar|ja|oui|si|s\xed|sim|it's|its|here|hier|try|think)[,:!.]*[ \t]+){0,2}([^\s\x01]+)[ \t]*\r?$"
+# `10.0.4.17 (root/...)`, as it is passed on in chats.
+_HOST_PAIR = r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?::[0-9]{2,5})?[ \t]*\(?[ \t]*[A-Za-z][\w.-]{2,31}/([^\s/()\"'`,\x01]{6,64})(?:[)\s,]|$)"
+# `kubectl get secret ... | base64 -d`, and below it what that printed.
+_PRINTED = (
+    r"(?im)\bsecrets?\b[^\n\x01]*\|[ \t]*base64[ \t]+(?:-d|--decode)[^\n\x01]{0,12}\r?\n([^\s\x01]{8,})[ \t]*\r?$"
+)
+# How texts and mails say it: `482913 is your code`, `use 482913 to sign in`.
+_ONE_TIME = (
+    r"(?i)\b([0-9]{4,8}|[0-9]{3}[ -][0-9]{3})[ \t]+(?:is|ist|es|est|\xe9)[ \t]+(?:your|the|ihr|dein|tu|su|votre|seu|o seu)[ \t][^\n\x01]{0,40}?(?:code|c\xf3digo|passcode|otp|tan)\b"
+    r"|\b(?:use|enter|type)[ \t]+(?:code[ \t]+|the code[ \t]+)?([0-9]{5,8}|[0-9]{3}[ -][0-9]{3})[ \t]+(?:to (?:verify|sign|log|confirm|complete|finish)|as your)\b"
+)
 _LISTED = (
+    _PRINTED,
+    _ONE_TIME,
+    _HOST_PAIR,
     _BELOW,
     _ANSWERED,
     _SEED,
@@ -93,14 +107,28 @@ def memorables(scan: Scan) -> Iterator[Span]:
                 yield Span(start, start + len(value), "password", 3)
 
 
+_DOMAIN = Lazy(rb".@[\w-]+\.[a-z]")  # another address
+_COMMAS = (b",", b";", b"|")
+_REST = Lazy(rb"[^\s\"'`\x01]+")
+
+
+def _to_its_end(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """A value that is longer than was counted is taken whole, or its end would be left."""
+    rest = _REST.match(data, end, end + 256) if end - start == 64 else None
+    return start, rest.end() if rest else end
+
+
 def mail_pairs(scan: Scan) -> Iterator[Span]:
     """`kim@acme.io / Falcon!5054`."""
     data, low = scan.data, scan.low
     if b"@" in data:
         for _, value_span in scan.spans(_MAIL_PAIR):
-            start, end, _ = unquote(data, *value_span)
+            if data[value_span[0] - 1 : value_span[0]] in _COMMAS:  # a row of a table: only its next field
+                comma = data.find(data[value_span[0] - 1 : value_span[0]], *value_span)
+                value_span = (value_span[0], comma if comma >= 0 else value_span[1])
+            start, end, _ = unquote(data, *_to_its_end(data, *value_span))
             value = data[start:end]
-            if start in scan.taken or b"@" in value[1:]:
+            if start in scan.taken or _DOMAIN.search(value):
                 continue
             if (
                 (
@@ -119,7 +147,6 @@ def mail_pairs(scan: Scan) -> Iterator[Span]:
                     or value[-2:].isdigit()
                     or (classes(value) >= 3 and b":" not in value and names_a_login(low, start))
                 )
-                and b"@" not in value[1:]
             ):
                 yield Span(start, end, "password", 3)
 
@@ -144,9 +171,15 @@ def listed(scan: Scan) -> Iterator[Span]:
         seed = data[start:end].translate(None, b"= -")
         if len(seed) <= 128 and (has_digit(seed) or not is_wordy(seed)) and has_entropy(seed, 2.8):
             yield Span(start, end, "api-key", 2)
+    for _, first, second in scan.spans(_ONE_TIME, lines):
+        yield Span(*max(first, second), "pin", 2)
+    for _, (start, end) in scan.spans(_HOST_PAIR, lines):
+        value = data[start:end]
+        if classes(value) >= 3 and not is_wordy(value) and scan.recall("linked", value, is_chosen):
+            yield Span(start, end, "password", 3)
     if scan.has(b"sa", b"root", b"admin", b"ubuntu"):
         for _, value_span in scan.spans(_ACCOUNT, lines):
-            start, end, _ = unquote(data, *value_span)
+            start, end, _ = unquote(data, *_to_its_end(data, *value_span))
             value = data[start:end]
             if value.startswith((b"x:", b"*:", b"!:")):
                 continue  # /etc/passwd, and what it has instead of passwords
@@ -170,6 +203,9 @@ def listed(scan: Scan) -> Iterator[Span]:
         if kind is not None and scan.judge(kind, data[start:end], quoted=sets, strict=not sets):
             yield Span(start, end, family_of(kind), 3)
     if b"\n" in data:
+        for _, (start, end) in scan.everywhere(_PRINTED) if b"base64" in low else ():
+            if classes(data[start:end]) >= 3 and not is_path(data[start:end]) and not is_placeholder(data[start:end]):
+                yield Span(start, end, "password", 3)
         for whole, value_span in scan.everywhere(_BELOW):
             start, end, _ = unquote(data, *value_span)
             value = data[start:end]

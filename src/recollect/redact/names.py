@@ -24,7 +24,8 @@ _PASSWORD = frozenset(
     contrasena senha wachtwoord l\xf6senord losenord heslo parola motdepasse passord adgangskode salasana haslo sifre parool
     geslo lozinka zaporka pasahitza contrasenya laluan kodeord sandi bindpw
     sshpass ftppass smtppass mailpass authpass loginpass wifipass mysqlpass sqlpass redispass mqttpass ldappass proxypass vpnpass
-    userpass dbpass rootpw userpw dbpw adminpass adminpw mypass passwordfor parole jelszo jelsz\xf3 keypass storepass keystorepass psk""".split()
+    userpass dbpass rootpw userpw dbpw adminpass adminpw mypass passwordfor parole jelszo jelsz\xf3 keypass storepass keystorepass psk
+    smbpass rdppass vncpass ipmipass sudopass becomepass httppass snmppass requirepass authtok""".split()
 )
 _SECRET = frozenset(
     b"""secret secrets token tokens tok tk credential credentials creds cred apikey apikeys accesskey secretkey privatekey authkey
@@ -33,7 +34,7 @@ _SECRET = frozenset(
     webhooksecret signature sig hmac xsrf csrftoken otp totp mfa seed mnemonic cookie cookies license serial nonce
     wif clave schluessel schl\xfcssel geheimnis jeton clef segredo pat aspxauth""".split()
 )
-_PIN = frozenset(b"pin pincode pins cvv cvc cvv2 cvc2".split())
+_PIN = frozenset(b"pin pincode pins puk cvv cvc cvv2 cvc2".split())
 # A `key` is a secret with one of these before it ...
 _KEY_OF = frozenset(
     b"""api access secret private auth authentication authorization encryption encrypt decryption signing sign master account

@@ -27,6 +27,15 @@ if TYPE_CHECKING:
 _CARD = r"(?:^|[^\w.+/%=-]|[a-z]=|(?:PAN|CARD|NUMBER|CC)=)((?:[0-9][ -]?){12,18}[0-9])(?:[^\w/%-]|$)"
 
 
+_MORE_OF_THEM = Lazy(rb" ([0-9]{4} [0-9]{4})(?: [0-9]{4} [0-9]{4})?")
+
+
+def _are_listed(data: bytes, end: int) -> bool:
+    """Whether more numbers with four digits follow, and they are no card themselves: a list of warnings, of ports, of years."""
+    more = _MORE_OF_THEM.match(data, end, end + 20)
+    return more is not None and not (more.end() - end == 20 and is_card(more.group()[1:]))
+
+
 def cards(scan: Scan) -> Iterator[Span]:
     """Payment card numbers with a valid check digit."""
     data = scan.data
@@ -36,29 +45,36 @@ def cards(scan: Scan) -> Iterator[Span]:
             start += 1
         if not 48 <= data[end - 1] <= 57:
             end -= 1
-        if scan.recall("card", data[start:end], is_card) and data[end : end + 2] not in (
-            b".0",
-            b".1",
-            b".2",
-            b".3",
-            b".4",
-            b".5",
-            b".6",
-            b".7",
-            b".8",
-            b".9",
+        if (
+            scan.recall("card", data[start:end], is_card)
+            and not _are_listed(data, end)
+            and data[end : end + 2]
+            not in (
+                b".0",
+                b".1",
+                b".2",
+                b".3",
+                b".4",
+                b".5",
+                b".6",
+                b".7",
+                b".8",
+                b".9",
+            )
         ):
             yield Span(start, end, "card-number", 1)
 
 
 _LONG = r"[A-Za-z0-9_+/=.~-]{20,}"
 _NEAR_WORD = Lazy(
-    rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]keys?(?:[^a-z]|$)|credential|creds|auth|bearer|fernet|hmac|cipher|wallet|\bwif\b|privkey"
+    rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]keys?(?:[^a-z]|$)|credential|creds|auth(?!ors?(?![a-z]))|bearer|fernet|hmac|cipher|wallet|\bwif\b|privkey"
 )
-_NOT_NEAR = r"public|pub_?key|site[_-]?key|websocket-key|restore-keys|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation|pk_(?:live|test)_|publishable|ciphervalue"
-_ENCRYPTED = Lazy(rb"\b(?:vault:v\d+|h1|zh):$")  # by a vault; or the hash of a module of Go, of a provider of Terraform
+_NOT_NEAR = r"public|pub_?key|site[_-]?key|websocket-key|restore-keys|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next[_ ]?token|page[_ ]?token|continuation|pk_(?:live|test)_|publishable|ciphervalue"
+_ENCRYPTED = Lazy(
+    rb"\b(?:(?:vault:v\d+|h1|zh):|enc\()$"
+)  # by a vault; or the hash of a module of Go, of a provider of Terraform
 PUBLIC_PART = Lazy(rb"[\"'](?:n|x|y|x5c|x5t)[\"'][ \t]*:[ \t]*\[?[\"']$")  # of a JSON Web Key
-IDENTIFIES = Lazy(rb"(?:id|arn|name|uuid)[\"'\s:=]*$")
+IDENTIFIES = Lazy(rb"(?:id|arn|name|uuid|accessor)[\"'\s:=]*$")
 
 
 # Said right before it, digits of a hash are a key as well.
@@ -93,7 +109,7 @@ def near(scan: Scan) -> Iterator[Span]:
         if end - start == 40 and beside_key_id and scan.recall("aws", data[start:end], _is_aws_secret):
             yield Span(start, end, "aws-secret-key", 1)
             continue
-        if not left:
+        if not left and b"=" not in data[start : end - 2]:
             continue
         value = data[start:end].rstrip(b".:-_")
         if b"=" in value[:-2]:
@@ -105,6 +121,8 @@ def near(scan: Scan) -> Iterator[Span]:
                 else data.find(value, start, end)
             )
         size = len(value)
+        if data[start + size : start + size + 1] == b"@":
+            continue  # somebody's address
         if (
             size < 20
             or (start in scan.taken and size != 40)
@@ -154,9 +172,14 @@ def _is_aws_secret(value: bytes) -> bool:
     )
 
 
+_CONSTANT = Lazy(rb"[A-Z]+[0-9]{0,4}(?:_[A-Z]+[0-9]{0,4}){2,}")
+
+
 def _is_lonely_noise(value: bytes) -> bool:
     if count_digits(value) < 2 and not count_upper(value):
         return False  # `tls1multi_maxsndfrag`
+    if b"_" in value and _CONSTANT.fullmatch(value):
+        return False  # `POLY1305_AES_KEY_SIZE`
     if not has_digit(value) or classes(value) < 3 - (len(value) >= 32) or is_hex(value) or is_uuid(value):
         return False
     if (

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _SECRET_NOUN = (
     r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|pin(?:[ -]?(?:code|number))?|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord(?:et)?|"
     r"parola d'ordine|parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|geslo|lozinka|zaporka|pasahitza|contrasenya|kodeord(?:et)?|api[ -]?schl\xfcssel|cl\xe9 api|cl\xe9 d'api|schl\xfcssel|cl\xe9 secr\xe8te|(?:clave|chave|chiave)(?: de| da)? api|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
-    r"(?:2fa|mfa|otp|recovery|backup|verification|security|access|login|one-time|time|door|gate|alarm|unlock|auth(?:entication)?|confirmation|sms|entry|lock|safe)[ -]codes?|cvv2?|cvc|otp|"
+    r"(?:2fa|mfa|otp|recovery|backup|verification|security|access|login|one-time|time|door|gate|alarm|unlock|auth(?:entication)?|confirmation|sms|entry|lock|lockbox|key ?box|safe)[ -]codes?|(?:safe|lock|locker|padlock|vault|combination)(?: lock)?[ -]combo(?:ination)?|(?:safe|lock|locker|padlock|vault)[ -]combination|lock ?box|cvv2?|cvc|otp|puk(?:[ -]?code)?|(?-i:(?:m|i|sms|push|photo|chip)?TAN)|(?:best\xe4tigungs|verifizierungs|sicherheits|freischalt|zugangs|aktivierungs|einmal|verificatie|bevestigings|engangs)-?codes?|c\xf3digo (?:de )?(?:verifica|segur|acceso|confirma)[a-z\xe0-\xff]+|code de (?:v\xe9rification|s\xe9curit\xe9|confirmation|validation)|codice (?:di )?(?:verifica|sicurezza|conferma|otp)|kod weryfikacyjny|"
     r"(?:seed|recovery|mnemonic|secret) (?:phrase|words)|mnemonic|logins?"
 )
 # What "is" leads to is mostly the value itself, so that no digit or symbol stands between it and a second "is": "my password is
@@ -53,14 +53,14 @@ _SECRET_NOUN = (
 _PROSE = (
     rf"(?i)\b({_SECRET_NOUN})\b[\"'`*]{{0,2}}"
     r"([ \t]+(?:(?:\(?(?:for|of|to|on|in|at|from|im|am|beim|bei|dans|chez|au|sur|en|nel|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?)\b|\?{1,20})[^\n:=\x01]{0,60}?|(?:is|ist|was)\b[^\n:=\x01\d!#$%&*]{0,60}?))?"
-    r"(?:[ \t]+(?:is|was|are|c'est|ist|lautet|war|es|est|\xe9|\xe8|era|je|jest|hai|er|\xe4r|este|l\xe0|adalah|to|be|now|on|becomes|changed to|set to|=|reads|would be|equals|aka|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t]))"
+    r"(?:[ \t]+(?:(?:is|was|are|c'est|ist|lautet|war|es|est|era|je|jest|hai|er|\xe4r|este|adalah|to|be|now|on|becomes|changed to|set to|reads|would be|equals|aka)\b|\xe9|\xe8|l\xe0|=|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t]))"
     r"((?:[ \t]+(?:now|currently|still|set to|temporarily|going to be|literally|just|this|simply|always|gonna be|actually|the following|called|currently set to|:|=))*)[ \t]*:?[ \t]*(?:\r?\n[ \t]*){0,3}"
     r"(\"[^\"\n\x01]{3,}\"|'[^'\n\x01]{3,}'|`[^`\n\x01]{3,}`|\*\*[^*\n\x01]{3,}\*\*|[^\s\x01]{3,})"
 )
 _NEXT_CODE = Lazy(rb"[\s,;]{1,4}(?:and[ ]|[-*\d.]{1,3}[ ])?([A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}|\d{5,8})\b")
 _CALL = Lazy(rb"[A-Za-z_$][\w$.]*+[(\[]")
 _PROSE_BARE = (
-    r"(?i)\b(?:pass(?:word|phrase|code|wd)?|pwd|pw|pin(?:[ -]code)?|(?:security|unlock|door|gate|alarm|safe|garage|access) code|token|secret|api[ -]?key|key|cvv|cvc|otp|code|kennwort|passwort|contrase\xf1a|mot de passe|senha)[\"'*]{0,2}(?:[ \t]+(?:of|for)(?:[ \t]+\?{2,20})+)?[ \t]*"
+    r"(?i)\b(?:pass(?:word|phrase|code|wd)?|pwd|pw|pin(?:[ -]code)?|puk|(?:security|unlock|door|gate|alarm|safe|garage|access) code|token|secret|api[ -]?key|key|cvv|cvc|otp|code|kennwort|passwort|contrase\xf1a|mot de passe|senha)[\"'*]{0,2}(?:[ \t]+(?:of|for)(?:[ \t]+\?{2,20})+)?[ \t]*"
     r"(?:\([^()\n\x01]{0,30}\)[ \t]*)?(?:[ \t]|[ \t]/|[ \t]\|[ \t])[ \t]*(\"[^\"\n\x01]{4,}\"|'[^'\n\x01]{4,}'|`[^`\n\x01]{4,}`|[^\s\x01\"'`]{3,})"
 )
 # The value has a digit or a symbol: to ask for it here spares re2 all other words.
@@ -82,13 +82,26 @@ _PASSWORD_NOUNS = tuple(
 )
 
 
+_WIRELESS = (b"wifi", b"wi-fi", b"wlan", b"network", b"netzwerk")
+
+
 def _noun_kind(noun: bytes) -> Kind:
     low = noun.lower()
-    if low.startswith((b"pin", b"cvv", b"cvc", b"otp")) or (b"code" in low and b"passcode" not in low):
+    if low.startswith(
+        (b"pin", b"puk", b"cvv", b"cvc", b"otp", b"lock", b"c\xf3digo", b"codice", b"kod ", b"tan", b"mtan")
+    ):
+        return "pin"
+    if (
+        low.startswith((b"itan", b"smstan", b"pushtan", b"phototan", b"chiptan"))
+        or b"combo" in low
+        or b"combination" in low
+    ):
+        return "pin"
+    if b"code" in low and b"passcode" not in low:
         return "pin"
     if b"phrase" in low or b"mnemonic" in low or b"words" in low:
         return "phrase"
-    if low.startswith((b"wifi", b"wi-fi", b"wlan", b"network")):
+    if low.startswith(_WIRELESS):
         return "password"
     return "password" if low.startswith(_PASSWORD_NOUNS) else "secret"
 
@@ -117,6 +130,7 @@ def is_strong(value: bytes) -> bool:
         or is_code(value)
         or is_path(value)
         or b"://" in value
+        or b"`" in value  # :class:`oauth2.Credentials`
     ):
         return False
     if not has_alpha(value) or rx(
@@ -140,7 +154,7 @@ def _is_numbered(value: bytes) -> bool:
 def is_wordy_token(value: bytes) -> bool:
     """Ordinary things with digits in them: `oauth2`, `sha256`, `utf-8`, `s3`, `v2`, `step-1`, `don't`, `user's`, `client-side`."""
     return rx(rb"(?i)oauth2?(?:\.0)?|sha-?\d+|md5|utf-?\d+|s3|ec2|k8s|v\d+|base\d+|rs\d{3}|hs\d{3}|es\d{3}|ed25519|aes-?\d+(?:-\w+)?|http/?\d?|ipv[46]|x509|rfc\d+|[a-z]+'[a-z]{1,2}|2fa|"
-        rb"(?:[a-z]+[-/&_.])+[a-z]+\d?|[a-z]*ed25519|argon2(?:id)?|bip-?\d+|p256|secp256k1|web3|log4j|python3(?:\.\d+)?|i18n|a11y|[a-z]{1,3}\d{1,2}").fullmatch(value) is not None  # fmt: skip
+        rb"(?:[a-z]+[-/&_.])+[a-z]+\d?|[a-z]*ed25519|argon2(?:id)?|bip-?\d+|p256|secp256k1|web3|log4j|python3(?:\.\d+)?|i18n|a11y|[a-z]{1,3}\d{1,2}|[a-z][a-z0-9]*_(?:credentials?|creds?|passwords?|passwd|tokens?|secrets?|keys?|auth)|(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)|0,\w+\.\w+").fullmatch(value) is not None  # fmt: skip
 
 
 # Most of what the patterns below match is dismissed at a glance: by the run of characters without white space with which
@@ -281,7 +295,11 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     before = data[found.start() - 1 : found.start()]
     if before == b":" or (before == b"`" and noun == b"pass"):
         return  # `arn:...:secret:name`, the statement `pass`
+    if data.endswith(b"--", found.start(), start):
+        return  # `my-secret --expire-time=...`: the next flag
     kind = _noun_kind(noun)
+    if kind == "secret" and b" " in word:
+        return  # `Token: '#ff0000 bold'`
     if kind == "secret" and kind_of(noun) is None:
         if not noun.startswith((b"the ", b"my ", b"this ", b"your ", b"our ")) or found.end(4) - found.start(4) < 20:
             return
@@ -301,8 +319,8 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
         digits = rx(rb"\d{3,8}(?:[ -]\d{3,4})?\b").match(data[start : start + 16])
         if (
             digits
-            and not is_year(digits.group())
-            and not rx(rb"\d*\.\d|\d+(?:px|ms|%)|[:/]\d").match(data[start : start + 20])
+            and (not is_year(digits.group()) or noun.startswith(b"pin"))  # nobody says "the PIN is" of a year
+            and not rx(rb"\d*\.\d|\d+(?:px|ms|%)|[:/]\d|\d{4}[-/]\d").match(data[start : start + 20])
         ):
             if len(digits.group()) >= 4 or noun.startswith((b"cv", b"pin", b"security")):
                 yield Span(start, start + digits.end(), "pin", 2)
@@ -352,7 +370,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
                 and scan.recall("numbered", word, _is_numbered)
             )
             or scan.recall("scrambled", word, is_scrambled)
-        ) or (word.isdigit() and 4 <= len(word) <= 12 and not is_year(word)):
+        ) or (word.isdigit() and 4 <= len(word) <= (20 if noun.startswith(_WIRELESS) else 12) and not is_year(word)):
             yield Span(start, end, "password", 2)
         elif (rx(rb"[a-z]{5,}").fullmatch(word) and word not in PREDICATES and not is_predicate(word) and rx(rb"[ \t]*[.!]?[ \t]*(?:\r?\n|$|\))").match(data[end : end + 8])
               and rx(rb"(?i)(?:\b(?:is|ist|es|est|was)|:)[ \t]*[:]?[ \t]*$").search(data[max(found.start(), start - 8) : start]) and found.start(2) < 0 and not is_monotone(word)
@@ -383,9 +401,13 @@ def nouns(scan: Scan) -> Iterator[Span]:
     for found in _worth(_PROSE_BARE, scan, _ends_dull):
         start, end, quoted = unquote(data, *found.span(1))
         word = data[start:end]
-        if start in taken:
+        if start in taken or word.lstrip(b"\"'`")[:1] == b"-":  # pass `--flag`
             continue
         noun = found.group()[:9].lower()
+        if word[-1:] == b"#" and noun.startswith(
+            (b"door", b"gate", b"alarm", b"garage", b"access", b"safe", b"unlock")
+        ):
+            word, end = word[:-1], end - 1  # the last key that is pressed
         if (
             (not has_digit(word) and not has_symbol(word))
             or rx(rb"[\w.-]+=\S*").fullmatch(word) is not None
@@ -397,6 +419,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
         if noun.startswith(
             (
                 b"pin",
+                b"puk",
                 b"cvv",
                 b"cvc",
                 b"otp",
@@ -537,7 +560,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
     for found in _worth(_PAIR, scan, _ends_dull, lines):
         start, end, _ = unquote(data, *found.span(2))
         word = data[start:end]
-        if start in taken or rx(rb"(?i)sha-?\d+|md5").fullmatch(found.group(1)):
+        if start in taken or word[:1] == b"%" or rx(rb"(?i)sha-?\d+|md5").fullmatch(found.group(1)):
             continue
         if (
             is_password(word, quoted=False)
@@ -560,7 +583,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
                 or has_symbol(word)
                 or (
                     has_digit(word)
-                    and rx(rb"(?i)cred|pass|login|log ?in|sign|zugang|anmelde|identif").search(
+                    and rx(rb"(?i)cred|pass|login|log ?in|sign|zugang|anmelde|identif|wi-?fi|wlan|ssid").search(
                         found.group()[: found.start(2) - found.start()],
                     )
                 )
@@ -571,7 +594,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
 _LINKED = (
     r"(?i)\b(?:pass(?:word|wd|phrase|code|wort|key)?|pwd|pw|secret|token|api[ -]?key|credentials?|creds|kennwort|contrase\xf1a|mot de passe|senha|wachtwoord|heslo|l\xf6senord(?:et)?|passwd)\b"
     r"(?:[ \t]+(?:to|auf|as)[ \t]+[\"'`*]{0,2}([^\s\"'`()\x01]*[0-9][^\s\"'`()\x01]*)"  # I set the password to ... on all of them
-    r"|[^\n\x01]{0,60}?(?:\b(?:(?:re)?set(?: back)? to|(?:has been|was|is|got)(?: now)? (?:re)?(?:set|changed) to|it's|its|it is|is|was|use|used|using|try|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)\b|[(:?]|->|=>|\?{2,20})"
+    r"|[^\n\x01]{0,60}?(?:\b(?:(?:re)?set(?: back)? to|(?:has been|was|is|got)(?: now)? (?:re)?(?:set|changed) to|(?:it's|its|it is)(?: still| now)?|is|was|use|used|using|try|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)\b|[(:?]|->|=>|\?{2,20})"
     r"[ \t]*(?:[\"'`(*]{0,2})([^\s\"'`()\x01]{6,64}))"
 )
 
@@ -583,6 +606,10 @@ _FROM, _TO = (
     Lazy(rb"(?i)from[ \t\"'`(*]+\Z"),
     Lazy(rb"[\"'`*]{0,2}[ \t]+(?:to|->|=>)[ \t]+[\"'`*]{0,2}([^\s\"'`*()\x01]{6,64})"),
 )
+
+
+_PAGE = Lazy(rb"\b(?:page|next|continuation|cursor|resume)[ _-]+\Z")  # `Next page token:`
+_IN_A_CALL = Lazy(rb"\w\.\w+\([\"']?\Z")  # `creds.with_project("new-456")`, `password.translate(_36)`
 
 
 def linked(scan: Scan) -> Iterator[Span]:
@@ -599,6 +626,8 @@ def linked(scan: Scan) -> Iterator[Span]:
             or word[:1] in _NEXT_FIELD
             or scan.is_sealed(word)
         ):
+            continue
+        if _PAGE.search(scan.low, max(0, whole[0] - 16), whole[0]) or _IN_A_CALL.search(data, whole[0], start):
             continue
         # What it was set to is the password, however simple.
         is_set = _SET_TO.search(data, max(whole[0], start - 16), start) is not None or (
@@ -631,7 +660,7 @@ def is_chosen(word: bytes) -> bool:
     if not is_strong(word) or is_hex(word) or is_uuid(word):
         return False
     if rx(
-        rb"[A-Z]{2,6}-?\d{1,6}|[a-z]{2,6}-?\d{1,6}|[A-Z][a-z]+-?\d{1,2}|#[0-9a-fA-F]{3,8}|[a-z]+(?:[-_][a-z]+)*[-_]?\d{1,2}|.*[/=<>{}\[\]()|\\;].*|\w+:\d+|\d+[a-z]+|[A-Z_]+\d*"
+        rb"[A-Z]{2,6}-?\d{1,6}|[a-z]{2,6}-?\d{1,6}|[A-Z][a-z]+-?\d{1,2}|(?:bg:)?#[0-9a-fA-F]{3,8}|[a-z]+(?:[-_][a-z]+)*[-_]?\d{1,2}|.*[/=<>{}\[\]()|\\;`].*|\w+:\d+|\d+[a-z]+|[A-Z_]+\d*"
     ).fullmatch(word):
         return rx(rb"[A-Z][a-z]+[A-Za-z]*\d{2,4}").fullmatch(word) is not None and len(word) >= 9
     return classes(word) >= 3 or (len(word) >= 10 and not is_wordy(word))
@@ -639,4 +668,7 @@ def is_chosen(word: bytes) -> bool:
 
 def names_a_login(low: bytes, at: int) -> bool:
     """Whether the line is one of access: there even a value that reads like words is a password."""
-    return rx(rb"zugang|anmelde|log ?in|cred|passw|identif").search(line_around(low, at)) is not None
+    return (
+        rx(rb"zugang|anmelde|log ?in|cred|passw|identif|\bwi-?fi|\bwlan|\bssid").search(line_around(low, at))
+        is not None
+    )

@@ -555,7 +555,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
         if quoted or env:
             return not is_label(value)
         # Bare, in a place that may be code: letters alone are a variable or a type.
-        if rx(rb"[A-Za-z_]+").fullmatch(value):
+        if rx(rb"[A-Za-z_\xc0-\xff]+").fullmatch(value):
             return is_scrambled(value)
         return not rx(rb"[a-z]+(?:[_-][a-z]+)+\d?|[A-Z][a-z]+(?:[A-Z][a-z]+)+\d?").fullmatch(value)
     if kind == "key":

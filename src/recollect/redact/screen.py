@@ -39,6 +39,7 @@ _FOREIGN = (
     ("口令", "pw"), ("パスワード", "passw"), ("비밀번호는", "pass:"), ("비밀번호가", "pass:"), ("비밀번호", "pass"), ("hasło", "passw"), ("Hasło", "passw"),
     ("şifrem", "passwd"), ("Şifrem", "passwd"), ("şifre", "passw"), ("Şifre", "passw"), ("токен", "token"), ("секрет", "secret"), ("令牌", "tk"),
     ("：", ":"), ("＝", "="), ("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"), ("是", ":"), ("«", '"'), ("»", '"'),
+    ("验证码", "otp"), ("驗證碼", "otp"), ("認証コード", "  otp"), ("確認コード", "  otp"), ("인증번호", " otp"), ("인증코드", " otp"), ("код подтверждения", "verification code"), ("Код подтверждения", "verification code"),
     ("„", '"'), ("비번", "pw"), ("암호화", "enc"), ("암호", "pw"), ("패스워드", "pass"), ("parolă", "passwd"), ("Parolă", "passwd"),
     ("парола", "passwd"), ("Парола", "passwd"), ("пароли", "passwd"), ("mật khẩu", "password"), ("Mật khẩu", "password"), ("รหัสผ่าน", "password"),
     ("पासवर्ड", "my pass"), ("סיסמה", "passw"), ("סיסמא", "passw"), ("κωδικός", "my pass"), ("Κωδικός", "my pass"), ("είναι", " is  "), ("كلمة المرور", "my password"),
@@ -218,6 +219,19 @@ ANNOUNCING = (
     "<<<",
     "snmp",
     "smb",
+    "puk",
+    "lockbox",
+    "combination",
+    "/rp ",
+    "airportnetwork",
+    "bundle_",
+    "rocommunity",
+    "digo de",
+    "codice",
+    "tan:",
+    " is your ",
+    "to verify",
+    "| base64",
 )
 """The words of `is_announced`; a test keeps the two equal."""
 
@@ -246,6 +260,9 @@ def is_announced(low: str) -> bool:
         or "accounts:" in low or "sequelize" in low or "proxy-user" in low or "isakmp" in low
         or "mysqli" in low or "metamask" in low or "trezor" in low or "ganache" in low or "bip" in low
         or "digos de" in low or "codici" in low or "wif" in low or "<<<" in low or "snmp" in low or "smb" in low
+        or "puk" in low or "lockbox" in low or "combination" in low or "/rp " in low or "airportnetwork" in low
+        or "bundle_" in low or "rocommunity" in low or "digo de" in low or "codice" in low
+        or "tan:" in low or " is your " in low or "to verify" in low or "| base64" in low
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ first; from there it is followed for as long as it goes on, and nothing is follo
 
 from __future__ import annotations
 
-from .engine import BARRIER, Lazy, rx
+from .engine import BARRIER, Lazy, outline, rx
 from .names import kind_of
 from .scan import LONGEST, Scan, Span, family_of
 from .values import has_digit, has_symbol
@@ -85,6 +85,37 @@ def collections(scan: Scan) -> Iterator[Span]:
                 yield Span(first, last, family_of(kind), 2)
 
 
+# A key as the bytes of an array: `uint8_t aes_key[16] = { 0x1f, ... }`, `network_key: [17, 203, ...]`, Solana's `id.json`.
+_BYTE = r"(?:0x[0-9a-f]{1,2}|[0-9]{1,3})"
+_BYTES = (
+    r"(?i)(?:([\w.-]*(?:key|secret|psk|password|seed)\w{0,12})[\"'`]?(?:\[\w*\])?|\b(?:id\.json|keypair|solana|wallet)\b[^\[{(\x01]{0,60})[ \t]*(?:[:=]|=>|:=)?[ \t]*"
+    rf"(?:\[[\w; ]*\]\w*|new[ ][\w<>\[\], ]+|\w+!?)?[ \t\r\n]*[\[{{(][ \t\r\n]*({_BYTE}(?:[ \t]*,[ \t\r\n]*{_BYTE}){{15}}[0-9a-fx, \t\r\n]*)"
+)
+_SIXTEEN = rf"(?i){_BYTE}(?:[ \t]*,[ \t\r\n]*{_BYTE}){{15}}"
+_NUMBER = Lazy(rb"0x[0-9a-f]{1,2}|[0-9]{1,3}", 2)
+_SIZES = (16, 24, 32, 48, 64)
+
+
+def byte_arrays(scan: Scan) -> Iterator[Span]:
+    """The bytes of a key under its name."""
+    data = scan.data
+    if data.count(b",") < 15 or not outline(_SIXTEEN).has(data):
+        return
+    for _, (a, b), (start, end) in scan.everywhere(_BYTES):
+        if a >= 0 and kind_of(data[a:b]) is None:
+            continue
+        end = start + len(data[start:end].rstrip(b", \t\r\n"))
+        numbers = [int(found, 0) for found in _NUMBER.findall(data[start:end].lower())]
+        if (
+            len(numbers) in _SIZES
+            and max(numbers) < 256
+            and len(set(numbers)) > 10
+            and max(numbers) > 99
+            and sorted(numbers) != numbers
+        ):
+            yield Span(start, end, "api-key", 2)
+
+
 def _key_before(data: bytes, at: int) -> bytes:
     found = rx(rb"([\w.@-]+)[\"'`]?[ \t]*(?::|=>?)[ \t]*$").search(data[max(0, at - 60) : at - 1])
     return found.group(1) if found else b""
@@ -109,7 +140,7 @@ _HEADER = (
 
 
 _ROW = (
-    r"(?im)^[\"']?([a-z][\w.-]*[_.-](?:key|token|secret|passw(?:or)?d|pwd|pass))[\"']?[,;\t][ ]?[\"']?"
+    r"(?im)^(?:[0-9]+[,;\t][ ]?)?[\"']?([a-z][\w.-]*[_.-](?:key|token|secret|passw(?:or)?d|pwd|pass))[\"']?[,;\t][ ]?[\"']?"
     r"([^\s,;\"'\x01]{8,})[\"']?(?:[,;\t]|\r?$)"
 )
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # --- private keys ------------------------------------------------------------------------------------------------------
 
-_PEM = r"-----BEGIN ((?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?)-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|PuTTY-User-Key-File-[0-9]:"
+_PEM = r"-----BEGIN ((?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?)-----|-----BEGIN OpenVPN Static key V1-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|PuTTY-User-Key-File-[0-9]:"
 _PEM_LINE = Lazy(rb"[A-Za-z0-9+/]{16,}")
 _PPK_END = Lazy(rb"Private-MAC: [0-9a-f]+")
 
@@ -131,6 +131,9 @@ _QUERY = (
 )
 
 
+_LOOPBACK = Lazy(rb"@(?:localhost|127\.0\.0\.1|\[::1\])(?![\w.-])")
+
+
 def urls(scan: Scan) -> Iterator[Span]:
     """The password in `scheme://user:password@host`, a token as its user, and secret query parameters."""
     data = scan.data
@@ -145,6 +148,8 @@ def urls(scan: Scan) -> Iterator[Span]:
             value = data[start:end]
             if value.startswith(b"//") or not _is_url_password(value, data[found.start(1) : found.end(1)]):
                 continue
+            if value == found.group(1) and _LOOPBACK.match(data, end):
+                continue  # `guest:guest@localhost`: what is there before anybody chose a password
             yield Span(start, end, "url-password", 1)
         for found in scan.find(_URL_USER_TOKEN):
             if is_random(found.group(1), 20):
@@ -340,9 +345,31 @@ _NAMED = (_JWK, _DOCKER_AUTH, _KUBECONFIG, _HTPASSWD)
 _K8S_DATA = r"(?m)^[ \t]+[\"']?[\w.-]{1,64}[\"']?:[ \t]+[\"']?([A-Za-z0-9+/]{8,}={0,2})[\"']?[ \t]*\r?$"
 
 
+_NT_HASH = r"(?m)^[^\s:\x01]{1,64}:[0-9]{1,10}:([0-9a-fA-F]{32}:[0-9a-fA-F]{32}):::"  # what is dumped of Windows
+# The default of a parameter of CloudFormation that is not to be shown.
+_NO_ECHO = (
+    r"(?i)\bdefault[\"']?[ \t]*:[ \t]*[\"']?([^\s\"',\x01]{4,})[\"']?[ \t]*,?[ \t]*\r?\n(?:[^\n\x01]*\n)?(?:[^\n\x01]*\n)?[ \t]*[\"']?noecho[\"']?[ \t]*:[ \t]*[\"']?true",
+    r"(?i)\bnoecho[\"']?[ \t]*:[ \t]*[\"']?true[\"']?[ \t]*,?[ \t]*\r?\n(?:[^\n\x01]*\n)?(?:[^\n\x01]*\n)?[ \t]*[\"']?default[\"']?[ \t]*:[ \t]*[\"']?([^\s\"',\x01]{4,})",
+)
+
+
+def _unseen(scan: Scan) -> Iterator[Span]:
+    for source in _NO_ECHO:
+        for _, (start, end) in scan.everywhere(source):
+            if scan.judge("password", scan.data[start:end], quoted=True, strict=False):
+                yield Span(start, end, "password", 2)
+
+
 def files(scan: Scan) -> Iterator[Span]:
     """Files with a syntax of their own: JWK, docker config, kubeconfig, .pgpass, .htpasswd, Kubernetes secrets, AWS credentials."""
     data, low = scan.data, scan.low
+    if b"OpenVPN Static key" in data:
+        yield from private_keys(scan)
+    if b"noecho" in low:
+        yield from _unseen(scan)
+    if b":::" in data:
+        for _, (start, end) in scan.everywhere(_NT_HASH):
+            yield Span(start, end, "crypt-hash", 1)
     if lines := scan.lines_with(*_NAMED, _PGPASS):
         yield from _named_files(scan)
         for _, (start, end) in scan.spans(_PGPASS, lines):

@@ -203,7 +203,9 @@ def _is_whole(source: str) -> bool:
     return False
 
 
-_BLOB = r"(?i)base64|dnskey|rrsig|signature[\"']?[ \t]*:|sha(?:1|256|384|512)|integrity|h1:|checksum|digest|hash"
+_BLOB = (
+    r"(?i)base64|aes256_gcm|dnskey|rrsig|signature[\"']?[ \t]*:|sha(?:1|256|384|512)|integrity|h1:|checksum|digest|hash"
+)
 
 
 _WITH_DIGITS = frozenset(
@@ -275,6 +277,8 @@ def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
             and count_lower(body) >= 2
             and _is_noise(body)
         )
+    if name == "webhook":
+        return count_digits(value) > 0  # `cmake/hooks/post/Determine-Compiler`
     if name == "discord-token":
         return len(set(value)) >= 20
     return True

@@ -43,7 +43,7 @@ confluent contentful contentstack convertkit convex couchbase coveralls cryptoco
 datadog datagov datarobot debounce deepai deepgram deepl deepseek delighted detectify dialogflow diffbot digicert digitalocean discogs
 discord disqus dockerhub docparser docusign doppler dotdigital droneci dropbox dynatrace easypost ebay edamam elastic elasticemail
 elevenlabs enigma etherscan etsy eventbrite everhour exchangerate expedia facebook faceplusplus fastly figma finicity finnhub firebase
-firecrawl fixerio flickr flightapi flutterwave foursquare freshbooks freshdesk fullcontact fullstory gengo genius geocodio getemail getresponse gitea gitter giphy
+firecrawl flagsmith fixerio flickr flightapi flutterwave foursquare freshbooks freshdesk fullcontact fullstory gengo genius geocodio getemail getresponse gitea gitter giphy
 gocardless godaddy goodreads gorgias greynoise gradle grafana graphhopper greenhouse groq gumroad harvest hellosign helpscout hereapi heroku hetzner
 hibob highnote honeybadger honeycomb hootsuite hunterio hotjar hubspot huggingface hypertrack iexcloud ifttt imagekit imgix imgur infobip infracost
 infura insightly instagram instamojo intercom ipapi ipdata ipgeolocation ipinfo ipstack jfrog jira jotform jumpcloud kagi kakao keenio
@@ -139,6 +139,9 @@ def _is_generated(value: bytes) -> bool:
     )
 
 
+_FILE = Lazy(rb".*[.](?:[a-z]{2,4}|[a-z]+[0-9])")
+
+
 def made_with(scan: Scan) -> Iterator[Span]:
     """`Client("...")`, `bot.run("...")`, `Wallet("0x...")`."""
     data, low = scan.data, scan.low
@@ -146,6 +149,8 @@ def made_with(scan: Scan) -> Iterator[Span]:
         return
     for whole, (start, end) in scan.spans(_MADE_WITH, scan.lines_with(_LONG_LITERAL)):
         word = data[start:end]
+        if _FILE.fullmatch(word):
+            continue  # `parse("reportlab-2.5.win-amd64-py2.7.exe")`
         if start in scan.taken or len(word) > 100 or is_uuid(word) or is_path(word) or not is_random(word, 30):
             continue
         is_key = is_hex(word) and len(word) in (32, 40, 48, 64, 66)
