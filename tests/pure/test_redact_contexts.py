@@ -204,3 +204,35 @@ def test_what_was_taken_wrongly_is_left(text: str) -> None:
 
 def test_two_cards_in_a_row_are_no_list_of_numbers() -> None:
     assert redact("4111 1111 1111 1111 5500 0000 0000 0004").text == "[redacted:card-number] [redacted:card-number]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "kim", "password": "{}"}',
+        "SVC_PASSWORD={}\n",
+        "login user=kim password={} ok",
+        "Dear Kim, your password is {}. Please change it soon.",
+        "user,password\nkim,{}\n",
+        "<Key>Password</Key><Value>{}</Value>",
+    ],
+)
+@pytest.mark.parametrize("value", ["hhshkwGmppEn", "qgukumfqfnBe", "zccucAnbpBzp", "bxfkqzvjwtmh"])
+def test_letters_that_no_word_has_side_by_side_are_a_password(text: str, value: str) -> None:
+    assert value not in redact(text.replace("{}", value)).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"password": "enterYourPassword"}',
+        "password = passwordEncoder",
+        "password=getPasswordField",
+        "user,password\nkim,encrypted\n",
+        'label(password, "Kennwortbestaetigung")',
+        "secret: kubernetesSecretKeyRef",
+        "token = authenticationToken",
+    ],
+)
+def test_names_made_of_words_are_none(text: str) -> None:
+    assert redact(text).text == text

@@ -553,7 +553,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
         if not is_choice(value, quoted=quoted or env or is_scrambled(value)):
             return False
         if quoted or env:
-            return not is_label(value)
+            return not is_label(value) or is_scrambled(value)
         # Bare, in a place that may be code: letters alone are a variable or a type.
         if rx(rb"[A-Za-z_\xc0-\xff]+").fullmatch(value):
             return is_scrambled(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from .engine import BARRIER, Lazy, outline, rx
 from .names import kind_of
 from .scan import LONGEST, Scan, Span, family_of
-from .values import has_digit, has_symbol
+from .values import has_digit, has_symbol, is_scrambled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def collections(scan: Scan) -> Iterator[Span]:
             ):
                 continue  # `credentials: {"region": "eu-west-1"}`
             if (
-                (has_digit(value) or has_symbol(value))
+                _is_odd(value)
                 and rx(rb"[a-z_]+:[\d,.]+").fullmatch(value) is None  # a rule: `min:8`
                 and scan.judge(kind, value, quoted=True, strict=kind != "password")
             ):
@@ -114,6 +114,11 @@ def byte_arrays(scan: Scan) -> Iterator[Span]:
             and sorted(numbers) != numbers
         ):
             yield Span(start, end, "api-key", 2)
+
+
+def _is_odd(value: bytes) -> bool:
+    """No plain word, of which there are many in a list or a column."""
+    return has_digit(value) or has_symbol(value) or is_scrambled(value)
 
 
 def _key_before(data: bytes, at: int) -> bytes:
@@ -186,7 +191,7 @@ def tables(scan: Scan) -> Iterator[Span]:
                 break
             for number, kind in wanted:
                 value = cells[number].strip().strip(b"\"'`*")
-                if BARRIER in value or b" " in value or not (has_digit(value) or has_symbol(value)):
+                if BARRIER in value or b" " in value or not _is_odd(value):
                     continue
                 if scan.judge(kind, value, quoted=True, strict=columns[number].lower() == b"key"):
                     offset = at + line.find(inner.join(cells[number:]))
@@ -269,5 +274,5 @@ def elements(scan: Scan) -> Iterator[Span]:
             value = data[start:end]
             if len(value) > 200:
                 continue
-            if kind and (has_digit(value) or has_symbol(value)) and scan.judge(kind, value, quoted=True, strict=False):
+            if kind and _is_odd(value) and scan.judge(kind, value, quoted=True, strict=False):
                 yield Span(start, end, family_of(kind), 2)
