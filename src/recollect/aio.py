@@ -73,6 +73,24 @@ class _Threads:
             self._executor.shutdown(wait=False)
 
 
+async def outcome(future: asyncio.Future[R]) -> R:
+    """What comes of something that cannot be taken back: who is cancelled meanwhile waits for it all the same."""
+    cancelled: asyncio.CancelledError | None = None
+    while not future.done():
+        try:
+            await asyncio.shield(future)
+        except asyncio.CancelledError as e:
+            if future.cancelled():
+                raise
+            cancelled = e
+        except BaseException:
+            break
+    if cancelled is not None:
+        future.exception()  # looked at, so that nothing is reported as never retrieved
+        raise cancelled
+    return future.result()
+
+
 class AsyncStore:
     """`Store` for async code. Made by `recollect.open_async()`."""
 
@@ -82,21 +100,7 @@ class AsyncStore:
 
     async def _run(self, call: Callable[[], R]) -> R:
         context = contextvars.copy_context()
-        future = asyncio.get_running_loop().run_in_executor(self._threads.executor(), context.run, call)
-        cancelled: asyncio.CancelledError | None = None
-        while not future.done():
-            try:
-                await asyncio.shield(future)
-            except asyncio.CancelledError as e:
-                if future.cancelled():
-                    raise
-                cancelled = e
-            except BaseException:
-                break
-        if cancelled is not None:
-            future.exception()  # looked at, so that nothing is reported as never retrieved
-            raise cancelled
-        return future.result()
+        return await outcome(asyncio.get_running_loop().run_in_executor(self._threads.executor(), context.run, call))
 
     def for_user(self, user: str) -> AsyncStore:
         """The same database for another person: nothing of this one is in reach."""

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from langchain_core.embeddings import Embeddings
@@ -43,9 +44,13 @@ from ..db.cipher import hide
 from ..errors import InvalidInput, SettingsError
 from ..search.texts import Found, Texts
 from ..store import Store
+from .gathered import Gathered
 
 if TYPE_CHECKING:
     from ..db import Tx
+
+    _Asked = tuple[list[Op], dict[tuple[tuple[str, ...], str], "_Write"]]
+    """Operations of one call, and by namespace and key what is to be written of them."""
 
 T = TypeVar("T")
 
@@ -96,6 +101,7 @@ class MemoryStore(BaseStore):
 
     def _begin(self, index: IndexConfig | Mapping[str, Any] | None, ttl: TTLConfig | None, memories: bool) -> None:
         self._async = AsyncStore(self._store)
+        self._gathered: Gathered[_Asked, list[Result]] = Gathered(self._async, self._ready, self._do)
         self._memories = memories
         self._sweeper: tuple[threading.Thread, threading.Event] | None = None
         self.ttl_config = None if ttl is None else TTLConfig(**ttl)
@@ -185,6 +191,9 @@ class MemoryStore(BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations: first what reads, on what was there before; then what writes, all of it or nothing."""
+        return self._do([self._ready(ops)])[0]
+
+    def _ready(self, ops: Iterable[Op]) -> _Asked:
         asked = list(ops)
         for op in asked:
             if not isinstance(op, (GetOp, PutOp, SearchOp, ListNamespacesOp)):
@@ -192,7 +201,11 @@ class MemoryStore(BaseStore):
             _is_labels(op)
             validate_op_namespace(op)
         writes = {(tuple(op.namespace), op.key): op for op in asked if isinstance(op, PutOp)}
-        drafts = [self._prepare(op) for op in writes.values()]
+        return asked, {place: self._prepare(op) for place, op in writes.items()}
+
+    def _do(self, requests: Sequence[_Asked]) -> list[list[Result]]:
+        asked = [op for ops, _ in requests for op in ops]
+        drafts = {place: draft for _, prepared in requests for place, draft in prepared.items()}
         now = ids.now()
         read: list[int] = []
         results: list[Result] = [None] * len(asked)
@@ -208,13 +221,17 @@ class MemoryStore(BaseStore):
         if read:
             self._write(lambda tx: items.touch(tx, read))
         if drafts:
-            self._put(drafts)
-        return results
+            self._put(list(drafts.values()))
+        given = iter(results)
+        return [list(islice(given, len(ops))) for ops, _ in requests]
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """`batch` for async code, in a thread of the store's own; a cancelled caller waits for the outcome of a write."""
+        """`batch` for async code, in a thread of the store's own, together with what others ask at the same moment; a cancelled
+        caller waits for the outcome of a write."""
         asked = list(ops)
-        return await self._async._run(lambda: self.batch(asked))
+        if any(isinstance(op, SearchOp) and op.query for op in asked):  # a model may take its time: by itself
+            return await self._async._run(lambda: self.batch(asked))
+        return await self._gathered.call(asked)
 
     def _seen(self, now: int) -> int:
         """Items that expired before this are not seen."""
