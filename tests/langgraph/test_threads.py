@@ -532,7 +532,7 @@ def test_prune_by_count_and_age(saver: Saver) -> None:
         graph.invoke(say(f"hi {i}"), thread())
     found = saver.store.checkpoints("t", limit=100)
     saver.prune(["t"], keep=5)
-    assert saver.store.checkpoints("t", limit=100) == found[:5]
+    assert [c.id for c in saver.store.checkpoints("t", limit=100)] == [c.id for c in found[:5]]
     saver.prune(["t"], before=0)
     assert len(saver.store.checkpoints("t", limit=100)) == 5
     saver.prune(["t"], strategy="delete")
@@ -628,3 +628,34 @@ def test_a_config_without_a_thread_is_told(saver: Saver) -> None:
     for config in ({"configurable": {}}, {"configurable": {"thread_id": ""}}, {"configurable": {"thread_id": "ghp_" + "a1B2c3D4e5F6" * 3}}):  # fmt: skip
         with pytest.raises(InvalidInput, match="thread_id"):
             saver.get_tuple(config)  # type: ignore[arg-type]
+
+
+def test_prune_leaves_no_parent_that_is_gone(saver: Saver) -> None:
+    graph = chat(saver)
+    for i in range(3):
+        graph.invoke(say(f"hi {i}"), thread())
+    saver.prune(["t"])
+    head = graph.get_state(thread())
+    assert head.parent_config is None
+    assert saver.store.verify().ok
+    graph.update_state(head.config, None, as_node="__copy__")
+    assert graph.get_state(thread()).values == head.values
+    graph.invoke(say("more"), thread())
+    assert [c.config["configurable"]["checkpoint_id"] for c in graph.get_state_history(thread())][-1] == head.config[
+        "configurable"
+    ]["checkpoint_id"]
+
+
+def test_prune_lets_the_calls_of_subgraphs_go_with_what_they_were_made_from(saver: Saver) -> None:
+    """Each call has a namespace of its own: they were one more with every turn, for ever."""
+    from langgraph.graph import START, MessagesState, StateGraph
+
+    inner = StateGraph(MessagesState).add_node("n", lambda state: {"messages": [("ai", "there")]}).add_edge(START, "n")
+    outer = StateGraph(MessagesState).add_node("call", inner.compile()).add_edge(START, "call")
+    graph = outer.compile(checkpointer=saver)
+    for i in range(4):
+        graph.invoke(say(f"hi {i}"), thread())
+        saver.prune(["t"])
+    assert [c.config["configurable"]["checkpoint_ns"] for c in saver.list(thread())] == [""]
+    assert len(graph.get_state(thread()).values["messages"]) == 8
+    assert saver.store.verify().ok

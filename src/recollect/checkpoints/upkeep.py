@@ -47,8 +47,8 @@ def _forget(tx: Tx, places: Sequence[Row]) -> None:
 
 def prune(tx: Tx, conversation: str, *, keep: int, before: int | None = None) -> int:
     """Leave the newest `keep` checkpoints of every namespace on every branch, and those not older than `before`. Whatever a
-    branch goes on from stays, in its subgraphs too, and so does what a channel that is stored as changes needs above it.
-    Returns how many went."""
+    branch goes on from stays, in its subgraphs too, and so does what a channel that is stored as changes needs above it. A call
+    of a subgraph goes with the checkpoint that it was made from. Returns how many went."""
     found = record.there(tx, conversation, lock=True)
     if found is None:
         return 0
@@ -60,18 +60,24 @@ def prune(tx: Tx, conversation: str, *, keep: int, before: int | None = None) ->
         )
     }
     kept: set[tuple[str, str]] = set()
+    calls: set[tuple[str, str]] = set()
     counted: dict[tuple[str, int], int] = {}
     for place, row in rows.items():
         n = counted[row[0], row[3]] = counted.get((row[0], row[3]), 0) + 1
-        if n <= keep or (before is not None and row[9] >= before):
+        if before is not None and row[9] >= before:
             kept.add(place)
+        elif n <= keep:
+            (calls if CALL in row[0] else kept).add(place)
     if keep:
         known = branches.tree(tx, found.no)
         for branch in known:
             goes_on = lineage.newest_id(tx, found.no, "", branches.climb(known, branch))
             if goes_on is not None:
                 kept.add(("", goes_on))
-        kept |= _inherited(rows, _forks(rows, known, kept))
+        found_by_forks = _inherited(rows, _forks(rows, known, kept))
+        calls |= {place for place in found_by_forks if CALL in place[0]}
+        still = {place for place in calls if (root := _made_from(rows[place])) is None or root in kept}
+        kept |= still | (found_by_forks - calls)
     for place in list(kept):
         kept |= _needed(rows, place)
     gone = [(found.no, *place) for place in rows if place not in kept]
@@ -80,7 +86,25 @@ def prune(tx: Tx, conversation: str, *, keep: int, before: int | None = None) ->
         [(tx.user, *place) for place in gone],
     )
     _forget(tx, gone)
+    orphans = [rows[place] for place in kept if rows[place][2] is not None and (place[0], rows[place][2]) not in kept]
+    tx.many(
+        "update checkpoints set parent_id = null, checksum = :crc where user_no = :user_no and conversation_no = :c"
+        " and namespace = :ns and checkpoint_id = :id",
+        [(record.crc((*row[:2], None, *row[3:11])), tx.user, found.no, row[0], row[1]) for row in orphans],
+    )
     return len(gone)
+
+
+CALL = ":"
+"""In the namespace of one call of a subgraph, before the task that made it; a subgraph that remembers has none."""
+
+
+def _made_from(row: Row) -> tuple[str, str] | None:
+    """The checkpoint of the graph itself that a call of a subgraph was made from; None where it does not say."""
+    metadata = record.unpack(row)["metadata"]
+    parents = metadata.get("parents") if isinstance(metadata, dict) else None
+    root = parents.get("") if isinstance(parents, dict) else None
+    return ("", root) if isinstance(root, str) else None
 
 
 def _forks(
