@@ -4,6 +4,7 @@ one, nothing of it is there, and the same connection is fit for the next."""
 from __future__ import annotations
 
 import _thread
+import contextlib
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import pytest
 
 import recollect
 from recollect.db import line
-from recollect.errors import AlreadyExists, StorageError, StoreBusy
+from recollect.errors import AlreadyExists, RecollectError, StorageError, StoreBusy
 from talk import eventually
 
 ADD = "insert into meta (name, value) values (:name, :value)"
@@ -178,6 +179,72 @@ def test_who_gives_up_while_a_question_is_on_its_way_leaves_no_answer_to_the_nex
         assert there(store, "a") == []
     add(store, "a")
     assert there(store, "a") == ["a"]
+
+
+def test_a_refused_answer_is_not_taken_for_an_empty_one(store: recollect.Store) -> None:
+    def ask(tx: Any) -> Any:
+        wrong, right = tx.later("select 1 / cast(:n as bigint)", n=0), tx.later("select cast(:n as bigint)", n=2)
+        tx.go()
+        with contextlib.suppress(psycopg.Error):
+            wrong()
+        return right()
+
+    for _ in range(2):
+        with pytest.raises(RecollectError):
+            store._db.read("alex", ask)
+    assert there(store, "a") == []
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_connection_that_died_while_nobody_used_it_is_replaced(
+    store: recollect.Store, postgres_url: str, early: bool
+) -> None:
+    def ask(tx: Any) -> Any:
+        rows = tx.later("select cast(:n as bigint)", n=1)
+        if early:
+            tx.go()
+        return rows()
+
+    before = backend(store)
+    with psycopg.connect(postgres_url, autocommit=True) as other:
+        other.execute("select pg_terminate_backend(%s, 20000)", (before,))
+    assert store._db.read("alex", ask) == [(1,)]
+    assert backend(store) != before
+
+
+def test_who_is_interrupted_while_statements_get_their_names_takes_none_of_them_for_prepared(
+    store: recollect.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = line.Line._named
+
+    def interrupted(self: Any, waiting: Any) -> Any:
+        named(self, waiting)
+        raise KeyboardInterrupt
+
+    for early in (True, False):
+
+        def ask(tx: Any, early: bool = early) -> Any:
+            rows = tx.later(f"select cast(:n as bigint), {int(early)}", n=1)
+            if early:
+                tx.go()
+            return rows()
+
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(line.Line, "_named", interrupted)
+            store._db.read("alex", ask)
+        assert store._db.read("alex", ask) == [(1, int(early))]
+
+
+def test_who_asks_more_than_goes_at_once_asks_all_in_one_transaction(store: recollect.Store) -> None:
+    """The last one used to go by itself, after the commit: without a person's setting, of another moment."""
+
+    def ask(tx: Any) -> Any:
+        asked = "select cast(:n as bigint), current_setting('recollect.user_id', true)"
+        answers = [tx.later(asked, n=n) for n in range(many)]
+        return [rows() for rows in answers]
+
+    for many in range(line.MOST_AT_ONCE - 4, line.MOST_AT_ONCE + 3):
+        assert store._db.read("alex", ask, brief=True) == [[(n, "alex")] for n in range(many)]
 
 
 def test_who_is_not_as_brief_as_they_thought_still_sees_one_moment(postgres_url: str) -> None:

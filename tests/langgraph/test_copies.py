@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+import types
+from enum import Enum
 from typing import Any
 
 import pytest
 from graphs import thread
+from hypothesis import given
+from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from recollect.errors import Damaged
 from recollect.langgraph import Saver, messages, remembered
@@ -151,6 +157,121 @@ def test_no_more_messages_of_chunks_are_held_than_there_is_room_for(
     assert saver._shared.chunks
     saver._shared.forget_all()
     assert not saver._shared.chunks and read(saver) == long()
+
+
+def test_few_messages_are_held_where_each_is_large_or_has_many_parts(
+    saver: Saver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A byte of what is stored may be an empty dict, of 64 bytes: with 7,000 of them a message had half a megabyte."""
+    monkeypatch.setattr(remembered, "HELD", 1_000)
+    many = [ToolMessage("x", id=f"{n}", tool_call_id="c", artifact={"rows": [{}] * 500}) for n in range(200)]
+    large = [HumanMessage("x" * 4_000, id=f"{n}") for n in range(500)]
+    for n, value in enumerate((many, large)):
+        put(saver, value, str(n))
+        for _ in range(3):
+            assert read(saver) == value
+        held = [m for _, moulds in saver._shared.chunks.values() for m in moulds]
+        assert sum(len(m.whole["content"]) for m in held) <= 1_000_000
+        assert sum(len(m.whole["artifact"]["rows"]) for m in held if "artifact" in m.whole) <= 20_000
+
+
+def test_who_only_lists_does_not_remember_without_end(saver: Saver) -> None:
+    for n in range(12):
+        config: Any = {"configurable": {"thread_id": f"t{n}", "checkpoint_ns": ""}}
+        put(saver, [HumanMessage(f"{n}-{i} " * 20, id=f"{n}-{i}") for i in range(10)], "1", config)
+    with Saver(saver.store) as other:
+        other._shared.room = 25
+        assert len(list(other.list(None))) == 12
+        assert 0 < len(other._shared.sound) <= 35, "what there is room for, and a list"
+        assert sum(map(len, other._shared.said.values())) <= 35
+
+
+@pytest.mark.parametrize("away", ["deleted", "pruned"])
+def test_what_is_deleted_is_not_kept_in_memory(saver: Saver, away: str) -> None:
+    put(saver, [*long(), HumanMessage("loose " * 20, id="loose")], "1")
+    for _ in range(3):
+        read(saver)
+    assert saver._shared.chunks and saver._shared.sound
+    if away == "deleted":
+        saver.delete_thread("t")
+    else:
+        saver.prune(["t"], strategy="delete")
+    kept = saver._shared
+    assert not kept.chunks and not kept.sound and not kept.said and not kept.pieces
+
+
+def test_a_type_that_was_not_there_is_constructed_when_it_is(saver: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a notebook, whose cells are run one after the other: until then its data is all there is of it."""
+    module = types.ModuleType("cells")
+    monkeypatch.setitem(sys.modules, "cells", module)
+    kind = Enum("Fish", {"TENCH": "tench"}, module="cells")
+    module.Fish = kind  # type: ignore[attr-defined]
+    fish = ToolMessage("look " * 20, id="fish", tool_call_id="c", artifact=[kind("tench")])
+    put(saver, [fish, *long(), fish, *long()], "1")
+    saver._shared.forget_all()
+    del module.Fish  # type: ignore[attr-defined]
+    for _ in range(3):
+        assert [m.artifact for m in read(saver) if m.id == "fish"] == [["tench"]] * 2
+    module.Fish = kind  # type: ignore[attr-defined]
+    for _ in range(3):
+        assert [m for m in read(saver) if m.id == "fish"] == [fish, fish]
+
+
+def test_a_serializer_that_constructs_by_itself_always_does(saver: Saver) -> None:
+    put(saver, long(), "1")
+    for _ in range(3):
+        read(saver)
+    saver.serde = JsonPlusSerializer(__unpack_ext_hook__=lambda code, data: "mine")
+    assert read(saver) == ["mine"] * 200
+
+
+TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=9)
+ATOM = st.none() | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False) | TEXT
+DATA = st.recursive(
+    ATOM, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3), max_leaves=6
+)
+DICT = st.dictionaries(TEXT, DATA, max_size=2)
+CONTENT = TEXT | st.lists(
+    TEXT | st.fixed_dictionaries({"type": st.just("text"), "text": TEXT, "more": DATA}), max_size=2
+)
+CALLS = st.lists(st.fixed_dictionaries({"name": TEXT, "args": DICT, "id": TEXT}), max_size=2)
+BASE = {"content": CONTENT, "id": st.none() | TEXT, "additional_kwargs": DICT, "response_metadata": DICT}
+ANY = st.one_of(
+    st.builds(HumanMessage, **BASE),
+    st.builds(SystemMessage, **BASE, name=st.none() | TEXT),
+    st.builds(AIMessage, **BASE, tool_calls=CALLS),
+    st.builds(ToolMessage, **BASE, tool_call_id=TEXT, artifact=DATA, status=st.sampled_from(["success", "error"])),
+)
+
+
+def parts(value: Any) -> set[int]:
+    """All that can be changed in it."""
+    if isinstance(value, dict):
+        return {id(value)}.union(*map(parts, value.values()))
+    if isinstance(value, list):
+        return {id(value)}.union(*map(parts, value))
+    if isinstance(value, messages.BaseMessage):
+        inner = [parts(value.__dict__), parts(value.__pydantic_extra__), parts(value.__pydantic_private__)]
+        return {id(value), id(value.__pydantic_fields_set__)}.union(*inner)
+    return set()
+
+
+@given(st.lists(ANY, min_size=1, max_size=3))
+def test_a_copy_is_what_reading_would_give_and_shares_nothing(said: list[Any]) -> None:
+    serde = JsonPlusSerializer(allowed_msgpack_modules=None)
+    stored = serde.dumps_typed(said)
+    fresh, known = serde.loads_typed(stored), serde.loads_typed(stored)
+    moulds = messages.moulds(known)
+    assert moulds is not None
+    one, other = messages.cast(moulds), messages.cast(moulds)
+    assert not parts(one) & parts(other) and not parts(one) & parts(known)
+    for read, copied in zip(fresh, one, strict=True):
+        assert type(read) is type(copied) and read == copied and repr(read) == repr(copied)
+        assert list(read.__dict__) == list(copied.__dict__)
+        for name in ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__"):
+            assert getattr(read, name) == getattr(copied, name)
+        assert read.model_dump() == copied.model_dump() and read.model_dump_json() == copied.model_dump_json()
+        assert serde.dumps_typed(read) == serde.dumps_typed(copied)
 
 
 @pytest.mark.parametrize(

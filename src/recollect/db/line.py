@@ -57,7 +57,11 @@ class Answer:
     def _heard(self) -> PGresult:
         if self._result is None:
             self._line.hear(self)
-            assert self._result is not None
+        if self._result is None:
+            raise psycopg.InterfaceError("the statement was given up with one before it")
+        refused = self._line.refusal(self._result)
+        if refused is not None:  # it was raised when it came: who did not mind then must not take it for no rows
+            raise refused
         return self._result
 
 
@@ -68,6 +72,15 @@ class Prepared:
         self.statements: OrderedDict[tuple[bytes, tuple[int, ...]], bytes] = OrderedDict()
         """Statement and types of its values -> its name."""
         self.named = 0
+        self.unsure: dict[bytes, tuple[bytes, tuple[int, ...]]] = {}
+        """Names that the server has not confirmed yet, and what they stand for."""
+
+    def forget_the_unsure(self) -> None:
+        """Whatever went wrong, and wherever: what was not confirmed is not there."""
+        while self.unsure:
+            name, key = self.unsure.popitem()
+            if self.statements.get(key) == name:
+                del self.statements[key]
 
 
 class _Said:
@@ -83,7 +96,7 @@ class _Said:
         self.as_bytes = as_bytes
         self.name = b""
         self.prepare = False
-        """Whether the name is new, and the server has not said yet that it knows it."""
+        """Whether the name is new to the server."""
 
 
 class Line:
@@ -96,6 +109,7 @@ class Line:
         self.ends_with = ends_with
         """What is said at the end of the first message, which is the last: who says more meets `More`."""
         self.has_ended = False
+        prepared.forget_the_unsure()
         self._prepared = prepared
         self._adapt = Transformer(connection)
         self._waiting: list[_Said] = []
@@ -112,10 +126,10 @@ class Line:
 
     def say(self, statement: bytes, values: Sequence[Any] = (), *, as_bytes: bool = False) -> Answer:
         """To be said, in this order. `as_bytes`: the answer comes as the server has it, not spelled out."""
-        if self.has_ended:
-            raise More
         if len(self._waiting) >= MOST_AT_ONCE:
             self.exchange()
+        if self.has_ended:
+            raise More
         answer = Answer(self)
         if values:
             adapt = self._adapt
@@ -134,7 +148,9 @@ class Line:
                     statements.move_to_end(said.key)
                 else:
                     self._prepared.named += 1
-                    statements[said.key] = b"recollect_%d" % self._prepared.named
+                    name = b"recollect_%d" % self._prepared.named
+                    self._prepared.unsure[name] = said.key
+                    statements[said.key] = name
                     said.prepare = True
                 said.name = statements[said.key]
                 if len(statements) > MOST_PREPARED:
@@ -156,7 +172,7 @@ class Line:
             server.send_flush_request()
             server.flush()
         except BaseException:
-            self._failed(self._on_its_way)
+            self._failed()
             raise
 
     def hear(self, answer: Answer) -> None:
@@ -167,11 +183,11 @@ class Line:
         try:
             self._connection.wait(self._talk_upto(answer))
         except BaseException:
-            self._failed(self._on_its_way)
+            self._failed()
             raise
-        self.was_answered = True
-        if self._error is not None:
+        if self._error is not None:  # maybe libpq's own: of a server that is gone nothing was heard
             self.exchange()
+        self.was_answered = True
 
     def exchange(self) -> None:
         """Say what waits, and hear all answers. The first error in them is raised."""
@@ -185,7 +201,7 @@ class Line:
         try:
             self._connection.wait(self._talk(said) if PIPELINES else self._talk_by_turns(said))
         except BaseException:
-            self._failed(self._on_its_way)
+            self._failed()
             raise
         self.was_answered = True
 
@@ -196,15 +212,12 @@ class Line:
         if self.is_lost or not self._is_open:
             return
         if not isinstance(error, Exception):
-            self._failed(self._on_its_way)
+            self._failed()
             return
         with contextlib.suppress(psycopg.Error):
             self.exchange()
 
-    def _failed(self, said: Sequence[_Said]) -> None:
-        for one in said:
-            if one.prepare:
-                self._prepared.statements.pop(one.key, None)
+    def _failed(self) -> None:
         self._on_its_way = []
         server = self._connection.pgconn
         if server.pipeline_status or server.transaction_status == pq.TransactionStatus.ACTIVE or _is_cut(server):
@@ -265,12 +278,12 @@ class Line:
 
     def _answered(self, one: _Said) -> Talk[None]:
         if one.prepare:
-            refused = self._wrong((yield from self._hear()))
-            one.prepare, self._error = refused is not None, self._error or refused
-            if refused is not None:
-                self._prepared.statements.pop(one.key, None)
+            refused = self.refusal((yield from self._hear()))
+            self._error = self._error or refused
+            if refused is None:
+                del self._prepared.unsure[one.name]
         one.answer._result = yield from self._hear()
-        self._error = self._error or self._wrong(one.answer._result)
+        self._error = self._error or self.refusal(one.answer._result)
 
     def _talk_by_turns(self, said: Sequence[_Said]) -> Talk[None]:
         """For a libpq that knows no pipelines."""
@@ -283,10 +296,12 @@ class Line:
                     self._send(one)
                 yield from self._flushed()
                 one.answer._result = yield from self._hear()
-                error = self._wrong(one.answer._result)
+                error = self.refusal(one.answer._result)
                 if error is not None:
                     raise error
-                one.prepare = False
+                if one.prepare:
+                    del self._prepared.unsure[one.name]
+                    one.prepare = False
         self._on_its_way.clear()
 
     def _send(self, one: _Said) -> None:
@@ -313,7 +328,7 @@ class Line:
             if result.status == pq.ExecStatus.PIPELINE_SYNC:
                 return result
 
-    def _wrong(self, result: PGresult) -> psycopg.Error | None:
+    def refusal(self, result: PGresult) -> psycopg.Error | None:
         """What the server refused."""
         if result.status in _WELL:
             return None

@@ -141,6 +141,18 @@ def moulds(messages: Sequence[Any]) -> list[Mould] | None:
     return found
 
 
+def things_in(moulds: Iterable[Mould]) -> int:
+    """How many values there are inside the fields."""
+    return sum([_things_in(value) for mould in moulds for _, value in mould.inner if value])
+
+
+def _things_in(value: Any) -> int:
+    kind = type(value)
+    if kind is dict:
+        return 1 + sum(map(_things_in, value.values()))
+    return 1 + sum(map(_things_in, value)) if kind is list else 1
+
+
 def cast(moulds: Iterable[Mould]) -> list[BaseMessage]:
     """A message of each."""
     made: list[BaseMessage] = []

@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 
 from ..store import Store
-from .messages import Mould, Own
+from .messages import Mould, Own, things_in
 
 if TYPE_CHECKING:
     from ..checkpoints.pieces import Have
@@ -23,8 +23,8 @@ Stored = tuple[str, bytes]
 RECENT = 256
 ROOM = 4_000
 """How many pieces are remembered: a chunk of a chat has 10 KB."""
-HELD = 6_000
-"""How many messages of chunks are: 2 KB each."""
+HELD = 10_000
+"""How many messages of chunks are: 2 KB each. A larger one counts for more."""
 SEEN = 50_000
 
 
@@ -107,6 +107,13 @@ class Remembered:
         """Channel -> keys of elements that went through the gate as they are: a bare text that may stay in one is a message in
         another."""
 
+    def make_room(self) -> None:
+        """Before elements are met."""
+        if len(self.sound) > self.room:
+            with self.lock:
+                self.sound.clear()
+                self.said.clear()
+
     def learn(self, secret: bytes, key: bytes, data: bytes, model: BaseMessage) -> None:
         """Keep a message that is stored as these bytes, to be copied the next time."""
         self.sound[key] = (data, model)
@@ -124,12 +131,15 @@ class Remembered:
 
     def hold(self, key: bytes, data: bytes, moulds: list[Mould]) -> None:
         """Keep the messages of a chunk that is stored as these bytes."""
+        # The bytes, the texts made of them, and what an empty dict takes, which is one byte of these.
+        many = len(moulds) + (2 * len(data) + 100 * things_in(moulds)) // 2_000
         with self.lock:
-            if key not in self.chunks:
-                if self._held + len(moulds) > HELD:
-                    self.chunks.clear()
-                    self._held = 0
-                self._held += len(moulds)
+            if key in self.chunks or many > HELD:
+                return
+            if self._held + many > HELD:
+                self.chunks.clear()
+                self._held = 0
+            self._held += many
             self.chunks[key] = (data, moulds)
 
     def keep(self, where: OrderedDict[Any, Any], key: Any, value: Any) -> None:
@@ -181,9 +191,6 @@ class Remembered:
         with self.lock:
             found = self.pieces.setdefault((user, no), {})
             self.pieces.move_to_end((user, no))
-            if len(self.sound) > self.room:
-                self.sound.clear()
-                self.said.clear()
             while len(self.pieces) > 1 and sum(map(len, self.pieces.values())) > self.room:
                 self.pieces.popitem(last=False)
             if len(found) > self.room:
@@ -193,9 +200,15 @@ class Remembered:
     def forget_all(self) -> None:
         """What is stored was rewritten: nothing that is remembered of it holds. Who waits for a checkpoint still does."""
         with self.lock:
-            for known in (self.recent, self.newest, self.secrets, self.pieces, self.sound, self.said, self.passed):
+            for known in (self.recent, self.newest, self.secrets, self.pieces, self.passed):
                 known.clear()
-            self.chunks.clear()
+        self.forget_messages()
+
+    def forget_messages(self) -> None:
+        """Something was deleted: what is remembered of messages does not say whose they are."""
+        with self.lock:
+            for known in (self.sound, self.said, self.chunks):
+                known.clear()
             self._held = 0
 
     def forget(self, user: str, thread: str) -> None:

@@ -35,11 +35,13 @@ class Threads(Reader):
             self._store._erase({"conversation": thread}, "langgraph", False)
         except NotFound:
             pass
+        self._shared.forget_messages()
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete the checkpoints that these runs made. The log stays: it is what happened."""
         runs = [str(run) for run in run_ids]
         self._store._write(lambda tx: upkeep.drop_runs(tx, runs))
+        self._shared.forget_messages()
         self._swept()
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
@@ -80,6 +82,7 @@ class Threads(Reader):
                 )
             )
             self._shared.forget(self._store.user, thread)
+        self._shared.forget_messages()
         self._swept()
 
     def scan(self, *, fix: bool = False) -> builtins.list[SecretPlace]:

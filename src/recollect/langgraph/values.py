@@ -55,7 +55,8 @@ class Values(BaseCheckpointSaver[str]):
     @property
     def _is_stock(self) -> bool:
         """Whether values are written and read by LangGraph's own serializer, as it is."""
-        return type(self._inner) is JsonPlusSerializer
+        inner = self._inner
+        return type(inner) is JsonPlusSerializer and not getattr(inner, "_custom_unpack_ext_hook", False)
 
     def _dump(self, value: Any, channel: str) -> Stored:
         try:
@@ -109,6 +110,7 @@ class Values(BaseCheckpointSaver[str]):
         passed, mode = self._shared.passed.setdefault(channel, {}), self._store.settings.redact_state
         digest, dump, is_twin, common = pieces.digest, self._dump, messages.is_twin, messages.COMMON
         stock, shared = self._is_stock, self._shared
+        shared.make_room()
         said = shared.said.get(secret, {}) if stock else {}
         for value in values:
             # What was written or read a moment ago, and is what it was, is neither serialised nor hashed once more.
@@ -144,6 +146,10 @@ class Values(BaseCheckpointSaver[str]):
         return self._loads(plain)
 
     def _loads(self, plain: Stored) -> Any:
+        return self._loads_whole(plain)[0]
+
+    def _loads_whole(self, plain: Stored) -> tuple[Any, bool]:
+        """A value, and whether all of it could be constructed: else it may be another the next time."""
         if plain[0] == "pickle":
             raise NotAllowed("A value of the state is a pickle, which is never loaded.")
         for _ in range(8):
@@ -153,8 +159,8 @@ class Values(BaseCheckpointSaver[str]):
                 except Exception as e:
                     raise Damaged(f"A value of the state cannot be read ({first_line(e)}).") from e
             if not refused or not self._allow(refused):
-                return value
-        return value
+                break
+        return value, not refused
 
     def _allow(self, refused: Sequence[tuple[str, str]]) -> bool:
         """Types that are not on the serializer's list: let plain data of the program's own through, and nothing else. Says
@@ -196,6 +202,7 @@ class Values(BaseCheckpointSaver[str]):
         would have been."""
         if encrypts(self.serde):
             stored = [self._unseal(one) for one in stored]
+        self._shared.make_room()
         digest = pieces.digest
         count, parts, kinds = 0, [], {type for type, _ in stored}
         sound, chunks, stock = self._shared.sound, self._shared.chunks, self._is_stock
@@ -226,30 +233,33 @@ class Values(BaseCheckpointSaver[str]):
         if kinds <= {"msgpack", pieces.CHUNK} and isinstance(self._inner, JsonPlusSerializer):
             if not count:
                 return made
-            found = self._loads(("msgpack", b"\xdd" + count.to_bytes(4) + b"".join(parts)))
+            found, is_whole = self._loads_whole(("msgpack", b"\xdd" + count.to_bytes(4) + b"".join(parts)))
             if not isinstance(found, builtins.list) or len(found) != count:
                 raise Damaged("A list of the state is not what was written. Run `recollect doctor`.")
-            return self._merged(made, found, secret)
+            return self._merged(made, found, secret, stock and is_whole)
         if pieces.CHUNK in kinds:
             raise Damaged("The state was written by another serializer: open it with the one it was written with.")
         return [self._loads(plain) for plain in stored]
 
-    def _merged(self, made: Sequence[Any], found: builtins.list[Any], secret: bytes) -> builtins.list[Any]:
+    def _merged(
+        self, made: Sequence[Any], found: builtins.list[Any], secret: bytes, may_keep: bool
+    ) -> builtins.list[Any]:
         """Copies and what was read, in their order. Messages that were read are kept, to be copied the next time; those of a
         chunk when they are read again, since most threads are read once."""
         merged: builtins.list[Any] = []
         start = 0
-        shared, stock = self._shared, self._is_stock
+        shared = self._shared
+        is_room = len(found) + sum([len(one[2]) for one in made if type(one) is tuple]) // 1_000 <= HELD
         for one in made:
             if type(one) is not tuple:
                 merged.append(one)
                 continue
             n, key, data, chunk = one
             some = found[start : start + n]
-            if not stock:
+            if not may_keep:
                 pass
             elif chunk is not None:
-                if len(found) <= HELD and len(data) <= KEPT * n and shared.is_seen_again(key):
+                if is_room and len(data) <= KEPT * n and shared.is_seen_again(key):
                     moulds = messages.moulds(some)
                     if moulds is not None:
                         shared.hold(key, chunk, moulds)
