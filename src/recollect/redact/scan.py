@@ -371,9 +371,9 @@ class Scan:
         known = self.memo.get(key)
         if known is None:
             shape = self._shape(value, kind, quoted, strict, env)
-            known = self.memo[key] = bool(shape and self.memo.get(shape, 0) >= _ALIKE) or judge_value(
-                kind, value, quoted=quoted, strict=strict, env=env
-            )
+            if shape and self.memo.get(shape, 0) >= _ALIKE:
+                return True
+            known = self.memo[key] = judge_value(kind, value, quoted=quoted, strict=strict, env=env)
             if shape:
                 self._note(shape, known)
         return known > 0
@@ -400,7 +400,9 @@ class Scan:
         known = self.memo.get(key)
         if known is None:
             shape = self._shape(value, name) if alike else None
-            known = self.memo[key] = bool(shape and self.memo.get(shape, 0) >= _ALIKE) or check(value)
+            if shape and self.memo.get(shape, 0) >= _ALIKE:
+                return True
+            known = self.memo[key] = check(value)
             if shape:
                 self._note(shape, known)
         return known > 0
@@ -434,6 +436,8 @@ def _windows(data: bytes, changed: list[Span]) -> list[tuple[int, int]] | None:
             windows[-1] = (windows[-1][0], end)
         else:
             windows.append((start, end))
+    if len(data) > LONG and any(2 * (end - start) > len(data) for start, end in windows):
+        return None  # to tell what is in reach of a change would take longer than to look at all
     return windows
 
 

@@ -13,6 +13,7 @@ from .values import has_digit, has_symbol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from .names import Kind
@@ -28,6 +29,8 @@ _MANY = (
 _ITEM = Lazy(
     rb"\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})'|`([^`\n\x01]{4,})`|\n[ \t]*-[ \t]+([^\s\"'{}\[\]:\x01]{8,})[ \t]*(?=\n|$)"
 )
+_MISSES = 8
+_OPENS = Lazy(rb"[\"'`]|\n[ \t]*-")
 _CLOSE = {b"{": b"}", b"[": b"]", b"(": b")"}
 
 
@@ -37,6 +40,7 @@ def collections(scan: Scan) -> Iterator[Span]:
     done = 0
     never: set[bytes] = set()  # not closed any more from here to the end
     kinds: dict[bytes, Kind | None] = {}
+    misses = 0
     for ((start, at),) in scan.everywhere(_MANY) if scan.lines_with(*_APART) else ():
         if at < done:
             continue
@@ -63,10 +67,16 @@ def collections(scan: Scan) -> Iterator[Span]:
                 never.add(close)
         barrier = data.find(BARRIER, at, stop) if close is None else -1
         done = at
-        while done < stop and (item := _ITEM.search(data, done, min(stop, done + APART + LONGEST))):
+        while done < stop:
+            far = min(stop, done + APART + LONGEST)
+            item = _ITEM.search(data, done, far) if misses < _MISSES else _near_item(data, done, far)
+            if item is None:
+                misses += far - done > APART
+                break
             group = item.lastindex or 0
             first, last = item.span(group)
             if first > done + APART:
+                misses += 1
                 break
             done = item.end()
             if 0 <= barrier < first:
@@ -84,6 +94,18 @@ def collections(scan: Scan) -> Iterator[Span]:
                 and not (is_in_map and _is_plain(key := _key_before(data, first)) and kind_of(key) is None)
             ):
                 yield Span(first, last, family_of(kind), 2)
+
+
+def _near_item(data: bytes, at: int, far: int) -> re.Match[bytes] | None:
+    """As `_ITEM.search`, only where an item is near: half as fast if there is one, but where lists without any stand close
+    together, each would be read on for thousands of characters."""
+    most = min(far, at + APART + 1)
+    while opened := _OPENS.search(data, at, most):
+        item: re.Match[bytes] | None = _ITEM.match(data, opened.start(), far)
+        if item:
+            return item
+        at = opened.end()
+    return None
 
 
 def _key_before(data: bytes, at: int) -> bytes:
