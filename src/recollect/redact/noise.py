@@ -52,7 +52,9 @@ def cards(scan: Scan) -> Iterator[Span]:
 
 
 _LONG = r"[A-Za-z0-9_+/=.~-]{20,}"
-_NEAR_WORD = r"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]keys?(?:[^a-z]|$)|credential|creds|auth|bearer|fernet|hmac|cipher|wallet|\bwif\b|privkey"
+_NEAR_WORD = Lazy(
+    rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]keys?(?:[^a-z]|$)|credential|creds|auth|bearer|fernet|hmac|cipher|wallet|\bwif\b|privkey"
+)
 _NOT_NEAR = r"public|pub_?key|site[_-]?key|websocket-key|restore-keys|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next_?token|page_?token|continuation|pk_(?:live|test)_|publishable|ciphervalue"
 _ENCRYPTED = Lazy(rb"\b(?:vault:v\d+|h1|zh):$")  # by a vault; or the hash of a module of Go, of a provider of Terraform
 PUBLIC_PART = Lazy(rb"[\"'](?:n|x|y|x5c|x5t)[\"'][ \t]*:[ \t]*\[?[\"']$")  # of a JSON Web Key
@@ -83,7 +85,7 @@ def near(scan: Scan) -> Iterator[Span]:
     if scan.longest < 20:
         return
     beside_key_id, has_jwk = b"AKIA" in data or b"ASIA" in data, b"kty" in low
-    has_blanks, is_near = BARRIER in data, outline(_NEAR_WORD).has
+    has_blanks = BARRIER in data
     clear = 0  # up to here no word stands that says otherwise, from 400 characters before the last match on
     for ((start, end),) in scan.spans(_LONG, scan.lines_with_runs(), groups=False):
         if end - start > 1024 or not has_digit(data[start:end]):
@@ -113,11 +115,11 @@ def near(scan: Scan) -> Iterator[Span]:
         if (
             size < 20
             or (start in scan.taken and size != 40)
-            or not is_near(left)
+            or _NEAR_WORD.search(left) is None
             or left.rstrip(b"\"' \t\r\n\f\v:=").endswith(
                 (b"id", b"arn", b"name", b"uuid")
             )  # `IDENTIFIES`, in a tenth of the time
-            or (left.endswith(b":") and _ENCRYPTED.search(left) is not None)
+            or (left.endswith((b":", b"(")) and _ENCRYPTED.search(left) is not None)
             or scan.is_sealed(value)
             or (has_jwk and PUBLIC_PART.search(left) is not None)
         ):
