@@ -144,6 +144,14 @@ def hostile() -> dict[str, str]:
         rng.choice(pieces) + rng.choice(("", "", some(mixed, rng.randrange(1, 30)) + rng.choice((" ", "\n", '"'))))
         for _ in range(12_000)
     )
+    # One line or one list over and over, with a number in it, so that the text does not repeat itself.
+    for row in (
+        'secrets = {"a#": "b1c2d3e4",',
+        "passwords:\n - a1b2c3#d4e5\n",
+        'api_keys = ["Zx81kL#mQ2v9TqW3nB7yR" ',
+        "passwords: [\nsk-# ",
+    ):
+        made[repr(row)] = "".join(row.replace("#", str(n)) for n in range(HOSTILE_SIZE // len(row)))
     made["thousands of passwords"] = "".join(f"password={some(mixed + '!', 10)}\n" for _ in range(5_000))
     made["thousands of tokens"] = "".join(f"token: {some(mixed, 24)}, " for _ in range(3_500))
     made["thousands of keys"] = "".join(f"ghp_{some(mixed, 36)} " for _ in range(2_500))

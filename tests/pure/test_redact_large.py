@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import labelled
-from recollect.redact import Policy, assign, commands, engine, prose, redact, screen, search
+from recollect.redact import Policy, assign, commands, engine, prose, redact, screen, search, structures
 from recollect.redact.screen import to_bytes
 
 SIZE = 100_000
@@ -299,3 +299,37 @@ def test_a_table_of_passwords_is_followed_to_its_end(head: str, row: str, tail: 
     text = head.format() + "".join(row.format(i=i, it=it) for i, it in enumerate(secrets)) + tail.format()
     out = redact(text).text
     assert [it for it in secrets if it in out] == []
+
+
+@pytest.mark.parametrize(
+    ("row", "is_secret"),
+    [
+        ("passwords:\n - a1b2c3{n}d4e5\n", True),
+        ('api_keys = ["Zx81kL{n}mQ2v9TqW3nB7yR" ', True),
+        ('secrets = {{"a{n}": "b1c2d3e4",', False),  # too short for a key
+    ],
+)
+def test_thousands_that_are_written_alike_are_judged_as_one_is(row: str, is_secret: bool) -> None:
+    rows = [row.format(n=n) for n in range(1_000, 1_000 + SIZE // len(row))]
+    text = "".join(rows[:900]) + "\npasswords:\n - required\n - see-vault\n" + "".join(rows[900:])
+    safe = redact(text).text
+    assert " - required\n - see-vault\n" in safe
+    assert any(f"{n}" in safe for n in range(1_000, 1_000 + len(rows))) != is_secret
+    assert redact(safe) == (safe, ())
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from([*"\"'`\n -:=>]x9", "abcd1234", "\n - abcdefgh9", '"k": ', "x" * 90]), max_size=40))
+def test_the_next_item_of_a_list_and_the_key_before_it_are_what_a_search_finds(pieces: list[str]) -> None:
+    data = b"x" + "".join(pieces).encode()
+    for stop in (len(data), len(data) * 2 // 3):
+        item = structures._ITEM.search(data, 1, stop)
+        near = structures._near_item(data, 1, stop)
+        if item is not None and item.start() <= 1 + structures.APART:
+            assert near is not None and near.span() == item.span()
+        else:
+            assert near is None
+    key = engine.rx(rb"([\w.@-]+)[\"'`]?[ \t]*(?::|=>?)[ \t]*$")
+    for at in range(1, len(data)):
+        found = key.search(data[max(0, at - 60) : at - 1])
+        assert structures._key_before(data, at) == (found.group(1) if found else b"")

@@ -355,8 +355,13 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 continue
         if has_blanks and data[at : at + 3].lstrip(b" \"'`").startswith(BARRIER):
             continue  # its value is found already
-        if separator == b":" and data[at : at + 3].lstrip(b" ")[:2] in _OPENED:
+        if separator in b":=" and data[at : at + 3].lstrip(b" ")[:2] in _OPENED:
             continue  # `"secrets": ["`
+        if separator in b":=" and (
+            data.startswith((b' \\\\\\"', b'\\\\\\"'), at)  # JSON in JSON in JSON: no value is seen before the quote
+            or (data.startswith(b"\n", at) and _NEXT_LINE.match(data, at, at + 600) is None)
+        ):
+            continue  # as below, at a glance
         annotates = separator == b":" and b"=" in data[at : at + 80]
         if (
             not annotates

@@ -7,7 +7,7 @@ the same there, is what would have been found in between. A log in a loop is qui
 
 from __future__ import annotations
 
-from .scan import Span
+from .scan import LONG, Span  # a text that is not longer is searched as it is
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ else:
     Cut = namedtuple("Cut", "at size unit")
 
 
-LONG = 16_384  # a shorter text is searched as it is
 _KEPT = 2_048  # how much is searched at each end of a stretch, beside the unit that is compared
 _PROBE = 64
 _MOST = 8

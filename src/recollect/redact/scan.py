@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .names import Kind
 
 CROWD = 300  # findings of one sort in one text; beyond it is a dump, and what looks like them is taken without a closer look
+LONG = 16_384  # a text that is longer may be a dump
 LONGEST = 8192  # of a value after a name; beyond it is a file, not a secret
 
 
@@ -54,7 +55,7 @@ else:  # typing takes as long to import as all of this package
 
 
 if TYPE_CHECKING:
-    Memo = dict[tuple[object, ...], bool]
+    Memo = dict[tuple[object, ...], int]
     Reach = Callable[[bytes, int, int], tuple[int, int]]
     Rule = Callable[["Scan"], Iterator[Span]]
 
@@ -369,20 +370,48 @@ class Scan:
         key = (kind, value, quoted, strict, env)
         known = self.memo.get(key)
         if known is None:
+            shape = self._shape(value, kind, quoted, strict, env)
+            if shape and self.memo.get(shape, 0) >= _ALIKE:
+                return True
             known = self.memo[key] = judge_value(kind, value, quoted=quoted, strict=strict, env=env)
-        return known
+            if shape:
+                self._note(shape, known)
+        return known > 0
+
+    def _shape(self, value: bytes, *asked: object) -> tuple[object, ...] | None:
+        """How a value is written, letter for letter and digit for digit, where hundreds were judged in a long text: if a score of
+        them were secrets and none was not, the next that is written so is taken without a closer look. Only where letters
+        follow a digit: `required` is written like a password."""
+        if len(self.data) <= LONG or len(self.memo) <= CROWD:
+            return None
+        shape = value.translate(_WRITTEN)
+        return ("shape", shape, *asked) if b"0a" in shape or b"0A" in shape else None
+
+    def _note(self, shape: tuple[object, ...], is_secret: int) -> None:
+        self.memo[shape] = self.memo.get(shape, 0) + 1 if is_secret else -len(self.data)
 
     def is_sealed(self, value: bytes) -> bool:
         """Whether it is the cipher of a SealedSecret, which only its cluster can open."""
         return value.startswith(b"Ag") and len(value) >= 40 and self.has(b"encrypteddata")
 
-    def recall(self, name: str, value: bytes, check: Callable[[bytes], bool]) -> bool:
-        """A check's answer, asked once for each value."""
+    def recall(self, name: str, value: bytes, check: Callable[[bytes], bool], *, alike: bool = False) -> bool:
+        """A check's answer, asked once for each value, or for a score of those that are written alike."""
         key = (name, value)
         known = self.memo.get(key)
         if known is None:
+            shape = self._shape(value, name) if alike else None
+            if shape and self.memo.get(shape, 0) >= _ALIKE:
+                return True
             known = self.memo[key] = check(value)
-        return known
+            if shape:
+                self._note(shape, known)
+        return known > 0
+
+
+_ALIKE = 20
+_WRITTEN = bytes.maketrans(
+    b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", b"0" * 10 + b"a" * 26 + b"A" * 26
+)
 
 
 def _longest(data: bytes) -> int:
@@ -407,6 +436,8 @@ def _windows(data: bytes, changed: list[Span]) -> list[tuple[int, int]] | None:
             windows[-1] = (windows[-1][0], end)
         else:
             windows.append((start, end))
+    if len(data) > LONG and any(2 * (end - start) > len(data) for start, end in windows):
+        return None  # to tell what is in reach of a change would take longer than to look at all
     return windows
 
 

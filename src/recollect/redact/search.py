@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import le, sub
 from sys import modules
 from types import MappingProxyType
@@ -17,8 +17,8 @@ from ..light import dataclass
 from . import context
 from .engine import BARRIER, Lazy, Pattern, pattern, rx
 from .names import kind_of
-from .repeats import LONG, cuts, restored
-from .scan import CROWD, Scan, Span, judge_value
+from .repeats import cuts, restored
+from .scan import CROWD, LONG, Scan, Span, judge_value
 from .screen import ANNOUNCING, Finding, is_quiet, to_bytes
 from .tokens import either_of
 from .values import (
@@ -139,16 +139,17 @@ def _spans(text: str, policy: Policy) -> list[Span]:
     floods = _floods(data, text, policy)
     if floods:
         data = _blanked(data, floods)
-    # Only the bytes are compared: characters that Latin-1 lacks are alike in them, and one of them may be allowed.
-    is_simple = not policy.extra and (not policy.allow or text.isascii())
-    found = _found_once(data, text, policy) if is_simple else None
+    found = _found_once(data, text, policy)
     return sorted(floods + (_found(data, text, policy) if found is None else found))
 
 
-def _found_once(data: bytes, text: str, policy: Policy) -> list[Span] | None:
-    """What a long text holds that repeats itself; None if it does not, or not in what was found."""
+def _found_once(data: bytes, text: str, policy: Policy, most: int | None = None) -> list[Span] | None:
+    """What a long text holds that repeats itself; None if it does not, or not in what was found, or if more is left of it."""
+    # Only the bytes are compared: characters that Latin-1 lacks are alike in them, and one of them may be allowed.
+    if policy.extra or (policy.allow and not text.isascii()):
+        return None
     short, left_out = cuts(data)
-    if not left_out:
+    if not left_out or (most is not None and len(short) > most):
         return None
     for cut in left_out:
         text = text[: cut.at] + text[cut.at + cut.size :]
@@ -170,7 +171,8 @@ def _found(data: bytes, text: str, policy: Policy) -> list[Span]:
         spans = _settle(_round(scan, text, policy))
         if not spans:
             break
-        if len(spans) > CROWD:
+        is_dump = len(spans) > CROWD
+        if is_dump:
             spans = _merged(data, spans, policy)
             scan.is_whole = False
         if attempt >= 16:
@@ -180,6 +182,9 @@ def _found(data: bytes, text: str, policy: Policy) -> list[Span]:
         # What a disabled family knows is let through: it is blanked as well, or a looser family would take it.
         found += [s for s in spans if s.family not in policy.disabled]
         data = _blanked(data, spans)
+        # Without its secrets a dump mostly says the same over and over.
+        if is_dump and len(data) > LONG and (rest := _found_once(data, text, policy, LONG)) is not None:
+            return found + rest
     return found
 
 
@@ -283,31 +288,31 @@ def _beside(low: bytes, places: list[int]) -> Iterator[tuple[int, int]]:
 
 def _valued(low: bytes, places: list[int]) -> Iterator[tuple[int, int]]:
     """Where there are two hundred words with a number behind each: one for thirty characters, which leaves room for a value alone, or,
-    if they are named and written in many ways, for fifty-five, or for eighty with a word for forty. A file of keys is not as
-    dense, or names them all in one way; and hardly a line may be without any."""
+    if they are named and written in many ways, for fifty-five, or for eighty with a word for forty; in fewer ways, if there is a word
+    for twenty-five. A file of keys is not as dense, or names them all in one way; and hardly a line may be without any."""
     numbers = low.translate(_NUMBERS)
     told = [
         n
         for n, (place, after) in enumerate(pairwise((*places, len(low))))
         if numbers.find(b"0", place, after if after < place + 40 else place + 40) >= 0
     ]
-    close: list[tuple[int, int, bool]] = []
+    close: list[tuple[int, int, int]] = []
     for first, last in zip(told, told[_HUNDREDS - 1 :], strict=False):
         size = places[last] - places[first]
         if size <= 55 * _HUNDREDS or (size <= 80 * _HUNDREDS and size <= 40 * (last - first)):
-            close.append((first, last, size <= 30 * _HUNDREDS))
+            close.append((first, last, 0 if size <= 30 * _HUNDREDS else 7 if size <= 25 * (last - first) else 12))
+    if not close:
+        return
+    heads = Counter([head.group() for n in told if (head := _HEAD.match(low, places[n]))])
+    ways = sum(count > 2 for count in heads.values())  # twice is by chance: letters of a key
+    close = [one for one in close if ways > one[2]]
     if not close:
         return
     # How many markers and lines without any word there are before each.
-    marks, lines = [0], [0]
-    for last, place in pairwise(places):
-        line = low.find(b"\n", last, place)
-        marks.append(marks[-1] + (low.find(BARRIER, last, place) >= 0))
-        lines.append(lines[-1] + (line >= 0 and low.find(b"\n", line + 1, place) >= 0))
-    heads = Counter([head.group() for n in told if (head := _HEAD.match(low, places[n]))])
-    is_varied = sum(count > 2 for count in heads.values()) > 12  # twice is by chance: letters of a key
-    for first, last, is_packed in close:
-        if (is_packed or is_varied) and marks[first] == marks[last] and lines[last] - lines[first] <= _HUNDREDS // 10:
+    lines = [0, *accumulate([low.count(b"\n", last, place) > 1 for last, place in pairwise(places)])]
+    marks = [0, *accumulate([low.find(BARRIER, last, place) >= 0 for last, place in pairwise(places)])]
+    for first, last, _ in close:
+        if marks[first] == marks[last] and lines[last] - lines[first] <= _HUNDREDS // 10:
             yield places[first], places[last]
 
 

@@ -13,6 +13,7 @@ from .values import has_digit, has_symbol, is_scrambled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from .names import Kind
@@ -24,9 +25,12 @@ _MANY = (
     r"scratch_?-?codes|pins)[\"'`]?[ \t]*(?:[:=]|=>|:=)[ \t]*(?:\[\]\w+|new[ ][\w<>\[\], ]+|\w+\()?[ \t]*(?:[{\[(]|\r?\n[ \t]*-[ \t])"
     r"|[\w.-]*(?:password|passwd|secret|token|api_?-?key)[\"'`]?[ \t]*(?:=>|:=|[:=])[ \t]*\["
 )
+# Each way begins with a letter of its own, so that a search leaps from one to the next.
 _ITEM = Lazy(
-    rb"\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})'|`([^`\n\x01]{4,})`|(?:^|\n)[ \t]*-[ \t]+([^\s\"'{}\[\]:\x01]{8,})[ \t]*(?=\n|$)"
+    rb"\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})'|`([^`\n\x01]{4,})`|\n[ \t]*-[ \t]+([^\s\"'{}\[\]:\x01]{8,})[ \t]*(?=\n|$)"
 )
+_MISSES = 8
+_OPENS = Lazy(rb"[\"'`]|\n[ \t]*-")
 _CLOSE = {b"{": b"}", b"[": b"]", b"(": b")"}
 
 
@@ -35,13 +39,18 @@ def collections(scan: Scan) -> Iterator[Span]:
     data = scan.data
     done = 0
     never: set[bytes] = set()  # not closed any more from here to the end
+    kinds: dict[bytes, Kind | None] = {}
+    misses = 0
     for ((start, at),) in scan.everywhere(_MANY) if scan.lines_with(*_APART) else ():
         if at < done:
             continue
-        name = rx(rb"[\w.-]+").match(data, start)
-        kind = kind_of(name.group()) if name else None
-        if kind is None and name and name.group().lower() == b"tokens" and data[at - 1 : at] == b"[":
-            kind = "secret"  # mostly words of a text; noise is none
+        head = data[start:at]
+        if head not in kinds:
+            name = rx(rb"[\w.-]+").match(head)
+            kinds[head] = kind_of(name.group()) if name else None
+            if kinds[head] is None and name and name.group().lower() == b"tokens" and head.endswith(b"["):
+                kinds[head] = "secret"  # mostly words of a text; noise is none
+        kind = kinds[head]
         if kind is None:
             continue
         close = _CLOSE.get(data[at - 1 : at])
@@ -58,29 +67,31 @@ def collections(scan: Scan) -> Iterator[Span]:
                 never.add(close)
         barrier = data.find(BARRIER, at, stop) if close is None else -1
         done = at
-        while item := _ITEM.search(data, done, min(stop, done + APART + LONGEST)):
+        while done < stop:
+            far = min(stop, done + APART + LONGEST)
+            item = _ITEM.search(data, done, far) if misses < _MISSES else _near_item(data, done, far)
+            if item is None:
+                misses += far - done > APART
+                break
             group = item.lastindex or 0
             first, last = item.span(group)
             if first > done + APART:
+                misses += 1
                 break
             done = item.end()
             if 0 <= barrier < first:
                 break
-            after = data[last + 1 : last + 4].lstrip()
-            if group != 4 and after[:1] in (b":", b"=") and close == b"}":
-                continue  # a key
             value = data[first:last]
+            if not _is_odd(value):
+                continue
+            is_in_map = close == b"}" and group != 4
+            if is_in_map and data[last + 1 : last + 4].lstrip()[:1] in (b":", b"="):
+                continue  # a key
             if (
-                close == b"}"
-                and group != 4
-                and kind_of(_key_before(data, first)) is None
-                and _is_plain(_key_before(data, first))
-            ):
-                continue  # `credentials: {"region": "eu-west-1"}`
-            if (
-                _is_odd(value)
-                and rx(rb"[a-z_]+:[\d,.]+").fullmatch(value) is None  # a rule: `min:8`
+                (b":" not in value or rx(rb"[a-z_]+:[\d,.]+").fullmatch(value) is None)  # a rule: `min:8`
                 and scan.judge(kind, value, quoted=True, strict=kind != "password")
+                # `credentials: {"region": "eu-west-1"}`; asked last, because it is seldom so
+                and not (is_in_map and _is_plain(key := _key_before(data, first)) and kind_of(key) is None)
             ):
                 yield Span(first, last, family_of(kind), 2)
 
@@ -121,9 +132,32 @@ def _is_odd(value: bytes) -> bool:
     return has_digit(value) or has_symbol(value) or is_scrambled(value)
 
 
+def _near_item(data: bytes, at: int, far: int) -> re.Match[bytes] | None:
+    """As `_ITEM.search`, only where an item is near: half as fast if there is one, but where lists without any stand close
+    together, each would be read on for thousands of characters."""
+    most = min(far, at + APART + 1)
+    while opened := _OPENS.search(data, at, most):
+        item: re.Match[bytes] | None = _ITEM.match(data, opened.start(), far)
+        if item:
+            return item
+        at = opened.end()
+    return None
+
+
 def _key_before(data: bytes, at: int) -> bytes:
-    found = rx(rb"([\w.@-]+)[\"'`]?[ \t]*(?::|=>?)[ \t]*$").search(data[max(0, at - 60) : at - 1])
-    return found.group(1) if found else b""
+    """The `[\\w.@-]+` before a colon or an equals sign, from behind: to search for it takes ten times as long."""
+    before = data[max(0, at - 60) : at - 1].removesuffix(b"\n").rstrip(b" \t")
+    if before.endswith(b"=>"):
+        before = before[:-1]
+    if not before.endswith((b":", b"=")):
+        return b""
+    before = before[:-1].rstrip(b" \t")
+    if before.endswith((b'"', b"'", b"`")):
+        before = before[:-1]
+    return before[len(before.rstrip(_KEY)) :]
+
+
+_KEY = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.@-"
 
 
 _PLAIN = frozenset(
