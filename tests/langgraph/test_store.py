@@ -334,6 +334,72 @@ async def test_a_cancelled_put_is_written_or_not_never_half(url: str) -> None:
             assert there == bool(await memory.asearch(("n",), query="cancelled", filter={"content": f"cancelled {i}"}))
 
 
+async def test_what_is_asked_at_once_is_done_at_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five hundred at once are a few transactions, and each caller has its own answer or error, in whatever mixture."""
+    async with MemoryStore.from_conn_string(url, user="alex", semantic=False) as memory:
+        await memory.aput(("n",), "there", {"content": "since long"})
+        writes = 0
+        put = memory._put
+
+        def counted(drafts: Any) -> None:
+            nonlocal writes
+            writes += 1
+            put(drafts)
+
+        monkeypatch.setattr(memory, "_put", counted)
+        found = await asyncio.gather(
+            *(memory.aput(("n",), str(i), {"content": f"number {i}"}) for i in range(300)),
+            memory.aget(("n",), "there"),
+            memory.aput(("n", ""), "wrong", {"content": "no label is empty"}),
+            memory.aput(("n",), "wrong", {"content": {1, 2}}),
+            memory.asearch(("n",), limit=1),
+            memory.asearch(("n",), query="since long"),
+            return_exceptions=True,
+        )
+        assert found[:300] == [None] * 300
+        assert found[300].value == {"content": "since long"}
+        assert isinstance(found[301], InvalidNamespaceError)
+        assert isinstance(found[302], Exception)
+        assert len(found[303]) == 1
+        assert "there" in keys(found[304])
+        assert writes <= 3
+        assert len(await memory.asearch(("n",), limit=1000)) == 301
+
+
+async def test_one_that_only_the_database_refuses_fails_alone(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with MemoryStore.from_conn_string(url, user="alex", semantic=False) as memory:
+        put = memory._put
+
+        def refusing(drafts: Any) -> None:
+            if any(w.key == "7" for w in drafts):
+                raise InvalidInput("not seven")
+            put(drafts)
+
+        monkeypatch.setattr(memory, "_put", refusing)
+        found = await asyncio.gather(
+            *(memory.aput(("n",), str(i), {"content": f"number {i}"}) for i in range(10)), return_exceptions=True
+        )
+        assert [i for i, one in enumerate(found) if one is not None] == [7]
+        assert sorted(keys(await memory.asearch(("n",), limit=100))) == [str(i) for i in range(10) if i != 7]
+
+
+async def test_a_store_that_is_closed_says_so_to_all_who_wait(url: str) -> None:
+    memory = MemoryStore(url, user="alex", semantic=False)
+    await memory.aput(("n",), "a", {"content": "a"})
+    memory.close()
+    found = await asyncio.gather(*(memory.aget(("n",), "a") for _ in range(5)), return_exceptions=True)
+    assert [type(one) for one in found] == [StoreClosed] * 5
+
+
+def test_two_loops_one_after_the_other(memory: MemoryStore) -> None:
+    async def go(n: int) -> None:
+        await asyncio.gather(*(memory.aput(("n",), f"{n} {i}", {"content": "x"}) for i in range(5)))
+
+    asyncio.run(go(1))
+    asyncio.run(go(2))
+    assert len(memory.search(("n",), limit=100)) == 10
+
+
 # -- opening
 
 
