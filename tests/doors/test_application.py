@@ -267,6 +267,11 @@ def why(app: App, store: recollect.Store) -> str:
     return app.text
 
 
+def popovers(app: App) -> list[str]:
+    """What says how many sources an answer has."""
+    return [label for p in app.at.get("popover") if "source" in (label := p.proto.popover.label)]
+
+
 def sources(app: App) -> int:
     return sum(b.key.startswith("source-") for b in app.at.button)
 
@@ -485,6 +490,86 @@ def test_forking_editing_resuming_and_both_branches_shown(store: recollect.Store
     assert app.said == first
     app.go("time_travel").click(f"to-{branches[1].name}").go("chat")
     assert app.said[0] == "Remember I prefer coffee"
+
+
+def run_with_label(app: App, label: str) -> App:
+    """Run as a browser does: it keeps the label that was chosen under the id of a list, and sends that one, whatever the
+    list says meanwhile."""
+    box = app.at.selectbox[0]
+    box.options.append(label)
+    box.set_value(label)
+    return app.run()
+
+
+@pytest.mark.parametrize("page", ["chat", "time_travel"])
+def test_a_branch_keeps_its_name_when_more_is_said_on_it(store: recollect.Store, page: str) -> None:
+    """Its label quotes what was said last. After "Fork and resume" the old label was taken for the branch's name."""
+    app = App().say("How old is Paris?")
+    made = store.fork(app.conversation, at=0, switch=True)
+    store.append(app.conversation, role="user", text="How old is Rome?", branch=made)
+    app = App(chat=app.conversation, branch=made.name).go(page)
+    before = app.at.selectbox[0]
+    label = before.options[before.index or 0]
+    assert label == f"{made.name} – How old is Rome?"
+    store.append(app.conversation, role="assistant", text="Very old.", branch=made)
+    app.run()
+    if app.at.selectbox[0].id == before.id:
+        run_with_label(app, label)
+    assert not app.at.error, app.text
+    assert not app.at.warning, app.text
+    assert app.at.session_state["chat_branch"] == made.name
+    assert app.at.selectbox[0].value == made.name
+    app.at.selectbox[0].set_value("main").run()
+    assert app.at.session_state["chat_branch"] == store.get(app.conversation).active_branch == "main"
+
+
+@pytest.mark.parametrize("page", ["chat", "time_travel"])
+def test_a_branch_that_is_none_leaves_the_active_one(store: recollect.Store, page: str) -> None:
+    app = App().say("How old is Paris?")
+    store.fork(app.conversation, at=0, name="other")
+    app.go(page)
+    run_with_label(app, "other – How old is Rome?")
+    assert not app.at.error, app.text
+    assert "That branch is not here any more. This is the active one." in app.text
+    assert app.at.selectbox[0].value == store.get(app.conversation).active_branch == "main"
+    assert "not here any more" not in app.run().text, "it is said once"
+
+
+def test_an_edited_question_has_no_sources_of_the_one_it_replaces(store: recollect.Store) -> None:
+    """What is looked up is noted before the question, so a fork at the question has the note of the old one."""
+    store.remember("Prefers dark mode", kind="preference")
+    app = App().say("What are my preferences?")
+    noted, asked, answered = store.read(app.conversation)
+    assert (noted.name, asked.role, answered.role) == ("context.injected", "user", "assistant")
+    assert "1 source quoted" in popovers(app)
+    app.go("time_travel")
+    point = next(k for k in store.checkpoints(app.conversation, limit=100) if k.seq >= asked.seq)
+    app.click(f"checkpoint-{point.id}")
+    app.at.text_area(key=f"edited-{point.id}").set_value("How old is Rome?")
+    app.click(f"resume-{point.id}")
+    assert app.said[0] == "How old is Rome?"
+    assert popovers(app) == [], "nothing was looked up for it"
+    app.go("chat").say("What are my preferences?")
+    assert popovers(app) == ["1 source quoted"], "what was looked up on the branch is shown there"
+    store.switch(app.conversation, "main")
+    assert popovers(App(chat=app.conversation)) == ["1 source quoted"], "the other history is as it was"
+
+
+def test_the_same_question_answered_once_more_has_its_own_sources(store: recollect.Store) -> None:
+    from recollect.ui import turns
+
+    c = store.create()
+    note: dict[str, Any] = {"kind": "event", "name": turns.INJECTED, "payload": {"items": [{"type": "memory"}]}}
+    store.append(c, **note)
+    store.append(c, role="user", text="What are my preferences?")
+    again = store.fork(c, at=2)  # the question stays, and is answered anew
+    store.append(c, role="assistant", text="Dark mode.", branch=again)
+    (first,) = turns.evidence(store.read(c, branch=again)).values()
+    assert first.seq == 1
+    before = store.fork(c, at=1)  # another question, and nothing is found for it
+    store.append(c, role="user", text="How old is Rome?", branch=before)
+    store.append(c, role="assistant", text="Very old.", branch=before)
+    assert turns.evidence(store.read(c, branch=before)) == {}
 
 
 def test_an_input_is_called_one(store: recollect.Store) -> None:
