@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import statistics
 import sys
@@ -18,7 +19,7 @@ from pages import App, another_process, restart
 import recollect
 from recollect.db.sqlite import SQLite
 from recollect.errors import ConversationDeleted, NotFound
-from recollect.ui import chat, memories, state, transcript
+from recollect.ui import chat, drawing, memories, state, transcript
 
 
 @pytest.fixture(autouse=True)
@@ -572,6 +573,16 @@ def test_the_same_question_answered_once_more_has_its_own_sources(store: recolle
     assert turns.evidence(store.read(c, branch=before)) == {}
 
 
+def test_the_drawing_of_the_branches_has_room_for_what_it_says(store: recollect.Store) -> None:
+    c = store.create()
+    store.append_many(c, [{"role": "user", "text": f"message {n}"} for n in range(3)])
+    store.fork(c, at=2, name="a-branch-of-a-long-name", switch=True)
+    svg = drawing.tree(store.branches(c), "a-branch-of-a-long-name")
+    width = int(re.search(r' width="(\d+)"', svg)[1])  # type: ignore[index]
+    for x, said in re.findall(r'<text x="(\d+)"[^>]*>([^<]+)<', svg):
+        assert int(x) + 7 * len(said) <= width, said
+
+
 def test_an_input_is_called_one(store: recollect.Store) -> None:
     """LangGraph counts the first input as step -1, which is no news to anybody."""
     app = App().say("We go to Porto in May").go("time_travel")
@@ -754,6 +765,17 @@ def test_search_marks_the_words_filters_and_jumps(store: recollect.Store) -> Non
     assert app.at.text_input(key="search-question").value == "zephyr", "it is there when one comes back"
     app.at.text_input(key="search-tool").set_value("NoSuchTool").run()
     assert "Nothing was found" in app.text
+
+
+def test_what_is_only_nearest_in_meaning_is_called_that(store: recollect.Store) -> None:
+    store.append(store.create(title="Home"), role="user", text="I live in Porto")
+    store.settle()
+    app = App().go("search")
+    app.at.text_input(key="search-question").set_value("zebra xylophone").run()
+    assert "Nothing is about it. The nearest in meaning:" in app.text
+    assert "Porto" in app.text and "result" not in [w.strip(".,:") for w in app.text.split()]
+    app.at.text_input(key="search-question").set_value("Porto").run()
+    assert "Nothing is about it" not in app.text
 
 
 def test_what_is_only_on_another_branch_is_found_when_it_is_asked_for(store: recollect.Store) -> None:

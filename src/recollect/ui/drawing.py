@@ -41,7 +41,9 @@ def tree(branches: list[Branch], shown: str | None, *, dark: bool = False) -> st
     marks = sorted({0, *(b.fork_seq for b in drawn), *(max(b.head, b.fork_seq) for b in drawn)})
     x = {seq: LEFT + i * LANE * 2 for i, seq in enumerate(marks)}
     names = LEFT + len(marks) * LANE * 2
-    width, height = names + 190, len(drawn) * STEP + 14
+    says = {b.name: f"{look.short(b.name, 22)}{' (active)' if b.active else ''} · up to event {b.head}" for b in drawn}
+    # Eight a letter is room enough in every font, bold as well; what is wider than the picture is cut off.
+    width, height = names - 20 + 8 * max(map(len, says.values()), default=0), len(drawn) * STEP + 14
     ink = "#b9c4bf" if dark else "#4b5652"
     out = []
     for b in drawn:
@@ -61,8 +63,9 @@ def tree(branches: list[Branch], shown: str | None, *, dark: bool = False) -> st
         out.append(f'<line x1="{begin}" y1="{y}" x2="{last}" y2="{y}" stroke="{colour}" stroke-width="{thick}"/>')
         out.append(f'<circle cx="{last}" cy="{y}" r="{6 if b.name == shown else 4}" fill="{colour}"/>')
         weight = ' font-weight="600"' if b.name == shown else ""
-        said = f"{look.short(b.name, 22)}{' (active)' if b.active else ''} · up to event {b.head}"
-        out.append(f'<text x="{names - 20}" y="{y + 4}" font-size="12" fill="{ink}"{weight}>{html.escape(said)}</text>')
+        out.append(
+            f'<text x="{names - 20}" y="{y + 4}" font-size="12" fill="{ink}"{weight}>{html.escape(says[b.name])}</text>'
+        )
     alt = html.escape(f"{len(branches)} branches: " + ", ".join(b.name for b in drawn))
     return (
         f'<svg class="rc-tree-svg" role="img" aria-label="{alt}" width="{width}" height="{height}" '
