@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import statistics
 import sys
@@ -18,7 +19,7 @@ from pages import App, another_process, restart
 import recollect
 from recollect.db.sqlite import SQLite
 from recollect.errors import ConversationDeleted, NotFound
-from recollect.ui import chat, memories, state, transcript
+from recollect.ui import chat, drawing, memories, state, transcript
 
 
 @pytest.fixture(autouse=True)
@@ -267,6 +268,11 @@ def why(app: App, store: recollect.Store) -> str:
     return app.text
 
 
+def popovers(app: App) -> list[str]:
+    """What says how many sources an answer has."""
+    return [label for p in app.at.get("popover") if "source" in (label := p.proto.popover.label)]
+
+
 def sources(app: App) -> int:
     return sum(b.key.startswith("source-") for b in app.at.button)
 
@@ -487,6 +493,96 @@ def test_forking_editing_resuming_and_both_branches_shown(store: recollect.Store
     assert app.said[0] == "Remember I prefer coffee"
 
 
+def run_with_label(app: App, label: str) -> App:
+    """Run as a browser does: it keeps the label that was chosen under the id of a list, and sends that one, whatever the
+    list says meanwhile."""
+    box = app.at.selectbox[0]
+    box.options.append(label)
+    box.set_value(label)
+    return app.run()
+
+
+@pytest.mark.parametrize("page", ["chat", "time_travel"])
+def test_a_branch_keeps_its_name_when_more_is_said_on_it(store: recollect.Store, page: str) -> None:
+    """Its label quotes what was said last. After "Fork and resume" the old label was taken for the branch's name."""
+    app = App().say("How old is Paris?")
+    made = store.fork(app.conversation, at=0, switch=True)
+    store.append(app.conversation, role="user", text="How old is Rome?", branch=made)
+    app = App(chat=app.conversation, branch=made.name).go(page)
+    before = app.at.selectbox[0]
+    label = before.options[before.index or 0]
+    assert label == f"{made.name} – How old is Rome?"
+    store.append(app.conversation, role="assistant", text="Very old.", branch=made)
+    app.run()
+    if app.at.selectbox[0].id == before.id:
+        run_with_label(app, label)
+    assert not app.at.error, app.text
+    assert not app.at.warning, app.text
+    assert app.at.session_state["chat_branch"] == made.name
+    assert app.at.selectbox[0].value == made.name
+    app.at.selectbox[0].set_value("main").run()
+    assert app.at.session_state["chat_branch"] == store.get(app.conversation).active_branch == "main"
+
+
+@pytest.mark.parametrize("page", ["chat", "time_travel"])
+def test_a_branch_that_is_none_leaves_the_active_one(store: recollect.Store, page: str) -> None:
+    app = App().say("How old is Paris?")
+    store.fork(app.conversation, at=0, name="other")
+    app.go(page)
+    run_with_label(app, "other – How old is Rome?")
+    assert not app.at.error, app.text
+    assert "That branch is not here any more. This is the active one." in app.text
+    assert app.at.selectbox[0].value == store.get(app.conversation).active_branch == "main"
+    assert "not here any more" not in app.run().text, "it is said once"
+
+
+def test_an_edited_question_has_no_sources_of_the_one_it_replaces(store: recollect.Store) -> None:
+    """What is looked up is noted before the question, so a fork at the question has the note of the old one."""
+    store.remember("Prefers dark mode", kind="preference")
+    app = App().say("What are my preferences?")
+    noted, asked, answered = store.read(app.conversation)
+    assert (noted.name, asked.role, answered.role) == ("context.injected", "user", "assistant")
+    assert "1 source quoted" in popovers(app)
+    app.go("time_travel")
+    point = next(k for k in store.checkpoints(app.conversation, limit=100) if k.seq >= asked.seq)
+    app.click(f"checkpoint-{point.id}")
+    app.at.text_area(key=f"edited-{point.id}").set_value("How old is Rome?")
+    app.click(f"resume-{point.id}")
+    assert app.said[0] == "How old is Rome?"
+    assert popovers(app) == [], "nothing was looked up for it"
+    app.go("chat").say("What are my preferences?")
+    assert popovers(app) == ["1 source quoted"], "what was looked up on the branch is shown there"
+    store.switch(app.conversation, "main")
+    assert popovers(App(chat=app.conversation)) == ["1 source quoted"], "the other history is as it was"
+
+
+def test_the_same_question_answered_once_more_has_its_own_sources(store: recollect.Store) -> None:
+    from recollect.ui import turns
+
+    c = store.create()
+    note: dict[str, Any] = {"kind": "event", "name": turns.INJECTED, "payload": {"items": [{"type": "memory"}]}}
+    store.append(c, **note)
+    store.append(c, role="user", text="What are my preferences?")
+    again = store.fork(c, at=2)  # the question stays, and is answered anew
+    store.append(c, role="assistant", text="Dark mode.", branch=again)
+    (first,) = turns.evidence(store.read(c, branch=again)).values()
+    assert first.seq == 1
+    before = store.fork(c, at=1)  # another question, and nothing is found for it
+    store.append(c, role="user", text="How old is Rome?", branch=before)
+    store.append(c, role="assistant", text="Very old.", branch=before)
+    assert turns.evidence(store.read(c, branch=before)) == {}
+
+
+def test_the_drawing_of_the_branches_has_room_for_what_it_says(store: recollect.Store) -> None:
+    c = store.create()
+    store.append_many(c, [{"role": "user", "text": f"message {n}"} for n in range(3)])
+    store.fork(c, at=2, name="a-branch-of-a-long-name", switch=True)
+    svg = drawing.tree(store.branches(c), "a-branch-of-a-long-name")
+    width = int(re.search(r' width="(\d+)"', svg)[1])  # type: ignore[index]
+    for x, said in re.findall(r'<text x="(\d+)"[^>]*>([^<]+)<', svg):
+        assert int(x) + 7 * len(said) <= width, said
+
+
 def test_an_input_is_called_one(store: recollect.Store) -> None:
     """LangGraph counts the first input as step -1, which is no news to anybody."""
     app = App().say("We go to Porto in May").go("time_travel")
@@ -669,6 +765,17 @@ def test_search_marks_the_words_filters_and_jumps(store: recollect.Store) -> Non
     assert app.at.text_input(key="search-question").value == "zephyr", "it is there when one comes back"
     app.at.text_input(key="search-tool").set_value("NoSuchTool").run()
     assert "Nothing was found" in app.text
+
+
+def test_what_is_only_nearest_in_meaning_is_called_that(store: recollect.Store) -> None:
+    store.append(store.create(title="Home"), role="user", text="I live in Porto")
+    store.settle()
+    app = App().go("search")
+    app.at.text_input(key="search-question").set_value("zebra xylophone").run()
+    assert "Nothing is about it. The nearest in meaning:" in app.text
+    assert "Porto" in app.text and "result" not in [w.strip(".,:") for w in app.text.split()]
+    app.at.text_input(key="search-question").set_value("Porto").run()
+    assert "Nothing is about it" not in app.text
 
 
 def test_what_is_only_on_another_branch_is_found_when_it_is_asked_for(store: recollect.Store) -> None:

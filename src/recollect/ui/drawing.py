@@ -8,7 +8,6 @@ import streamlit as st
 
 from ..model import Branch, Conversation
 from . import look, state
-from .state import guarded
 
 STEP, LANE, LEFT = 26, 30, 12
 COLOURS = ("#2f8f76", "#b3711d", "#7a5cc0", "#2d7bb8", "#b84a62", "#6b7a2e")
@@ -18,21 +17,20 @@ MOST = 12
 def switcher(c: Conversation, branches: list[Branch], branch: Branch, where: str) -> None:
     """Choose a branch; from then on it is the one that is meant, here and everywhere."""
     names = [b.name for b in branches]
-    previews = {b.name: b for b in branches}
-    key = f"branch-{where}-{c.id}-{branch.name}-{len(names)}"
+    labels = {b.name: f"{b.name} – {look.short(b.preview, 40)}" if b.preview else b.name for b in branches}
+    # A browser keeps the label that was chosen, and sends it as long as the key is the same. When more is said on a branch
+    # its label is another one, and the old one came back as if somebody had chosen a branch of that name.
+    key = f"branch-{where}-{c.id}-{branch.name}-{hash(tuple(labels.values()))}"
     st.selectbox(
         "Branch", names, index=names.index(branch.name), key=key, label_visibility="collapsed", width=170,
-        format_func=lambda n: f"{n} – {look.short(previews[n].preview, 40)}" if previews[n].preview else n,
+        format_func=labels.__getitem__,
         help=f"{len(names)} branches; the page Time travel draws them.",
         on_change=_switch, args=(c.id, key),
     )  # fmt: skip
 
 
-@guarded
 def _switch(id: str, key: str) -> None:
-    name = str(st.session_state[key])
-    state.store().switch(id, name)
-    state.turn_to(id, name)
+    state.switch(id, str(st.session_state[key]))
 
 
 def tree(branches: list[Branch], shown: str | None, *, dark: bool = False) -> str:
@@ -43,7 +41,9 @@ def tree(branches: list[Branch], shown: str | None, *, dark: bool = False) -> st
     marks = sorted({0, *(b.fork_seq for b in drawn), *(max(b.head, b.fork_seq) for b in drawn)})
     x = {seq: LEFT + i * LANE * 2 for i, seq in enumerate(marks)}
     names = LEFT + len(marks) * LANE * 2
-    width, height = names + 190, len(drawn) * STEP + 14
+    says = {b.name: f"{look.short(b.name, 22)}{' (active)' if b.active else ''} · up to event {b.head}" for b in drawn}
+    # Eight a letter is room enough in every font, bold as well; what is wider than the picture is cut off.
+    width, height = names - 20 + 8 * max(map(len, says.values()), default=0), len(drawn) * STEP + 14
     ink = "#b9c4bf" if dark else "#4b5652"
     out = []
     for b in drawn:
@@ -63,8 +63,9 @@ def tree(branches: list[Branch], shown: str | None, *, dark: bool = False) -> st
         out.append(f'<line x1="{begin}" y1="{y}" x2="{last}" y2="{y}" stroke="{colour}" stroke-width="{thick}"/>')
         out.append(f'<circle cx="{last}" cy="{y}" r="{6 if b.name == shown else 4}" fill="{colour}"/>')
         weight = ' font-weight="600"' if b.name == shown else ""
-        said = f"{look.short(b.name, 22)}{' (active)' if b.active else ''} · up to event {b.head}"
-        out.append(f'<text x="{names - 20}" y="{y + 4}" font-size="12" fill="{ink}"{weight}>{html.escape(said)}</text>')
+        out.append(
+            f'<text x="{names - 20}" y="{y + 4}" font-size="12" fill="{ink}"{weight}>{html.escape(says[b.name])}</text>'
+        )
     alt = html.escape(f"{len(branches)} branches: " + ", ".join(b.name for b in drawn))
     return (
         f'<svg class="rc-tree-svg" role="img" aria-label="{alt}" width="{width}" height="{height}" '

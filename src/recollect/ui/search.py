@@ -14,7 +14,7 @@ from . import look, state, transcript
 
 BOTH, FACTS, RECORDS = "Everything", "Facts", "Records"
 TYPES = {BOTH: None, FACTS: "memories", RECORDS: "events"}
-MOST, FEW = 30, 5
+MOST, FEW, NEAREST = 30, 5, 3
 EVERY = "*"
 
 
@@ -36,14 +36,18 @@ def page() -> None:
         )
         return
     types = "events" if {"tool", "kinds"} & set(scope) else TYPES[kind or BOTH]  # a memory has no tool
-    hits = state.store().search(question, types=types, limit=MOST, explain=True, **scope)
-    hits = [h for h in hits if is_about(h)]
-    if not hits:
+    found = state.store().search(question, types=types, limit=MOST, explain=True, **scope)
+    hits = [h for h in found if is_about(h)]
+    if not hits and "branch" not in scope:
+        _elsewhere(question, types, scope)
+    if not found:
         look.empty("search_off", "Nothing was found", "Try other words, or fewer filters.")
-        if "branch" not in scope:
-            _elsewhere(question, types, scope)
         return
-    look.quiet(f"{look.count(len(hits), 'result')}{', the best ones' if len(hits) == MOST else ''}")
+    if hits:
+        look.quiet(f"{look.count(len(hits), 'result')}{', the best ones' if len(hits) == MOST else ''}")
+    else:  # as on the command line
+        look.quiet("Nothing is about it. The nearest in meaning:")
+        hits = found[:NEAREST]
     titles = {c.id: c.title or "Untitled" for c in st.session_state.get("listed", ())}
     words = look.words_of(question)
     for n, hit in enumerate(hits):

@@ -256,6 +256,17 @@ def guarded(fn: Callable[P, None]) -> Callable[P, None]:
     return run
 
 
+@guarded
+def switch(conversation: str, branch: str) -> None:
+    """Somebody chose a branch: from now on it is the active one. One that is not there is told, and nothing changes."""
+    if branch in {b.name for b in store().branches(conversation)}:
+        store().switch(conversation, branch)
+        turn_to(conversation, branch)
+    else:
+        look_at(conversation)
+        tell("That branch is not here any more. This is the active one.")
+
+
 def notes(page: str) -> None:
     """What is to be said, in a place that is always there: what follows does not jump when it goes."""
     undo = st.session_state.get("undoable")

@@ -9,7 +9,6 @@ import streamlit as st
 
 from ..model import Branch, Checkpoint, Conversation, Event
 from . import drawing, look, state, transcript, turns
-from .state import guarded
 
 PAGE = 25
 _NODES = {"__start__": "you said", "recall": "looked up what is known", "answer": "answered", "record": "kept"}
@@ -43,7 +42,7 @@ def page() -> None:
         for b in branches if len(branches) > 1 else []:
             st.button(
                 look.label(b.name, 30), key=f"to-{b.name}", type="primary" if branch and b.name == branch.name else "secondary",
-                help=look.plain(b.preview) or None, on_click=_switch, args=(c.id, b.name), icon=":material/fork_right:",
+                help=look.plain(b.preview) or None, on_click=state.switch, args=(c.id, b.name), icon=":material/fork_right:",
             )  # fmt: skip
     only = st.toggle("Only this branch", value=True, key="travel-only") if len(branches) > 1 else False
     most = int(st.session_state.get("travel-most", PAGE))
@@ -64,12 +63,6 @@ def page() -> None:
             look.empty("touch_app", "Pick a moment", "Its state is shown here, and you can fork and go on from it.")
         else:
             _state(c, picked)
-
-
-@guarded
-def _switch(id: str, name: str) -> None:
-    state.store().switch(id, name)
-    state.turn_to(id, name)
 
 
 # -- the timeline

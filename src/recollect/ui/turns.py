@@ -137,7 +137,10 @@ def fork_at(checkpoint: Checkpoint) -> tuple[Mapping[str, Any], str]:
 
 
 def evidence(events: list[Event]) -> dict[int, Event]:
-    """Message number -> the event that says what its answer was made from."""
+    """Message number -> the event that says what its answer was made from.
+
+    The note comes before its question and on the same branch. A fork at the question keeps the note of the one that is
+    replaced, and where nothing is found for the new one there is no other: it would be shown as the new answer's."""
     found: dict[int, Event] = {}
     waiting: Event | None = None
     asked = False
@@ -145,8 +148,8 @@ def evidence(events: list[Event]) -> dict[int, Event]:
         if e.kind == "event" and e.name == INJECTED:
             waiting, asked = e, False
         elif e.kind == "message" and e.role == "user":
-            if asked:  # it was never answered: what was looked up for it is not the next answer's
-                waiting = None
+            if asked or (waiting is not None and waiting.branch != e.branch):
+                waiting = None  # looked up for a question that was never answered, or that was replaced on this branch
             asked = True
         elif e.kind == "message" and e.role == "assistant" and waiting is not None:
             found[e.seq] = waiting
