@@ -17,7 +17,7 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from recollect.errors import Damaged
-from recollect.langgraph import Saver, messages, remembered
+from recollect.langgraph import Saver, copies, messages, remembered
 
 CALL = {"name": "look", "args": {"at": [1, {"deep": "sea"}]}, "id": "c1", "type": "tool_call"}
 
@@ -261,9 +261,9 @@ def test_a_copy_is_what_reading_would_give_and_shares_nothing(said: list[Any]) -
     serde = JsonPlusSerializer(allowed_msgpack_modules=None)
     stored = serde.dumps_typed(said)
     fresh, known = serde.loads_typed(stored), serde.loads_typed(stored)
-    moulds = messages.moulds(known)
+    moulds = copies.moulds(known)
     assert moulds is not None
-    one, other = messages.cast(moulds), messages.cast(moulds)
+    one, other = copies.cast(moulds), copies.cast(moulds)
     assert not parts(one) & parts(other) and not parts(one) & parts(known)
     for read, copied in zip(fresh, one, strict=True):
         assert type(read) is type(copied) and read == copied and repr(read) == repr(copied)
@@ -299,7 +299,7 @@ def test_a_message_that_was_changed_is_stored_as_it_is_now(saver: Saver, which: 
 
 def test_the_order_of_a_dict_is_part_of_it() -> None:
     one, other = AIMessage("", additional_kwargs={"a": 1, "b": 2}), AIMessage("", additional_kwargs={"b": 2, "a": 1})
-    assert one == other and not messages.is_twin(one, other) and messages.is_twin(one, messages.twin(one))
+    assert one == other and not copies.is_twin(one, other) and copies.is_twin(one, copies.twin(one))
 
 
 SIMPLE: list[Any] = [
@@ -337,7 +337,7 @@ def test_what_was_written_a_moment_ago_is_read_as_another_reads_it(saver: Saver)
     ],
 )
 def test_only_what_is_plain_to_see_is_taken_for_what_would_be_read(message: Any) -> None:
-    assert messages.as_read(message) is None
+    assert copies.as_read(message) is None
 
 
 def test_an_id_that_a_message_gets_while_it_is_written_is_not_mixed_up(

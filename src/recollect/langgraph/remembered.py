@@ -13,7 +13,8 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 
 from ..store import Store
-from .messages import Mould, Own, things_in
+from .copies import Mould, things_in
+from .messages import Own
 
 if TYPE_CHECKING:
     from ..checkpoints.pieces import Have

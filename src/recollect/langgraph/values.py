@@ -23,7 +23,7 @@ from ..checkpoints import pieces
 from ..errors import Damaged, NotAllowed, NotSerializable, RecollectError
 from ..redact import Gate
 from ..store import Store
-from . import messages
+from . import copies, messages
 from .allowed import is_data, listening
 from .remembered import HELD, Remembered, Stored
 
@@ -108,7 +108,7 @@ class Values(BaseCheckpointSaver[str]):
     ) -> tuple[builtins.list[bytes], builtins.list[Stored]]:
         keys, found = [], []
         passed, mode = self._shared.passed.setdefault(channel, {}), self._store.settings.redact_state
-        digest, dump, is_twin, common = pieces.digest, self._dump, messages.is_twin, messages.COMMON
+        digest, dump, is_twin, common = pieces.digest, self._dump, copies.is_twin, copies.COMMON
         stock, shared = self._is_stock, self._shared
         shared.make_room()
         said = shared.said.get(secret, {}) if stock else {}
@@ -119,7 +119,7 @@ class Values(BaseCheckpointSaver[str]):
             if known is not None and is_twin(value, known[2]):
                 key, plain = known[0], ("msgpack", known[1])
             else:
-                model = messages.as_read(value) if stock else None
+                model = copies.as_read(value) if stock else None
                 value = model or value
                 plain = dump(value, channel)
                 key = digest(secret, *plain)
@@ -212,7 +212,7 @@ class Values(BaseCheckpointSaver[str]):
             if type == pieces.CHUNK:
                 known, moulds = chunks.get(key, _NOTHING)
                 if moulds is not None and known == data and stock:
-                    made += messages.cast(moulds)
+                    made += copies.cast(moulds)
                     continue
                 whole = data
                 n, data = pieces.unchunked(key, data)
@@ -224,7 +224,7 @@ class Values(BaseCheckpointSaver[str]):
                         raise Damaged("A value of the state is not what was written. Run `recollect doctor`.")
                     sound[key] = (data, None)
                 elif model is not None and stock and type == "msgpack":
-                    made.append(messages.twin(model))
+                    made.append(copies.twin(model))
                     continue
                 n = 1
                 made.append((1, key, data, None))
@@ -260,11 +260,11 @@ class Values(BaseCheckpointSaver[str]):
                 pass
             elif chunk is not None:
                 if is_room and len(data) <= KEPT * n and shared.is_seen_again(key):
-                    moulds = messages.moulds(some)
+                    moulds = copies.moulds(some)
                     if moulds is not None:
                         shared.hold(key, chunk, moulds)
-            elif len(data) <= KEPT and messages.is_plain(some[0]):
-                shared.learn(secret, key, data, messages.twin(some[0]))
+            elif len(data) <= KEPT and copies.is_plain(some[0]):
+                shared.learn(secret, key, data, copies.twin(some[0]))
             merged += some
             start += n
         return merged
