@@ -2,9 +2,11 @@
 
 `make` copies a snapshot page by page, while writers go on. `restore` verifies the backup first and keeps the present
 file aside. `scheduled` is the job behind `backup_every` and `backup_keep`; it removes only what it made itself. `found`
-lists what there is to go back to, `away` what is on a disk that is not here now. A backup that goes anywhere but into
-`backups` beside the store is written down there first: erasing and encrypting have to know of it. Postgres has tools of
-its own for all of this: docs/how-to/postgres.md.
+lists what there is to go back to, `away` what is on a disk that is not here now.
+
+Stores in one folder share its `backups`. Which one a copy there is of, its name says: the store's, then the time. A backup
+under any other name or in any other place is written down beside the store first: erasing and encrypting have to know of
+it, and must not touch a neighbour's. Postgres has tools of its own for all of this: docs/how-to/postgres.md.
 """
 
 from __future__ import annotations
@@ -100,14 +102,15 @@ def name(store: Path, *, scheduled: bool = False) -> Path:
 
 
 def found(store: Path) -> list[Found]:
-    """Backups of a store, newest first: what is in `backups` beside it, what migrations and restores left, and what
-    was made elsewhere and is still there."""
+    """Backups of a store, newest first: what is in `backups` beside it under its name, what migrations and restores left,
+    and what was written down and is still there."""
     listed = []
-    elsewhere = [p for p in _written_down(store) if os.path.isfile(p)]
+    names = dict.fromkeys([store, Path(os.path.realpath(store))])  # a link may have another
     seen = {os.path.realpath(store)}  # a file may be reached in two ways, and a backup may have become the store
-    for path in [*_files(store.parent / FOLDER), *_files(store.parent), *elsewhere]:
+    beside = [(path, of) for of in names for folder in (of.parent / FOLDER, of.parent) for path in _files(folder)]
+    for path, of in [*beside, *((path, None) for path in _written_down(store))]:
         try:
-            made = _made(path, store) if path not in elsewhere else _by_hand(path)
+            made = _made(path, of) if of is not None else _by_hand(path) if path.is_file() else None
             real = os.path.realpath(path)
             if made is not None and real not in seen:
                 listed.append(Found(path, *made, path.stat().st_size))
@@ -139,8 +142,8 @@ def _is_away(path: Path) -> bool:
 
 
 def _places(store: Path) -> Path:
-    """The list of backups elsewhere. Not in the store itself: one that is damaged has most need of it, and going back
-    to a backup must not forget the later ones."""
+    """The list of backups elsewhere, or under a name of their own. Not in the store itself: one that is damaged has most
+    need of it, and going back to a backup must not forget the later ones."""
     real = Path(os.path.realpath(store))
     return real.parent / FOLDER / f"{real.name}.elsewhere"
 
@@ -148,10 +151,12 @@ def _places(store: Path) -> Path:
 def _write_down(store: Path, to: Path) -> None:
     """Before the copy is begun, so that there is none that nobody knows of."""
     place, to = _places(store), Path(os.path.realpath(to))
-    if to.parent == Path(os.path.realpath(place.parent)):
+    is_beside = to.parent == Path(os.path.realpath(place.parent))
+    if is_beside and _named(to.name, Path(os.path.realpath(store))):
         return
     file.make_folder(str(place.parent))
-    line = f"\n{json.dumps(str(to))}\n".encode()  # a line of its own, also behind one that was cut off
+    said = to.name if is_beside else str(to)  # a name alone is true after the folder was moved as well
+    line = f"\n{json.dumps(said)}\n".encode()  # a line of its own, also behind one that was cut off
     fd = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         while line:
@@ -174,7 +179,7 @@ def _written_down(store: Path) -> list[Path]:
         except ValueError:
             continue  # a line that was cut off by a full disk: its backup was never begun
         if isinstance(name, str) and "\0" not in name:
-            listed[Path(name)] = None
+            listed[_places(store).parent / name] = None
     return list(listed)
 
 
@@ -187,14 +192,17 @@ def _made(path: Path, store: Path) -> tuple[str, int] | None:
     if path.parent == store.parent:
         left = re.fullmatch(rf"{re.escape(store.name)}\.(?:(schema-\d+)\.(\d+)\.backup|(\d+)\.aside)", path.name)
         return (("before a migration", int(left[2])) if left[1] else ("set aside", int(left[3]))) if left else None
-    named = re.fullmatch(rf"{re.escape(store.stem)}-(\d{{8}}-\d{{6}})(?:-\d+)?(-auto)?\.db", path.name)
-    if named:
-        try:
-            at = datetime.strptime(named[1], _STAMP).replace(tzinfo=UTC)
-            return "scheduled" if named[2] else "by hand", round(at.timestamp() * 1000)
-        except ValueError:
-            pass  # a name that only looks like ours
-    return _by_hand(path)
+    return _named(path.name, store)
+
+
+def _named(name: str, store: Path) -> tuple[str, int] | None:
+    """What `name()` called so. From end to end: `chat-old-20261118-015748.db` is of chat-old.db, not of chat.db."""
+    named = re.fullmatch(rf"{re.escape(store.stem)}-(\d{{8}}-\d{{6}})(?:-\d+)?(-auto)?\.db", name)
+    try:
+        at = datetime.strptime(named[1], _STAMP).replace(tzinfo=UTC) if named else None
+    except ValueError:
+        at = None  # a name that only looks like ours
+    return ("scheduled" if named[2] else "by hand", round(at.timestamp() * 1000)) if named and at else None
 
 
 def _by_hand(path: Path) -> tuple[str, int] | None:
@@ -226,7 +234,8 @@ def scheduled(db: Database, every_ms: int, keep: int) -> int:
             if past and now - past[0] < every_ms * 0.9:
                 return past[0] + every_ms - now
             for left in folder.iterdir():
-                if left.name.startswith(f"{path.stem}-") and re.search(r"-auto\.db\.\d+\.part$", left.name):
+                part = re.fullmatch(r"(.+-auto\.db)\.\d+\.part", left.name)
+                if part and _named(part[1], path):
                     left.unlink(missing_ok=True)  # of a process that was killed while it copied
             made = make(db, name(path, scheduled=True))
             kept = [b.path for b in there if b.path != made.path]

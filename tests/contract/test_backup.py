@@ -463,6 +463,72 @@ def test_what_is_found_beside_a_store(path: Path, clock: Clock, tmp_path: Path) 
     assert [b.made_at for b in found] == sorted((b.made_at for b in found), reverse=True)
 
 
+NEIGHBOURS = ("chat", "chat-old", "chat-20200101-000000", "chat-20200101", "notes")
+
+
+@pytest.fixture
+def neighbours(tmp_path: Path, clock: Clock) -> dict[Path, set[Path]]:
+    """Stores in one folder, and the backups of each: under a time, another in the same second, by the clock, and under
+    a name of its own."""
+    made: dict[Path, set[Path]] = {}
+    for stem in NEIGHBOURS:
+        of = tmp_path / f"{stem}.db"
+        with recollect.open(of, user="alex", summaries=False, semantic=False, background=False) as store:
+            store.append_many(store.create("c"), exchange(3))
+            mine = {store.backup(backup.name(of)).path for _ in range(2)}
+            mine.add(store.backup(backup.name(of, scheduled=True)).path)
+            mine.add(store.backup(of.parent / "backups" / f"before {stem}.db").path)
+        made[of] = mine
+    return made
+
+
+def test_stores_in_one_folder_have_each_their_own(neighbours: dict[Path, set[Path]]) -> None:
+    for of, mine in neighbours.items():
+        assert {b.path for b in backup.found(of)} == mine, of.name
+        assert backup.away(of) == []
+
+
+def test_erasing_names_no_backup_of_a_neighbour(neighbours: dict[Path, set[Path]], tmp_path: Path) -> None:
+    for of, mine in neighbours.items():
+        with recollect.open(of, user="alex", summaries=False, semantic=False) as store:
+            assert set(store.erase(conversation="c").backups) == {p.name for p in mine}
+
+
+def test_a_folder_that_was_moved_keeps_its_backups(neighbours: dict[Path, set[Path]], tmp_path: Path) -> None:
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    for thing in [*neighbours, tmp_path / "backups"]:
+        thing.rename(moved / thing.name)
+    for of, mine in neighbours.items():
+        assert {b.path.name for b in backup.found(moved / of.name)} == {p.name for p in mine}
+        assert backup.away(moved / of.name) == []
+
+
+def test_under_another_name_for_the_same_store(neighbours: dict[Path, set[Path]], tmp_path: Path) -> None:
+    link = tmp_path / "link.db"
+    link.symlink_to("chat.db")
+    with recollect.open(link, user="alex", summaries=False, semantic=False) as store:
+        there = store.backup(backup.name(link)).path
+    mine = neighbours[tmp_path / "chat.db"] | {there}
+    assert {b.path for b in backup.found(link)} == mine
+    assert {b.path for b in backup.found(tmp_path / "chat.db")} == mine
+
+
+def test_the_clock_takes_nothing_from_a_neighbour(neighbours: dict[Path, set[Path]], clock: Clock) -> None:
+    left = {of: of.parent / "backups" / f"{of.stem}-20200101-000000-auto.db.12345.part" for of in neighbours}
+    for part in left.values():
+        part.write_bytes(b"half")
+    of = next(iter(neighbours))
+    clock.now += 2 * HOUR
+    with recollect.open(of, user="alex", summaries=False, semantic=False, background=False) as store:
+        backup.scheduled(store._db, HOUR, 1)
+    for other in [o for o in neighbours if o != of]:
+        assert left[other].exists(), "of a process that may be copying just now"
+        assert all(p.exists() for p in neighbours[other])
+    assert not left[of].exists()
+    assert len(made_by_the_clock(of)) == 1
+
+
 def test_check_refuses_what_is_no_backup(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         backup.check(tmp_path / "nope.db")

@@ -774,6 +774,15 @@ def test_a_driver_that_is_missing(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
         assert "'.[postgres]'" in answer.err
 
 
+def test_a_message_that_says_nothing_is_refused(run: Run, trip: str) -> None:
+    before = len(run("replay", trip, "--json").json)
+    for words, stdin in ((["  "], None), ([""], None), (["-"], "\n")):
+        answer = run("append", trip, *words, stdin=stdin)
+        assert (answer.code, "What should the message say?" in answer.err) == (2, True), words
+    assert len(run("replay", trip, "--json").json) == before
+    assert run("append", trip, "", "--role", "assistant", "--payload", '{"calls": 1}').code == 0
+
+
 def test_interrupted(run: Run, trip: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
@@ -997,6 +1006,29 @@ def test_on_each_database(run: Run, url: str) -> None:
     go("clear", id, "--yes")
     go("erase", id, "--yes")
     assert go("conversations", "--json").json == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
+@pytest.mark.parametrize("at", ["typer", "recollect.cli.backups", "recollect.cli.watch", "main"])
+def test_ctrl_c_while_a_command_starts_ends_it_without_a_word(tmp_path: Path, at: str) -> None:
+    """Most of a short command's time is imports: whoever thinks better of it at once was shown a traceback."""
+    script = f"""
+import os, signal, sys
+sys.argv = ["recollect", "conversations"]
+
+class Pressed:
+    def find_spec(self, name, *_):
+        if name == {at!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Pressed())
+from recollect.cli import main, output
+output.prepare_streams = lambda: os.kill(os.getpid(), signal.SIGINT)
+main()
+print("went on")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment(), timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")

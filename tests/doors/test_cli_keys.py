@@ -71,6 +71,7 @@ def test_encrypt_makes_a_key_and_says_what_it_means(run: Run, chat: Path, key_fi
 def test_backups_made_elsewhere_go_along(run: Run, chat: Path, key_file: Path, tmp_path: Path) -> None:
     disk, stick = tmp_path / "disk" / "copy.db", tmp_path / "stick" / "copy.db"
     for copy in (disk, stick):
+        copy.parent.mkdir()
         assert run("backup", str(copy)).code == 0
     stick.parent.rename(tmp_path / "taken out")
     listed = run("backups")
@@ -81,6 +82,36 @@ def test_backups_made_elsewhere_go_along(run: Run, chat: Path, key_file: Path, t
     assert f"{stick} stayed as it was: it is not reachable now" in flat(answer.out + answer.err)
     assert not is_plain(disk)
     assert is_plain(tmp_path / "taken out" / "copy.db")
+
+
+def test_a_neighbour_keeps_its_backups_as_they_are(run: Run, chat: Path, key_file: Path, tmp_path: Path) -> None:
+    """Encrypting one of two stores in a folder once took the other's backup with it, whose key its owner never had."""
+    week2 = ["-d", str(chat.with_name("week2.db"))]
+    assert run(*week2, "new").code == 0
+    (theirs,) = backups(chat)
+    assert run(*week2, "backup").code == 0
+    (mine,) = set(backups(chat)) - {theirs}
+    assert [b["path"] for b in run(*week2, "backups", "--json").json] == [str(mine)]
+    answer = run(*week2, "encrypt", "--key-file", str(key_file))
+    assert "1 backup too" in answer.out
+    assert (is_plain(theirs), is_plain(mine)) == (True, False)
+    assert run("backups", "--check").code == 0
+    assert run("restore", str(theirs), "--yes").code == 0
+
+
+def test_a_backup_whose_key_is_not_at_hand_is_encrypted_not_damaged(
+    run: Run, locked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "keys" / "other.key"
+    keys.save_file(keys.Key.new(), str(other))
+    for named in ("", str(other)):
+        monkeypatch.setenv("RECOLLECT_KEY_FILE", named)
+        answer = run("backups", "--check")
+        assert answer.code == 6, "it was not read back"
+        assert "encrypted" in answer.out and "damaged" not in answer.out
+        answer = run("backups", "--check", "--json")
+        (found,) = answer.json
+        assert (answer.code, found["sound"], "encrypted" in found["problem"]) == (6, None, True), found
 
 
 def test_and_back(run: Run, locked: Path, key_file: Path) -> None:

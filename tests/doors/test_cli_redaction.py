@@ -45,6 +45,11 @@ def file(tmp_path: Path) -> str:
 # -- redact ------------------------------------------------------------------------------------------------------------
 
 
+def test_a_folder_is_no_text(run: Run, tmp_path: Path) -> None:
+    answer = run("redact", str(tmp_path))
+    assert (answer.code, "is a folder" in flat(answer.err)) == (2, True)
+
+
 def test_a_text_in_place_of_a_file_is_told_how(run: Run) -> None:
     answer = run("redact", "my key is here")
     assert answer.code == 3

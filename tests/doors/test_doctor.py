@@ -182,6 +182,7 @@ def test_a_newer_store(run: Run, chat: Path) -> None:
 
 def test_a_backup_can_be_looked_at(run: Run, chat: Path, tmp_path: Path) -> None:
     copy = tmp_path / "elsewhere" / "copy.db"
+    copy.parent.mkdir()
     run("backup", str(copy))
     before = copy.read_bytes()
     assert run("doctor", str(copy)).code == 0
@@ -410,6 +411,14 @@ def test_backup_names_itself(run: Run, chat: Path) -> None:
     assert len(run("backups", "--json").json) == 3
 
 
+def test_backup_makes_no_folder_that_was_named(run: Run, chat: Path, tmp_path: Path) -> None:
+    answer = run("backup", str(tmp_path / "no such" / "folder" / "x.db"))
+    assert (answer.code, "There is no folder" in answer.err) == (2, True)
+    assert not (tmp_path / "no such").exists()
+    assert not (chat.parent / "backups").exists(), "a copy that was not made is not written down"
+    assert run("backup", str(chat.parent / "backups" / "x.db")).code == 0  # the store's own
+
+
 def test_backups(run: Run, chat: Path) -> None:
     assert "recollect backup" in run("backups").out
     assert run("backups", "--json").json == []
@@ -486,6 +495,7 @@ def test_the_doctor_prefers_a_sound_backup(run: Run, chat: Path) -> None:
 
 def test_it_all_names_the_store_that_is_meant(run: Run, chat: Path, tmp_path: Path) -> None:
     other = tmp_path / "a b" / "other.db"
+    other.parent.mkdir()
     run("backup", str(other))
     damage(other, "flipped")
     for line in told(run("doctor", str(other))):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from console import Run
+from console import Run, flat
 from sidecar import process
 
 import recollect
@@ -66,14 +66,25 @@ def test_only_this_machine_is_served(run: Run) -> None:
         assert application.code == 6 and "is taken" in application.err, "as for every door"
 
 
-def test_beside_the_application_a_taken_port_is_no_riddle(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beside_the_application_a_taken_port_is_no_riddle(
+    run: Run, monkeypatch: pytest.MonkeyPatch, own_store: Path, tmp_path: Path
+) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         monkeypatch.setattr("recollect.server.run.PORT", port)
         refused = run("serve", "--beside")
+        monkeypatch.setenv("RECOLLECT_DATABASE", str(tmp_path / "other.db"))
+        monkeypatch.setenv("RECOLLECT_USER", "kim")
+        other = run("serve", "--beside")
+        monkeypatch.setenv("RECOLLECT_DATABASE", "postgresql://alex:geheim1@db.example/agent")
+        server = run("serve", "--beside")
     assert refused.code == 6 and "The application goes on" in refused.err and str(port) in refused.err
+    # What it is told by the environment, whoever copies the line has not.
+    assert f"recollect --data-dir {own_store.parent} serve --port 0" in flat(refused.err)
+    assert f"recollect -d {tmp_path / 'other.db'} -u kim serve --port 0" in flat(other.err)
+    assert "alex:***@db.example/agent" in server.err and "geheim1" not in server.err
 
 
 def test_a_unix_socket_is_its_owners_alone(tmp_path: Path, run: Run) -> None:

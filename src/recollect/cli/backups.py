@@ -7,8 +7,9 @@ import typer
 
 from .. import backup as copies
 from .. import health
-from ..errors import InvalidInput, NotFound, RecollectError, Refused, StorageError, StoreBusy
+from ..errors import InvalidInput, MissingKey, NotFound, RecollectError, Refused, StorageError, StoreBusy, WrongKey
 from ..store import Store
+from ..verbs.arguments import absolute_path
 from . import output
 from .doctor import DAMAGED, PANEL
 from .examination import Contents, contents, open_in, snapshot, why
@@ -30,6 +31,8 @@ def backup(
     store = _store_there(s)
     if path is None:
         path = copies.name(s.where) if isinstance(s.where, Path) else Path("backup.db")
+    elif not (folder := Path(absolute_path(path)).parent).is_dir() and folder != _beside(s):
+        raise InvalidInput(f"There is no folder {folder}. Nothing was copied.")
     with output.progress("copying", shown=not s.json) as report:
         made = store.backup(path, progress=report)
     if s.json:
@@ -42,47 +45,57 @@ def backup(
     output.hint(f"To go back to it: {s.command('restore', str(made.path))}")
 
 
+def _beside(s: Session) -> Path | None:
+    """The store's own folder of backups, which is made when the first one is."""
+    return Path(absolute_path(s.where)).parent / copies.FOLDER if isinstance(s.where, Path) else None
+
+
 @command("backups", panel=PANEL)
 def backups(
     s: Session,
-    check: Annotated[bool, typer.Option("--check", help="Read each one back; ends with 6 when one is damaged.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Read each one back; ends with 6 when one is damaged, or its key is not at hand.")] = False,
 ) -> None:  # fmt: skip
     """List the backups of the store, newest first: those beside it, and those that were made elsewhere."""
     where = _file(s, "Its backups are pg_dump's")
     found = copies.found(where)
     states: list[str | None] = [None] * len(found)
+    locked: set[Path] = set()
     if check:
         held = [_key(s, b.path) for b in found]  # asked for before there is a bar in the way
         with output.progress("reading back", shown=not s.json) as bar:
             for i, b in enumerate(found):
                 if bar:
                     bar(b.path.name, i, len(found))
-                states[i] = _state(b.path, held[i])
+                states[i], is_locked = _state(b.path, held[i])
+                locked |= {b.path} if is_locked else set()
     if s.json:
         output.emit([
-            {**b._asdict(), "sound": state == "sound" if check else None, "problem": None if state == "sound" else state}
+            {**b._asdict(), "sound": state == "sound" if check and b.path not in locked else None,
+             "problem": None if state == "sound" else state}
             for b, state in zip(found, states, strict=True)
         ])  # fmt: skip
     elif not found:
         output.line(f"No backups of {where} yet. `{s.command('backup')}` makes one.")
         output.hint("With the setting backup_every (hours) they are made by themselves.")
     else:
-        _list(s, where, found, states if check else None)
+        _list(s, where, found, states if check else None, locked)
     for path in [] if s.json else copies.away(where):
         output.line(f"Made at {path}, which is not reachable now.")
     if any(state not in (None, "sound") for b, state in zip(found, states, strict=True) if b.kind != "set aside"):
         raise typer.Exit(DAMAGED)
 
 
-def _list(s: Session, where: Path, found: list[copies.Found], states: list[str | None] | None) -> None:
+def _list(
+    s: Session, where: Path, found: list[copies.Found], states: list[str | None] | None, locked: set[Path]
+) -> None:
     rows = []
     for i, b in enumerate(found):
         beside = b.path.is_relative_to(where.parent)
         row = [output.styled(str(b.path.relative_to(where.parent) if beside else b.path)), output.styled(b.kind),
                output.styled(output.age(b.made_at)), output.styled(output.size(b.bytes))]  # fmt: skip
         if states is not None:
-            sound = states[i] == "sound"
-            row.append(output.styled("sound" if sound else "damaged", "green" if sound else "red"))
+            said = "sound" if states[i] == "sound" else "encrypted" if b.path in locked else "damaged"
+            row.append(output.styled(said, {"sound": "green", "encrypted": "yellow"}.get(said, "red")))
         rows.append(row)
     columns = ["Backup", "Made", "Age", "Size", *(["State"] if states is not None else [])]
     output.line(output.styled(str(where.parent), "dim"))
@@ -90,8 +103,9 @@ def _list(s: Session, where: Path, found: list[copies.Found], states: list[str |
     bad = [(b.path, state) for b, state in zip(found, states or [], strict=False) if state != "sound"]
     for path, state in bad:
         output.line("")
-        output.line(output.styled(f"{path.name}: {state}", "red"))
-        output.line(f"More: recollect doctor {quoted(str(path))}", style="dim")
+        output.line(output.styled(f"{path.name}: {state}", "yellow" if path in locked else "red"))
+        if path not in locked:
+            output.line(f"More: recollect doctor {quoted(str(path))}", style="dim")
     good = [b.path for b in found if b.path not in [path for path, _ in bad]]
     if good:
         output.hint(f"To go back to one: {s.command('restore', str(good[0]))}")
@@ -104,15 +118,18 @@ def _key(s: Session, path: Path) -> "Key | None":
         return None  # gone meanwhile
 
 
-def _state(path: Path, key: "Key | None") -> str:
+def _state(path: Path, key: "Key | None") -> tuple[str, bool]:
+    """Sound, or what is wrong with it; and whether nobody can say, for want of its key."""
     try:
         copies.check(path, key)
         bad = _altered(path, key)
+    except (MissingKey, WrongKey) as e:
+        return output.words(e), True
     except StorageError as e:
-        return why(e)
+        return why(e), False
     except (RecollectError, OSError) as e:
-        return output.words(e)
-    return f"{output.count(bad, 'problem')} in its events" if bad else "sound"
+        return output.words(e), False
+    return f"{output.count(bad, 'problem')} in its events" if bad else "sound", False
 
 
 def _altered(path: Path, key: "Key | None") -> int:

@@ -83,7 +83,8 @@ def append(
         return
     if text == STDIN:
         text = read_stdin()
-    if text is None and kind == "message":
+    says_nothing = text is None or not (text.strip() or payload or reasoning)  # a message may be its calls alone
+    if says_nothing and kind == "message":
         raise InvalidInput("What should the message say? Give the text, or - to read it from standard input.")
     trace: str | Reasoning | None = reasoning
     if effort is not None or verbosity is not None:
@@ -105,6 +106,8 @@ def read_file(name: str) -> str:
         return Path(name).read_text("utf-8")
     except FileNotFoundError:
         raise NotFound(f"There is no file {name}.") from None
+    except IsADirectoryError:
+        raise InvalidInput(f"{name} is a folder; give a file.") from None
     except UnicodeDecodeError as e:
         raise InvalidInput(f"{name} is not UTF-8 (byte {e.start}).") from None
 

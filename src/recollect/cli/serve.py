@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
+from ..config import Settings, data_dir
 from ..errors import InvalidInput, Refused
 from ..model import Change
 from . import output
-from .session import Session, command
+from .session import Session, command, where_shown
 from .store import PANEL
 
 POLL_SECONDS = 0.25
@@ -48,7 +49,7 @@ def serve(
             raise
         raise Refused(
             f"The application goes on, but other programs do not reach it: port {run.PORT} is taken, perhaps by another of "
-            "these. For one on a free port: recollect serve --port 0"
+            f"these. For one on a free port: {_by_name(s).command('serve', '--port', '0')}"
         ) from None
     try:
         # Not before the place is ours: a sidecar that runs there already goes on with the token that it has.
@@ -59,6 +60,16 @@ def serve(
         )  # fmt: skip
     finally:
         listening.close()
+
+
+def _by_name(s: Session) -> Session:
+    """The same, said on a command line: beside the application it stands in variables, which another terminal has not."""
+    user = s.settings.user if s.settings.user != Settings().user else None
+    if isinstance(s.where, Path):
+        if s.settings.data_dir is not None and s.where == Path(data_dir(s.settings), "chat.db"):
+            return Session(None, user, s.where.parent)
+        return Session(str(s.where), user, None)
+    return Session(None if s.where is None else where_shown(s.where), user, None)
 
 
 def _told(s: Session, url: str, uds: str | None, token_file: str, workspace: str | None, beside: bool) -> None:

@@ -20,7 +20,7 @@ from ..config import Settings
 from ..errors import ConversationDeleted, InvalidInput, NotFound, RecollectError
 from ..model import Conversation
 from ..store import Store
-from . import output
+from . import interrupts, output
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -388,6 +388,7 @@ def guarded(s: Session, fn: Callable[[], None]) -> None:
     """Run a command; whatever goes wrong becomes one line on stderr and an exit code that means something."""
     try:
         try:
+            interrupts.begun()
             fn()
             sys.stdout.flush()
         finally:
