@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from .context import Look
     from .scan import Memo
 
+    Looks = list[tuple[Look, ...]]
+
 __all__ = [
     "DEFAULT",
     "Finding",
@@ -136,11 +138,11 @@ def _spans(text: str, policy: Policy) -> list[Span]:
         data = _MARKER.sub(lambda m: BARRIER * len(m.group()), data)
     if len(data) <= LONG:
         return sorted(_found(data, text, policy))
-    floods = _floods(data, text, policy)
-    if floods:
-        data = _blanked(data, floods)
     found = _found_once(data, text, policy)
-    return sorted(floods + (_found(data, text, policy) if found is None else found))
+    if found is not None:
+        return sorted(found)
+    floods = _floods(data, text, policy)
+    return sorted(floods + _found(_blanked(data, floods) if floods else data, text, policy))
 
 
 def _found_once(data: bytes, text: str, policy: Policy, most: int | None = None) -> list[Span] | None:
@@ -164,13 +166,20 @@ def _found(data: bytes, text: str, policy: Policy) -> list[Span]:
     memo: Memo = {}
     scan: Scan | None = None
     spans: list[Span] = []
-    for attempt in range(_LAST + 2):  # in the last but one, nothing is left
+    left: Looks = []
+    attempt = -1
+    while attempt <= _LAST:  # in the last but one, nothing is left
         if "re2" not in modules and not policy.extra and is_quiet(data.decode("latin-1")):
             break
         scan = Scan(data, memo) if scan is None else scan.again(data, spans)
-        spans = _settle(_round(scan, text, policy))
+        is_new = not left
+        attempt += is_new
+        spans, left = _round(scan, text, policy, left)
         if not spans:
-            break
+            if is_new:
+                break
+            continue
+        spans = _settle(spans)
         is_dump = len(spans) > CROWD
         if is_dump:
             spans = _merged(data, spans, policy)
@@ -225,7 +234,7 @@ _FLOODING = (b"pass", b"pw", b"secret", b"token", b"key", b"auth", b"cred", b"be
 
 def _floods(data: bytes, text: str, policy: Policy) -> list[Span]:
     """Hundreds of words for secrets with next to nothing between them, which nobody wrote by hand: taken out whole, because to
-    judge each of them would take longer than is allowed. Markers end a flood, so that none is found in what is left of one."""
+    judge each of them would take longer than is allowed."""
     low = data.lower()
     if "flood" in policy.disabled or len(low) - low.count(BARRIER) <= LONG:
         return []
@@ -239,18 +248,44 @@ def _floods(data: bytes, text: str, policy: Policy) -> list[Span]:
     if len(places) < _HUNDREDS:
         return []
     places.sort()
-    floods = _joined(_beside(low, places))
-    for first, last in _joined(_valued(low, places)):
-        # Words and numbers are in many texts: it is a flood if there are secrets in a piece from its middle, and not just one.
-        middle = (first + last) // 2
-        start, end = max(first, middle - _SAMPLE // 2), min(last, middle + _SAMPLE // 2)
-        if len(_found(data[start:end], text[start:end], policy)) >= _SAMPLE // 500:
-            floods.append((first, last))
+    floods = [region for region in _dense(low, places) if _is_flood(data, text, policy, *region)]
+    floods += _beside(low, places)
     return [Span(*_widened(low, first, last), "flood", 0) for first, last in _joined(floods)]
 
 
+def _is_flood(data: bytes, text: str, policy: Policy, first: int, last: int) -> bool:
+    """Words stand close together in many texts. It is a flood if there are secrets among them, and no order in these, in pieces from
+    a quarter, the middle and three quarters of it: in a file each has a value of its own, and stands behind what others stand
+    behind. What is redacted already has no secrets, so that none is found in what is left of one."""
+    if last - first < 4 * _SAMPLE:
+        places = [(first, last)]
+    else:
+        places = [(at, at + _SAMPLE) for at in range(first + (last - first) // 4, last - _SAMPLE, (last - first) // 4)]
+    piece = b"\n".join([data[start:end] for start, end in places])
+    found = _found(piece, "\n".join([text[start:end] for start, end in places]), policy)
+    if len(found) < max(4, len(piece) // 700):
+        return False
+    values = {piece[start:end] for start, end, _, _ in found}
+    heads = Counter([_head(piece, start) for start, _, _, _ in found])
+    has_lines = piece.count(b"\n") >= len(places) + len(piece) // 500
+    alike = sum([count for _, count in heads.most_common(2 if has_lines else 1)])
+    return min(len(values), alike) < 0.9 * len(found)
+
+
+def _head(piece: bytes, start: int) -> bytes:
+    """What a secret stands behind: a few letters, or the sign alone if it has a line to itself."""
+    line = piece[piece.rfind(b"\n", 0, start) + 1 : start]
+    named = _NAMED.fullmatch(line)
+    return named.group(1) if named else line[-8:]
+
+
+_NAMED = Lazy(rb"[ \t]*(?:export[ ])?[\w.\"'-]+([ \t]*[=:][ \t]*[\"']?)")
+
+
 _HUNDREDS = 200
-_SAMPLE = 2_000
+_MANY = 800  # what is shorter is not slow
+_DENSE = 45 * _HUNDREDS
+_SAMPLE = 900
 _BESIDE = 100
 
 
@@ -273,7 +308,8 @@ def _widened(low: bytes, first: int, last: int) -> tuple[int, int]:
 
 
 def _beside(low: bytes, places: list[int]) -> Iterator[tuple[int, int]]:
-    """Where there are four hundred words with at most twenty characters from one to the next."""
+    """Where there are four hundred words with at most twenty characters from one to the next, whatever they say. A marker ends it, so
+    that none is found in what is left of one."""
     many = 2 * _HUNDREDS
     if min(map(sub, places[many - 1 :], places), default=len(low)) > 20 * many:
         return
@@ -286,38 +322,14 @@ def _beside(low: bytes, places: list[int]) -> Iterator[tuple[int, int]]:
             first = n
 
 
-def _valued(low: bytes, places: list[int]) -> Iterator[tuple[int, int]]:
-    """Where there are two hundred words with a number behind each: one for thirty characters, which leaves room for a value alone, or,
-    if they are named and written in many ways, for fifty-five, or for eighty with a word for forty; in fewer ways, if there is a word
-    for twenty-five. A file of keys is not as dense, or names them all in one way; and hardly a line may be without any."""
-    numbers = low.translate(_NUMBERS)
-    told = [
-        n
-        for n, (place, after) in enumerate(pairwise((*places, len(low))))
-        if numbers.find(b"0", place, after if after < place + 40 else place + 40) >= 0
-    ]
-    close: list[tuple[int, int, int]] = []
-    for first, last in zip(told, told[_HUNDREDS - 1 :], strict=False):
-        size = places[last] - places[first]
-        if size <= 55 * _HUNDREDS or (size <= 80 * _HUNDREDS and size <= 40 * (last - first)):
-            close.append((first, last, 0 if size <= 30 * _HUNDREDS else 7 if size <= 25 * (last - first) else 12))
-    if not close:
-        return
-    heads = Counter([head.group() for n in told if (head := _HEAD.match(low, places[n]))])
-    ways = sum(count > 2 for count in heads.values())  # twice is by chance: letters of a key
-    close = [one for one in close if ways > one[2]]
-    if not close:
-        return
-    # How many markers and lines without any word there are before each.
-    lines = [0, *accumulate([low.count(b"\n", last, place) > 1 for last, place in pairwise(places)])]
-    marks = [0, *accumulate([low.find(BARRIER, last, place) >= 0 for last, place in pairwise(places)])]
-    for first, last, _ in close:
-        if marks[first] == marks[last] and lines[last] - lines[first] <= _HUNDREDS // 10:
-            yield places[first], places[last]
-
-
-_NUMBERS = bytes.maketrans(b"0123456789!@#$%^*~", b"0" * 18)  # and what else words have not
-_HEAD = Lazy(rb"[a-z_:]{0,20}[^a-z0-9]{0,4}")
+def _dense(low: bytes, places: list[int]) -> list[tuple[int, int]]:
+    """Where there is a word for forty-five characters, two hundred times."""
+    dense = [n for n, size in enumerate(map(sub, places[_HUNDREDS - 1 :], places)) if size <= _DENSE]
+    regions: list[tuple[int, int]] = []
+    for n, last in zip(dense, (-_HUNDREDS, *dense), strict=False):
+        first = places[n] if n - last >= _HUNDREDS else regions.pop()[0]
+        regions.append((first, places[n + _HUNDREDS - 1]))
+    return [(first, last) for first, last in regions if bisect_left(places, last) - bisect_left(places, first) >= _MANY]
 
 
 def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -325,41 +337,40 @@ def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start + run.start(), start + run.end()
 
 
-def _round(scan: Scan, text: str, policy: Policy) -> list[Span]:
-    """One look at the text. Where there is a crowd of secrets it ends early: what is left is looked at in the next round, when
-    the crowd is blanked."""
-    data = scan.data
-    longest, digits = scan.longest, count_digits(data)
-    announced = _announced().has(scan.low)
-    if (
-        not announced
-        and not policy.extra
-        and longest < 16
-        and digits < 13
-        and b"=" not in data
-        and data.count(b":") < 4
-    ):
-        return []
+def _round(scan: Scan, text: str, policy: Policy, looks: Looks) -> tuple[list[Span], Looks]:
+    """One look at the text, or what was left of one: where there is a crowd of secrets it ends early, and goes on when the crowd is
+    blanked."""
+    looks = looks or _looks(scan, policy)
     spans: list[Span] = []
-    for new in _looks(scan, announced, digits, policy):
+    for n, row in enumerate(looks, 1):
+        new = [span for look in row for span in scan.asks(look)]
         if policy.allow:
             new = [s for s in new if not policy.allows(text[s.start : s.end])]
         if new:
             spans += new
             if len(spans) > CROWD:
                 scan.is_whole = False
-                break
+                return spans, looks[n:]
             scan.taken.update([span[0] for span in new])
             if not policy.extra:
                 scan.sure.update([span[0] for span in new if span[3] == 0])
-    return spans
+    return spans, []
 
 
-def _looks(scan: Scan, announced: bool, digits: int, policy: Policy) -> Iterator[list[Span]]:
+def _looks(scan: Scan, policy: Policy) -> Looks:
+    """What is to be looked for in a text, as far as a glance at it tells."""
     data = scan.data
-    for name, source in policy.extra.items():
-        yield list(_extra(data, name, source))
-    looks: list[tuple[Look, ...]] = []
+    digits, announced = count_digits(data), _announced().has(scan.low)
+    if (
+        not announced
+        and not policy.extra
+        and scan.longest < 16
+        and digits < 13
+        and b"=" not in data
+        and data.count(b":") < 4
+    ):
+        return []
+    looks: Looks = [(_extra(name, source),) for name, source in policy.extra.items()]
     if scan.longest >= 16:
         looks.append((context.tokens,))
     if b"PRIVATE KEY" in data or b"PuTTY-User" in data or b"LS0tLS1CRUdJTi" in data or b"RSAKeyValue" in data:
@@ -378,16 +389,20 @@ def _looks(scan: Scan, announced: bool, digits: int, policy: Policy) -> Iterator
             looks.append((context.cookies,))  # a cookie jar
     if scan.longest >= 16:
         looks += ((context.made_with,), (context.beside_vendors,), (context.literals,))
-    for row in looks:
-        yield [span for look in row for span in scan.asks(look)]
+    return looks
 
 
-def _extra(data: bytes, name: str, source: str) -> Iterator[Span]:
-    for match in _compiled(source).find(data):
-        group = 1 if match.groups and match.start(1) >= 0 else 0
-        start, end = match.span(group)
-        if end > start and BARRIER not in data[start:end]:
-            yield Span(start, end, name, -1)
+def _extra(name: str, source: str) -> Look:
+    """What a user's own pattern finds."""
+
+    def look(scan: Scan) -> Iterator[Span]:
+        for match in _compiled(source).find(scan.data):
+            group = 1 if match.groups and match.start(1) >= 0 else 0
+            start, end = match.span(group)
+            if end > start and BARRIER not in scan.data[start:end]:
+                yield Span(start, end, name, -1)
+
+    return look
 
 
 @cache
