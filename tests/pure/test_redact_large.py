@@ -175,6 +175,28 @@ def test_a_flood_of_names_and_values_goes_whole_and_is_not_searched(monkeypatch:
 
 
 @pytest.mark.parametrize(
+    "pieces",
+    [
+        ("Authorization: ", "key ", "sk-", "login a / ", "x=", "token={},", "client secret='{}' ", "password is {} "),
+        ("mysql -p{} ", 'client secret = "{}" ', "api_key=>", "password: {} ", "user@a.io / {} "),
+        ("[redacted:x]", "my password is {} ", "key=", "password {} ", "pwd: {} ", "| password |\n", "token = {} "),
+    ],
+)
+def test_a_flood_is_known_by_secrets_that_stand_anywhere(pieces: tuple[str, ...]) -> None:
+    """Few of its words have a number behind them: what tells it from a file is that no two secrets stand behind the same."""
+    rng, values, text = random.Random(8), list[str](), ""
+    while len(text) < SIZE:
+        values.append(_random(rng, 14))
+        text += rng.choice(pieces).format(values[-1])
+    before, after = "Dear Kim, this is what I found.\n" * 20, "\nThat was all of it, and it was a lot.\n" * 20
+    safe, findings = redact(before + text + after)
+    assert [finding.family for finding in findings] == ["flood"]
+    assert safe.startswith(before) and safe.endswith(after[1:])
+    assert not [value for value in values if value in safe]
+    assert redact(safe) == (safe, ())
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "tests/test_{word}.py::test_{word}_{n} PASSED [ {n}%]\n",

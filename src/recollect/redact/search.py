@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Mapping
 from functools import cache
-from itertools import accumulate, pairwise
-from operator import le, sub
+from operator import le
 from sys import modules
 from types import MappingProxyType
 
 import recollect.redact as package
 
 from ..light import dataclass
-from . import context
+from . import context, floods
 from .engine import BARRIER, Lazy, Pattern, pattern, rx
 from .names import kind_of
 from .repeats import cuts, restored
@@ -141,8 +139,8 @@ def _spans(text: str, policy: Policy) -> list[Span]:
     found = _found_once(data, text, policy)
     if found is not None:
         return sorted(found)
-    floods = _floods(data, text, policy)
-    return sorted(floods + _found(_blanked(data, floods) if floods else data, text, policy))
+    taken = [Span(start, end, "flood", 0) for start, end in _floods(data, text, policy)]
+    return sorted(taken + _found(_blanked(data, taken) if taken else data, text, policy))
 
 
 def _found_once(data: bytes, text: str, policy: Policy, most: int | None = None) -> list[Span] | None:
@@ -228,108 +226,18 @@ def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
     return merged
 
 
-_FLOODING = (b"pass", b"pw", b"secret", b"token", b"key", b"auth", b"cred", b"bearer", b"pin", b"cvv", b"cvc", b"otp",
-             b"cookie", b"login", b"code", b"seed", b"basic", b"sess", b"://", b"sk-", b"ghp_")  # fmt: skip
-
-
-def _floods(data: bytes, text: str, policy: Policy) -> list[Span]:
-    """Hundreds of words for secrets with next to nothing between them, which nobody wrote by hand: taken out whole, because to
-    judge each of them would take longer than is allowed."""
-    low = data.lower()
-    if "flood" in policy.disabled or len(low) - low.count(BARRIER) <= LONG:
+def _floods(data: bytes, text: str, policy: Policy) -> list[tuple[int, int]]:
+    """Those that are known by their words or their secrets."""
+    if "flood" in policy.disabled or len(data) - data.count(BARRIER) <= LONG:
         return []
-    places: list[int] = []
-    for word in _FLOODING:
-        at = -len(word)
-        for between in map(len, low.split(word)):
-            at += between + len(word)
-            places.append(at)
-        places.pop()
-    if len(places) < _HUNDREDS:
-        return []
-    places.sort()
-    floods = [region for region in _dense(low, places) if _is_flood(data, text, policy, *region)]
-    floods += _beside(low, places)
-    return [Span(*_widened(low, first, last), "flood", 0) for first, last in _joined(floods)]
-
-
-def _is_flood(data: bytes, text: str, policy: Policy, first: int, last: int) -> bool:
-    """Words stand close together in many texts. It is a flood if there are secrets among them, and no order in these, in pieces from
-    a quarter, the middle and three quarters of it: in a file each has a value of its own, and stands behind what others stand
-    behind. What is redacted already has no secrets, so that none is found in what is left of one."""
-    if last - first < 4 * _SAMPLE:
-        places = [(first, last)]
-    else:
-        places = [(at, at + _SAMPLE) for at in range(first + (last - first) // 4, last - _SAMPLE, (last - first) // 4)]
-    piece = b"\n".join([data[start:end] for start, end in places])
-    found = _found(piece, "\n".join([text[start:end] for start, end in places]), policy)
-    if len(found) < max(4, len(piece) // 700):
-        return False
-    values = {piece[start:end] for start, end, _, _ in found}
-    heads = Counter([_head(piece, start) for start, _, _, _ in found])
-    has_lines = piece.count(b"\n") >= len(places) + len(piece) // 500
-    alike = sum([count for _, count in heads.most_common(2 if has_lines else 1)])
-    return min(len(values), alike) < 0.9 * len(found)
-
-
-def _head(piece: bytes, start: int) -> bytes:
-    """What a secret stands behind: a few letters, or the sign alone if it has a line to itself."""
-    line = piece[piece.rfind(b"\n", 0, start) + 1 : start]
-    named = _NAMED.fullmatch(line)
-    return named.group(1) if named else line[-8:]
-
-
-_NAMED = Lazy(rb"[ \t]*(?:export[ ])?[\w.\"'-]+([ \t]*[=:][ \t]*[\"']?)")
-
-
-_HUNDREDS = 200
-_MANY = 800  # what is shorter is not slow
-_DENSE = 45 * _HUNDREDS
-_SAMPLE = 900
-_BESIDE = 100
-
-
-def _joined(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What overlaps, or nearly so, as one."""
-    joined: list[tuple[int, int]] = []
-    for first, last in sorted(places):
-        if joined and first <= joined[-1][1] + 2 * _BESIDE:
-            first, last = joined[-1][0], max(last, joined.pop()[1])
-        joined.append((first, last))
-    return joined
-
-
-def _widened(low: bytes, first: int, last: int) -> tuple[int, int]:
-    """With what the first word names, which may stand before it, and the value of the last."""
-    start = max(low.rfind(b"\n", 0, first), low.rfind(BARRIER, 0, first), first - _BESIDE) + 1
-    value = rx(rb"[^\s\x01]*").match(low, min(last + _BESIDE, len(low)))
-    assert value is not None
-    return start, min([end for end in (low.find(b"\n", last), low.find(BARRIER, last), value.end()) if end >= 0])
-
-
-def _beside(low: bytes, places: list[int]) -> Iterator[tuple[int, int]]:
-    """Where there are four hundred words with at most twenty characters from one to the next, whatever they say. A marker ends it, so
-    that none is found in what is left of one."""
-    many = 2 * _HUNDREDS
-    if min(map(sub, places[many - 1 :], places), default=len(low)) > 20 * many:
-        return
-    has_blanks = BARRIER in low
-    first = 0
-    for n, (last, place) in enumerate(pairwise((*places, len(low) + 100)), 1):
-        if place - last > 20 or (has_blanks and BARRIER in low[last:place]):
-            if n - first >= many:
-                yield places[first], last
-            first = n
-
-
-def _dense(low: bytes, places: list[int]) -> list[tuple[int, int]]:
-    """Where there is a word for forty-five characters, two hundred times."""
-    dense = [n for n, size in enumerate(map(sub, places[_HUNDREDS - 1 :], places)) if size <= _DENSE]
-    regions: list[tuple[int, int]] = []
-    for n, last in zip(dense, (-_HUNDREDS, *dense), strict=False):
-        first = places[n] if n - last >= _HUNDREDS else regions.pop()[0]
-        regions.append((first, places[n + _HUNDREDS - 1]))
-    return [(first, last) for first, last in regions if bisect_left(places, last) - bisect_left(places, first) >= _MANY]
+    found, others = floods.of_words(data.lower())
+    for region in others:
+        places = floods.pieces(region)
+        sample = b"\n".join([data[start:end] for start, end in places])
+        secrets = _found(sample, "\n".join([text[start:end] for start, end in places]), policy)
+        if floods.is_disorder(sample, [(start, end) for start, end, _, _ in secrets], len(places)):
+            found.append(region)
+    return floods.joined([floods.widened(data, region) for region in found])
 
 
 def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
