@@ -239,18 +239,20 @@ def _is_phrase(kind: Kind, word: bytes) -> bool:
 
 
 @lru_cache(maxsize=2048)
-def _promise(head: bytes) -> tuple[bytes, Kind | None, bytes, int]:
-    """The name that a match begins with, what it promises, what separates it from its value, and how far that goes."""
+def _promise(head: bytes) -> tuple[bytes, Kind | None, bytes, bool, bool, int]:
+    """The name that a match begins with, what it promises, what separates it from its value, whether that sets it, or compares it,
+    and how far it goes."""
     stem = _STEM.match(head)
     if stem is None:
-        return b"", None, b"", 0
+        return b"", None, b"", False, False, 0
     name, separator, size = stem.group(), head[-1:], len(head)
     if separator in _OPENS and (opened := _OPENED_CALL.search(head)):
         size = opened.start() + 1  # what opens the value is part of the match
         separator = head[size - 1 : size]
         if separator == b"{":
             separator = b"="
-    return name, kind_of(name), separator, size
+    compares = separator == b"=" and head[-2:] in _COMPARES
+    return name, kind_of(name), separator, separator == b":" or separator == b"=", compares, size
 
 
 def _plain_until(data: bytes, at: int) -> tuple[int, bool]:
@@ -299,6 +301,7 @@ def _falls_short(scan: Scan, kind: Kind, word: bytes, quoted: bool) -> bool:
     return kind == "pin" and not has_digit(word)
 
 
+_TELLS = frozenset((b" ", b"[", b"{", b"(", b"\\", b"\n"))
 _OPENED = frozenset(
     bracket + after for bracket in (b"[", b"{", b"(") for after in (b'"', b"'", b"`", b" ", b"\n", b"\t")
 )
@@ -330,18 +333,16 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             if has_alpha(data[own:at]) and _promise.__wrapped__(data[own:at])[1] is not None:
                 name_start = own
         head = data[name_start:at]
-        name, kind, separator, size = _promise(head) if at - name_start <= 80 else _promise.__wrapped__(head)
+        name, kind, separator, sets, compares, size = (
+            _promise(head) if at - name_start <= 80 else _promise.__wrapped__(head)
+        )
         if kind is None:
             continue
         at = name_start + size
-        if (
-            separator == b"="
-            and head[-2:] in _COMPARES
-            and b"'" not in data[at : at + 4]
-            and b'"' not in data[at : at + 4]
-        ):
+        near = data[at : at + 4]
+        if compares and b"'" not in near and b'"' not in near:
             continue
-        if hits > CROWD and separator in b":=":
+        if hits > CROWD and sets:
             # One of hundreds: what could be a value is taken for one.
             value = value_at(data, at)
             if value is not None and (has_digit(word := data[value[0] : value[1]]) or is_scrambled(word)):
@@ -353,15 +354,15 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 plain, is_plain = _plain_until(data, at)
             if is_plain:
                 continue
-        if has_blanks and data[at : at + 3].lstrip(b" \"'`").startswith(BARRIER):
+        if has_blanks and BARRIER in near and near[:3].lstrip(b" \"'`").startswith(BARRIER):
             continue  # its value is found already
-        if separator in b":=" and data[at : at + 3].lstrip(b" ")[:2] in _OPENED:
-            continue  # `"secrets": ["`
-        if separator in b":=" and (
-            data.startswith((b' \\\\\\"', b'\\\\\\"'), at)  # JSON in JSON in JSON: no value is seen before the quote
-            or (data.startswith(b"\n", at) and _NEXT_LINE.match(data, at, at + 600) is None)
-        ):
-            continue  # as below, at a glance
+        if sets and (first := near[:1]) in _TELLS:
+            if near[:3].lstrip(b" ")[:2] in _OPENED:
+                continue  # `"secrets": ["`
+            if data.startswith((b' \\\\\\"', b'\\\\\\"'), at) or (
+                first == b"\n" and _NEXT_LINE.match(data, at, at + 600) is None
+            ):
+                continue  # JSON in JSON in JSON: no value is seen before the quote; as below, at a glance
         annotates = separator == b":" and b"=" in data[at : at + 80]
         if (
             not annotates
@@ -383,20 +384,21 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 tries = 0
             run_end = max(run_end, letters.end())
             continue
-        if separator == b"|" and not (
-            data[max(0, name_start - 4) : name_start].rstrip(b" `*").endswith(b"|") and data[at : at + 1] == b" "
-        ):
-            continue
-        if separator == b":" and data[name_start - 1 : name_start] == b":":
-            continue  # `arn:...:secret:name`, `AWS::ApiGateway::ApiKey`
-        if name == b"tk" and head.endswith(b"::"):
-            continue  # of Tcl
-        if separator == b">" and data[at - 2 : at - 1] in (b"-", b"="):
-            separator = b"="
-        if separator in b"\"'":
+        if separator == b":":
+            if data[name_start - 1 : name_start] == b":":
+                continue  # `arn:...:secret:name`, `AWS::ApiGateway::ApiKey`
+            if name == b"tk" and head.endswith(b"::"):
+                continue  # of Tcl
+        elif separator == b"|":
+            if near[:1] != b" " or not data[max(0, name_start - 4) : name_start].rstrip(b" `*").endswith(b"|"):
+                continue
+        elif separator == b">":
+            if data[at - 2 : at - 1] in (b"-", b"="):
+                separator, sets = b"=", True
+        if separator in _QUOTES:
             at -= 1
             separator = b" "
-        elif data.startswith(b"** ", at):
+        elif near[:3] == b"** ":
             at += 2
         annotated = _ANNOTATION.match(data, at, at + 80) if annotates else None
         if (
@@ -417,7 +419,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 tries = 0
             run_end = max(run_end, dull.end())
             continue
-        if separator in b":=":
+        if sets and data[at : at + 2].lstrip(b" ")[:1] not in _QUOTES:
             ahead = data[at : at + 200].partition(b"\n")[0]  # neither goes on in the next line
             if b'"' in ahead or b"'" in ahead:
                 if _WRAPS.match(ahead) and (wrapped := _WRAPPED.match(ahead)):
