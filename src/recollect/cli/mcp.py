@@ -63,11 +63,7 @@ def mcp(
 def _speak(s: Session, serve: Callable[[], None]) -> None:
     """Serve on stdin and stdout until stdin ends or somebody presses Ctrl-C. MCP's library waits for a line in a thread that
     nothing but a line ends, and Python would wait for that thread: of four Ctrl-C not one ended it."""
-    if sys.stdin.isatty():
-        output.hint(
-            "Waiting for a program that speaks MCP, on standard input: an agent starts this command by itself. "
-            f"{s.command('mcp', '--json')} prints what its settings need. Ctrl-C ends it."
-        )
+    at_a_terminal = sys.stdin.isatty()  # asked before the library puts nothing in its place
     failed: list[BaseException] = []
 
     def run() -> None:
@@ -80,6 +76,11 @@ def _speak(s: Session, serve: Callable[[], None]) -> None:
     with Interrupts() as ctrl_c:
         try:
             serving.start()
+            if at_a_terminal:
+                output.hint(
+                    "Waiting for a program that speaks MCP, on standard input: an agent starts this command by itself. "
+                    f"{s.command('mcp', '--json')} prints what its settings need. Ctrl-C ends it."
+                )
             while serving.is_alive() and not ctrl_c.came:
                 serving.join(0.1)  # a bare join would not hear Ctrl-C on every system
         except KeyboardInterrupt:
