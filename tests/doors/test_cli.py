@@ -1032,6 +1032,31 @@ print("went on")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
+@pytest.mark.parametrize("module", ["recollect", "recollect.cli"])
+def test_ctrl_c_before_the_command_line_is_imported_ends_it_without_a_word_too(tmp_path: Path, module: str) -> None:
+    """`import recollect` comes before `recollect.cli`, and is half of the start."""
+    pressed = """
+import os, signal, sys
+
+class Pressed:
+    def find_spec(self, name, *_):
+        if name == "recollect.store":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Pressed())
+"""
+    (tmp_path / "sitecustomize.py").write_text(pressed)
+    path = os.pathsep.join([str(tmp_path), environment()["PYTHONPATH"]])
+    command = [sys.executable, "-m", module, "conversations"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(PYTHONPATH=path), timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    program = [sys.executable, "-c", "import recollect"]  # one that imports it goes on as Python has it
+    done = subprocess.run(program, capture_output=True, text=True, env=environment(PYTHONPATH=path), timeout=60)
+    assert done.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_ctrl_c_that_python_throws_away_still_ends_a_follower(
     run: Run, trip: str, monkeypatch: pytest.MonkeyPatch

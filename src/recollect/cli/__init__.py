@@ -4,15 +4,11 @@
 this package registers the commands; what is heavy (tables, drivers) is imported by the command that needs it.
 """
 
-from . import interrupts
+from typing import Annotated
 
-interrupts.begin_quietly()  # before all that takes time
+import typer
 
-from typing import Annotated  # noqa: E402
-
-import typer  # noqa: E402
-
-from . import (  # noqa: E402, F401 - some only register
+from . import (  # noqa: F401 - some only register
     application,
     backups,
     bench,
@@ -37,7 +33,7 @@ from . import (  # noqa: E402, F401 - some only register
     transfer,
     watch,
 )
-from .session import Database, DataDir, Json, Session, User, app, guarded  # noqa: E402
+from .session import Database, DataDir, Json, Session, User, app, guarded
 
 __all__ = ["app", "main"]
 
@@ -70,6 +66,6 @@ def recollect(
 
 
 def main() -> None:
-    """What `recollect` and `python -m recollect.cli` start."""
+    """What `recollect` and `python -m recollect` start."""
     output.prepare_streams()
     app(prog_name="recollect")

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, NoReturn, ParamSp
 
 import typer
 
-from .. import config, store
+from .. import config, starting, store
 from ..config import Settings
 from ..errors import ConversationDeleted, InvalidInput, NotFound, RecollectError
 from ..model import Conversation
 from ..store import Store
-from . import interrupts, output
+from . import output
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -388,7 +388,7 @@ def guarded(s: Session, fn: Callable[[], None]) -> None:
     """Run a command; whatever goes wrong becomes one line on stderr and an exit code that means something."""
     try:
         try:
-            interrupts.begun()
+            starting.begun()
             fn()
             sys.stdout.flush()
         finally:
