@@ -6,6 +6,7 @@ import json
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -106,8 +107,33 @@ def test_a_model_that_cannot_be_had_is_told_and_nothing_is_kept(run: Run) -> Non
     answer = run("chat", "--model", "foo:bar", stdin="hello\n")
     assert answer.code == 2
     assert "LangChain knows no such provider" in answer.err and "model_provider" not in answer.err
-    assert "was not said, and is not kept" in answer.err
     assert run("conversations", "--json").json == []
+
+
+@needs_a_terminal
+def test_a_model_that_cannot_be_had_is_told_before_anything_is_typed(own_store: Path) -> None:
+    with Terminal("chat", "--model", "foo:bar") as t:
+        assert t.end() == 2
+        assert "LangChain knows no such provider" in " ".join(t.screen.split())
+        assert "you ›" not in t.screen
+
+
+def test_a_server_that_is_away_is_told_before_anything_is_said(run: Run) -> None:
+    """It may come while one is typing: so the talk begins, and what is said is kept."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        assert "nobody answers" not in run("chat", "--model", "openai:m", "--url", url, stdin="/help\n").err
+    answer = run("chat", "--model", "openai:m", "--url", url, stdin="/help\n")
+    assert answer.code == 0 and "/help" in answer.out
+    assert f"nobody answers at {url}" in answer.err
+
+
+def test_a_missing_framework_is_told_before_anything_is_said(own_store: Path) -> None:
+    script = "import sys\nsys.modules['langgraph'] = None\nfrom recollect.cli import main\nmain()"
+    command = [sys.executable, "-c", script, "chat"]
+    done = subprocess.run(command, input="/help\n", capture_output=True, text=True, env=environment(), timeout=60)
+    assert (done.returncode, done.stdout) == (6, "")
+    assert "extra `langgraph`" in done.stderr
 
 
 def test_a_missing_extra_ends_it_as_it_ends_every_command(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ silent: the model is stopped at its next word, what was said stays, and an event
 Where nobody sits at a terminal, each line of standard input is said in turn and the answers are all that is printed.
 """
 
+import importlib.util
 import io
 import os
 import queue
@@ -67,6 +68,7 @@ def chat(
     elif branch is not None:
         raise InvalidInput("--branch needs --conversation: a new one has only its first branch.")
     agent = Agent(s, model, url)
+    agent.check()
     talk = Talk(s, agent, found, memory=memory, workspace=workspace, title=title)
     if found is not None:
         telemetry.selected(s.store, found.id)
@@ -87,33 +89,49 @@ def chat(
 
 
 class Agent:
-    """Who answers: loaded while the first message is being typed, because LangGraph takes a second to come."""
+    """Who answers: loaded while the first message is being typed, because LangGraph takes a second to come. A model that was
+    named is waited for: whether it can be had is known before anything is said."""
 
     def __init__(self, s: Session, model: str | None, url: str | None) -> None:
         self._s = s
         self._given = (model, url)
         self._graph: Any = None
+        self._away: str | None = None
         self._error: BaseException | None = None
         s.store  # noqa: B018 - opened here, in the main thread
         self._loading = threading.Thread(target=self._load, name="recollect-agent", daemon=True)
         self._loading.start()
 
     @property
+    def _named(self) -> str | None:
+        return self._given[0] or self._s.settings.chat_model
+
+    @property
     def name(self) -> str:
-        named = self._given[0] or self._s.settings.chat_model
-        return named or "from memory alone (no model is set up: --model, or the setting chat_model)"
+        return self._named or "from memory alone (no model is set up: --model, or the setting chat_model)"
 
     def _load(self) -> None:
         try:
-            from ..langgraph import chat_graph
+            from ..langgraph import chat_graph, chat_model, default_model
+            from ..langgraph.models import away
 
-            self._graph = chat_graph(self._given[0], store=self._s.store, url=self._given[1])
+            store, (model, url) = self._s.store, self._given
+            found = default_model(store, url=url) if model is None else chat_model(model, store.settings, url=url)
+            self._away = away(found)
+            self._graph = chat_graph(found, store=store)
         except BaseException as e:
             self._error = e
 
-    def is_missing(self, error: BaseException) -> bool:
-        """Whether this is why there is nobody to talk to."""
-        return error is self._error
+    def check(self) -> None:
+        """End here if there is nobody to talk to. A server that is away may come: what is said until then is kept."""
+        if self._named is None and importlib.util.find_spec("langgraph") is not None:
+            return
+        self.graph  # noqa: B018 - waited for
+        if self._away is not None:
+            output.warn(
+                f"nobody answers at {self._away}, where {self._named} is asked. Start its server; until then what you say is "
+                "kept and not answered."
+            )
 
     @property
     def graph(self) -> Any:
@@ -315,8 +333,6 @@ class Talk:
             if isinstance(e, StoreClosed):
                 raise
             code = output.fail(e)
-            if self._agent.is_missing(e):
-                output.warn("What you wrote was not said, and is not kept. Leave, and name another model, or none.")
             if not self._interactive:
                 self.code = self.code or code
 
