@@ -97,6 +97,14 @@ def test_a_wrong_command_is_told_and_the_rest_goes_on(run: Run, own_store: Path)
     assert "could be" in run("chat", stdin="/f\n").err, "fork or forget"
 
 
+def test_what_went_wrong_is_told_with_commands_of_the_talk(run: Run, trip: str) -> None:
+    told = run("chat", "-c", trip, stdin="/switch nope\n/open nope\n/fork 99\n").err
+    assert "'trip-1' has no branch 'nope'. /branches lists them." in told
+    assert "no conversation 'nope'. /open lists what" in told
+    assert "/fork 99: conversation 'trip-1' has events 1 to" in told
+    assert "`recollect branches trip-1` lists them" in run("switch", trip, "nope").err, "one that can be copied"
+
+
 def test_a_model_on_another_machine_is_refused(run: Run) -> None:
     answer = run("chat", "--model", "openai:gpt-4o", "--url", "https://models.example.com/v1", stdin="hello\n")
     assert answer.code == 2 and "allow_hosts" in answer.err

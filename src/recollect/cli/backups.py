@@ -13,7 +13,7 @@ from ..verbs.arguments import absolute_path
 from . import output
 from .doctor import DAMAGED, PANEL
 from .examination import Contents, contents, open_in, snapshot, why
-from .session import Session, command, confirm, quoted
+from .session import Session, command, confirm
 
 if TYPE_CHECKING:
     from ..db.cipher import Key
@@ -105,7 +105,7 @@ def _list(
         output.line("")
         output.line(output.styled(f"{path.name}: {state}", "yellow" if path in locked else "red"))
         if path not in locked:
-            output.line(f"More: recollect doctor {quoted(str(path))}", style="dim")
+            output.line(f"More: recollect doctor {output.quoted(str(path))}", style="dim")
     good = [b.path for b in found if b.path not in [path for path, _ in bad]]
     if good:
         output.hint(f"To go back to one: {s.command('restore', str(good[0]))}")

@@ -12,6 +12,7 @@ import importlib.util
 import io
 import os
 import queue
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -332,9 +333,15 @@ class Talk:
         except (RecollectError, OSError) as e:
             if isinstance(e, StoreClosed):
                 raise
-            code = output.fail(e)
+            code = output.fail(e, self._as_typed_here)
             if not self._interactive:
                 self.code = self.code or code
+
+    def _as_typed_here(self, text: str) -> str:
+        """What an error advises, as a command of the talk where there is one."""
+        text = re.sub(r"`recollect [^`]*\bbranches\b[^`]*`", "/branches", text)
+        text = re.sub(r"`recollect [^`]*\bconversations`", "/open", text)
+        return re.sub(r"^--at (\d+)", r"/fork \1", text)
 
     @property
     def _interactive(self) -> bool:

@@ -194,7 +194,7 @@ class Session:
         parts = ["recollect"]
         for flag, value in (("-d", database), ("-u", user), ("--data-dir", data_dir)):
             parts += [flag, str(value)] if value is not None else []
-        return " ".join(quoted(word) for word in [*parts, *words])
+        return " ".join(output.quoted(word) for word in [*parts, *words])
 
     def given_settings(self) -> dict[str, str]:
         """What was said on the command line itself."""
@@ -279,14 +279,6 @@ def _common(a: str, b: str) -> int:
 def where_shown(url: str) -> str:
     """An address without its password."""
     return re.sub(r"([?&]password=)[^&]*", r"\1***", re.sub(r"(//[^:/@]*):.*@", r"\1:***@", url))
-
-
-def quoted(word: str) -> str:
-    if word and re.fullmatch(r"[\w@%+=:,./\\~-]+", word):
-        return word
-    if sys.platform == "win32":
-        return '"' + word.replace('"', '\\"') + '"'
-    return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 # -- completion
