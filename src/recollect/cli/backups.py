@@ -217,8 +217,11 @@ def compact(s: Session) -> None:
     if s.json:
         output.emit({"before": before, "after": after})
         return
-    gained = f"{output.size(before - after)} given back" if after < before else "there was nothing to give back"
-    output.line(f"{s.location}: {output.size(before)} before, {output.size(after)} now; {gained}.")
+    if after < before:
+        given = output.size(before - after)
+        output.line(f"{s.location}: {output.size(before)} before, {output.size(after)} now; {given} given back.")
+    else:  # laid out anew it may need a page more: no news to anyone
+        output.line(f"{s.location}: there was nothing to give back; it takes {output.size(after)}.")
 
 
 def _store_there(s: Session) -> Store:
