@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from console import Run, flat
+from terminal import Terminal
 
 import recollect
 from recollect import transfer
@@ -53,6 +54,19 @@ def test_to_standard_output_packed_and_as_markdown(run: Run, trip: str, tmp_path
     for name, begin in (("all.md", "# "), ("all.txt", "{")):
         assert run("export", str(tmp_path / name)).code == 0
         assert (tmp_path / name).read_text("utf-8").startswith(begin)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are Unix's")
+def test_no_lines_of_json_are_poured_into_a_terminal(trip: str) -> None:
+    with Terminal("export", "-c", "trip") as t:
+        assert t.end() == 2
+        assert "recollect export recollect.jsonl -c trip-1" in t.screen and '"type"' not in t.screen
+    with Terminal("export", "-") as t:
+        t.see('"type"')
+        assert t.end() == 0
+    with Terminal("export", "-c", "trip", "-f", "markdown") as t:
+        t.see("# Trip to")
+        assert t.end() == 0
 
 
 def test_a_part_and_what_is_there_already(run: Run, trip: str, tmp_path: Path) -> None:
