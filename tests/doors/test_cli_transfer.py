@@ -116,6 +116,38 @@ def test_a_bad_line_and_other_files(run: Run, trip: str, tmp_path: Path) -> None
     assert "say which file" in flat(run("import", "recollect", "-d", other).err)
 
 
+def test_what_is_wrong_with_a_file_is_told_with_its_name_and_line(run: Run, trip: str, tmp_path: Path) -> None:
+    file, other = tmp_path / "all.jsonl", str(tmp_path / "other.db")
+    run("export", str(file))
+    first = file.read_text("utf-8").splitlines()[0]
+    for line, said in (
+        ('{"foo": 1}', "it has no type; each line of an export is an object of type recollect, conversation, "),
+        ('{"type": "foo"}', "its type is 'foo'; each line"),
+        ("[1]", "it is no object; each line"),
+        ('{"type": "event"}', "a line of type event needs 'conversation'."),
+    ):
+        file.write_text(f"{first}\n{line}\n", "utf-8")
+        assert f"{file}: Line 2: {said}" in flat(run("import", str(file), "-d", other).err)
+    (tmp_path / "text").write_text("hello")
+    assert f"as in `recollect import claude-code {tmp_path / 'text'}`" in flat(
+        run("import", str(tmp_path / "text")).err
+    )
+
+
+def test_a_named_file_of_another_program_is_no_transcript(run: Run, tmp_path: Path) -> None:
+    """Its rows became a conversation of "2 lines of the unknown type 'None', kept whole"."""
+    (tmp_path / "rows.jsonl").write_text('{"role": "user", "text": "hi"}\n{"foo": 1}\n')
+    answer = run("import", "claude-code", str(tmp_path / "rows.jsonl"))
+    assert answer.code == 2 and "with a sessionId or a type such as user" in flat(answer.err)
+    (tmp_path / "odd.jsonl").write_text('{"sessionId": "s"}\nrubbish\n')
+    answer = run("import", "claude-code", str(tmp_path / "odd.jsonl"))
+    assert answer.code == 8 and "1 line without a type, kept whole" in answer.out
+    assert "odd.jsonl: line 2 is no JSON object" in flat(answer.out)
+    with (tmp_path / "odd.jsonl").open("a") as f:
+        f.write('{"sessionId": "s", "type": "user"}\nmore\n')
+    assert "odd.jsonl: line 4 is no JSON object" in flat(run("import", "claude-code", str(tmp_path / "odd.jsonl")).out)
+
+
 def test_a_damaged_gzip_file_is_told(run: Run, trip: str, tmp_path: Path) -> None:
     file = tmp_path / "all.jsonl.gz"
     run("export", str(file))

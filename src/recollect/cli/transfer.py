@@ -155,5 +155,11 @@ def _report(found: Imported) -> None:
 
 
 def _counted(numbers: Mapping[str, int]) -> list[str]:
-    one = {"memories": "memory", "branches": "branch"}
-    return [output.count(n, one.get(what, what.removesuffix("s")), what) for what, n in numbers.items() if n]
+    return [output.count(n, _one(what), what) for what, n in numbers.items() if n]
+
+
+def _one(things: str) -> str:
+    """`lines of the unknown type 'x'`, if it is one line."""
+    first, _, rest = things.partition(" ")
+    one = {"memories": "memory", "branches": "branch"}.get(first, first.removesuffix("s"))
+    return f"{one} {rest.replace('that are no transcripts', 'that is no transcript')}".rstrip()
