@@ -173,6 +173,16 @@ def test_conversations_go_on_behind_a_cursor(run: Run) -> None:
     assert "More:" not in run("conversations", "-n", "5").out
 
 
+def test_what_was_imported_is_listed_by_its_own_dates(run: Run, trip: str, own_store: Path) -> None:
+    with recollect.open(own_store, user="local", background=False) as store:
+        old = store.create("old-1", title="Brought in", origin="import")
+        store.append(old, role="user", text="of long ago", created_at=recollect.ids.now() - 100 * 86_400_000)
+    assert [c["id"] for c in run("conversations", "--json").json] == [trip, "old-1"]
+    assert run("show", "@", "--json").json["conversation"]["id"] == trip
+    opened = run("chat", stdin="/open\n").out
+    assert opened.index("Trip") < opened.index("Brought in")
+
+
 def test_empty_states_say_what_to_do(run: Run) -> None:
     assert "recollect demo" in run("conversations").out
     assert run("conversations", "--json").json == []

@@ -439,7 +439,7 @@ class Talk:
 
     def _open(self, rest: str) -> None:
         if not rest:
-            found = self.s.store.conversations(limit=10)
+            found = self.s.newest(limit=10)
             if not found:
                 raise NotFound("There is no conversation yet.")
             rows = [[c.id[:13], output.one_line(c.title or "untitled", 60), output.when(c.updated_at)] for c in found]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, NoReturn, ParamSp
 import typer
 
 from .. import config, starting, store
+from .. import conversations as talks
 from ..config import Settings
 from ..errors import ConversationDeleted, InvalidInput, NotFound, RecollectError
 from ..model import Conversation
@@ -209,6 +210,11 @@ class Session:
             yield from page
             cursor = page[-1].cursor
 
+    def newest(self, *, workspace: str | None = None, limit: int, cursor: str | None = None) -> list[Conversation]:
+        """As they are listed for people: by the dates that are shown."""
+        place = None if workspace is None else self.store._workspace(workspace)
+        return self.store._read(lambda tx: talks.by_date(tx, workspace=place, limit=limit, cursor=cursor))
+
     def find(self, ref: str, *, deleted: bool = False) -> Conversation:
         """The conversation behind an id, the beginning of one, or `@` for the newest. With `deleted`, those in the bin
         count as well."""
@@ -221,7 +227,7 @@ class Session:
         except NotFound:
             pass
         if ref == NEWEST:
-            newest = self.store.conversations(limit=1)
+            newest = self.newest(limit=1)
             if not newest:
                 self._missing("There is no conversation yet.")
             return newest[0]
