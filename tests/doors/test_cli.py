@@ -116,6 +116,16 @@ def test_help_of_each_command(run: Run, name: str) -> None:
     assert "--json" in answer.out
 
 
+def test_usage_is_written_as_everywhere(run: Run) -> None:
+    for name, usage in {
+        "show": "CONVERSATION", "search": "QUESTION...", "revise": "MEMORY [STATEMENT]...", "receipts": "[verify] [RECEIPT]",
+        "hooks": "[ACTION] [AGENT|PART]...", "key": "{status|new|save|forget} [FILE]", "demo": "[PATH]",
+    }.items():  # fmt: skip
+        assert f"Usage: recollect {name} [OPTIONS] {usage}\n" in "\n".join(
+            line.strip() for line in run(name, "--help").out.splitlines()
+        )
+
+
 def test_every_error_has_its_exit_code() -> None:
     expected = {
         "InvalidInput": 2, "BadLine": 2, "NotSerializable": 2, "SettingsError": 2, "HostNotAllowed": 2, "NotFound": 3, "ConversationDeleted": 3, "Erased": 3,

@@ -84,7 +84,7 @@ def doctor(
         typer.Option("--salvage", metavar="OUT", help="Save every readable row of a damaged file into a new store OUT; the file is only read."),
     ] = None,
 ) -> None:  # fmt: skip
-    """Look at the file, its pages and everyone's events; say what is wrong and what to do. Ends with 6 when it is."""
+    """Look at the file, its pages and everyone's events; say what is wrong and what to do. Ends with 6 when something is."""
     s, where = _patient(s, path)
     if isinstance(where, str):
         if out is not None:

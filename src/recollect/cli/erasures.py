@@ -28,7 +28,7 @@ def erase(
     conversation: Annotated[
         str | None,
         typer.Argument(
-            metavar="[CONVERSATION]", help="Its id, or an unambiguous beginning of it.", autocompletion=complete_conversation,
+            metavar="CONVERSATION", help="Its id, or an unambiguous beginning of it.", autocompletion=complete_conversation,
             show_default=False,
         ),
     ] = None,
@@ -112,11 +112,9 @@ def _left(receipt: "Receipt") -> str:
 def receipts(
     s: Session,
     verify: Annotated[
-        str | None, typer.Argument(metavar="[verify]", help="`verify` runs the checks again.", show_default=False)
+        str | None, typer.Argument(metavar="verify", help="`verify` runs the checks again.", show_default=False)
     ] = None,
-    receipt: Annotated[
-        str | None, typer.Argument(metavar="[RECEIPT]", help="Only this one.", show_default=False)
-    ] = None,
+    receipt: Annotated[str | None, typer.Argument(metavar="RECEIPT", help="Only this one.", show_default=False)] = None,
     conversation: Annotated[
         str | None, typer.Option("--conversation", "-c", metavar="ID", help="Of the conversation that had this id.")
     ] = None,

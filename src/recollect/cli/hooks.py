@@ -20,7 +20,7 @@ import typer
 from .. import claude_code, config, hooks
 from ..errors import InvalidInput, Refused
 from . import output
-from .session import Database, DataDir, Json, Session, Yes, app, confirm, guarded
+from .session import Command, Database, DataDir, Json, Session, Yes, app, confirm, guarded
 from .store import PANEL
 
 ACTIONS = {
@@ -41,11 +41,11 @@ TIMEOUT = {"PreCompact": 60}  # seconds; the others are done in a tenth of one
 OTHERS = 10
 
 
-@app.command("hooks", rich_help_panel=PANEL)
+@app.command("hooks", cls=Command, rich_help_panel=PANEL)
 def hooks_(
     ctx: typer.Context,
     action: Annotated[str | None, typer.Argument(metavar="ACTION", help=f"What to do: {', '.join(_NAMES)}. Unsaid: they are listed.", show_default=False)] = None,
-    names: Annotated[list[str] | None, typer.Argument(metavar="[AGENT|PART]...", help=f"The agent ({', '.join(hooks.AGENTS)}); for pause and resume: {', '.join(hooks.PARTS)}, all unless said.", show_default=False)] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="AGENT|PART", help=f"The agent ({', '.join(hooks.AGENTS)}); for pause and resume: {', '.join(hooks.PARTS)}, all unless said.", show_default=False)] = None,
     project: Annotated[bool, typer.Option("--project", help="In this project's own settings (`.claude/settings.local.json`). So it is unless said.")] = False,
     user: Annotated[bool, typer.Option("--user", help="In your settings, for all projects (`~/.claude/settings.json`).")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change in the settings, and write nothing.")] = False,

@@ -215,7 +215,7 @@ def _where(change: MemoryChange) -> str:
 def revise(
     s: Session,
     memory: Which,
-    content: Annotated[list[str] | None, typer.Argument(metavar="[STATEMENT]", help="What it should say instead; - reads it from standard input.", show_default=False)] = None,
+    content: Annotated[list[str] | None, typer.Argument(metavar="STATEMENT", help="What it should say instead; - reads it from standard input.", show_default=False)] = None,
     kind: Annotated[str | None, typer.Option("--kind", "-k", help=f"One of {', '.join(MEMORY_KINDS)}.", autocompletion=complete_memory_kind)] = None,
     importance: Annotated[float | None, typer.Option("--importance", "-i", min=0, max=1, help="From 0 to 1.")] = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="The tags it has from now on; may be repeated.")] = None,
@@ -278,7 +278,7 @@ STANDS = {
 
 @command("undo", panel=PANEL)
 def undo(s: Session, memory: Which) -> None:
-    """Take back the newest change of a memory, with whatever was changed together with it. It says what does it again."""
+    """Take back the newest change of a memory, with whatever was changed together with it."""
     found = _find(s, memory)
     before = s.store.memory_history(found.id)
     beside = [
@@ -319,7 +319,7 @@ def _again(s: Session, undone: MemoryChange, changed: Sequence[Memory]) -> str |
 @command("forget", panel=PANEL)
 def forget(
     s: Session,
-    memory: Annotated[str | None, typer.Argument(metavar="[MEMORY]", help="Its id, or an unambiguous beginning of it.", show_default=False)] = None,
+    memory: Annotated[str | None, typer.Argument(metavar="MEMORY", help="Its id, or an unambiguous beginning of it.", show_default=False)] = None,
     source: Annotated[str | None, typer.Option("--source", metavar="EVENT|CONVERSATION", help="Everything that came from this event or conversation.")] = None,
     erase: Annotated[bool, typer.Option("--erase", help="For good: nothing is left of it, and undo does not bring it back.")] = False,
     yes: Yes = False,

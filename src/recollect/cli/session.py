@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, NoReturn, ParamSpec
 
 import typer
+from typer.core import TyperArgument, TyperCommand
 
 from .. import config, starting, store
 from .. import conversations as talks
@@ -356,6 +357,24 @@ _SHARED_PARAMETERS = [
 ]
 
 
+class Command(TyperCommand):
+    """A command whose usage is written as everywhere: CONVERSATION [TEXT], QUESTION..., {status|new}."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        several = {
+            p.make_metavar(ctx, usage=True) for p in self.params if isinstance(p, TyperArgument) and p.nargs == -1
+        }
+        return [
+            (piece if "|" in piece else piece.strip("{}")) + ("..." if piece in several else "")
+            for piece in super().collect_usage_pieces(ctx)
+        ]
+
+
+def paragraphs(text: str | None) -> str:
+    """Help as it is shown: a line ends where the window does."""
+    return "\n\n".join(" ".join(block.split()) for block in inspect.cleandoc(text or "").split("\n\n"))
+
+
 def command(
     name: str, *, panel: str, creates: bool = False
 ) -> Callable[[Callable[Concatenate[Session, P], None]], Callable[Concatenate[Session, P], None]]:
@@ -376,7 +395,7 @@ def command(
         parameters = [context, *own, *_SHARED_PARAMETERS]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {p.name: p.annotation for p in parameters}
-        app.command(name, rich_help_panel=panel)(run)
+        app.command(name, cls=Command, help=paragraphs(fn.__doc__), rich_help_panel=panel)(run)
         return fn
 
     return register
