@@ -105,3 +105,6 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(f".{_LAZY[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+starting.begun()  # a program of the same name that only imports us hears Ctrl-C as ever

@@ -1076,6 +1076,14 @@ sys.meta_path.insert(0, Pressed())
     assert "KeyboardInterrupt" in done.stderr
 
 
+def test_a_program_of_the_same_name_hears_ctrl_c_as_ever(tmp_path: Path) -> None:
+    own = tmp_path / "recollect"
+    own.write_text(
+        "import signal\nimport recollect\nassert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
+    )
+    subprocess.run([sys.executable, str(own)], check=True, env=environment(), timeout=60)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_ctrl_c_that_python_throws_away_still_ends_a_follower(

@@ -4,11 +4,15 @@
 this package registers the commands; what is heavy (tables, drivers) is imported by the command that needs it.
 """
 
-from typing import Annotated
+from .. import starting
 
-import typer
+starting.begin_quietly()  # before all that takes time
 
-from . import (  # noqa: F401 - some only register
+from typing import Annotated  # noqa: E402
+
+import typer  # noqa: E402
+
+from . import (  # noqa: E402, F401 - some only register
     application,
     backups,
     bench,
@@ -33,7 +37,7 @@ from . import (  # noqa: F401 - some only register
     transfer,
     watch,
 )
-from .session import Database, DataDir, Json, Session, User, app, guarded
+from .session import Database, DataDir, Json, Session, User, app, guarded  # noqa: E402
 
 __all__ = ["app", "main"]
 
