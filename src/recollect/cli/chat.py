@@ -339,8 +339,8 @@ class Talk:
 
     def _as_typed_here(self, text: str) -> str:
         """What an error advises, as a command of the talk where there is one."""
-        text = re.sub(r"`recollect [^`]*\bbranches\b[^`]*`", "/branches", text)
-        text = re.sub(r"`recollect [^`]*\bconversations`", "/open", text)
+        text = re.sub(r"`\w+ [^`]*\bbranches\b[^`]*`", "/branches", text)
+        text = re.sub(r"`\w+ [^`]*\bconversations`", "/open", text)
         return re.sub(r"^--at (\d+)", r"/fork \1", text)
 
     @property

@@ -206,8 +206,8 @@ def words(error: BaseException) -> str:
 
 
 def _command(verb: re.Match[str]) -> str:
-    about = "" if verb[2] is None else f" {quoted(verb[2])}"
-    return f"`recollect {_COMMANDS.get(verb[1], verb[1])}{about}`"
+    words = [_COMMANDS.get(verb[1], verb[1]), *([] if verb[2] is None else [quoted(verb[2])])]
+    return f"`recollect {' '.join(words)}`"
 
 
 def option(keyword: str) -> str:
