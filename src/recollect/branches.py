@@ -37,7 +37,7 @@ def number(tx: Tx, found: Found, branch: str | Branch | None) -> int:
         "select no from branches where user_no = :user and conversation_no = :c and name = :name", c=found.no, name=name
     )
     if row is None:
-        raise NotFound(f"Conversation {found.id!r} has no branch {name!r}. `branches({found.id!r})` lists them.")
+        raise NotFound(f"Conversation {found.id!r} has no branch {name!r}. `branches()` lists them.")
     return int(row[0])
 
 

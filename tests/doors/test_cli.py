@@ -767,7 +767,7 @@ def test_a_bug_is_one_line_as_well(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     def broken(*_: Any, **__: Any) -> Any:
         raise ZeroDivisionError("by nought")
 
-    monkeypatch.setattr(recollect.Store, "conversations", broken)
+    monkeypatch.setattr("recollect.conversations.by_date", broken)
     answer = run("conversations")
     assert answer.code == 1
     assert "ZeroDivisionError: by nought" in answer.err

@@ -200,14 +200,10 @@ def words(error: BaseException) -> str:
         text = errors.safe(text) if errors.safe else text
         return f"{type(error).__name__}: {text} (unexpected; RECOLLECT_DEBUG=1 shows where)"
     text = re.sub(r"`?\brecollect\.open\(\)`?", "the command", text)
-    text = re.sub(r"`?\b([a-z_]+)\((?:'([^']*)')?\)`?", _command, text)
+    text = re.sub(r"`?\b([a-z_]+)\(\)`?", lambda m: f"`recollect {_COMMANDS.get(m[1], m[1])}`", text)
+    text = re.sub(r"^(Conversation '([^']*)' .*\brecollect branches)`", lambda m: f"{m[1]} {quoted(m[2])}`", text)
     text = re.sub(r"\b([a-z_]+)=(?:'([^']*)'|(-?\d+))", lambda m: f"{option(m[1])} {m[2] or m[3]}", text)
     return re.sub(r"\b([a-z_]+)=(?=[.,;)\s]|$)", lambda m: option(m[1]), text)
-
-
-def _command(verb: re.Match[str]) -> str:
-    words = [_COMMANDS.get(verb[1], verb[1]), *([] if verb[2] is None else [quoted(verb[2])])]
-    return f"`recollect {' '.join(words)}`"
 
 
 def option(keyword: str) -> str:
