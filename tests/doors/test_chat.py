@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from console import Run, environment
+from console import Run, environment, flat
 from terminal import CTRL_C, CTRL_D, Terminal
 
 import recollect
@@ -107,7 +107,7 @@ def test_what_went_wrong_is_told_with_commands_of_the_talk(run: Run, trip: str) 
 
 def test_a_model_on_another_machine_is_refused(run: Run) -> None:
     answer = run("chat", "--model", "openai:gpt-4o", "--url", "https://models.example.com/v1", stdin="hello\n")
-    assert answer.code == 2 and "allow_hosts" in answer.err
+    assert answer.code == 2 and "set RECOLLECT_ALLOW_HOSTS=models.example.com, or allow_hosts in" in flat(answer.err)
     assert run("conversations", "--json").json == [], "nothing was begun"
 
 
@@ -122,8 +122,15 @@ def test_a_model_that_cannot_be_had_is_told_and_nothing_is_kept(run: Run) -> Non
 def test_a_model_that_cannot_be_had_is_told_before_anything_is_typed(own_store: Path) -> None:
     with Terminal("chat", "--model", "foo:bar") as t:
         assert t.end() == 2
-        assert "LangChain knows no such provider" in " ".join(t.screen.split())
+        assert "LangChain knows no such provider" in flat(t.screen)
+        assert "From memory alone: recollect chat --model none" in t.screen
         assert "you ›" not in t.screen
+
+
+def test_no_model_can_be_said_where_the_settings_name_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_CHAT_MODEL", "foo:bar")
+    assert run("chat", stdin="My name is Kim.\n").code == 2
+    assert "Kim" in run("chat", "--model", "none", stdin="My name is Kim.\nWhat is my name?\n").out
 
 
 def test_a_server_that_is_away_is_told_before_anything_is_said(run: Run) -> None:

@@ -40,6 +40,7 @@ STOP_SECONDS = 2.0
 """How long a model may take to notice that it was stopped before the prompt comes back without it."""
 FITS = 0.45
 """What has less of the best one's score merely shares a word with it."""
+NO_MODEL = "none"
 STOPPED = "The answer was stopped."
 STOPPED_EVENT = "chat.answer_stopped"
 
@@ -54,7 +55,7 @@ def chat(
             help="Go on with this one: its id, the beginning of it, or @ for the newest. Unsaid: a new one.",
         ),
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", "-m", metavar="PROVIDER:NAME", help="Who answers: ollama:llama3.2, for one. Unsaid: the setting chat_model; without it, answers come from memory alone.")] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", metavar="PROVIDER:NAME", help="Who answers: ollama:llama3.2, for one. Unsaid: the setting chat_model; without it, or with none, answers come from memory alone.")] = None,
     url: Annotated[str | None, typer.Option("--url", metavar="ADDRESS", help="Where the model is asked, if not at its provider's own address.")] = None,
     branch: BranchName = None,
     workspace: Annotated[str | None, typer.Option("--workspace", "-w", help="Of a new conversation: where it belongs.")] = None,
@@ -69,7 +70,13 @@ def chat(
     elif branch is not None:
         raise InvalidInput("--branch needs --conversation: a new one has only its first branch.")
     agent = Agent(s, model, url)
-    agent.check()
+    try:
+        agent.check()
+    except RecollectError as e:
+        code = output.fail(e)
+        if agent.model is not None:
+            output.hint(f"From memory alone: {s.command('chat', '--model', NO_MODEL)}")
+        raise typer.Exit(code) from None
     talk = Talk(s, agent, found, memory=memory, workspace=workspace, title=title)
     if found is not None:
         telemetry.selected(s.store, found.id)
@@ -104,20 +111,25 @@ class Agent:
         self._loading.start()
 
     @property
-    def _named(self) -> str | None:
-        return self._given[0] or self._s.settings.chat_model
+    def model(self) -> str | None:
+        """Its name; None for the one that answers from memory."""
+        named = self._given[0] or self._s.settings.chat_model
+        return None if named == NO_MODEL else named
 
     @property
     def name(self) -> str:
-        return self._named or "from memory alone (no model is set up: --model, or the setting chat_model)"
+        return self.model or "from memory alone (no model is set up: --model, or the setting chat_model)"
 
     def _load(self) -> None:
         try:
-            from ..langgraph import chat_graph, chat_model, default_model
+            from ..langgraph import OfflineModel, chat_graph, chat_model, default_model
             from ..langgraph.models import away
 
             store, (model, url) = self._s.store, self._given
-            found = default_model(store, url=url) if model is None else chat_model(model, store.settings, url=url)
+            if self.model is None:
+                found: Any = OfflineModel(store=store)
+            else:
+                found = default_model(store, url=url) if model is None else chat_model(model, store.settings, url=url)
             self._away = away(found)
             self._graph = chat_graph(found, store=store)
         except BaseException as e:
@@ -125,12 +137,12 @@ class Agent:
 
     def check(self) -> None:
         """End here if there is nobody to talk to. A server that is away may come: what is said until then is kept."""
-        if self._named is None and importlib.util.find_spec("langgraph") is not None:
+        if self.model is None and importlib.util.find_spec("langgraph") is not None:
             return
         self.graph  # noqa: B018 - waited for
         if self._away is not None:
             output.warn(
-                f"nobody answers at {self._away}, where {self._named} is asked. Start its server; until then what you say is "
+                f"nobody answers at {self._away}, where {self.model} is asked. Start its server; until then what you say is "
                 "kept and not answered."
             )
 

@@ -200,6 +200,9 @@ def words(error: BaseException) -> str:
         text = errors.safe(text) if errors.safe else text
         return f"{type(error).__name__}: {text} (unexpected; RECOLLECT_DEBUG=1 shows where)"
     text = re.sub(r"`?\brecollect\.open\(\)`?", "the command", text)
+    text = re.sub(
+        r"say allow_hosts=\S+ when opening, or (\S+)\.$", r"set \1, or allow_hosts in the settings file.", text
+    )
     text = re.sub(r"`?\b([a-z_]+)\(\)`?", lambda m: f"`recollect {_COMMANDS.get(m[1], m[1])}`", text)
     text = re.sub(r"^(Conversation '([^']*)' .*\brecollect branches)`", lambda m: f"{m[1]} {quoted(m[2])}`", text)
     text = re.sub(r"\b([a-z_]+)=(?:'([^']*)'|(-?\d+))", lambda m: f"{option(m[1])} {m[2] or m[3]}", text)
