@@ -298,17 +298,16 @@ def command_page() -> str:
     lines = head("Commands", plain(root.help) if root is not None and root.help else "The command line: `recollect`.")
     if root is None:
         return page(lines)
-    everyone = shared_options()
     lines += [plain(root.epilog or ""), "", "Every command takes, before or after its name:", ""]
-    lines += [*options([p for p in parameters(root) if p.name in everyone]), "", "`recollect` itself also takes:", ""]
-    lines += [*options([p for p in parameters(root) if p.name not in everyone]), ""]
+    lines += [*options([p for p in parameters(root) if is_shared(p)]), "", "`recollect` itself also takes:", ""]
+    lines += [*options([p for p in parameters(root) if not is_shared(p)]), ""]
     panel = None
     for words, command in commands():
         if (here := getattr(command, "rich_help_panel", None)) != panel and isinstance(here, str):
             panel = here
             lines += [f"## {panel}", ""]
         lines += [f"### {words}", "", "```text", usage(words, command), "```", "", plain(command.help or ""), ""]
-        lines += [*options([p for p in parameters(command) if p.name not in everyone]), ""]
+        lines += [*options([p for p in parameters(command) if not is_shared(p)]), ""]
     return page(lines)
 
 
@@ -317,6 +316,12 @@ def shared_options() -> set[str]:
     """The options that every command has."""
     names = [{p.name for p in command.params if not is_argument(p)} for _, command in commands()]
     return set.intersection(*names) if names else set()
+
+
+def is_shared(parameter: Any) -> bool:
+    """Whether it is the option that every command has. `hooks --user` is another one of the same name."""
+    said = {p.name: p.opts for p in parameters(root_command())}
+    return parameter.name in shared_options() and parameter.opts == said.get(parameter.name)
 
 
 def parameters(command: Any) -> list[Any]:
@@ -333,7 +338,7 @@ def usage(words: str, command: Any) -> str:
         if is_argument(p):
             word = metavar(p) + ("..." if p.nargs == -1 else "")
             parts.append(word if p.required else f"[{word}]")
-    if any(not is_argument(p) and p.name not in shared_options() for p in parameters(command)):
+    if any(not is_argument(p) and not is_shared(p) for p in parameters(command)):
         parts.append("[OPTIONS]")
     return " ".join(parts)
 
@@ -346,14 +351,15 @@ def options(shown: list[Any]) -> list[str]:
             name += f" {p.metavar}"
         if getattr(p, "secondary_opts", None):
             name += " / " + ", ".join(p.secondary_opts)
-        default = p.default
+        told = getattr(p, "show_default", None)
+        default = told if isinstance(told, str) else p.default
         unsaid = default in (None, False, (), ...) or callable(default) or p.required
         rows.append(row(f"`{name}`", "" if unsaid else f"`{default}`", plain(getattr(p, "help", None) or "")))
     return ["| | default | meaning |", "|---|---|---|", *rows] if rows else []
 
 
 def metavar(argument: Any) -> str:
-    return str(argument.metavar or argument.name or "").upper().strip("[]")
+    return str(argument.metavar or (argument.name or "").upper())
 
 
 def plain(text: str) -> str:

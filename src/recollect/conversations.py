@@ -214,6 +214,28 @@ def listing(tx: Tx, *, workspace: str | None, limit: int, cursor: str | None, de
     return [_conversation(row) for row in rows]
 
 
+_DATE = f"case when {_HAPPENED} < c.updated_at then {_HAPPENED} else c.updated_at end"  # what `updated_at` is read as
+
+
+def by_date(tx: Tx, *, workspace: str | None, limit: int, cursor: str | None) -> list[Conversation]:
+    """For people, who read the dates: the newest first, so that what was imported stands where it belongs and not before all
+    else. All of a user's conversations are looked at for it. The cursor holds the date and the activity of the last one seen."""
+    from dataclasses import replace
+
+    try:
+        date, activity = ((1 << 63) - 1,) * 2 if cursor is None else map(int, cursor.split("."))
+        before = {"date": checks.count(date, "cursor"), "activity": checks.count(activity, "cursor")}
+    except ValueError:
+        raise InvalidInput(f"cursor={cursor!r} is none of ours: pass the `cursor` of a listed conversation.") from None
+    rows = tx.all(
+        f"{_COLUMNS} and c.deleted_at is null and (cast(:workspace as text) is null or c.workspace = :workspace)"
+        f" and ({_DATE} < :date or ({_DATE} = :date and c.activity < :activity))"
+        f" order by {_DATE} desc, c.activity desc limit :limit",
+        workspace=workspace, limit=limit, **before,
+    )  # fmt: skip
+    return [replace(c, cursor=f"{c.updated_at}.{c.cursor}") for c in map(_conversation, rows)]
+
+
 def rename(tx: Tx, conversation: str, title: str) -> Conversation:
     found = find(tx, conversation, lock=True)
     index.retitle(tx, found.no, found.workspace, found.title, title)

@@ -69,6 +69,13 @@ class BadLine(InvalidInput):
         super().__init__(f"Line {line:,}: {message}" if line else message)
         self.line = line
 
+    @classmethod
+    def of(cls, file: object, error: BadLine) -> BadLine:
+        """The same error, with the name of the file."""
+        named = cls(f"{file}: {error}")
+        named.line = error.line
+        return named
+
 
 class SettingsError(RecollectError, ValueError):
     """A setting is unknown or has a value that cannot be used."""

@@ -154,6 +154,7 @@ def test_redacted_before_it_is_a_memory(open_store: Open) -> None:
     say(store, c, f"Remember that my token is {secret}")
     say(store, c, f"My name is Kim. My token is {secret}. My password is 'hunter2-Xy9!' and I live in Porto.")
     say(store, c, "Remember my card 4111 1111 1111 1111")
+    say(store, c, "my api key is sk-ant-api03-AbCdEfGhIj... and my wifi password is Sunflower")
     say(store, c, "Our database is at postgres://app:pa55w0rd-x9Q@db.internal/prod")
     assert [m.content for m in store.memories(state=None)] == [
         "Database is at postgres://app:[redacted:url-password]@db.internal/prod", "Lives in Porto", "Name is Kim",

@@ -1,8 +1,11 @@
 """conversations: newest activity first, page by page."""
 
+from typing import Any
+
 import pytest
 
 import recollect
+from recollect import conversations
 from recollect.errors import InvalidInput
 
 
@@ -95,3 +98,35 @@ def test_a_listed_conversation_equals_the_one_got(store: recollect.Store) -> Non
     c = store.create("a", title="T", workspace="/w", metadata={"k": [1]})
     store.append(c.id, role="user", text="hi")
     assert store.conversations() == [store.get("a")]
+
+
+def test_by_date_what_was_brought_in_stands_where_it_belongs(store: recollect.Store) -> None:
+    """For people, page by page: an import of last year is not what they did last."""
+    now = recollect.ids.now()
+    for id, at in (
+        ("mine", None),
+        ("of march", now - 86_400_000),
+        ("empty", None),
+        ("of may", now - 3_600_000),
+        ("same", now - 3_600_000),
+    ):
+        c = store.create(id, workspace="/w" if id.startswith("of") else None)
+        if id != "empty":
+            store.append(c, role="user", text="said", **({} if at is None else {"created_at": at}))
+
+    def by_date(**given: Any) -> list[recollect.Conversation]:
+        asked = {"workspace": None, "limit": 50, "cursor": None, **given}
+        return store._read(lambda tx: conversations.by_date(tx, **asked))
+
+    assert listed(store)[0] == "same", "the one that was written to last"
+    assert [c.id for c in by_date()] == ["empty", "mine", "same", "of may", "of march"]
+    assert [c.id for c in by_date(workspace="/w")] == ["of may", "of march"]
+    seen: list[str] = []
+    cursor = None
+    while page := by_date(limit=2, cursor=cursor):
+        seen += [c.id for c in page]
+        cursor = page[-1].cursor
+    assert seen == ["empty", "mine", "same", "of may", "of march"]
+    for foreign in ("7", "a.b", "1.2.3", ""):
+        with pytest.raises(InvalidInput):
+            by_date(cursor=foreign)

@@ -6,6 +6,7 @@ import json
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from console import Run, environment
+from console import Run, environment, flat
 from terminal import CTRL_C, CTRL_D, Terminal
 
 import recollect
@@ -96,9 +97,17 @@ def test_a_wrong_command_is_told_and_the_rest_goes_on(run: Run, own_store: Path)
     assert "could be" in run("chat", stdin="/f\n").err, "fork or forget"
 
 
+def test_what_went_wrong_is_told_with_commands_of_the_talk(run: Run, trip: str) -> None:
+    told = run("chat", "-c", trip, stdin="/switch nope\n/open nope\n/fork 99\n").err
+    assert "'trip-1' has no branch 'nope'. /branches lists them." in told
+    assert "no conversation 'nope'. /open lists what" in told
+    assert "/fork 99: conversation 'trip-1' has events 1 to" in told
+    assert "`recollect branches trip-1` lists them" in run("switch", trip, "nope").err, "one that can be copied"
+
+
 def test_a_model_on_another_machine_is_refused(run: Run) -> None:
     answer = run("chat", "--model", "openai:gpt-4o", "--url", "https://models.example.com/v1", stdin="hello\n")
-    assert answer.code == 2 and "allow_hosts" in answer.err
+    assert answer.code == 2 and "set RECOLLECT_ALLOW_HOSTS=models.example.com, or allow_hosts in" in flat(answer.err)
     assert run("conversations", "--json").json == [], "nothing was begun"
 
 
@@ -106,8 +115,40 @@ def test_a_model_that_cannot_be_had_is_told_and_nothing_is_kept(run: Run) -> Non
     answer = run("chat", "--model", "foo:bar", stdin="hello\n")
     assert answer.code == 2
     assert "LangChain knows no such provider" in answer.err and "model_provider" not in answer.err
-    assert "was not said, and is not kept" in answer.err
     assert run("conversations", "--json").json == []
+
+
+@needs_a_terminal
+def test_a_model_that_cannot_be_had_is_told_before_anything_is_typed(own_store: Path) -> None:
+    with Terminal("chat", "--model", "foo:bar") as t:
+        assert t.end() == 2
+        assert "LangChain knows no such provider" in flat(t.screen)
+        assert "From memory alone: recollect chat --model none" in t.screen
+        assert "you ›" not in t.screen
+
+
+def test_no_model_can_be_said_where_the_settings_name_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_CHAT_MODEL", "foo:bar")
+    assert run("chat", stdin="My name is Kim.\n").code == 2
+    assert "Kim" in run("chat", "--model", "none", stdin="My name is Kim.\nWhat is my name?\n").out
+
+
+def test_a_server_that_is_away_is_told_before_anything_is_said(run: Run) -> None:
+    """It may come while one is typing: so the talk begins, and what is said is kept."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        assert "nobody answers" not in run("chat", "--model", "openai:m", "--url", url, stdin="/help\n").err
+    answer = run("chat", "--model", "openai:m", "--url", url, stdin="/help\n")
+    assert answer.code == 0 and "/help" in answer.out
+    assert f"nobody answers at {url}" in answer.err
+
+
+def test_a_missing_framework_is_told_before_anything_is_said(own_store: Path) -> None:
+    script = "import sys\nsys.modules['langgraph'] = None\nfrom recollect.cli import main\nmain()"
+    command = [sys.executable, "-c", script, "chat"]
+    done = subprocess.run(command, input="/help\n", capture_output=True, text=True, env=environment(), timeout=60)
+    assert (done.returncode, done.stdout) == (6, "")
+    assert "extra `langgraph`" in done.stderr
 
 
 def test_a_missing_extra_ends_it_as_it_ends_every_command(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

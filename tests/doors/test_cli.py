@@ -116,6 +116,16 @@ def test_help_of_each_command(run: Run, name: str) -> None:
     assert "--json" in answer.out
 
 
+def test_usage_is_written_as_everywhere(run: Run) -> None:
+    for name, usage in {
+        "show": "CONVERSATION", "search": "QUESTION...", "revise": "MEMORY [STATEMENT]...", "receipts": "[verify] [RECEIPT]",
+        "hooks": "[ACTION] [AGENT|PART]...", "key": "{status|new|save|forget} [FILE]", "demo": "[PATH]",
+    }.items():  # fmt: skip
+        assert f"Usage: recollect {name} [OPTIONS] {usage}\n" in "\n".join(
+            line.strip() for line in run(name, "--help").out.splitlines()
+        )
+
+
 def test_every_error_has_its_exit_code() -> None:
     expected = {
         "InvalidInput": 2, "BadLine": 2, "NotSerializable": 2, "SettingsError": 2, "HostNotAllowed": 2, "NotFound": 3, "ConversationDeleted": 3, "Erased": 3,
@@ -171,6 +181,16 @@ def test_conversations_go_on_behind_a_cursor(run: Run) -> None:
     assert cursor is not None
     assert [c["id"] for c in run("conversations", "-n", "2", "--cursor", cursor[1], "--json").json] == ["c-2", "c-1"]
     assert "More:" not in run("conversations", "-n", "5").out
+
+
+def test_what_was_imported_is_listed_by_its_own_dates(run: Run, trip: str, own_store: Path) -> None:
+    with recollect.open(own_store, user="local", background=False) as store:
+        old = store.create("old-1", title="Brought in", origin="import")
+        store.append(old, role="user", text="of long ago", created_at=recollect.ids.now() - 100 * 86_400_000)
+    assert [c["id"] for c in run("conversations", "--json").json] == [trip, "old-1"]
+    assert run("show", "@", "--json").json["conversation"]["id"] == trip
+    opened = run("chat", stdin="/open\n").out
+    assert opened.index("Trip") < opened.index("Brought in")
 
 
 def test_empty_states_say_what_to_do(run: Run) -> None:
@@ -747,7 +767,7 @@ def test_a_bug_is_one_line_as_well(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     def broken(*_: Any, **__: Any) -> Any:
         raise ZeroDivisionError("by nought")
 
-    monkeypatch.setattr(recollect.Store, "conversations", broken)
+    monkeypatch.setattr("recollect.conversations.by_date", broken)
     answer = run("conversations")
     assert answer.code == 1
     assert "ZeroDivisionError: by nought" in answer.err
@@ -1029,6 +1049,39 @@ print("went on")
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment(), timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
+@pytest.mark.parametrize("module", ["recollect", "recollect.cli"])
+def test_ctrl_c_before_the_command_line_is_imported_ends_it_without_a_word_too(tmp_path: Path, module: str) -> None:
+    """`import recollect` comes before `recollect.cli`, and is half of the start."""
+    pressed = """
+import os, signal, sys
+
+class Pressed:
+    def find_spec(self, name, *_):
+        if name == "recollect.store":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Pressed())
+"""
+    (tmp_path / "sitecustomize.py").write_text(pressed)
+    path = os.pathsep.join([str(tmp_path), environment()["PYTHONPATH"]])
+    command = [sys.executable, "-m", module, "conversations"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(PYTHONPATH=path), timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    program = [sys.executable, "-c", "import recollect"]  # one that imports it goes on as Python has it
+    done = subprocess.run(program, capture_output=True, text=True, env=environment(PYTHONPATH=path), timeout=60)
+    assert done.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in done.stderr
+
+
+def test_a_program_of_the_same_name_hears_ctrl_c_as_ever(tmp_path: Path) -> None:
+    own = tmp_path / "recollect"
+    own.write_text(
+        "import signal\nimport recollect\nassert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
+    )
+    subprocess.run([sys.executable, str(own)], check=True, env=environment(), timeout=60)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")

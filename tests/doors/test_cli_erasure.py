@@ -49,12 +49,14 @@ def test_each_thing_by_its_option(run: Run, trip: str) -> None:
 
 def test_receipts_are_listed_and_verified(run: Run, trip: str, own_store: Path) -> None:
     assert run("receipts").out == "Nothing was erased.\n"
+    assert "nothing to verify" in run("receipts", "verify").out
     receipt = run("erase", trip, "-y", "--json").json
     assert [r["id"] for r in run("receipts", "--json").json] == [receipt["id"]]
     assert [r["id"] for r in run("receipts", "-c", trip, "--json").json] == [receipt["id"]]
     assert run("receipts", "-c", "other", "--json").json == []
     verified = run("receipts", "verify")
-    assert verified.code == 0 and "nothing is left" in verified.out
+    assert verified.code == 0 and "Verified 1 receipt now: nothing" in verified.out
+    assert "verified  nothing is left" in verified.out and "verified" not in run("receipts").out.lower()
     assert run("receipts", "verify", receipt["id"], "--json").json[0]["checks"]["events"] == 0
     assert run("receipts", "verify", "unknown").code == 3
     assert run("receipts", "nonsense").code == 2
@@ -63,6 +65,17 @@ def test_receipts_are_listed_and_verified(run: Run, trip: str, own_store: Path) 
     made.close()
     found = run("receipts", "verify")
     assert found.code == 6 and "tombstones 1" in flat(found.out)
+    assert "1 of them does not hold" in found.out
+
+
+def test_what_went_is_said_in_words_of_who_erased_it(run: Run, trip: str) -> None:
+    plan, done = run("erase", trip, "--dry-run").out, run("erase", trip, "-y").out
+    assert "would go  1 conversation, 2 events, 2 memories, and all that was made of it" in plan
+    assert "gone     1 conversation, 2 events, 2 memories, and all that was made of it" in done
+    listed = run("receipts").out
+    assert "a conversation, asked for by user" in listed
+    for internal in ("memory_changes", "vectors", "considered", "branches"):
+        assert internal not in plan + done + listed
 
 
 def test_an_erased_id_is_refused_unless_said(run: Run, trip: str) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from console import Run
+from console import Run, flat
 
 import recollect
 
@@ -59,15 +59,34 @@ def test_correct_pin_and_take_back(run: Run, own_store: Path) -> None:
     assert "📌" in run("memories").out
     made = run("revise", id[:8], "Prefers", "green", "tea", "--json").json
     assert (made["content"], made["pinned"]) == ("Prefers green tea", True)
-    assert run("undo", made["id"][:8]).out == "Undone. Prefers green tea is forgotten.\n"
+    assert run("undo", made["id"][:8]).out.splitlines() == [
+        "Undone: it was added. “Prefers green tea” is no longer remembered.",
+        "Changed with it: “Prefers tea” is remembered.",
+        f"Again: recollect revise {id[:8]} 'Prefers green tea'",
+    ]
     assert run("unpin", id[:8]).out == "No longer pinned: Prefers tea\n"
     assert run("pin", id).out == "Pinned: Prefers tea\n"
     assert run("revise", id, "-i", "0.9", "-t", "kitchen").out == f"Revised: Prefers tea ({id})\n"
     assert run("revise", id).code == 2
     assert run("forget", id, "-y").out == "Forgotten: Prefers tea\n"
-    assert run("undo", id).out == "Undone. Prefers tea is active.\n"
+    assert (
+        run("undo", id).out
+        == f"Undone: it was forgotten. “Prefers tea” is remembered.\nAgain: recollect forget {id[:8]}\n"
+    )
     assert run("forget", id, "--erase", "-y").code == 0
     assert run("undo", id).code == 3
+
+
+def test_undo_of_what_was_just_added_says_how_to_have_it_back(run: Run, own_store: Path) -> None:
+    id = run("remember", "Likes black coffee", "-k", "preference", "--json").json["id"]
+    said = run("undo", id).out.splitlines()
+    assert said[0] == "Undone: it was added. “Likes black coffee” is no longer remembered."
+    assert said[1:] == ["Again: recollect remember 'Likes black coffee' --kind preference"]
+    assert "`recollect remember 'Likes black coffee'` brings it back" in flat(run("forget", id, "-y").err)
+    assert run("remember", "Likes black coffee", "-k", "preference").out == f"Remembered again: {id}\n"
+    assert run("remember", "Likes black coffee", "-k", "preference").out == f"Known already: {id}\n"
+    run("pin", id)
+    assert run("undo", id).out.endswith(f"Again: recollect pin {id[:8]}\n")
 
 
 def test_everything_from_one_place(run: Run, talk: str) -> None:

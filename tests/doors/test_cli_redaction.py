@@ -69,8 +69,9 @@ def test_it_says_what_and_where(run: Run, file: str) -> None:
 
 def test_it_shows_the_text_as_it_would_be_stored(run: Run, file: str) -> None:
     answer = silent(run("redact", file, "--show"))
-    assert answer.out.endswith(
-        TEXT.replace(TOKEN, "[redacted:github-token]").replace(PASSWORD, "[redacted:url-password]")
+    assert answer.out == TEXT.replace(TOKEN, "[redacted:github-token]").replace(PASSWORD, "[redacted:url-password]")
+    assert "Family" in answer.err and "3 secrets in 3 lines would be replaced." in answer.err, (
+        "below it, and not in a file"
     )
 
 

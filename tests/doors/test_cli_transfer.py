@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from console import Run, flat
+from terminal import Terminal
 
 import recollect
 from recollect import transfer
@@ -53,6 +54,19 @@ def test_to_standard_output_packed_and_as_markdown(run: Run, trip: str, tmp_path
     for name, begin in (("all.md", "# "), ("all.txt", "{")):
         assert run("export", str(tmp_path / name)).code == 0
         assert (tmp_path / name).read_text("utf-8").startswith(begin)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are Unix's")
+def test_no_lines_of_json_are_poured_into_a_terminal(trip: str) -> None:
+    with Terminal("export", "-c", "trip") as t:
+        assert t.end() == 2
+        assert "recollect export recollect.jsonl -c trip-1" in t.screen and '"type"' not in t.screen
+    with Terminal("export", "-") as t:
+        t.see('"type"')
+        assert t.end() == 0
+    with Terminal("export", "-c", "trip", "-f", "markdown") as t:
+        t.see("# Trip to")
+        assert t.end() == 0
 
 
 def test_a_part_and_what_is_there_already(run: Run, trip: str, tmp_path: Path) -> None:
@@ -100,6 +114,38 @@ def test_a_bad_line_and_other_files(run: Run, trip: str, tmp_path: Path) -> None
     assert run("import", str(tmp_path / "nothing"), "-d", other).code == 3
     assert run("import", "elsewhere", str(file), "-d", other).code == 2
     assert "say which file" in flat(run("import", "recollect", "-d", other).err)
+
+
+def test_what_is_wrong_with_a_file_is_told_with_its_name_and_line(run: Run, trip: str, tmp_path: Path) -> None:
+    file, other = tmp_path / "all.jsonl", str(tmp_path / "other.db")
+    run("export", str(file))
+    first = file.read_text("utf-8").splitlines()[0]
+    for line, said in (
+        ('{"foo": 1}', "it has no type; each line of an export is an object of type recollect, conversation, "),
+        ('{"type": "foo"}', "its type is 'foo'; each line"),
+        ("[1]", "it is no object; each line"),
+        ('{"type": "event"}', "a line of type event needs 'conversation'."),
+    ):
+        file.write_text(f"{first}\n{line}\n", "utf-8")
+        assert f"{file}: Line 2: {said}" in flat(run("import", str(file), "-d", other).err)
+    (tmp_path / "text").write_text("hello")
+    assert f"as in `recollect import claude-code {tmp_path / 'text'}`" in flat(
+        run("import", str(tmp_path / "text")).err
+    )
+
+
+def test_a_named_file_of_another_program_is_no_transcript(run: Run, tmp_path: Path) -> None:
+    """Its rows became a conversation of "2 lines of the unknown type 'None', kept whole"."""
+    (tmp_path / "rows.jsonl").write_text('{"role": "user", "text": "hi"}\n{"foo": 1}\n')
+    answer = run("import", "claude-code", str(tmp_path / "rows.jsonl"))
+    assert answer.code == 2 and "with a sessionId or a type such as user" in flat(answer.err)
+    (tmp_path / "odd.jsonl").write_text('{"sessionId": "s"}\nrubbish\n')
+    answer = run("import", "claude-code", str(tmp_path / "odd.jsonl"))
+    assert answer.code == 8 and "1 line without a type, kept whole" in answer.out
+    assert "odd.jsonl: line 2 is no JSON object" in flat(answer.out)
+    with (tmp_path / "odd.jsonl").open("a") as f:
+        f.write('{"sessionId": "s", "type": "user"}\nmore\n')
+    assert "odd.jsonl: line 4 is no JSON object" in flat(run("import", "claude-code", str(tmp_path / "odd.jsonl")).out)
 
 
 def test_a_damaged_gzip_file_is_told(run: Run, trip: str, tmp_path: Path) -> None:

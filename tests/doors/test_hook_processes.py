@@ -160,6 +160,20 @@ def test_install_keeps_what_is_there(run: Run, project: Path, tmp_path: Path) ->
     assert "none of ours" in run("hooks", "uninstall", "claude-code", "--user").out
 
 
+def test_a_dry_run_says_what_would_change_in_a_few_lines(run: Run, project: Path) -> None:
+    file = project / ".claude" / "settings.local.json"
+    said = run("hooks", "install", "claude-code", "--dry-run").out.splitlines()
+    assert said[0].startswith(f"{file} would be made") and not file.exists()
+    assert said[1].startswith("+ ") and "recollect.hooks" in said[1]
+    assert "SessionStart" in said[2] and "SessionEnd" in said[2] and len(said) == 3
+    assert '"SessionStart": [' in run("hooks", "install", "claude-code", "--dry-run", "--verbose").out
+    run("hooks", "install", "claude-code", "-y")
+    assert "would stay as it is" in run("hooks", "install", "claude-code", "--dry-run").out
+    assert run("hooks", "uninstall", "claude-code", "--dry-run").out.splitlines()[1] == said[1].replace("+", "-", 1)
+    file.write_text(file.read_text().replace("gc.disable(); ", ""))
+    assert [line[:1] for line in run("hooks", "install", "claude-code", "--dry-run").out.splitlines()[1:]] == [*"- + "]
+
+
 def test_a_link_stays_a_link(run: Run, project: Path, tmp_path: Path) -> None:
     real = tmp_path / "dotfiles.json"
     real.write_text("{}")

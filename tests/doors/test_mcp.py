@@ -19,6 +19,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from terminal import CTRL_C, Terminal
 
 import recollect
 from recollect.mcp import WINDOW, server
@@ -302,6 +303,17 @@ async def test_over_stdio(url: str, filled: recollect.Store) -> None:
         assert found["hits"][0]["conversation_id"] == "boat"
         made = await ask(client, "remember", content="Sails on Sundays")
     assert [m.id for m in filled.memories(state="quarantined")] == [made["id"]]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_at_a_terminal_it_says_what_it_waits_for_and_one_ctrl_c_ends_it(url: str) -> None:
+    with Terminal("mcp", "-d", url) as t:
+        t.see("Waiting for a program that speaks MCP")
+        t.see("mcp --json")
+        t.press(CTRL_C)
+        assert t.end(20) == 0
+        assert "Traceback" not in t.screen
 
 
 # -- over HTTP

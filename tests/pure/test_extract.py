@@ -242,6 +242,47 @@ def test_what_nobody_may_teach_waits_for_a_person(text: str, why: str) -> None:
     assert found and all(c.quarantine and why in c.quarantine for c in found)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my api key is sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789",
+        "my api key is sk-ant-api03-AbCdEfGhIj...",
+        "My password is [redacted:password]",
+        "my password is changeme",
+        "Remember that my wifi password is Sunflower",
+        "My token is xxxxxxxx",
+        "The API key is <your-key-here>",
+        "Our secret key for the API is ABC",
+        "My PIN is 1234",
+        "The passphrase is correct horse battery staple",
+        "My OpenAI key is sk-XXXX",
+        "I changed the wifi password to Sunflower",
+        "I use Sunflower as my wifi password",
+        "I always use the password Sunflower",
+    ],
+)
+def test_what_a_secret_is_is_never_offered(text: str) -> None:
+    """Redaction lets be what is made up or an ordinary word; a memory of it would be handed to every model from then on."""
+    assert said(text) == []
+    also = {"content": text.removeprefix("Remember that "), "kind": "fact", "importance": 0.9, "source": 1}
+    assert [c.content for c in candidates(turn(f"{text}. {ODD}"), model=answering(also, GOOD))] == ["Plays the oboe"]
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("My API key is stored in 1Password", "API key is stored in 1Password"),
+        ("I use a password manager called Bitwarden", "Uses a password manager called Bitwarden"),
+        ("My password policy is 12 characters", "Password policy is 12 characters"),
+        ("Our access tokens are rotated every week", "Access tokens are rotated every week"),
+        ("My favourite key is C minor", "Favourite key is C minor"),
+        ("I work on token counting", "Works on token counting"),
+    ],
+)
+def test_what_is_said_about_keeping_secrets_is_no_secret(text: str, expected: str) -> None:
+    assert contents(text)[0] == expected
+
+
 def test_an_address_that_is_only_a_fact_is_a_fact() -> None:
     assert contents("Our repo lives at github.com/acme/rocket") == ["Repo lives at github.com/acme/rocket"]
     assert contents("My email is kim@mail.example") == ["Email is kim@mail.example"]

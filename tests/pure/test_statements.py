@@ -18,7 +18,7 @@ import pytest
 import recollect
 import recollect.ids
 import recollect.store
-from recollect import jobs, memories, receipts, salvage
+from recollect import conversations, jobs, memories, receipts, salvage
 from talk import Hashed, eventually, exchange
 
 pytest.importorskip("psycopg")
@@ -111,6 +111,7 @@ def tour(store: recollect.Store) -> None:
     store.delete_event(c, store.append(c, kind="note").seq)
     store._held(store.conversations(workspace="/w"))
     store.conversations(deleted=True)
+    store._read(lambda tx: conversations.by_date(tx, workspace="/w", limit=5, cursor=None))
     store.rename(c, "N")
     store.annotate(c, {"theme": "dark"})
     store.pins(c)

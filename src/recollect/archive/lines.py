@@ -263,9 +263,11 @@ def parse(text: str, number: int) -> tuple[str, Line]:
         raise BadLine(f"it is no JSON ({reason}).", number) from None
     kind = given.get("type") if isinstance(given, dict) else None
     if not isinstance(kind, str) or kind not in TYPES:
-        raise BadLine(f"its type is {kind!r}; there is {', '.join(TYPES)}.", number)
+        what = "it has no type" if kind is None else f"its type is {kind!r}"
+        what = what if isinstance(given, dict) else "it is no object"
+        raise BadLine(f"{what}; each line of an export is an object of type {', '.join(TYPES)}.", number)
     try:
-        return kind, fields(given, TYPES[kind], kind)
+        return kind, fields(given, TYPES[kind], f"a line of type {kind}")
     except InvalidInput as e:
         raise BadLine(str(e), number) from None
 

@@ -4,9 +4,9 @@
 this package registers the commands; what is heavy (tables, drivers) is imported by the command that needs it.
 """
 
-from . import interrupts
+from .. import starting
 
-interrupts.begin_quietly()  # before all that takes time
+starting.begin_quietly()  # before all that takes time
 
 from typing import Annotated  # noqa: E402
 
@@ -70,6 +70,6 @@ def recollect(
 
 
 def main() -> None:
-    """What `recollect` and `python -m recollect.cli` start."""
+    """What `recollect` and `python -m recollect` start."""
     output.prepare_streams()
     app(prog_name="recollect")

@@ -13,7 +13,7 @@ from ..verbs.arguments import absolute_path
 from . import output
 from .doctor import DAMAGED, PANEL
 from .examination import Contents, contents, open_in, snapshot, why
-from .session import Session, command, confirm, quoted
+from .session import Session, command, confirm
 
 if TYPE_CHECKING:
     from ..db.cipher import Key
@@ -105,7 +105,7 @@ def _list(
         output.line("")
         output.line(output.styled(f"{path.name}: {state}", "yellow" if path in locked else "red"))
         if path not in locked:
-            output.line(f"More: recollect doctor {quoted(str(path))}", style="dim")
+            output.line(f"More: recollect doctor {output.quoted(str(path))}", style="dim")
     good = [b.path for b in found if b.path not in [path for path, _ in bad]]
     if good:
         output.hint(f"To go back to one: {s.command('restore', str(good[0]))}")
@@ -217,8 +217,11 @@ def compact(s: Session) -> None:
     if s.json:
         output.emit({"before": before, "after": after})
         return
-    gained = f"{output.size(before - after)} given back" if after < before else "there was nothing to give back"
-    output.line(f"{s.location}: {output.size(before)} before, {output.size(after)} now; {gained}.")
+    if after < before:
+        given = output.size(before - after)
+        output.line(f"{s.location}: {output.size(before)} before, {output.size(after)} now; {given} given back.")
+    else:  # laid out anew it may need a page more: no news to anyone
+        output.line(f"{s.location}: there was nothing to give back; it takes {output.size(after)}.")
 
 
 def _store_there(s: Session) -> Store:

@@ -3,17 +3,15 @@
 What is typed is said; what begins with a slash is a command. The agent is `recollect.langgraph.chat_graph`, so what is said
 here is in the store before it is answered, and everything the application or another program knows is known here.
 
-An answer is made in a thread of its own while this one shows it, so that Ctrl-C is heard at any moment, even while a model is
-silent: the model is stopped at its next word, what was said stays, and an event keeps the part of the answer that was shown.
+Ctrl-C during an answer stops it (`answers`): what was said stays, and an event keeps the part of the answer that was shown.
 Where nobody sits at a terminal, each line of standard input is said in turn and the answers are all that is printed.
 """
 
 import io
 import os
-import queue
+import re
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +21,7 @@ from .. import telemetry
 from ..errors import InvalidInput, NotFound, RecollectError, StoreClosed
 from ..model import Conversation, Memory
 from . import output
+from .answers import NO_MODEL, Agent, Answer
 from .conversations import PANEL, called, header
 from .interrupts import Interrupts
 from .lines import QUOTES, ask_line, joined, piped, prepare_typing
@@ -34,11 +33,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 HISTORY = 10
-STOP_SECONDS = 2.0
-"""How long a model may take to notice that it was stopped before the prompt comes back without it."""
 FITS = 0.45
 """What has less of the best one's score merely shares a word with it."""
-STOPPED = "The answer was stopped."
 STOPPED_EVENT = "chat.answer_stopped"
 
 
@@ -52,7 +48,7 @@ def chat(
             help="Go on with this one: its id, the beginning of it, or @ for the newest. Unsaid: a new one.",
         ),
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", "-m", metavar="PROVIDER:NAME", help="Who answers: ollama:llama3.2, for one. Unsaid: the setting chat_model; without it, answers come from memory alone.")] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", metavar="PROVIDER:NAME", help="Who answers: ollama:llama3.2, for one. Unsaid: the setting chat_model; without it, or with none, answers come from memory alone.")] = None,
     url: Annotated[str | None, typer.Option("--url", metavar="ADDRESS", help="Where the model is asked, if not at its provider's own address.")] = None,
     branch: BranchName = None,
     workspace: Annotated[str | None, typer.Option("--workspace", "-w", help="Of a new conversation: where it belongs.")] = None,
@@ -67,6 +63,13 @@ def chat(
     elif branch is not None:
         raise InvalidInput("--branch needs --conversation: a new one has only its first branch.")
     agent = Agent(s, model, url)
+    try:
+        agent.check()
+    except RecollectError as e:
+        code = output.fail(e)
+        if agent.model is not None:
+            output.hint(f"From memory alone: {s.command('chat', '--model', NO_MODEL)}")
+        raise typer.Exit(code) from None
     talk = Talk(s, agent, found, memory=memory, workspace=workspace, title=title)
     if found is not None:
         telemetry.selected(s.store, found.id)
@@ -84,112 +87,6 @@ def chat(
         os._exit(talk.code)
     if talk.code:
         raise typer.Exit(talk.code)
-
-
-class Agent:
-    """Who answers: loaded while the first message is being typed, because LangGraph takes a second to come."""
-
-    def __init__(self, s: Session, model: str | None, url: str | None) -> None:
-        self._s = s
-        self._given = (model, url)
-        self._graph: Any = None
-        self._error: BaseException | None = None
-        s.store  # noqa: B018 - opened here, in the main thread
-        self._loading = threading.Thread(target=self._load, name="recollect-agent", daemon=True)
-        self._loading.start()
-
-    @property
-    def name(self) -> str:
-        named = self._given[0] or self._s.settings.chat_model
-        return named or "from memory alone (no model is set up: --model, or the setting chat_model)"
-
-    def _load(self) -> None:
-        try:
-            from ..langgraph import chat_graph
-
-            self._graph = chat_graph(self._given[0], store=self._s.store, url=self._given[1])
-        except BaseException as e:
-            self._error = e
-
-    def is_missing(self, error: BaseException) -> bool:
-        """Whether this is why there is nobody to talk to."""
-        return error is self._error
-
-    @property
-    def graph(self) -> Any:
-        while self._loading.is_alive():
-            self._loading.join(0.1)  # a bare join would not hear Ctrl-C on every system
-        if self._error is not None:
-            raise self._error
-        return self._graph
-
-
-class Stopped(BaseException):
-    """Somebody pressed Ctrl-C during an answer. No `Exception`: nothing failed, so nothing on the way is to note a failure."""
-
-
-class Answer:
-    """One answer in the making: its pieces, and a way to stop it."""
-
-    def __init__(self, graph: Any, conversation: str, text: str, *, inject: bool, branch: str | None) -> None:
-        self._pieces: queue.SimpleQueue[str | BaseException | None] = queue.SimpleQueue()
-        self._stop = threading.Event()
-        self._made = graph.with_config({"callbacks": [_stopper(self._stop)]})
-        self._asked: dict[str, Any] = {"inject": inject, "branch": branch}
-        self._thread = threading.Thread(
-            target=self._make, args=(conversation, text), name="recollect-answer", daemon=True
-        )
-        self._thread.start()
-
-    def _make(self, conversation: str, text: str) -> None:
-        from ..langgraph import ask
-
-        try:
-            for piece in ask(self._made, conversation, text, **self._asked):
-                self._pieces.put(piece)
-        except BaseException as e:
-            self._pieces.put(e)
-        finally:
-            self._pieces.put(None)
-
-    def __iter__(self) -> Iterator[str]:
-        while True:
-            try:
-                piece = self._pieces.get(timeout=0.25)
-            except queue.Empty:
-                continue
-            if piece is None:
-                return
-            if isinstance(piece, BaseException):
-                raise piece
-            yield piece
-
-    @property
-    def is_alive(self) -> bool:
-        return self._thread.is_alive()
-
-    def stop(self) -> bool:
-        """Have no more of it. True when that is done; a silent model is stopped when it says its next word."""
-        self._stop.set()
-        self._thread.join(STOP_SECONDS)
-        return not self.is_alive
-
-
-def _stopper(stop: threading.Event) -> Any:
-    """What LangChain calls at every word of a model, in the thread that the model runs in."""
-    from langchain_core.callbacks import BaseCallbackHandler
-
-    class Stopper(BaseCallbackHandler):
-        raise_error = True
-        run_inline = True
-
-        def _look(self, *args: Any, **kwargs: Any) -> None:
-            if stop.is_set():
-                raise Stopped(STOPPED)
-
-        on_llm_new_token = on_llm_end = on_chat_model_start = on_tool_start = _look
-
-    return Stopper()
 
 
 class Talk:
@@ -314,11 +211,15 @@ class Talk:
         except (RecollectError, OSError) as e:
             if isinstance(e, StoreClosed):
                 raise
-            code = output.fail(e)
-            if self._agent.is_missing(e):
-                output.warn("What you wrote was not said, and is not kept. Leave, and name another model, or none.")
+            code = output.fail(e, self._as_typed_here)
             if not self._interactive:
                 self.code = self.code or code
+
+    def _as_typed_here(self, text: str) -> str:
+        """What an error advises, as a command of the talk where there is one."""
+        text = re.sub(r"`\w+ [^`]*\bbranches\b[^`]*`", "/branches", text)
+        text = re.sub(r"`\w+ [^`]*\bconversations`", "/open", text)
+        return re.sub(r"^--at (\d+)", r"/fork \1", text)
 
     @property
     def _interactive(self) -> bool:
@@ -416,7 +317,7 @@ class Talk:
 
     def _open(self, rest: str) -> None:
         if not rest:
-            found = self.s.store.conversations(limit=10)
+            found = self.s.newest(limit=10)
             if not found:
                 raise NotFound("There is no conversation yet.")
             rows = [[c.id[:13], output.one_line(c.title or "untitled", 60), output.when(c.updated_at)] for c in found]

@@ -47,8 +47,8 @@ def conversations(
     ] = None,
     deleted: Annotated[bool, typer.Option("--deleted", help="List the bin instead.")] = False,
 ) -> None:  # fmt: skip
-    """List conversations, newest activity first."""
-    found = s.store.conversations(workspace=workspace, limit=limit, cursor=cursor, deleted=deleted)
+    """List conversations, newest activity first; what was imported stands by its own dates."""
+    found = _page(s, workspace, limit, cursor, deleted)
     if s.json:
         output.emit(found)
         return
@@ -67,15 +67,19 @@ def conversations(
             row.insert(2, output.styled(c.workspace or "", "dim"))
         rows.append(row)
     output.show(output.table(*columns, rows=rows, right=["Events"], wide=("Title", "Workspace")))
-    if limit and len(found) == limit and s.store.conversations(
-        workspace=workspace, limit=1, cursor=found[-1].cursor, deleted=deleted
-    ):  # fmt: skip
+    if limit and len(found) == limit and _page(s, workspace, 1, found[-1].cursor, deleted):
         words = ["--workspace", workspace] if workspace else []
         words += ["--deleted"] if deleted else []
         output.line("")
         output.line(
             f"More: {s.command('conversations', '--cursor', found[-1].cursor, '-n', str(limit), *words)}", style="dim"
         )
+
+
+def _page(s: Session, workspace: str | None, limit: int, cursor: str | None, deleted: bool) -> list[Conversation]:
+    if deleted:
+        return s.store.conversations(workspace=workspace, limit=limit, cursor=cursor, deleted=True)
+    return s.newest(workspace=workspace, limit=limit, cursor=cursor)
 
 
 def _nothing(s: Session, workspace: str | None, cursor: str | None, deleted: bool) -> None:

@@ -30,7 +30,7 @@ BY_HAND = "Prefers tabs over spaces"
 @command("demo", panel=PANEL, creates=True)
 def demo(
     s: Session,
-    path: Annotated[Path | None, typer.Argument(help="The file to fill. Unsaid: `demo/chat.db` in the data folder, which nothing else uses; or the store that -d or --data-dir names.", show_default=False)] = None,
+    path: Annotated[Path | None, typer.Argument(metavar="PATH", help="The file to fill. Unsaid: `demo/chat.db` in the data folder, which nothing else uses; or the store that -d or --data-dir names.", show_default=False)] = None,
     again: Annotated[bool, typer.Option("--again", help="If the demo is there already: erase it and record it anew.")] = False,
 ) -> None:  # fmt: skip
     """Record a believable week: several workspaces, agents at work, branches, memories, checkpoints. Never in your own store, unless you name it."""

@@ -18,7 +18,7 @@ from ..errors import NotFound, RecollectError
 from ..model import Problem, Salvage
 from . import output
 from .examination import SHOWN, Check, Report, examine_file, examine_server
-from .session import Session, command, quoted
+from .session import Session, command
 
 if TYPE_CHECKING:
     from ..model import Progress
@@ -65,7 +65,7 @@ def advise(report: Report, s: Session, path: Path) -> None:
     elif path.exists() and path.stat().st_size:
         out = salvage_to(path)
         what = "save every readable row into a new store; the file stays as it is"
-        report.next.append((f"recollect doctor {quoted(str(path))} --salvage {quoted(str(out))}", what))
+        report.next.append((f"recollect doctor {output.quoted(str(path))} --salvage {output.quoted(str(out))}", what))
     if not path.exists() or not path.stat().st_size or report.half_made:
         report.next.append((s.command("migrate"), "if nothing was recorded in it yet: make an empty store there"))
 
@@ -84,7 +84,7 @@ def doctor(
         typer.Option("--salvage", metavar="OUT", help="Save every readable row of a damaged file into a new store OUT; the file is only read."),
     ] = None,
 ) -> None:  # fmt: skip
-    """Look at the file, its pages and everyone's events; say what is wrong and what to do. Ends with 6 when it is."""
+    """Look at the file, its pages and everyone's events; say what is wrong and what to do. Ends with 6 when something is."""
     s, where = _patient(s, path)
     if isinstance(where, str):
         if out is not None:
@@ -242,7 +242,7 @@ def _salvage(s: Session, path: Path, out: Path) -> None:
         raise errors.Damaged(f"Nothing in {path} could be recognised as a row of a store. No file was made.")
     if report.ok:
         report.next.append((s.command("restore", str(out)), "put it in the place of the damaged file, which is kept aside"))  # fmt: skip
-        report.next.append((f"recollect -d {quoted(str(out))} conversations", "look at it first"))
+        report.next.append((f"recollect -d {output.quoted(str(out))} conversations", "look at it first"))
     if s.json:
         output.emit({"salvage": saved, **report.document()})
     else:

@@ -1,5 +1,6 @@
 """Erasing for good, and the receipts of it: the plan is shown first, then asked for, then carried out and checked."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,9 +14,12 @@ from .session import Session, Yes, command, complete_conversation, confirm
 if TYPE_CHECKING:
     from ..model import Receipt
 
-COLUMNS = {
-    "conversations": "conversation", "events": "event", "memories": "memory", "items": "item", "checkpoints": "checkpoint",
+NOUNS = {
+    "conversations": ("conversation", ""), "events": ("event", ""), "memories": ("memory", "memories"),
+    "items": ("item of a graph", "items of graphs"), "checkpoints": ("checkpoint", ""), "pins": ("pin", ""),
 }  # fmt: skip
+"""What a person knows of. The other tables hold what was made of it: `--json` counts those too."""
+REQUESTS = {"source": "an event", "user": "all that a user had"}
 
 
 @command("erase", panel=PANEL)
@@ -24,7 +28,7 @@ def erase(
     conversation: Annotated[
         str | None,
         typer.Argument(
-            metavar="[CONVERSATION]", help="Its id, or an unambiguous beginning of it.", autocompletion=complete_conversation,
+            metavar="CONVERSATION", help="Its id, or an unambiguous beginning of it.", autocompletion=complete_conversation,
             show_default=False,
         ),
     ] = None,
@@ -46,17 +50,17 @@ def erase(
             output.emit(plan)
         else:
             output.line(f"This would erase {what}:")
-            _show(s, plan)
+            _show(plan)
         return
     if not yes and output.is_interactive():
-        _show(s, plan, err=True)
-    confirm(f"Erase {what}, {_summary(plan)}, for good?", yes)
+        _show(plan, err=True)
+    confirm(f"Erase {what}, {_summary(plan.counts) or 'nothing else'}, for good?", yes)
     receipt = s.store.erase(**given)
     if s.json:
         output.emit(receipt)
         return
     output.line(f"Erased {what}.")
-    _show(s, receipt)
+    _show(receipt)
 
 
 def _meant(
@@ -80,23 +84,18 @@ def _meant(
     return {"user": s.store.user}, f"everything of {s.store.user}"
 
 
-def _summary(plan: "Receipt") -> str:
-    said = [
-        output.count(n, noun, "memories" if noun == "memory" else "")
-        for table, noun in COLUMNS.items()
-        if (n := plan.counts.get(table, 0))
-    ]
-    return ", ".join(said) or "nothing else"
+def _summary(counts: Mapping[str, int]) -> str:
+    return ", ".join(output.count(n, *nouns) for what, nouns in NOUNS.items() if (n := counts.get(what, 0)))
 
 
-def _show(s: Session, receipt: "Receipt", *, err: bool = False) -> None:
-    listed = ", ".join(f"{what} {n:,}" for what, n in receipt.counts.items() if n)
-    rows = [("removed" if receipt.applied else "would go", listed or "nothing")]
-    if receipt.changed:
-        stays = ", ".join(f"{what} {n:,}" for what, n in receipt.changed.items())
-        rows.append(("changed" if receipt.applied else "would change", f"{stays} (said elsewhere as well)"))
+def _show(receipt: "Receipt", *, err: bool = False, checked: str = "checked") -> None:
+    gone = _summary(receipt.counts)
+    rows = [("gone" if receipt.applied else "would go", f"{gone}, and all that was made of it" if gone else "nothing")]
+    stays = _summary(receipt.changed)
+    if stays:
+        rows.append(("stays" if receipt.applied else "would stay", f"{stays}: said elsewhere as well"))
     if receipt.applied:
-        rows.append(("checked", "nothing is left" if receipt.ok else _left(receipt)))
+        rows.append((checked, "nothing is left" if receipt.ok else _left(receipt)))
         rows.append(("receipt", receipt.id))
     if receipt.backups:
         rows.append(("still in", ", ".join(receipt.backups) + " (backups are yours to delete)"))
@@ -106,18 +105,16 @@ def _show(s: Session, receipt: "Receipt", *, err: bool = False) -> None:
 def _left(receipt: "Receipt") -> str:
     if receipt.finished_at is None:
         return "not finished: the next opening goes on with it"
-    return "left over: " + ", ".join(f"{what} {n:,}" for what, n in receipt.checks.items() if n)
+    return "STILL THERE, by table: " + ", ".join(f"{what} {n:,}" for what, n in receipt.checks.items() if n)
 
 
 @command("receipts", panel=PANEL)
 def receipts(
     s: Session,
     verify: Annotated[
-        str | None, typer.Argument(metavar="[verify]", help="`verify` runs the checks again.", show_default=False)
+        str | None, typer.Argument(metavar="verify", help="`verify` runs the checks again.", show_default=False)
     ] = None,
-    receipt: Annotated[
-        str | None, typer.Argument(metavar="[RECEIPT]", help="Only this one.", show_default=False)
-    ] = None,
+    receipt: Annotated[str | None, typer.Argument(metavar="RECEIPT", help="Only this one.", show_default=False)] = None,
     conversation: Annotated[
         str | None, typer.Option("--conversation", "-c", metavar="ID", help="Of the conversation that had this id.")
     ] = None,
@@ -136,11 +133,25 @@ def receipts(
     if s.json:
         output.emit(found)
     elif not found:
-        output.line("Nothing was erased.")
+        output.line("Nothing was erased." if verify is None else "Nothing was erased, so there is nothing to verify.")
     else:
-        for r in found:
-            about = ", ".join(f"{kind} {hash[:12]}" for kind, hash in r.request.items())
-            output.line(f"{output.when(r.erased_at)}  {about}  by {r.who}")
-            _show(s, r)
+        for i, r in enumerate(found):
+            asked = ", ".join(REQUESTS.get(kind, f"a {kind}") for kind in r.request)
+            output.line(f"{chr(10) if i else ''}{output.when(r.erased_at)}  {asked}, asked for by {r.who}")
+            _show(r, checked="checked" if verify is None else "verified")
+        if verify is not None:
+            output.line("")
+            _verdict(found)
     if verify is not None and not all(r.ok for r in found):
         raise typer.Exit(DAMAGED)
+
+
+def _verdict(found: Sequence["Receipt"]) -> None:
+    looked = f"Verified {output.count(len(found), 'receipt')} now"
+    if bad := sum(not r.ok for r in found):
+        output.line(f"{looked}: {bad:,} of them {'does' if bad == 1 else 'do'} not hold, see above.", style="red")
+    else:
+        output.line(
+            f"{looked}: nothing of what was erased is in the log, the memories, the state of graphs, the index or the embeddings.",
+            style="green",
+        )

@@ -19,7 +19,7 @@ from ..db import file, gate, migrate
 from ..errors import RecollectError, StorageError
 from ..model import Problem, Verification
 from . import output
-from .session import Session, quoted
+from .session import Session
 
 if TYPE_CHECKING:
     import apsw
@@ -232,7 +232,9 @@ def _rights(report: Report, path: Path, status: os.stat_result) -> None:
         report.say("rights", "note", f"{mode}, owned by user {status.st_uid}, not by you ({os.geteuid()})",
                    "Run this as the owner, or give yourself the file: chown.")  # fmt: skip
     elif status.st_mode & 0o077:
-        report.say("rights", "note", f"{mode}: others on this machine may read it", f"chmod 600 {quoted(str(path))}")
+        report.say(
+            "rights", "note", f"{mode}: others on this machine may read it", f"chmod 600 {output.quoted(str(path))}"
+        )
     else:
         report.say("rights", "ok", f"{mode}, yours alone")
 
@@ -465,7 +467,7 @@ def look_at_events(
     if trouble:
         user, error = trouble[0]
         more = f" (and {len(trouble) - 1} more)" if len(trouble) > 1 else ""
-        report.say("jobs", "note", output.one_line(f"{user}: {error}", 160) + more, f"`recollect -u {quoted(user)} settle` tries again what waits.")  # fmt: skip
+        report.say("jobs", "note", output.one_line(f"{user}: {error}", 160) + more, f"`recollect -u {output.quoted(user)} settle` tries again what waits.")  # fmt: skip
     else:
         report.say("jobs", "ok", "none failed")
 

@@ -20,7 +20,7 @@ import typer
 from .. import claude_code, config, hooks
 from ..errors import InvalidInput, Refused
 from . import output
-from .session import Database, DataDir, Json, Session, Yes, app, confirm, guarded
+from .session import Command, Database, DataDir, Json, Session, Yes, app, confirm, guarded
 from .store import PANEL
 
 ACTIONS = {
@@ -41,14 +41,15 @@ TIMEOUT = {"PreCompact": 60}  # seconds; the others are done in a tenth of one
 OTHERS = 10
 
 
-@app.command("hooks", rich_help_panel=PANEL)
+@app.command("hooks", cls=Command, rich_help_panel=PANEL)
 def hooks_(
     ctx: typer.Context,
     action: Annotated[str | None, typer.Argument(metavar="ACTION", help=f"What to do: {', '.join(_NAMES)}. Unsaid: they are listed.", show_default=False)] = None,
-    names: Annotated[list[str] | None, typer.Argument(metavar="[AGENT|PART]...", help=f"The agent ({', '.join(hooks.AGENTS)}); for pause and resume: {', '.join(hooks.PARTS)}, all unless said.", show_default=False)] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="AGENT|PART", help=f"The agent ({', '.join(hooks.AGENTS)}); for pause and resume: {', '.join(hooks.PARTS)}, all unless said.", show_default=False)] = None,
     project: Annotated[bool, typer.Option("--project", help="In this project's own settings (`.claude/settings.local.json`). So it is unless said.")] = False,
     user: Annotated[bool, typer.Option("--user", help="In your settings, for all projects (`~/.claude/settings.json`).")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the settings as they would be, and write nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change in the settings, and write nothing.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="With --dry-run: the whole file as it would be.")] = False,
     yes: Yes = False,
     json: Json = False,
     database: Database = None,
@@ -59,10 +60,12 @@ def hooks_(
     To record for another user than the settings' say so before the command: `recollect -u alex hooks install claude-code`."""
     given = ctx.parent.params if ctx.parent else {}
     s = Session(database or given.get("database"), given.get("user"), data_dir or given.get("data_dir"), json)
-    guarded(s, lambda: _run(s, action, names or [], project, user, dry_run, yes))
+    guarded(s, lambda: _run(s, action, names or [], project, user, dry_run, verbose, yes))
 
 
-def _run(s: Session, action: str | None, names: list[str], project: bool, user: bool, dry_run: bool, yes: bool) -> None:
+def _run(
+    s: Session, action: str | None, names: list[str], project: bool, user: bool, dry_run: bool, verbose: bool, yes: bool
+) -> None:
     if action is None:
         _list(s)
         return
@@ -84,9 +87,9 @@ def _run(s: Session, action: str | None, names: list[str], project: bool, user: 
         return
     file = _user_file() if user else _project_file()
     if action == "install":
-        _install(s, file, "all projects of yours" if user else f"the project {_project()}", dry_run, yes)
+        _install(s, file, "all projects of yours" if user else f"the project {_project()}", dry_run, verbose, yes)
     else:
-        _uninstall(s, file, dry_run)
+        _uninstall(s, file, dry_run, verbose)
 
 
 def _list(s: Session) -> None:
@@ -141,12 +144,12 @@ def _said(command: str) -> tuple[str | None, str | None, str | None]:
 # -- what is done
 
 
-def _install(s: Session, file: Path, where: str, dry_run: bool, yes: bool) -> None:
+def _install(s: Session, file: Path, where: str, dry_run: bool, verbose: bool, yes: bool) -> None:
     settings = Settings.read(file)
     command = hooks.command_line(claude_code.NAME, _options(s))
     changed = settings.install(command)
     if dry_run:
-        _show(s, settings, changed)
+        _show(s, settings, changed, verbose)
         return
     if not changed:
         _done(s, "installed", settings, None, f"The hooks are in {file} already.")
@@ -192,11 +195,11 @@ def _ignored(file: Path) -> str:
     return f"{file.parent.name}/{file.name}"
 
 
-def _uninstall(s: Session, file: Path, dry_run: bool) -> None:
+def _uninstall(s: Session, file: Path, dry_run: bool, verbose: bool) -> None:
     settings = Settings.read(file)
     changed = settings.uninstall()
     if dry_run:
-        _show(s, settings, changed)
+        _show(s, settings, changed, verbose)
         return
     backup = None
     if changed and not settings.content and not file.is_symlink():  # nobody else has anything in it
@@ -250,12 +253,35 @@ def _explain(s: Session, where: str, file: Path) -> None:
     ]), "")  # fmt: skip
 
 
-def _show(s: Session, settings: "Settings", changed: bool) -> None:
+def _show(s: Session, settings: "Settings", changed: bool, verbose: bool) -> None:
     if s.json:
         output.emit({"file": str(settings.file), "changes": changed, "settings": settings.content})
         return
-    output.line(f"{settings.file} would be:" if changed else f"{settings.file} would stay as it is:")
-    output.line(settings.text())
+    if not changed:
+        output.line(f"{settings.file} would stay as it is.")
+        return
+    now = hooks.installed(settings.content)
+    gone, more = _by_command(settings.before, now), _by_command(now, settings.before)
+    if verbose or not (gone or more):
+        output.line(f"{settings.file} would be:")
+        output.line(settings.text())
+        return
+    change = "change; what else is in it would stay" if settings.file.exists() else "be made"
+    output.line(f"{settings.file} would {change}:")
+    for sign, style, some in (("-", "red", gone), ("+", "green", more)):
+        for command, events in some.items():
+            output.line(output.styled(f"{sign} {command}\n    at {', '.join(events)}", style))
+    output.hint("Nothing was written. --verbose prints the whole file as it would be.")
+
+
+def _by_command(some: dict[str, list[str]], others: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The events of each command that the others do not have there."""
+    found: dict[str, list[str]] = {}
+    for event, commands in some.items():
+        for command in commands:
+            if command not in others.get(event, ()):
+                found.setdefault(command, []).append(event)
+    return found
 
 
 def _done(s: Session, what: str, settings: "Settings", backup: Path | None, told: str) -> None:
@@ -322,6 +348,7 @@ class Settings:
     def __init__(self, file: Path, raw: bytes | None, content: dict[str, Any]) -> None:
         self.file = file
         self.content = content
+        self.before = hooks.installed(content)
         self._raw = raw
 
     @classmethod

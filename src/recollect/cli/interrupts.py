@@ -8,8 +8,7 @@ into the callbacks of weak references to what was left of the time before.) So w
 and looks at it; and where keys are waited for, a thread that is told of the signal by the C side (`set_wakeup_fd`) sends it
 again until it was heard.
 
-While a command starts there is nothing to lose and nothing to put away: Ctrl-C ends the process there and then, from
-`begin_quietly` to `begun`. Python's own way is a traceback out of the middle of an import.
+While a command starts, `recollect.starting` hears it.
 """
 
 import contextlib
@@ -23,24 +22,6 @@ from types import FrameType
 from typing import Any
 
 AGAIN_SECONDS = 0.2
-
-
-def begin_quietly() -> None:
-    """For the process that is the command, not for a program that imports it."""
-    is_command = os.path.basename(sys.argv[0] if sys.argv else "") in ("recollect", "recollect.exe", "-m")
-    is_main = threading.current_thread() is threading.main_thread()
-    if is_command and is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _end)
-
-
-def begun() -> None:
-    """From here on whoever is at work hears it."""
-    if signal.getsignal(signal.SIGINT) is _end:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def _end(signum: int, frame: FrameType | None) -> None:
-    os._exit(130)  # output.INTERRUPTED, which is not imported yet
 
 
 class Interrupts:

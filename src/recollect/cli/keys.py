@@ -14,7 +14,7 @@ from .. import backup as copies
 from ..errors import BadKeyFile, InvalidInput, MissingKey, NotFound, Refused, WrongKey
 from . import output
 from .doctor import DAMAGED, PANEL
-from .session import Session, command, confirm, quoted, read_stdin
+from .session import Session, command, confirm, read_stdin
 
 SHORTEST = 8
 ACTIONS = ("status", "new", "save", "forget")
@@ -144,7 +144,7 @@ def key(
     if not s.json:
         output.line(keys.LOST, style="bold")
         if path is not None:
-            output.line(f"Programs find it by the setting key_file:  export RECOLLECT_KEY_FILE={quoted(to)}")
+            output.line(f"Programs find it by the setting key_file:  export RECOLLECT_KEY_FILE={output.quoted(to)}")
         if action == "new":
             words = ("--key-file", to) if path is not None else ()
             output.hint(f"To encrypt the store with it: {s.command('encrypt', *words)}")
@@ -323,6 +323,8 @@ def _told(s: Session, done: Any, said: str) -> None:
 
 def _how_to_open(s: Session, key: Any) -> None:
     if os.path.isabs(key.source) and key.source != s.settings.key_file:
-        output.line(f"Programs find the key by the setting key_file:  export RECOLLECT_KEY_FILE={quoted(key.source)}")
+        output.line(
+            f"Programs find the key by the setting key_file:  export RECOLLECT_KEY_FILE={output.quoted(key.source)}"
+        )
     elif key.source in ("the passphrase", "standard input"):
         output.hint(f"To let the system's keyring remember it: {s.command('key', 'save', '--keyring')}")

@@ -4,6 +4,8 @@ import contextlib
 import os
 import shutil
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +13,7 @@ import typer
 
 from ..errors import Refused
 from . import output
+from .interrupts import Interrupts
 from .session import Session, command
 from .store import PANEL
 
@@ -38,8 +41,7 @@ def mcp(
         raise Refused("This needs the extra `mcp`: pip install '.[mcp]' in Recollect's own folder") from e
     server = door.server(s.store, workspace=workspace, read_only=read_only)
     if not http:
-        with contextlib.suppress(KeyboardInterrupt):
-            server.run()
+        _speak(s, server.run)
         return
     from .. import mcp_http
     from ..server import listen, place
@@ -56,6 +58,40 @@ def mcp(
             mcp_http.run(server, listening, token=token, ready=told)
     finally:
         listening.close()
+
+
+def _speak(s: Session, serve: Callable[[], None]) -> None:
+    """Serve on stdin and stdout until stdin ends or somebody presses Ctrl-C. MCP's library waits for a line in a thread that
+    nothing but a line ends, and Python would wait for that thread: of four Ctrl-C not one ended it."""
+    at_a_terminal = sys.stdin.isatty()  # asked before the library puts nothing in its place
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            serve()
+        except BaseException as e:
+            failed.append(e)
+
+    serving = threading.Thread(target=run, name="recollect-mcp", daemon=True)
+    with Interrupts() as ctrl_c:
+        try:
+            serving.start()
+            if at_a_terminal:
+                output.hint(
+                    "Waiting for a program that speaks MCP, on standard input: an agent starts this command by itself. "
+                    f"{s.command('mcp', '--json')} prints what its settings need. Ctrl-C ends it."
+                )
+            while serving.is_alive() and not ctrl_c.came:
+                serving.join(0.1)  # a bare join would not hear Ctrl-C on every system
+        except KeyboardInterrupt:
+            pass
+        if serving.is_alive():
+            try:
+                s.close()
+            finally:
+                os._exit(0)
+    if failed:
+        raise failed[0]
 
 
 def _program() -> str:

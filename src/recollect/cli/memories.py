@@ -47,8 +47,9 @@ def remember(
     if s.json:
         output.emit(made)
         return
-    again = made.updated_at > made.created_at
-    output.line(f"{'Known already' if again else 'Remembered'}: {made.id}")
+    *before, last = (change.action for change in s.store.memory_history(made.id))
+    told = "Known already" if last != "added" else "Remembered again" if before else "Remembered"
+    output.line(f"{told}: {made.id}")
     if made.made_room:
         most = s.settings.memory_max_items_per_namespace
         output.line(f"There is room for {most:,} here, so {output.count(len(made.made_room), 'other')} had to go:")
@@ -214,7 +215,7 @@ def _where(change: MemoryChange) -> str:
 def revise(
     s: Session,
     memory: Which,
-    content: Annotated[list[str] | None, typer.Argument(metavar="[STATEMENT]", help="What it should say instead; - reads it from standard input.", show_default=False)] = None,
+    content: Annotated[list[str] | None, typer.Argument(metavar="STATEMENT", help="What it should say instead; - reads it from standard input.", show_default=False)] = None,
     kind: Annotated[str | None, typer.Option("--kind", "-k", help=f"One of {', '.join(MEMORY_KINDS)}.", autocompletion=complete_memory_kind)] = None,
     importance: Annotated[float | None, typer.Option("--importance", "-i", min=0, max=1, help="From 0 to 1.")] = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="The tags it has from now on; may be repeated.")] = None,
@@ -269,20 +270,56 @@ def _pin(s: Session, ref: str, pinned: bool) -> None:
     output.line(f"{'Pinned' if pinned else 'No longer pinned'}: {output.one_line(found.content, 60) if found else id}")
 
 
+STANDS = {
+    "active": "remembered", "forgotten": "no longer remembered", "quarantined": "waiting to be looked at", "replaced": "replaced",
+    "expired": "expired",
+}  # fmt: skip
+
+
 @command("undo", panel=PANEL)
 def undo(s: Session, memory: Which) -> None:
     """Take back the newest change of a memory, with whatever was changed together with it."""
-    found = s.store.undo(_find(s, memory).id)
+    found = _find(s, memory)
+    before = s.store.memory_history(found.id)
+    beside = [
+        m for m in s.store.memories(state=None, limit=1000) if found.id == m.replaced_by or m.id == found.replaced_by
+    ]
+    found = s.store.undo(found.id)
     if s.json:
         output.emit(found)
         return
-    output.line(f"Undone. {output.one_line(found.content, 60)} is {found.state}.")
+    undone = next(
+        c for was, c in reversed([*zip(before, s.store.memory_history(found.id), strict=True)])
+        if was.undone_at is None and c.undone_at is not None and c.action not in ("confirmed", "flagged")
+    )  # fmt: skip
+    output.line(f"Undone: it was {undone.action}. {_stands(found)}")
+    changed = [now for was in beside if (now := _find(s, was.id)).state != was.state]
+    for other in changed:
+        output.line(f"Changed with it: {_stands(other)}")
+    if again := _again(s, undone, changed):
+        output.line(f"Again: {again}", style="dim")
+
+
+def _stands(m: Memory) -> str:
+    return f"“{output.one_line(m.content, 60)}” is {STANDS[m.state]}."
+
+
+def _again(s: Session, undone: MemoryChange, changed: Sequence[Memory]) -> str | None:
+    """What does once more what was undone, where one command does."""
+    m = undone.after
+    if changed and undone.action in ("added", "replaced"):
+        old, new = (changed[0], m) if undone.action == "added" else (m, changed[0])
+        return s.command("revise", old.id[:8], new.content)
+    if undone.action == "added":
+        return s.command("remember", m.content, *(["--kind", m.kind] if m.kind != "fact" else []))
+    verb = {"forgotten": "forget", "pinned": "pin", "unpinned": "unpin"}.get(undone.action)
+    return None if verb is None else s.command(verb, m.id[:8])
 
 
 @command("forget", panel=PANEL)
 def forget(
     s: Session,
-    memory: Annotated[str | None, typer.Argument(metavar="[MEMORY]", help="Its id, or an unambiguous beginning of it.", show_default=False)] = None,
+    memory: Annotated[str | None, typer.Argument(metavar="MEMORY", help="Its id, or an unambiguous beginning of it.", show_default=False)] = None,
     source: Annotated[str | None, typer.Option("--source", metavar="EVENT|CONVERSATION", help="Everything that came from this event or conversation.")] = None,
     erase: Annotated[bool, typer.Option("--erase", help="For good: nothing is left of it, and undo does not bring it back.")] = False,
     yes: Yes = False,
@@ -301,15 +338,17 @@ def forget(
         return
     found = _find(s, memory)
     if found.state == "forgotten" and not erase:
-        raise NotFound(
-            f"Memory {found.id!r} was forgotten already. `{s.command('undo', found.id[:8])}` brings it back."
-        )
+        was_never = s.store.memory_history(found.id)[-1].undone_at is not None
+        back = s.command("remember", found.content) if was_never else s.command("undo", found.id[:8])
+        raise NotFound(f"Memory {found.id!r} was forgotten already. `{back}` brings it back.")
     confirm(f"Forget “{output.one_line(found.content, 60)}” ({found.kind}){for_good}?", yes)
     s.store.forget(found.id, erase=erase)
     if s.json:
         output.emit({"id": found.id, "forgotten": True})
         return
-    output.line(f"Forgotten: {output.one_line(found.content, 60)}")
+    output.line(f"Forgotten{for_good}: {output.one_line(found.content, 60)}")
+    if not erase:
+        output.hint(f"Undo: {s.command('undo', found.id[:8])}")
 
 
 @command("consolidate", panel=PANEL)

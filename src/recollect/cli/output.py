@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import datetime
@@ -175,13 +175,13 @@ def is_interactive() -> bool:
 # -- errors
 
 
-def fail(error: BaseException) -> int:
-    """Say in one line what went wrong; returns the exit code."""
+def fail(error: BaseException, said: Callable[[str], str] = str) -> int:
+    """Say in one line what went wrong; returns the exit code. `said` puts it as it is said where the reader is."""
     if os.environ.get("RECOLLECT_DEBUG", "").strip().lower() not in ("", "0", "false", "no", "off"):
         import traceback
 
         typer.echo("".join(traceback.format_exception(error)), err=True, nl=False)
-    console(err=True).print(f"recollect: {words(error)}", style="red")
+    console(err=True).print(f"recollect: {said(words(error))}", style="red")
     return exit_code(error)
 
 
@@ -200,13 +200,25 @@ def words(error: BaseException) -> str:
         text = errors.safe(text) if errors.safe else text
         return f"{type(error).__name__}: {text} (unexpected; RECOLLECT_DEBUG=1 shows where)"
     text = re.sub(r"`?\brecollect\.open\(\)`?", "the command", text)
+    text = re.sub(
+        r"say allow_hosts=\S+ when opening, or (\S+)\.$", r"set \1, or allow_hosts in the settings file.", text
+    )
     text = re.sub(r"`?\b([a-z_]+)\(\)`?", lambda m: f"`recollect {_COMMANDS.get(m[1], m[1])}`", text)
+    text = re.sub(r"^(Conversation '([^']*)' .*\brecollect branches)`", lambda m: f"{m[1]} {quoted(m[2])}`", text)
     text = re.sub(r"\b([a-z_]+)=(?:'([^']*)'|(-?\d+))", lambda m: f"{option(m[1])} {m[2] or m[3]}", text)
     return re.sub(r"\b([a-z_]+)=(?=[.,;)\s]|$)", lambda m: option(m[1]), text)
 
 
 def option(keyword: str) -> str:
     return "--" + keyword.replace("_", "-")
+
+
+def quoted(word: str) -> str:
+    if word and re.fullmatch(r"[\w@%+=:,./\\~-]+", word):
+        return word
+    if sys.platform == "win32":
+        return '"' + word.replace('"', '\\"') + '"'
+    return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 # -- JSON

@@ -19,6 +19,8 @@ from .events import STDIN, read_file
 from .session import Session, Yes, command, confirm, read_stdin
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ..model import Progress
 
 SHOWN = 8
@@ -33,7 +35,9 @@ def redact(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="The text; - (or nothing) reads standard input.", show_default=False)
     ] = STDIN,
-    show: Annotated[bool, typer.Option("--show", help="Then print the text as it would be stored.")] = False,
+    show: Annotated[
+        bool, typer.Option("--show", help="Print the text as it would be stored, and the report below it, on stderr.")
+    ] = False,
 ) -> None:
     """Show which secrets would be replaced in a text, and where; nothing is stored, no secret is printed."""
     if file == STDIN and output.is_interactive():
@@ -57,24 +61,28 @@ def redact(
     if s.json:
         output.emit({"findings": found, "text": clean} if show else {"findings": found})
         return
-    lines = len(starts) - (text.endswith("\n") or not text)
-    if not found:
-        output.line(f"No secrets in {output.count(lines, 'line')}.")
-    else:
-        rows = Counter((f["family"], f["line"]) for f in found)
-        first = {(f["family"], f["line"]): f["column"] for f in reversed(found)}
-        output.show(output.table(
-            "Family", "Line", "Column", "Count",
-            rows=[(family, f"{line:,}", f"{first[family, line]:,}", f"{n:,}") for (family, line), n in rows.items()],
-            right=["Line", "Column", "Count"],
-        ))  # fmt: skip
-        output.line("")
-        output.line(f"{output.count(len(found), 'secret')} in {output.count(lines, 'line')} would be replaced.")
-    if show:
-        output.line("")
-        typer.echo(output.clean(clean), nl=not clean.endswith("\n"))
-    elif found:
+    if show:  # the text alone is on stdout, so that it can go into a file; the report stands below it
+        typer.echo(output.clean(clean), nl=bool(clean) and not clean.endswith("\n"))
+        sys.stdout.flush()
+        typer.echo("", err=True)
+    _report(found, lines=len(starts) - (text.endswith("\n") or not text), out=output.console(err=show))
+    if found and not show:
         output.hint("--show prints the text as it would be stored.")
+
+
+def _report(found: list[dict[str, Any]], lines: int, out: "Console") -> None:
+    if not found:
+        output.show(f"No secrets in {output.count(lines, 'line')}.", out=out)
+        return
+    rows = Counter((f["family"], f["line"]) for f in found)
+    first = {(f["family"], f["line"]): f["column"] for f in reversed(found)}
+    table = output.table(
+        "Family", "Line", "Column", "Count",
+        rows=[(family, f"{line:,}", f"{first[family, line]:,}", f"{n:,}") for (family, line), n in rows.items()],
+        right=["Line", "Column", "Count"],
+    )  # fmt: skip
+    said = f"{output.count(len(found), 'secret')} in {output.count(lines, 'line')} would be replaced."
+    output.show(table, "", said, out=out)
 
 
 # -- recollect scan

@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, NoReturn, ParamSpec
 
 import typer
+from typer.core import TyperArgument, TyperCommand
 
-from .. import config, store
+from .. import config, starting, store
+from .. import conversations as talks
 from ..config import Settings
 from ..errors import ConversationDeleted, InvalidInput, NotFound, RecollectError
 from ..model import Conversation
 from ..store import Store
-from . import interrupts, output
+from . import output
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -194,7 +196,7 @@ class Session:
         parts = ["recollect"]
         for flag, value in (("-d", database), ("-u", user), ("--data-dir", data_dir)):
             parts += [flag, str(value)] if value is not None else []
-        return " ".join(quoted(word) for word in [*parts, *words])
+        return " ".join(output.quoted(word) for word in [*parts, *words])
 
     def given_settings(self) -> dict[str, str]:
         """What was said on the command line itself."""
@@ -209,6 +211,11 @@ class Session:
             yield from page
             cursor = page[-1].cursor
 
+    def newest(self, *, workspace: str | None = None, limit: int, cursor: str | None = None) -> list[Conversation]:
+        """As they are listed for people: by the dates that are shown."""
+        place = None if workspace is None else self.store._workspace(workspace)
+        return self.store._read(lambda tx: talks.by_date(tx, workspace=place, limit=limit, cursor=cursor))
+
     def find(self, ref: str, *, deleted: bool = False) -> Conversation:
         """The conversation behind an id, the beginning of one, or `@` for the newest. With `deleted`, those in the bin
         count as well."""
@@ -221,7 +228,7 @@ class Session:
         except NotFound:
             pass
         if ref == NEWEST:
-            newest = self.store.conversations(limit=1)
+            newest = self.newest(limit=1)
             if not newest:
                 self._missing("There is no conversation yet.")
             return newest[0]
@@ -279,14 +286,6 @@ def _common(a: str, b: str) -> int:
 def where_shown(url: str) -> str:
     """An address without its password."""
     return re.sub(r"([?&]password=)[^&]*", r"\1***", re.sub(r"(//[^:/@]*):.*@", r"\1:***@", url))
-
-
-def quoted(word: str) -> str:
-    if word and re.fullmatch(r"[\w@%+=:,./\\~-]+", word):
-        return word
-    if sys.platform == "win32":
-        return '"' + word.replace('"', '\\"') + '"'
-    return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 # -- completion
@@ -358,6 +357,24 @@ _SHARED_PARAMETERS = [
 ]
 
 
+class Command(TyperCommand):
+    """A command whose usage is written as everywhere: CONVERSATION [TEXT], QUESTION..., {status|new}."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        several = {
+            p.make_metavar(ctx, usage=True) for p in self.params if isinstance(p, TyperArgument) and p.nargs == -1
+        }
+        return [
+            (piece if "|" in piece else piece.strip("{}")) + ("..." if piece in several else "")
+            for piece in super().collect_usage_pieces(ctx)
+        ]
+
+
+def paragraphs(text: str | None) -> str:
+    """Help as it is shown: a line ends where the window does."""
+    return "\n\n".join(" ".join(block.split()) for block in inspect.cleandoc(text or "").split("\n\n"))
+
+
 def command(
     name: str, *, panel: str, creates: bool = False
 ) -> Callable[[Callable[Concatenate[Session, P], None]], Callable[Concatenate[Session, P], None]]:
@@ -378,7 +395,7 @@ def command(
         parameters = [context, *own, *_SHARED_PARAMETERS]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {p.name: p.annotation for p in parameters}
-        app.command(name, rich_help_panel=panel)(run)
+        app.command(name, cls=Command, help=paragraphs(fn.__doc__), rich_help_panel=panel)(run)
         return fn
 
     return register
@@ -388,7 +405,7 @@ def guarded(s: Session, fn: Callable[[], None]) -> None:
     """Run a command; whatever goes wrong becomes one line on stderr and an exit code that means something."""
     try:
         try:
-            interrupts.begun()
+            starting.begun()
             fn()
             sys.stdout.flush()
         finally:

@@ -31,7 +31,7 @@ def complete_form(incomplete: str) -> list[str]:
 @command("export", panel=PANEL)
 def export(
     s: Session,
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Where to; a name that ends in .gz is packed. Unsaid, or -: standard output.", show_default=False)] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Where to; a name that ends in .gz is packed. -, or nothing in a pipe: standard output.", show_default=False)] = None,
     conversation: Annotated[str | None, typer.Option("--conversation", "-c", metavar="CONVERSATION", help="Only this one: its id, a beginning of it, or @ for the newest.", autocompletion=complete_conversation, show_default=False)] = None,
     workspace: Annotated[str | None, typer.Option("--workspace", "-w", metavar="NAME", help="Only what belongs to this workspace.", show_default=False)] = None,
     format: Annotated[str | None, typer.Option("--format", "-f", help="jsonl can be imported again; markdown is for reading. Unsaid: markdown for a name that ends in .md, else jsonl.", autocompletion=complete_form, show_default=False)] = None,
@@ -44,6 +44,8 @@ def export(
     name = None if conversation is None else s.find(conversation, deleted=format == "jsonl").id
     if encrypt and (file is None or str(file) == "-" or file.suffix == ".gz"):
         raise InvalidInput("--encrypt needs a FILE, and packs nothing: choose a name that does not end in .gz.")
+    if file is None and format == "jsonl" and sys.stdout.isatty():
+        raise InvalidInput(_where_to(s, name, workspace))
     if file is None or str(file) == "-":
         s.store.export(sys.stdout.buffer, conversation=name, workspace=workspace, format=format)
         sys.stdout.buffer.flush()
@@ -59,6 +61,14 @@ def export(
         output.emit({"path": path, "bytes": size, **counts})
         return
     output.line(f"Exported to {path} ({output.size(size)}): {', '.join(_counted(counts)) or 'nothing there yet'}.")
+
+
+def _where_to(s: Session, conversation: str | None, workspace: str | None) -> str:
+    """For who did not say, at a terminal: nobody reads lines of JSON there."""
+    part = [*(["-c", conversation] if conversation else []), *(["-w", workspace] if workspace else [])]
+    to_read = s.command("export", *part, "--format", "markdown")
+    to_keep = s.command("export", "recollect.jsonl", *part)
+    return f"Say where to: `{to_keep}` writes a file, `{to_read}` is to be read here, and - prints the lines of JSON."
 
 
 def _key(s: Session) -> "Key":
@@ -145,5 +155,11 @@ def _report(found: Imported) -> None:
 
 
 def _counted(numbers: Mapping[str, int]) -> list[str]:
-    one = {"memories": "memory", "branches": "branch"}
-    return [output.count(n, one.get(what, what.removesuffix("s")), what) for what, n in numbers.items() if n]
+    return [output.count(n, _one(what), what) for what, n in numbers.items() if n]
+
+
+def _one(things: str) -> str:
+    """`lines of the unknown type 'x'`, if it is one line."""
+    first, _, rest = things.partition(" ")
+    one = {"memories": "memory", "branches": "branch"}.get(first, first.removesuffix("s"))
+    return f"{one} {rest.replace('that are no transcripts', 'that is no transcript')}".rstrip()

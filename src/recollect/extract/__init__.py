@@ -10,7 +10,7 @@ Everything here is pure: no database, no clock but the turn's own, and time line
 
 from __future__ import annotations
 
-from ..light import dataclass, pattern
+from ..light import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ SESSION, SESSION_WORDS = 10, 40
 """Statements of a whole session, and words of each."""
 RULES = "rules"
 """`Candidate.extractor` of what the rules found in prose; `events` is what was derived from a structured event."""
-_ENDS_IN_SECRET = pattern(r"\[redacted:[a-z0-9-]+\]?[^\w\s@/\[]*(?:\s|$)")
 
 
 @dataclass(frozen=True)
@@ -122,17 +121,18 @@ def candidates(
 
     `before`: the few messages before it, oldest first ("yes, exactly" and "no, Anna with two n" need them). `model`: a
     LangChain chat model or a callable that is asked as well, for `timeout` seconds at most; what it finds comes on top of what
-    the rules found. What is said of a redacted secret is not offered. Never raises on any text."""
+    the rules found. What a secret is, is not offered. Never raises on any text."""
     from .rules import read
+    from .secrets import tells
 
-    found = [c for c in read(turn, before, most) if not _is_redacted(c)]
+    found = [c for c in read(turn, before, most) if not tells(c.content)]
     if model is None or turn.kind != "message" or turn.role != "user" or not turn.own:
         return found
     from .asking import ask, merged
 
     answered = ask([*before, turn], model, timeout=timeout, most=most)
     # What came before was considered before: of the model's answer only this turn counts.
-    return merged(found, [c for c in answered if c.seqs == (turn.seq,) and not _is_redacted(c)], most)
+    return merged(found, [c for c in answered if c.seqs == (turn.seq,) and not tells(c.content)], most)
 
 
 def session(turns: Sequence[Turn], *, model: Any = None, timeout: float = 1.0) -> list[Candidate]:
@@ -142,15 +142,10 @@ def session(turns: Sequence[Turn], *, model: Any = None, timeout: float = 1.0) -
         found += candidates(turn, before=turns[max(0, i - 6) : i])
     if model is not None:
         from .asking import ask, merged
+        from .secrets import tells
 
-        answered = [c for c in ask(turns, model, timeout=timeout, most=SESSION) if not _is_redacted(c)]
+        answered = [c for c in ask(turns, model, timeout=timeout, most=SESSION) if not tells(c.content)]
         found = merged(found, answered, len(found) + SESSION)
     found = [c for c in found if len(c.content.split()) <= SESSION_WORDS]
     best = sorted(range(len(found)), key=lambda i: (-found[i].importance, -found[i].seqs[0]))[:SESSION]
     return [found[i] for i in sorted(best)]
-
-
-def _is_redacted(candidate: Candidate) -> bool:
-    """Whether what it says was a secret: "Token is [redacted:github-token]" is nothing to remember. An address with a password
-    in it still says where."""
-    return _ENDS_IN_SECRET.search(candidate.content) is not None

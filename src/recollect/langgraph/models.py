@@ -11,8 +11,10 @@ from __future__ import annotations
 import functools
 import os
 import re
+import socket
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.request import getproxies
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["TextModel", "admit", "chat_model", "text_model"]
 
 TIMEOUT = 60.0
+CONNECT_SECONDS = 3.0
 _ADDRESSES = (
     "base_url", "openai_api_base", "api_base", "url", "api_url", "endpoint", "endpoint_url", "azure_endpoint",
     "anthropic_api_url", "groq_api_base", "mistral_api_base", "host",
@@ -124,6 +127,19 @@ def admit(model: Any, settings: Settings, *, url: str | None = None) -> Any:
             "a model that runs in this process, url='http://localhost'."
         )
     return model
+
+
+def away(model: Any) -> str | None:
+    """The address of a model's server if nobody listens there. Nothing is sent; where a proxy is asked instead, nobody can say."""
+    for url in dict.fromkeys(_addresses(model)):
+        address = hosts.parse(url)
+        if not address.is_here and getproxies():
+            continue
+        try:
+            socket.create_connection((address.host, address.port), CONNECT_SECONDS).close()
+        except OSError:
+            return str(address)
+    return None
 
 
 def _addresses(model: Any) -> Iterator[str]:

@@ -70,7 +70,7 @@ def recognise(path: Path) -> str:
     fit = [name for name in names() if load(name).looks_like(path)]
     if len(fit) != 1:
         what = f"could be any of {', '.join(fit)}" if fit else f"is of no known format ({', '.join(names())})"
-        raise InvalidInput(f"{path} {what}: say which, as in `recollect import {(fit or names())[0]} {path.name}`.")
+        raise InvalidInput(f"{path} {what}: say which, as in `recollect import {(fit or names())[0]} {path}`.")
     return fit[0]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -113,6 +114,13 @@ def is_something_else(file: Path) -> bool:
                 if isinstance(line, dict) and ("sessionId" in line or str(line.get("type")) in SAID_OR_NOTED):
                     return False
     return True
+
+
+@functools.lru_cache(1)
+def lines_before(file: Path, offset: int) -> int:
+    """How many lines end before an offset: a file is read on from where it was left, and people count from its beginning."""
+    with open(file, "rb") as f:
+        return sum(f.read(min(1 << 20, offset - at)).count(b"\n") for at in range(0, offset, 1 << 20))
 
 
 def lines_of(file: Path, offset: int) -> Iterator[tuple[bytes, int]]:

@@ -30,6 +30,7 @@ from ._claude_files import (
     is_foreign,
     is_something_else,
     last_session,
+    lines_before,
     lines_of,
     looks_like,
     usual_place,
@@ -59,9 +60,10 @@ def bring(store: Store, path: Path, *, again: bool | None = None, progress: Prog
     if not path.exists():
         raise NotFound(f"There is nothing at {path}. Claude Code keeps its transcripts in {usual_place()}.")
     named = not path.is_dir()
-    if named and is_foreign(path):
+    if named and path.stat().st_size and (is_foreign(path) or is_something_else(path)):
         raise InvalidInput(
-            f"{path} is no transcript: none of its first lines is a JSON object. Nothing was brought in."
+            f"{path} is no transcript: none of its first lines is an object as Claude Code writes them, with a sessionId or a "
+            "type such as user or assistant. Nothing was brought in."
         )
     found = files(path)
     run = Run(store, progress)
@@ -309,9 +311,9 @@ class Transcript:
     def read(self) -> None:
         """From the cursor to the end of what is complete."""
         batch: list[Item] = []
-        size, end = 0, self.offset
-        for raw, end in lines_of(self._file, self.offset):
-            batch += self._line(raw)
+        size, start, end = 0, self.offset, self.offset
+        for n, (raw, end) in enumerate(lines_of(self._file, start), 1):
+            batch += self._line(raw, start, n)
             size += len(raw)
             if len(batch) >= BATCH_LINES or size >= BATCH_BYTES:
                 if not self._write(batch, end):
@@ -325,7 +327,8 @@ class Transcript:
                 self._file, f"its last line is incomplete ({left:,} bytes).", "The lines before it are in."
             )
 
-    def _line(self, raw: bytes) -> Iterator[Item]:
+    def _line(self, raw: bytes, start: int, n: int) -> Iterator[Item]:
+        """The n-th line after an offset."""
         if not raw.strip():
             return
         reader, run = self._reader, self._run
@@ -344,9 +347,8 @@ class Transcript:
             if base in self._where:
                 run.count(run.known, "lines")
                 return
-            run.problem(
-                self._file, f"a line is no JSON object ({len(raw):,} bytes).", "It was kept as it is, in a payload."
-            )
+            what = f"line {lines_before(self._file, start) + n:,} is no JSON object ({len(raw):,} bytes)."
+            run.problem(self._file, what, "It was kept as it is, in a payload.")
             yield Item(base, raw, None, [raw_entry(raw, base, reader.at, "unreadable")])
             return
         entries = reader.entries(line, base)
@@ -366,7 +368,8 @@ class Transcript:
                 run.problem(self._file, f"was written by version {version[:20]}, which is not known here.", fix)
             run.count(run.added, what)
         elif str(kind) not in SAID_OR_NOTED:
-            run.count(run.added, f"lines of the unknown type {str(kind)[:40]!r}, kept whole")
+            unknown = "without a type" if kind is None else f"of the unknown type {str(kind)[:40]!r}"
+            run.count(run.added, f"lines {unknown}, kept whole")
         found = title_of(line)
         if found is not None and found[1] >= (self._new_title or self._title)[1]:
             self._new_title = found

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from .. import keys, sealed
-from ..errors import InvalidInput, NotFound
+from ..errors import BadLine, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from ..model import Imported, Progress
@@ -36,12 +36,14 @@ def bring(store: Store, path: Path, *, again: bool | None = None, progress: Prog
     """`store.import_` of a file."""
     if not path.exists():
         raise NotFound(f"There is no file {path}.")
-    if sealed.is_sealed(path):
-        with sealed.reading(path, keys.for_file(str(path), store.settings, also=store.location)) as f:
-            return store.import_(f, again=bool(again), progress=progress)
     try:
+        if sealed.is_sealed(path):
+            with sealed.reading(path, keys.for_file(str(path), store.settings, also=store.location)) as f:
+                return store.import_(f, again=bool(again), progress=progress)
         with _open(path) as f:
             return store.import_(f, again=bool(again), progress=progress)
+    except BadLine as e:
+        raise BadLine.of(path, e) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as e:
         raise InvalidInput(f"{path} cannot be unpacked ({e}): it was cut off or damaged, or is no gzip file.") from None
 
