@@ -9,14 +9,10 @@ print(store.formatted_history(c.id))
 
 from __future__ import annotations
 
-from . import starting
-
-starting.begin_quietly()  # before all that takes time
-
-from . import errors  # noqa: E402
-from .config import Settings  # noqa: E402
-from .errors import RecollectError  # noqa: E402
-from .model import (  # noqa: E402
+from . import errors
+from .config import Settings
+from .errors import RecollectError
+from .model import (
     Backup,
     Branch,
     Change,
@@ -44,7 +40,7 @@ from .model import (  # noqa: E402
     Stats,
     Verification,
 )
-from .store import Store  # noqa: E402
+from .store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,6 +101,3 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(f".{_LAZY[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-starting.begun()  # a program of the same name that only imports us hears Ctrl-C as ever

@@ -1051,31 +1051,6 @@ print("went on")
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
-@pytest.mark.parametrize("module", ["recollect", "recollect.cli"])
-def test_ctrl_c_before_the_command_line_is_imported_ends_it_without_a_word_too(tmp_path: Path, module: str) -> None:
-    """`import recollect` comes before `recollect.cli`, and is half of the start."""
-    pressed = """
-import os, signal, sys
-
-class Pressed:
-    def find_spec(self, name, *_):
-        if name == "recollect.store":
-            os.kill(os.getpid(), signal.SIGINT)
-
-sys.meta_path.insert(0, Pressed())
-"""
-    (tmp_path / "sitecustomize.py").write_text(pressed)
-    path = os.pathsep.join([str(tmp_path), environment()["PYTHONPATH"]])
-    command = [sys.executable, "-m", module, "conversations"]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment(PYTHONPATH=path), timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
-    program = [sys.executable, "-c", "import recollect"]  # one that imports it goes on as Python has it
-    done = subprocess.run(program, capture_output=True, text=True, env=environment(PYTHONPATH=path), timeout=60)
-    assert done.returncode == -signal.SIGINT
-    assert "KeyboardInterrupt" in done.stderr
-
-
 def test_a_program_of_the_same_name_hears_ctrl_c_as_ever(tmp_path: Path) -> None:
     own = tmp_path / "recollect"
     own.write_text(

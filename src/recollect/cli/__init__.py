@@ -4,7 +4,7 @@
 this package registers the commands; what is heavy (tables, drivers) is imported by the command that needs it.
 """
 
-from .. import starting
+from . import starting
 
 starting.begin_quietly()  # before all that takes time
 

@@ -8,7 +8,7 @@ into the callbacks of weak references to what was left of the time before.) So w
 and looks at it; and where keys are waited for, a thread that is told of the signal by the C side (`set_wakeup_fd`) sends it
 again until it was heard.
 
-While a command starts, `recollect.starting` hears it.
+While a command starts, `starting` hears it.
 """
 
 import contextlib

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, NoReturn, ParamSp
 import typer
 from typer.core import TyperArgument, TyperCommand
 
-from .. import config, starting, store
+from .. import config, store
 from .. import conversations as talks
 from ..config import Settings
 from ..errors import ConversationDeleted, InvalidInput, NotFound, RecollectError
 from ..model import Conversation
 from ..store import Store
-from . import output
+from . import output, starting
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -1,8 +1,8 @@
 """Ctrl-C while a command starts: there is nothing to lose and nothing to put away, so it ends the process there and then,
 without a word, from `begin_quietly` to `begun`. Python's own way is a traceback out of the middle of an import.
 
-Half of a short command's time goes into importing this package, so the package itself begins with it, and ends with it: a
-program that merely imports it hears Ctrl-C as ever. The command line begins once more where its own imports do.
+It begins where the command line's own imports do: what the package itself takes before that is a twentieth of a second, and a
+library that is imported leaves signals alone.
 """
 
 from __future__ import annotations
