@@ -767,6 +767,16 @@ def test_search_marks_the_words_filters_and_jumps(store: recollect.Store) -> Non
     assert "Nothing was found" in app.text
 
 
+def test_a_word_is_marked_in_whatever_form_it_was_found() -> None:
+    from recollect.ui import look
+
+    asked = look.words_of("my preferences, went <b>")
+    assert look.marked("I prefer to go; preferring <b>", asked) == (
+        'I <mark class="rc">prefer</mark> to <mark class="rc">go</mark>; <mark class="rc">preferring</mark> &lt;b&gt;'
+    )
+    assert "<mark" not in look.marked("a preface", asked)
+
+
 def test_what_is_only_nearest_in_meaning_is_called_that(store: recollect.Store) -> None:
     store.append(store.create(title="Home"), role="user", text="I live in Porto")
     store.settle()
@@ -776,6 +786,33 @@ def test_what_is_only_nearest_in_meaning_is_called_that(store: recollect.Store) 
     assert "Porto" in app.text and "result" not in [w.strip(".,:") for w in app.text.split()]
     app.at.text_input(key="search-question").set_value("Porto").run()
     assert "Nothing is about it" not in app.text
+
+
+def test_what_says_it_comes_first_and_what_repeats_it_last(store: recollect.Store) -> None:
+    c = store.create(title="Budget")
+    store.append(c, role="user", text="The zephyr budget is 4711 crowns")
+    store.append(c, role="assistant", text="Shall I write that down somewhere?", model="some-model")
+    store.append(c, role="user", text="Which budget does zephyr have?")
+    store.append(c, role="assistant", text="Noted: the zephyr budget is 4711 crowns", model=recollect.model.OFFLINE)
+    other = store.create(title="Other")
+    for i in range(8):
+        store.append(
+            other, role="user", text=f"The budget of the choir number {i} is spent on sheets, chairs and the hall"
+        )
+    store.settle()
+    app = App().go("search")
+    app.at.text_input(key="search-question").set_value("zephyr budget").run()
+    hits = [m.value for m in app.at.html if m.value.startswith('<div class="rc-snippet"')]
+    assert all("zephyr</mark>" in h.casefold() for h in hits[:3]) and "choir" in hits[-2]
+    assert "Noted: the" in hits[-1]
+    (folded,) = [e for e in app.at.expander if "without a model" in e.label]
+    assert "1 answer given without a model repeats it" in folded.label
+    assert "Less close: beside it, or near in meaning" in app.text
+    assert sum("choir" in h for h in hits) <= 3
+    app.click("search-all")
+    assert sum("choir" in m.value for m in app.at.html) > 3
+    app.at.text_input(key="search-question").set_value("zephyr").run()
+    assert sum("choir" in m.value for m in app.at.html) <= 3, "another question begins short again"
 
 
 def test_what_is_only_on_another_branch_is_found_when_it_is_asked_for(store: recollect.Store) -> None:

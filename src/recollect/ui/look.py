@@ -13,6 +13,8 @@ from datetime import datetime
 
 import streamlit as st
 
+from ..search import tokens
+
 THEME: dict[str, str | bool] = {
     "theme.baseRadius": "0.6rem",
     "theme.showSidebarBorder": True,
@@ -118,6 +120,7 @@ KIND_COLOURS = {"fact": "blue", "preference": "violet", "todo": "orange", "proje
 STATE_COLOURS = {"active": "green", "quarantined": "orange", "forgotten": "gray", "replaced": "gray", "expired": "gray"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~$:])")
 
+_WORD = re.compile(r"\w+")
 _PICTURE = re.compile(r"(?<!\\)(\\*)!\[")
 
 
@@ -225,15 +228,13 @@ _COMMON = frozenset(
 
 
 def marked(text: str, words: Sequence[str]) -> str:
-    """HTML of a text with the words of a question marked; a word counts in its other forms too (prefer, preferred)."""
-    stems = [re.escape(w if len(w) < 5 else w[: max(4, len(w) - 2)]) for w in words]
-    if not stems:
-        return html.escape(text)
-    pattern = re.compile(rf"\b(?:{'|'.join(sorted(stems, key=len, reverse=True))})\w*", re.IGNORECASE)
+    """HTML of a text with the words of a question marked, in whatever form search finds them (prefer, preferences)."""
+    asked = {term for word in words for term in tokens.terms(word)} or set(words)
     out, at = [], 0
-    for m in pattern.finditer(text):
-        out += [html.escape(text[at : m.start()]), f'<mark class="rc">{html.escape(m.group())}</mark>']
-        at = m.end()
+    for m in _WORD.finditer(text) if asked else ():
+        if not asked.isdisjoint(tokens.terms(m.group())) or m.group().casefold() in asked:
+            out += [html.escape(text[at : m.start()]), f'<mark class="rc">{html.escape(m.group())}</mark>']
+            at = m.end()
     return "".join([*out, html.escape(text[at:])])
 
 
