@@ -199,6 +199,21 @@ def test_what_is_in_the_bin_can_be_taken_out(store: recollect.Store) -> None:
     assert app.listed == ["Old"]
 
 
+def test_what_is_in_the_bin_can_be_erased_from_there(store: recollect.Store) -> None:
+    kept, gone = store.create(title="Kept"), store.create(title="Gone")
+    store.append(gone, role="user", text="nothing of this is to stay")
+    store.append(kept, role="user", text="this stays")
+    store.delete(gone)
+    app = App()
+    app.at.session_state["bin"] = True
+    app.run().click(f"bin-erase-{gone.id}")
+    assert "Nothing will be left of **Gone**" in app.text
+    app.at.checkbox(key="erase-sure").check().run()
+    app.click("erase-go")
+    assert store.conversations(deleted=True) == []
+    assert app.conversation == kept.id, "what was looked at still is"
+
+
 def test_clearing_asks_first(store: recollect.Store) -> None:
     app = App().say("hello")
     app.click("clear")
@@ -608,6 +623,56 @@ def test_a_message_is_forked_from_where_it_stands(store: recollect.Store) -> Non
     assert "new branch" in app.text
     assert "two" not in app.said
     assert store.get(app.conversation).active_branch != "main"
+
+
+def test_a_fork_tells_which_memories_stay_behind(store: recollect.Store) -> None:
+    app = App().say("I live in Porto").say("I moved to Lisbon").say("Remember I prefer tea")
+    store.settle()
+    first = app.conversation
+    app.go("time_travel")
+    early = next(k for k in reversed(store.checkpoints(first, limit=100)) if k.seq >= 2)
+    app.click(f"checkpoint-{early.id}")
+    assert "2 memories were learned on main after this moment" in app.text
+    assert "They stay with main, and are not used on the new branch." in app.text
+    app.go("chat").choose("do-1", transcript.FORK)
+    assert "keeps 2 memories learned on it since" in app.text
+    assert "Lives in Lisbon" in app.text and "Prefers tea" in app.text
+    assert [m.content for m in store.memories()] == ["Lives in Porto"]
+    kept = {m.content for m in store.memories(conversation=first, branch="main")}
+    assert kept == {"Lives in Lisbon", "Prefers tea"}, "the branch that was left has them"
+    app.go("memories")
+    app.at.segmented_control(key="memory-view").set_value(memories.OTHERS).run()
+    assert "Prefers tea" in app.text and "on main" in app.text
+    tea = next(m for m in store.memories(conversation=first, branch="main") if "tea" in m.content)
+    app.click(f"promote-{tea.id}")
+    assert {m.content for m in store.memories()} == {"Lives in Porto", "Prefers tea"}
+    store.switch(first, "main")
+    assert {m.content for m in store.memories()} == kept, "and so has everybody when it is the active one"
+
+
+def test_a_branch_can_be_taken_back_to_before_its_fork(store: recollect.Store) -> None:
+    app = App().say("one").say("two").say("three")
+    early = next(k for k in reversed(store.checkpoints(app.conversation, limit=100)) if k.seq >= 4)
+    app.go("time_travel").click(f"checkpoint-{early.id}").click(f"fork-{early.id}").go("time_travel")
+    cards = [b.label for b in app.at.button if (b.key or "").startswith("turn-")]
+    assert "forked here" in cards[0]
+    assert ["two" in cards[1], "one" in cards[2]] == [True, True] and len(cards) == 3, "what led to it, and no more"
+    app.at.toggle(key="travel-only").set_value(False).run()
+    assert any("three" in b.label for b in app.at.button if (b.key or "").startswith("turn-"))
+
+
+def test_checkpoints_are_listed_by_turn_and_each_can_be_reached(store: recollect.Store) -> None:
+    app = App().say("one").say("two").go("time_travel")
+    points = store.checkpoints(app.conversation, limit=100)
+    cards = [b for b in app.at.button if (b.key or "").startswith("turn-")]
+    assert ["two" in b.label for b in cards] == [True, False]
+    assert "one" in cards[1].label
+    steps = [b.key for b in app.at.button if (b.key or "").startswith("checkpoint-")]
+    assert steps == [f"checkpoint-{k.id}" for k in points], "every one, in the same order"
+    assert len([e for e in app.at.expander if "steps" in e.label]) == 2
+    app.click(cards[1].key or "")
+    assert "one" in app.said and "two" not in app.said, "a card is the end of its turn"
+    assert app.at.session_state["checkpoint"] == (cards[1].key or "").removeprefix("turn-")
 
 
 def test_the_state_is_shown_as_the_graph_holds_it(store: recollect.Store) -> None:

@@ -97,14 +97,13 @@ def clear(c: Conversation) -> None:
 def erase_conversation(c: Conversation) -> None:
     store = state.store()
     title = c.title or "Untitled"
-    branches = store.branches(c.id)
+    plan = store.erase(conversation=c.id, dry_run=True)
     learned = [m for m in store.memories(state=None, limit=1000) if m.provenance.conversation_id == c.id]
     st.markdown(f"Nothing will be left of **{look.label(title)}**:")
     st.markdown(
-        f"- {look.count(store._held([c])[0], 'event')} on {look.count(len(branches), 'branch')}: "
+        f"- {look.count(store._held([c])[0], 'event')} on {look.count(plan.counts.get('branches', 1), 'branch')}: "
         "messages, tools, reasoning, artifacts\n- the states of its graph to travel back to\n- what search knows of it"
     )
-    plan = store.erase(conversation=c.id, dry_run=True)
     if gone := plan.counts.get("memories", 0):
         st.markdown(f"- {look.count(gone, 'memory')} that nothing else says")
     if stays := plan.changed.get("memories", 0):
@@ -124,8 +123,9 @@ def erase_conversation(c: Conversation) -> None:
         except RecollectError as error:
             st.error(look.unpictured(str(error)))
             return
-        newest = store.conversations(limit=1)
-        state.look_at(newest[0].id if newest else None)
+        if st.session_state.get(state.THREAD) == c.id:  # it was the one that is looked at, and not one of the bin
+            newest = store.conversations(limit=1)
+            state.look_at(newest[0].id if newest else None)
         st.session_state.pop("undoable", None)
         done(f"Erased: {look.count(receipt.counts.get('events', 0), 'event')}. Receipt {receipt.id}.")
 

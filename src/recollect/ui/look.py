@@ -93,6 +93,16 @@ mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 
 [class*="st-key-list-of-checkpoints"] button { justify-content: flex-start; text-align: left; }
 [class*="st-key-list-of-checkpoints"] button > div { justify-content: flex-start; width: 100%; text-align: left; }
 [class*="st-key-list-of-checkpoints"] button p { font-size: .88rem; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-list-of-checkpoints) { height: auto !important; max-height: 35rem; }
+@media (max-width: 640px) { [data-testid="stLayoutWrapper"]:has(> .st-key-list-of-checkpoints) { max-height: 20rem; } }
+/* what is chosen of a few is told by its ground and weight: green on green is hard to read, in the dark most of all */
+.stButtonGroup button[data-selected="true"] p { color: TEXT-COLOUR; font-weight: 600; }
+/* the steps of a turn are a remark below it, not a second card */
+.st-key-list-of-checkpoints .stExpander details { border: 0; background: none; }
+.st-key-list-of-checkpoints .stExpander summary { min-height: 1.5rem; padding: 0 .8rem; font-size: .8rem; opacity: .75; background: none; }
+.st-key-list-of-checkpoints [data-testid="stExpanderDetails"] { padding: .2rem 0 .4rem 1.6rem; }
+.st-key-list-of-checkpoints [data-testid="stExpanderDetails"] [data-testid="stVerticalBlock"] { gap: .1rem; }
+.st-key-list-of-checkpoints [data-testid="stExpanderDetails"] button { min-height: 1.8rem; padding: .1rem .6rem; }
 [data-testid="stChatMessage"] pre { white-space: pre-wrap; }
 *:focus-visible:not(textarea, input) { outline: 2px solid var(--st-primary-color, #2f6f5e); outline-offset: 1px; }
 @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }
@@ -117,6 +127,7 @@ KIND_ICONS = {
     "project_state": ":material/flag:",
 }
 KIND_COLOURS = {"fact": "blue", "preference": "violet", "todo": "orange", "project_state": "green"}
+STATE_NAMES = {"quarantined": "waits for review"}
 STATE_COLOURS = {"active": "green", "quarantined": "orange", "forgotten": "gray", "replaced": "gray", "expired": "gray"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~$:])")
 
@@ -125,7 +136,8 @@ _PICTURE = re.compile(r"(?<!\\)(\\*)!\[")
 
 
 def style() -> None:
-    st.html(_STYLE)
+    text = THEME[f"theme.{'dark' if st.context.theme.type == 'dark' else 'light'}.textColor"]
+    st.html(_STYLE.replace("TEXT-COLOUR", str(text)))
 
 
 def plain(text: str) -> str:
