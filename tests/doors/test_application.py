@@ -6,6 +6,7 @@ import json
 import re
 import socket
 import statistics
+import subprocess
 import sys
 import threading
 import time
@@ -1115,6 +1116,27 @@ def test_a_conversation_that_is_deleted_elsewhere_is_left_with_a_note(store: rec
     app.run()
     assert "is gone" in app.text
     assert app.at.session_state["chat_thread_id"] is None
+
+
+def test_a_backup_is_put_back_before_a_page_is_opened_and_refused_after(own_store: Path, tmp_path: Path) -> None:
+    """An application that nobody looked at holds no file, so nothing of it is lost: its first page has what was put back."""
+
+    def put_back() -> subprocess.CompletedProcess[str]:
+        ask = [sys.executable, "-m", "recollect.cli", "restore", str(tmp_path / "b.db"), "--yes"]
+        return subprocess.run(ask, capture_output=True, text=True)
+
+    with recollect.open(background=False) as store:
+        c = store.create(title="Before")
+        store.append(c, role="user", text="said before the backup")
+        store.backup(tmp_path / "b.db")
+        store.append(c, role="user", text="said after it")
+    assert put_back().returncode == 0
+    app = App(chat=c.id)
+    assert "said before the backup" in app.said and "said after it" not in app.said
+    app.say("said on the page")
+    refused = put_back()
+    assert refused.returncode == 5 and "is open in process" in " ".join(refused.stderr.split())
+    assert "said on the page" in restart(chat=c.id).said
 
 
 def test_an_unforeseen_error_quotes_nothing(
