@@ -145,19 +145,27 @@ def _evidence(store: Store, question: str, here: Conversation | None, branch: st
     covers = _coverage(store, question)
     hits += _stated(store, covers, here, branch, {h.id for h in hits})
     answers: list[tuple[float, Hit]] = []
+    beside: list[tuple[float, Hit]] = []
     for hit in hits:
         if hit.sensitive or not _is_said(hit) or plain(hit.text) == asked or hit.text.rstrip().endswith("?"):
             continue
-        share = max(
-            covers.of(hit.text, is_dated=_is_dated(hit)), _around(hit, here), 0.0 if covers.knows_near else _meant(hit)
-        )
-        if share >= COVERED and not (hit.type == "event" and (_is_past(hit, gone) or _takes_back(hit))):
-            answers.append((share, hit))
+        share = covers.of(hit.text, is_dated=_is_dated(hit))
+        share = max(share, 0.0 if covers.knows_near else _meant(hit))
+        around = _around(hit, here)
+        if max(share, around) < COVERED or (hit.type == "event" and (_is_past(hit, gone) or _takes_back(hit))):
+            continue
+        (answers if share >= COVERED else beside).append((max(share, around), hit))
+    # What is remembered is how things stand; what was said is how they stood then.
+    remembered = {h.id for _, h in answers if h.type == "memory"}
+    if remembered:
+        sources = {m.source for m in _seen(store, here, branch) if m.id in remembered}
+        answers = [(share, h) for share, h in answers if h.id not in sources]
+    else:
+        answers += beside
     if not answers:
         return f"{NOTHING} {NO_MODEL}", ()
     best = max(share for share, _ in answers)
     chosen: list[Hit] = []
-    # What is remembered is how things stand; what was said is how they stood then.
     for share, hit in sorted(answers, key=lambda a: (a[1].type != "memory", -round(a[0], 1), -a[1].score, a[1].id)):
         if share < LEAST * best or any(_says_the_same(hit, other) for other in chosen):
             continue

@@ -172,6 +172,13 @@ def test_what_is_remembered_comes_before_what_was_said(learned: recollect.Store)
     assert "remembered: Lives in Lisbon" in lines[0]
 
 
+def test_a_memory_is_quoted_without_the_words_around_it(learned: recollect.Store) -> None:
+    told(learned, "I moved to Gdansk last week, so I live in Gdansk now.")
+    learned.append("told", role="assistant", text="Then the last frost is around 5 May.", model="some-model")
+    (line,) = quotations(respond.answer(learned, "Where do I live?"))
+    assert "remembered: Lives in Gdansk" in line
+
+
 SAID = """My name is Priya and I'm a civil engineer at Arup in Leeds.|My husband is Sam, he teaches maths.|Our cat is called Biscuit.
 I'm vegetarian.|My office is on the third floor of the old mill.|I go swimming every Tuesday evening.|My favourite band is Radiohead.
 I started learning Spanish last month.|The bridge project is due on 15 January 2027.|My project manager is Fiona Clark.

@@ -103,17 +103,17 @@ def erase_conversation(c: Conversation) -> None:
     st.markdown(
         f"- {look.count(store._held([c])[0], 'event')} on {look.count(plan.counts.get('branches', 1), 'branch')}: "
         "messages, tools, reasoning, artifacts\n- the states of its graph to travel back to\n- what search knows of it"
+        + (
+            f"\n- {look.count(gone, 'memory')} that nothing else says"
+            if (gone := plan.counts.get("memories", 0))
+            else ""
+        )
     )
-    if gone := plan.counts.get("memories", 0):
-        st.markdown(f"- {look.count(gone, 'memory')} that nothing else says")
     if stays := plan.changed.get("memories", 0):
         st.markdown(
             f"\n{look.count(stays, 'memory')} said elsewhere as well: what was said here goes from the history, the rest stays."
         )
-    for m in learned[:5]:
-        look.quiet("– " + look.short(m.content, 90))
-    if len(learned) > 5:
-        look.quiet(f"– and {len(learned) - 5} more")
+    look.some([m.content for m in learned])
     if plan.backups:
         st.markdown("Backups that still hold it, and are yours to delete: " + look.plain(", ".join(plan.backups)))
     sure = st.checkbox("I know that this cannot be undone", key="erase-sure")
@@ -158,10 +158,7 @@ def purge(conversation: Conversation | None) -> None:
     else:
         st.markdown(f"All memories of the profile **{look.plain(state.user())}** go for good. Conversations stay.")
     st.markdown(f"**{look.count(len(held), 'memory')}**")
-    for m in held[:5]:
-        look.quiet("– " + look.short(m.content, 90))
-    if len(held) > 5:
-        look.quiet(f"– and {len(held) - 5} more")
+    look.some([m.content for m in held])
     typed = st.text_input("To go on, type: erase", key="purge-typed")
     if st.button(
         "Erase them", type="primary", key="purge-go", disabled=typed.strip().casefold() != "erase" or not held

@@ -56,7 +56,8 @@ _STYLE = """
 [class*="st-key-list-of-conversations"] button p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: .9rem; }
 [class*="st-key-list-of-conversations"] [data-testid="stVerticalBlock"], [class*="st-key-list-of-conversations"] { gap: .1rem; }
 
-/* the title is edited where it stands */
+/* the title is edited where it stands, and stays in sight with its menu, however long the conversation is */
+[data-testid="stLayoutWrapper"]:has(> .st-key-header) { position: sticky; top: 3.75rem; z-index: 90; background: GROUND-COLOUR; padding-bottom: .4rem; }
 [class*="st-key-title"] [data-baseweb="input"], [class*="st-key-title"] [data-baseweb="base-input"],
 [class*="st-key-title"] .stTextInput > div > div { background: transparent; border-color: transparent; }
 [class*="st-key-title"] input { font-size: 1.35rem; font-weight: 600; padding-left: 0; text-overflow: ellipsis; }
@@ -136,8 +137,9 @@ _PICTURE = re.compile(r"(?<!\\)(\\*)!\[")
 
 
 def style() -> None:
-    text = THEME[f"theme.{'dark' if st.context.theme.type == 'dark' else 'light'}.textColor"]
-    st.html(_STYLE.replace("TEXT-COLOUR", str(text)))
+    theme = f"theme.{'dark' if st.context.theme.type == 'dark' else 'light'}"
+    text, ground = THEME[f"{theme}.textColor"], THEME[f"{theme}.backgroundColor"]
+    st.html(_STYLE.replace("TEXT-COLOUR", str(text)).replace("GROUND-COLOUR", str(ground)))
 
 
 def plain(text: str) -> str:
@@ -217,6 +219,15 @@ def kind(name: str) -> str:
 
 def quiet(text: str) -> None:
     st.html(f'<span class="rc-quiet">{html.escape(text)}</span>')
+
+
+def some(texts: Sequence[str], most: int = 5) -> None:
+    """The first of a list, one a line, and how many more there are."""
+    lines = [f"– {html.escape(short(t, 90))}" for t in texts[:most]]
+    if len(texts) > most:
+        lines.append(f"– and {len(texts) - most:,} more")
+    if lines:
+        st.html(f'<div class="rc-quiet">{"<br>".join(lines)}</div>')
 
 
 def empty(sign: str, title: str, text: str) -> None:

@@ -95,7 +95,8 @@ def _listing(view: str) -> None:
         _card(m)
 
 
-_PLACES = {None: "any", "user": "everywhere", "conversation": "in its conversation", "workspace": "in a project"}
+ANY = "any"
+_PLACES = {ANY: ANY, "user": "everywhere", "conversation": "in its conversation", "workspace": "in a project"}
 
 
 def _filtered() -> list[Memory]:
@@ -107,13 +108,13 @@ def _filtered() -> list[Memory]:
         with st.popover("Filters", key="memory-filters", icon=":material/filter_list:"):
             scope = st.selectbox(
                 "Scope",
-                [None, "user", "conversation", "workspace"],
+                [ANY, "user", "conversation", "workspace"],
                 format_func=lambda s: _PLACES[s],
                 key="memory-scope",
             )
             status = st.selectbox(
-                "State", ["active", None, *(s for s in MEMORY_STATES if s != "active")], key="memory-state",
-                format_func=lambda s: look.STATE_NAMES.get(s, s) if s else "any",
+                "State", ["active", ANY, *(s for s in MEMORY_STATES if s != "active")], key="memory-state",
+                format_func=lambda s: look.STATE_NAMES.get(s, s),
             )  # fmt: skip
             least = st.slider("At least this important", 0.0, 1.0, 0.0, 0.1, key="memory-least")
             only_pinned = st.toggle("Only pinned", key="memory-pinned")
@@ -123,7 +124,12 @@ def _filtered() -> list[Memory]:
         format_func=lambda k: k.replace("_", " "),
     )  # fmt: skip
     store = state.store()
-    found = store.memories(scope=scope, state=status, kinds=list(kinds) or None, limit=MOST)
+    found = store.memories(
+        scope=None if scope == ANY else scope,
+        state=None if status == ANY else status,
+        kinds=list(kinds) or None,
+        limit=MOST,
+    )
     found = [m for m in found if m.importance >= least and (m.pinned or not only_pinned)]
     if order == "most important":
         found.sort(key=lambda m: -m.importance)

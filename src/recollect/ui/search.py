@@ -124,8 +124,7 @@ def _filters(facts: bool) -> dict[str, Any]:
             scope["tool"] = tool.strip()
         if not facts:
             kinds = st.pills(
-                "Kinds of records", KINDS, selection_mode="multi", key="search-kinds",
-                format_func=lambda k: k.replace("_", " "),
+                "Kinds of records", KINDS, selection_mode="multi", key="search-kinds", format_func=look.kind,
             )  # fmt: skip
             if kinds:
                 scope["kinds"] = list(kinds)
