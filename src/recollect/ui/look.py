@@ -57,7 +57,7 @@ _STYLE = """
 [class*="st-key-list-of-conversations"] [data-testid="stVerticalBlock"], [class*="st-key-list-of-conversations"] { gap: .1rem; }
 
 /* the title is edited where it stands, and stays in sight with its menu, however long the conversation is */
-[data-testid="stLayoutWrapper"]:has(> .st-key-header) { position: sticky; top: 3.75rem; z-index: 90; background: GROUND-COLOUR; padding-bottom: .4rem; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-header) { position: sticky; top: 3.75rem; z-index: 90; padding: .3rem 0; background: Canvas; background: light-dark(#fdfdfb, #14181a); }
 [class*="st-key-title"] [data-baseweb="input"], [class*="st-key-title"] [data-baseweb="base-input"],
 [class*="st-key-title"] .stTextInput > div > div { background: transparent; border-color: transparent; }
 [class*="st-key-title"] input { font-size: 1.35rem; font-weight: 600; padding-left: 0; text-overflow: ellipsis; }
@@ -97,7 +97,7 @@ mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 
 [data-testid="stLayoutWrapper"]:has(> .st-key-list-of-checkpoints) { height: auto !important; max-height: 35rem; }
 @media (max-width: 640px) { [data-testid="stLayoutWrapper"]:has(> .st-key-list-of-checkpoints) { max-height: 20rem; } }
 /* what is chosen of a few is told by its ground and weight: green on green is hard to read, in the dark most of all */
-.stButtonGroup button[data-selected="true"] p { color: TEXT-COLOUR; font-weight: 600; }
+.stButtonGroup button[data-selected="true"] p { color: CanvasText; font-weight: 600; }
 /* the steps of a turn are a remark below it, not a second card */
 .st-key-list-of-checkpoints .stExpander details { border: 0; background: none; }
 .st-key-list-of-checkpoints .stExpander summary { min-height: 1.5rem; padding: 0 .8rem; font-size: .8rem; opacity: .75; background: none; }
@@ -106,6 +106,7 @@ mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 
 .st-key-list-of-checkpoints [data-testid="stExpanderDetails"] button { min-height: 1.8rem; padding: .1rem .6rem; }
 [data-testid="stChatMessage"] pre { white-space: pre-wrap; }
 *:focus-visible:not(textarea, input) { outline: 2px solid var(--st-primary-color, #2f6f5e); outline-offset: 1px; }
+a:focus-visible { outline: 2px solid var(--st-primary-color, #3a8a72) !important; outline-offset: 1px; }
 @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }
 </style>
 """
@@ -137,9 +138,7 @@ _PICTURE = re.compile(r"(?<!\\)(\\*)!\[")
 
 
 def style() -> None:
-    theme = f"theme.{'dark' if st.context.theme.type == 'dark' else 'light'}"
-    text, ground = THEME[f"{theme}.textColor"], THEME[f"{theme}.backgroundColor"]
-    st.html(_STYLE.replace("TEXT-COLOUR", str(text)).replace("GROUND-COLOUR", str(ground)))
+    st.html(_STYLE)
 
 
 def plain(text: str) -> str:
