@@ -749,8 +749,11 @@ def test_a_contradiction_is_shown_beside_what_it_contradicts(store: recollect.St
     assert "contradicts" in app.text
     assert "said by you" in app.text
     assert "Prefers dark mode" in app.text
+    before = {m.id: m.state for m in store.memories(state=None)}
     app.click(f"accept-{waiting[0].id}")
     assert "dark" not in " ".join(m.content for m in store.memories() if "light" not in m.content)
+    app.click("undo")
+    assert {m.id: m.state for m in store.memories(state=None)} == before, "both are as they were"
 
 
 def test_a_memory_leads_to_the_very_message(store: recollect.Store) -> None:

@@ -380,9 +380,12 @@ def _accept(m: Memory, against: Memory | None) -> None:
     store.revise(m.id, promote=True)
     if against is not None and against.state == "active":
         store.forget(against.id)
-        state.offer_undo(
-            f"Accepted. It takes the place of: {look.label(against.content, 80)}", partial(store.undo, against.id)
-        )
+
+        def back() -> None:
+            store.undo(against.id)
+            store.undo(m.id)  # or both would hold
+
+        state.offer_undo(f"Accepted. It takes the place of: {look.label(against.content, 80)}", back)
     else:
         state.offer_undo(f"Accepted: {look.label(m.content, 80)}", partial(store.undo, m.id))
 
