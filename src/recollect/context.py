@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .model import Hit
 
-__all__ = ["CLOSING", "NOTHING", "OPENING", "build", "day", "estimate", "is_about", "is_ours", "quotation"]
+__all__ = ["CLOSING", "NOTHING", "OPENING", "build", "day", "estimate", "is_about", "is_ours", "is_repeat", "quotation"]
 
 LONGEST = 600  # characters of one quotation
 NAME = 60  # and of a speaker's name
@@ -121,6 +121,13 @@ def is_about(hit: Hit) -> bool:
         or speaker > WEIGHTS.speaker_self
         or parts.get("meaning", 0.0) >= (NEAR_ME if speaker else NEAR)
     )
+
+
+def is_repeat(hit: Hit) -> bool:
+    """Whether it is an answer that was given without a model, and says only what is on record elsewhere: nothing else loses as
+    much by its form."""
+    most = WEIGHTS.repeats + WEIGHTS.answers + WEIGHTS.names
+    return hit.parts.get("form", 0.0) <= most + 0.001
 
 
 def _same(a: set[str], b: set[str]) -> bool:

@@ -1,8 +1,9 @@
 """Answers without a model: what is remembered and what was said, quoted with its date.
 
 "What are my preferences?" is answered with the list. What a person says about themselves is acknowledged, and a secret that
-they tell is said to be gone. Anything else is looked up, and the best evidence is quoted, with a remark that no model is set up. The same question over the same store
-gives the same answer. What these answers quote is not evidence a second time: `fence.is_answer` knows them.
+they tell is said to be gone. Anything else is looked up, and the best evidence is quoted, with a remark that no model is set up;
+what speaks to less than half of the question (`coverage`) is none. The same question over the same store gives the same answer.
+What these answers quote is not evidence a second time: `fence.is_answer` knows them.
 """
 
 from __future__ import annotations
@@ -11,14 +12,18 @@ import re
 
 from . import ids
 from .context import day
+from .coverage import Coverage
 from .errors import NotFound
-from .model import OFFLINE, Hit
-from .search import fence
+from .extract.frames import content_words
+from .model import OFFLINE, SENSITIVE, Hit
+from .search import fence, statistics
 from .search.find import plain
+from .search.fusion import WEIGHTS, Statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from .model import Conversation, Memory
     from .store import Store
@@ -28,11 +33,11 @@ NAME = OFFLINE
 NO_MODEL, NOTED, LISTED = fence.NO_MODEL, fence.NOTED, fence.LISTED
 EVIDENCE, NOTHING, EMPTY, SECRET = fence.EVIDENCE, fence.NOTHING, fence.EMPTY, fence.SECRET
 MOST_LISTED, MOST_QUOTED, LONGEST = 50, 3, 300
-LEAST, LEAST_SCORE = 0.45, 0.15
-"""What is quoted has at least this share of the best hit's score, and this score: below is what merely shares a word."""
-MEANT, MEANT_OF_ME, AROUND_IT = 0.3, 0.2, 0.3
-"""How near in meaning it is where no word is shared, less if the question is about who asks; and what stands around it."""
-MOST_LEFT = 200
+COVERED, LEAST = 0.5, 0.75
+"""What is quoted speaks to half of the question at least, and to this share of what the best speaks to."""
+MEANT, MEANT_OF_ME = 0.3, 0.2
+"""How near in meaning it is where words cannot be compared one by one, less if the question is about who asks."""
+MOST_WEIGHED, MOST_LEFT, MOST_HELD = 80, 200, 1_000
 
 _ASKS = re.compile(r"(?i)^\W*(what|which|list|show|tell|do|does|did|who|how|have|can|could|give|name|any|my)\b|\?\s*$")
 _LISTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -93,17 +98,21 @@ def _asked_for(question: str) -> tuple[str, tuple[str, ...]] | None:
 def _listed(
     store: Store, name: str, kinds: Sequence[str], here: Conversation | None, branch: str | None
 ) -> tuple[str, Sequence[Memory]]:
-    seen = store.memories(
-        conversation=None if here is None else here.id, branch=branch if here is not None else None, kinds=kinds,
-        limit=MOST_LISTED,
-    )  # fmt: skip
-    workspace = None if here is None else here.workspace
-    listed = [m for m in seen if m.workspace in (None, workspace) and m.conversation_id in (None, here and here.id)]
+    listed = _seen(store, here, branch, kinds=kinds, limit=MOST_LISTED)
     if not listed:
         return (EMPTY if name == "memories" else f"{EMPTY} I know of no {name} of yours."), ()
     listed.sort(key=lambda m: (_ORDER.get(m.kind, 9), _since(m), m.id))
     head = f"{LISTED} about you:" if name == "memories" else f"{LISTED} as your {name}:"
     return "\n".join([head, *(f"- {m.content} ({_dates(m)})" for m in listed)]), listed
+
+
+def _seen(store: Store, here: Conversation | None, branch: str | None, **asked: Any) -> list[Memory]:
+    """The memories that hold here."""
+    found = store.memories(
+        conversation=here, branch=branch if here is not None else None, **{"limit": MOST_HELD, **asked}
+    )
+    workspace = None if here is None else here.workspace
+    return [m for m in found if m.workspace in (None, workspace) and m.conversation_id in (None, here and here.id)]
 
 
 def _since(memory: Memory) -> int:
@@ -131,29 +140,63 @@ def _noted(store: Store, said: str) -> str | None:
 
 
 def _evidence(store: Store, question: str, here: Conversation | None, branch: str | None) -> tuple[str, Sequence[Hit]]:
-    hits = found(store, question, here, branch, counts=False)
-    asked, is_question = plain(question), _ASKS.search(question) is not None
-    useful = [
-        h
-        for h in hits
-        if not h.sensitive and plain(h.text) != asked and _is_said(h) and _answers(h, here, is_question=is_question)
-    ]
-    gone = _gone(store, here, branch) if useful else set()
-    answers = [h for h in useful if h.id not in gone and not h.text.rstrip().endswith("?") and not _takes_back(h)]
-    if not answers or answers[0].score < LEAST_SCORE:
-        return f"{NOTHING} {NO_MODEL}", ()
-    chosen: list[Hit] = []
-    for hit in answers:
-        if _fit(hit) < LEAST * _fit(answers[0]):
+    hits = found(store, question, here, branch, counts=False, most=MOST_WEIGHED)
+    asked, gone = plain(question), _gone(store, here, branch)
+    covers = _coverage(store, question)
+    hits += _stated(store, covers, here, branch, {h.id for h in hits})
+    answers: list[tuple[float, Hit]] = []
+    beside: list[tuple[float, Hit]] = []
+    for hit in hits:
+        if hit.sensitive or not _is_said(hit) or plain(hit.text) == asked or hit.text.rstrip().endswith("?"):
             continue
-        same = next((i for i, other in enumerate(chosen) if _says_the_same(hit, other)), None)
-        if same is None:
-            chosen.append(hit)
-        elif hit.type == "memory":  # the statement rather than the words it was taken from
-            chosen[same] = hit
+        share = covers.of(hit.text, is_dated=_is_dated(hit))
+        share = max(share, 0.0 if covers.knows_near else _meant(hit))
+        around = _around(hit, here)
+        if max(share, around) < COVERED or (hit.type == "event" and (_is_past(hit, gone) or _takes_back(hit))):
+            continue
+        (answers if share >= COVERED else beside).append((max(share, around), hit))
+    # What is remembered is how things stand; what was said is how they stood then.
+    remembered = {h.id for _, h in answers if h.type == "memory"}
+    if remembered:
+        sources = {m.source for m in _seen(store, here, branch) if m.id in remembered}
+        answers = [(share, h) for share, h in answers if h.id not in sources]
+    else:
+        answers += beside
+    if not answers:
+        return f"{NOTHING} {NO_MODEL}", ()
+    best = max(share for share, _ in answers)
+    chosen: list[Hit] = []
+    for share, hit in sorted(answers, key=lambda a: (a[1].type != "memory", -round(a[0], 1), -a[1].score, a[1].id)):
+        if share < LEAST * best or any(_says_the_same(hit, other) for other in chosen):
+            continue
+        chosen.append(hit)
     chosen = chosen[:MOST_QUOTED]
     # A blank line, or Markdown takes the remark for a part of the last quotation.
     return "\n".join([EVIDENCE, *(_quoted(h) for h in chosen), "", NO_MODEL]), chosen
+
+
+def _stated(
+    store: Store, covers: Coverage, here: Conversation | None, branch: str | None, known: set[str]
+) -> list[Hit]:
+    """The memories that state what is asked for in words of which search knows nothing."""
+    held = _seen(store, here, branch) if covers.asks else ()
+    return [
+        Hit("memory", m.kind, m.id, m.conversation_id, None, m.content, m.content, 0.0, {}, m.created_at, None, None, SENSITIVE in m.tags)
+        for m in held
+        if m.id not in known and covers.is_stated(m.content)
+    ]  # fmt: skip
+
+
+def _coverage(store: Store, question: str) -> Coverage:
+    count, frequencies = statistics.load(store._db, store._user)
+    semantic = store._semantic()
+    embed = None
+    if semantic is not None:
+        from .search.embed import WordLlama
+
+        embed = semantic.embed if isinstance(semantic.embedder, WordLlama) else None
+    asks = [part for part in re.split(r"(?<=[.!?])\s+", question) if part.endswith("?")]
+    return Coverage(" ".join(asks) or question, Statistics(count, frequencies), embed)
 
 
 def found(
@@ -163,6 +206,7 @@ def found(
     branch: str | None,
     types: Sequence[str] = ("events", "memories"),
     counts: bool = True,
+    most: int = 20,
 ) -> list[Hit]:
     """What was said anywhere, in this conversation on this branch, and what is remembered as seen from here; best first.
     Neither the question itself, nor answers that only quote. With `counts`, the memories among it count as recalled."""
@@ -180,35 +224,47 @@ def found(
     if "memories" in types:
         seen = store._recalled(
             question, kinds=None, tags=None, conversation=here, branch=branch if here is not None else None,
-            workspace=workspace, limit=20, shown=slice(None if counts else 0),
+            workspace=workspace, limit=most, shown=slice(None if counts else 0),
         )  # fmt: skip
         hits += [h for h in seen if h.conversation_id in (None, here and here.id)]
     return sorted(hits, key=lambda h: (-h.score, h.id))
 
 
-def _answers(hit: Hit, here: Conversation | None, *, is_question: bool) -> bool:
-    """Whether it speaks of what was asked: whatever is said, something is nearest, and "Thanks" got somebody's allergies for an
-    answer. What stands around it counts only elsewhere: here, it stands around the question itself."""
-    parts = hit.parts
-    if parts.get("words", 0.0) > 0:
-        return True
-    if not is_question:
-        return False
-    if parts.get("meaning", 0.0) >= (MEANT_OF_ME if parts.get("speaker") else MEANT):
-        return True
-    return parts.get("neighbours", 0.0) >= AROUND_IT and hit.conversation_id != (here and here.id)
+def _around(hit: Hit, here: Conversation | None) -> float:
+    """A reply seldom repeats the words of its question: what stands around it counts. Elsewhere alone: here, it stands
+    around the question itself."""
+    return hit.parts.get("neighbours", 0.0) if hit.conversation_id != (here and here.id) else 0.0
 
 
-def _gone(store: Store, here: Conversation | None, branch: str | None) -> set[str]:
-    """The messages of which nothing holds any more: what was learned from them was replaced or forgotten."""
+def _is_dated(hit: Hit) -> bool:
+    """Whether it agrees with the date that is asked for: to tell when, where that is asked, counts for less."""
+    return hit.parts.get("time", 0.0) > WEIGHTS.when
 
-    def sources(state: str) -> set[str]:
-        on = branch if here is not None else None
-        return {
-            m.source for m in store.memories(conversation=here, branch=on, state=state, limit=MOST_LEFT) if m.source
-        }
 
-    return (sources("replaced") | sources("forgotten")) - sources("active")
+def _meant(hit: Hit) -> float:
+    """All of it or nothing, by the cosine of the whole."""
+    near = hit.parts.get("meaning", 0.0) >= (MEANT_OF_ME if hit.parts.get("speaker") else MEANT)
+    return 1.0 if near else 0.0
+
+
+def _gone(store: Store, here: Conversation | None, branch: str | None) -> tuple[set[str], list[frozenset[str]]]:
+    """What no longer holds: the messages it was learned from, and its words."""
+    on = branch if here is not None else None
+    sources: set[str] = set()
+    words: list[frozenset[str]] = []
+    for state in ("replaced", "forgotten", "expired"):
+        for m in store.memories(conversation=here, branch=on, state=state, limit=MOST_LEFT):
+            sources |= {m.source} if m.source else set()
+            words.append(content_words(m.content))
+    return sources, [w for w in words if w]
+
+
+def _is_past(hit: Hit, gone: tuple[set[str], list[frozenset[str]]]) -> bool:
+    """Whether a message says what was replaced or forgotten since, wherever and by whomever it was said. What else it says
+    is remembered by itself, or else goes unsaid: better than what is out of date."""
+    sources, words = gone
+    said = content_words(hit.text[:LONGEST])
+    return hit.id in sources or any(w <= said for w in words)
 
 
 def _takes_back(hit: Hit) -> bool:
@@ -219,11 +275,6 @@ def _takes_back(hit: Hit) -> bool:
 
     offered = candidates(Turn("user", "message", hit.text[:LONGEST], 1, ids.now()))
     return bool(offered) and all(c.operation == "retract" for c in offered)
-
-
-def _fit(hit: Hit) -> float:
-    """How well it answers by itself: not because it was said beside something that does."""
-    return hit.parts.get("words", 0.0) + hit.parts.get("meaning", 0.0)
 
 
 def _says_the_same(a: Hit, b: Hit) -> bool:

@@ -143,6 +143,37 @@ def test_the_timeline_and_the_health_of_a_store(tab: Callable[..., Tab], app: Ap
     t.shot("12-health")
 
 
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_the_menu_of_a_long_conversation_stays_in_sight(tab: Callable[..., Tab], app: Application, size: str) -> None:
+    with app.store() as store:
+        c = store.create(title="Long")
+        store.append_many(c, [{"role": ("user", "assistant")[n % 2], "text": f"message {n}"} for n in range(40)])
+    t = tab(size).open(chat=c.id)
+    expect(t.said().last).to_be_in_viewport()
+    expect(t.page.get_by_label("Title", exact=True)).to_be_in_viewport()
+    t.press("More")
+    expect(t.page.get_by_role("button", name="Delete")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_a_fork_says_which_memories_stay_behind(tab: Callable[..., Tab], app: Application, size: str) -> None:
+    t = tab(size).open().say("Remember I prefer tea").say("Remember I drive a Fiat")
+    t.go("Time travel")
+    cards = t.page.locator("[class*='st-key-turn-'] button")
+    expect(cards).to_have_count(2)
+    cards.last.click()
+    expect(t.page.get_by_text("was learned on main after this moment: “Drives a Fiat”")).to_be_visible()
+    t.press("Only fork")
+    expect(t.page.get_by_text("keeps 1 memory learned on it since")).to_be_visible()
+    t.shot("13-forked")
+    t.go("Memories")
+    t.page.get_by_text("Other branches (1)").click()
+    t.press("Use it everywhere")
+    expect(t.page.get_by_text("Used everywhere: Drives a Fiat")).to_be_visible()
+    with app.store() as store:
+        assert {m.content for m in store.memories()} == {"Prefers tea", "Drives a Fiat"}
+
+
 def test_a_deep_link_and_a_foreign_one(tab: Callable[..., Tab], app: Application) -> None:
     with app.store() as store:
         mine = store.create(title="Mine")

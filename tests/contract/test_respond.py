@@ -99,6 +99,118 @@ def test_what_was_forgotten_is_not_quoted(learned: recollect.Store) -> None:
     assert "Dot" in respond.answer(learned, "What is my cat called?", conversation="first")
 
 
+def told(store: recollect.Store, *said: str, conversation: str = "told") -> recollect.Store:
+    """Each learned before the next is said."""
+    c = next((c for c in store.conversations() if c.id == conversation), None) or store.create(conversation)
+    for text in said:
+        store.append(c, role="user", text=text)
+        store.consolidate(c)
+    store.settle()
+    return store
+
+
+def quotations(said: str) -> list[str]:
+    return [line for line in said.splitlines() if line.startswith("- ")]
+
+
+def test_what_shares_a_word_is_no_answer(learned: recollect.Store) -> None:
+    told(learned, "I booked a hotel in Kyoto for three nights.", "My favourite food is grilled sardines.")
+    for asked in ("Which train did I book?", "What is my favourite film?", "Which hotel did I book in Paris?"):
+        assert respond.answer(learned, asked) == f"{respond.NOTHING} {respond.NO_MODEL}", asked
+    assert "Kyoto" in respond.answer(learned, "Which hotel did I book?")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("What is my job?", "Works as a head nurse"),
+        ("What do I do for a living?", "Works as a head nurse"),
+        ("What is my profession?", "Works as a head nurse"),
+        ("Which city is my home?", "Lives in Lisbon"),
+        ("What car do I have?", "Drives a blue Renault Clio"),
+        ("When was I born?", "Birthday is on 9 August"),
+        ("What is my wife's job?", "Wife Ola is a vet"),
+        ("What theme do I prefer?", "Prefers dark mode"),
+    ],
+)
+def test_a_fact_is_known_by_another_word(learned: recollect.Store, asked: str, said: str) -> None:
+    told(
+        learned, "I work as a head nurse.", "I drive a blue Renault Clio.", "My wife Ola is a vet.",
+        "Our daughter Zosia was born in May 2021.", "My birthday is on 9 August.",
+    )  # fmt: skip
+    assert said in quotations(respond.answer(learned, asked))[0]
+
+
+def test_one_person_is_not_another(learned: recollect.Store) -> None:
+    told(learned, "My sister Marta is a doctor.", "My mother lives in Krakow.")
+    assert "Krakow" in respond.answer(learned, "Where does my mother live?")
+    assert "Krakow" not in respond.answer(learned, "Where do I live?")
+    for asked in ("What is my brother's job?", "What is my job?", "Where does Kim live?"):
+        assert respond.answer(learned, asked) == f"{respond.NOTHING} {respond.NO_MODEL}", asked
+
+
+def test_what_changed_is_not_quoted_wherever_it_was_said(learned: recollect.Store) -> None:
+    """In a message that says something else as well, in one that was written by hand since, and by a model."""
+    told(learned, "I drive a Skoda.", "My name is Dana and I work as a nurse.")
+    told(learned, "As I said, I work as a nurse, and I drive a Skoda.", conversation="again")
+    learned.append("again", role="assistant", text="You work as a nurse and drive a Skoda.", model="some-model")
+    told(learned, "I work as a pilot now.", conversation="later")
+    car = next(m for m in learned.memories() if "Skoda" in m.content)
+    learned.revise(car.id, content="Drives a Fiat")
+    learned.settle()
+    for asked, now, then in (("What is my job?", "pilot", "nurse"), ("Which car do I drive?", "Fiat", "Skoda")):
+        said = respond.answer(learned, asked)
+        assert now in said
+        assert then not in said
+
+
+def test_what_is_remembered_comes_before_what_was_said(learned: recollect.Store) -> None:
+    learned.append(
+        "first", role="user", text="In Lisbon I live near the river, on a hill with a view of the launch site"
+    )
+    lines = quotations(respond.answer(learned, "Where do I live?"))
+    assert "remembered: Lives in Lisbon" in lines[0]
+
+
+def test_a_memory_is_quoted_without_the_words_around_it(learned: recollect.Store) -> None:
+    told(learned, "I moved to Gdansk last week, so I live in Gdansk now.")
+    learned.append("told", role="assistant", text="Then the last frost is around 5 May.", model="some-model")
+    (line,) = quotations(respond.answer(learned, "Where do I live?"))
+    assert "remembered: Lives in Gdansk" in line
+
+
+SAID = """My name is Priya and I'm a civil engineer at Arup in Leeds.|My husband is Sam, he teaches maths.|Our cat is called Biscuit.
+I'm vegetarian.|My office is on the third floor of the old mill.|I go swimming every Tuesday evening.|My favourite band is Radiohead.
+I started learning Spanish last month.|The bridge project is due on 15 January 2027.|My project manager is Fiona Clark.
+I keep the spare keys under the green flowerpot.|My parents live in Jaipur.|My flight leaves from Manchester at 14:35.
+I prefer aisle seats.|My doctor is Dr. Hughes.|I bought a Canon EOS camera for the trip.|Our wedding anniversary is 7 July."""
+ANSWERABLE = """What's my occupation?=engineer|What is the name of my spouse?=Sam|What is my cat's name?=Biscuit|What is my diet?=vegetarian
+Which floor is my office on?=third|When do I swim?=Tuesday|Which band do I love?=Radiohead|Which language am I learning?=Spanish
+When is the deadline of the bridge project?=January|Who manages my project?=Fiona|Where are the spare keys?=flowerpot
+Where do my parents live?=Jaipur|When does my plane leave?=14:35|Which seats do I like?=aisle|Who is my doctor?=Hughes
+Which camera do I own?=Canon|When is our anniversary?=July|Which company do I work for?=Arup|Do I have any pets?=Biscuit|What is my husband called?=Sam"""
+UNANSWERABLE = """Which train did I book?|What is my salary?|Where did I study?|What is my sister's name?|What is my dog called?
+Which phone do I use?|What is my favourite book?|When is Sam's birthday?|Who is my dentist?|What is my blood pressure?|How do I bake bread?
+Which newspaper do I read?|Who wrote Hamlet?|What is my neighbour's dog called?|Which hotel did I book in Jaipur?|Which gym do I go to?
+What is my wifi password?|When is my mother's birthday?|What colour are my eyes?|When does the shop open?"""
+
+
+def parts(text: str) -> list[str]:
+    return text.replace("\n", "|").split("|")
+
+
+def test_forty_questions(open_store: Open) -> None:
+    """Half of them can be answered. Before `coverage`, five of these went unanswered, and seven of the others were answered
+    with something unrelated. It is three and none by words alone, as here, and one and none by meaning as well."""
+    store = told(open_store(memory_extract=True), *parts(SAID))
+    asked = [one.split("=") for one in parts(ANSWERABLE)]
+    missed = [q for q, right in asked if not any(right in line for line in quotations(respond.answer(store, q)))]
+    unrelated = [q for q in parts(UNANSWERABLE) if not respond.answer(store, q).startswith(respond.NOTHING)]
+    assert (len(asked), len(parts(UNANSWERABLE))) == (20, 20)
+    assert len(missed) <= 3, missed
+    assert unrelated == []
+
+
 def test_what_is_said_is_acknowledged_only_if_it_will_be_kept(learned: recollect.Store, open_store: Open) -> None:
     assert respond.answer(learned, "Remember I prefer tea") == "Noted: Prefers tea."
     deaf = open_store(user="deaf", memory_extract=False)

@@ -6,6 +6,7 @@ import json
 import re
 import socket
 import statistics
+import subprocess
 import sys
 import threading
 import time
@@ -197,6 +198,21 @@ def test_what_is_in_the_bin_can_be_taken_out(store: recollect.Store) -> None:
     app.run()
     app.click(f"restore-{c.id}")
     assert app.listed == ["Old"]
+
+
+def test_what_is_in_the_bin_can_be_erased_from_there(store: recollect.Store) -> None:
+    kept, gone = store.create(title="Kept"), store.create(title="Gone")
+    store.append(gone, role="user", text="nothing of this is to stay")
+    store.append(kept, role="user", text="this stays")
+    store.delete(gone)
+    app = App()
+    app.at.session_state["bin"] = True
+    app.run().click(f"bin-erase-{gone.id}")
+    assert "Nothing will be left of **Gone**" in app.text
+    app.at.checkbox(key="erase-sure").check().run()
+    app.click("erase-go")
+    assert store.conversations(deleted=True) == []
+    assert app.conversation == kept.id, "what was looked at still is"
 
 
 def test_clearing_asks_first(store: recollect.Store) -> None:
@@ -610,6 +626,56 @@ def test_a_message_is_forked_from_where_it_stands(store: recollect.Store) -> Non
     assert store.get(app.conversation).active_branch != "main"
 
 
+def test_a_fork_tells_which_memories_stay_behind(store: recollect.Store) -> None:
+    app = App().say("I live in Porto").say("I moved to Lisbon").say("Remember I prefer tea")
+    store.settle()
+    first = app.conversation
+    app.go("time_travel")
+    early = next(k for k in reversed(store.checkpoints(first, limit=100)) if k.seq >= 2)
+    app.click(f"checkpoint-{early.id}")
+    assert "2 memories were learned on main after this moment" in app.text
+    assert "They stay with main, and are not used on the new branch." in app.text
+    app.go("chat").choose("do-1", transcript.FORK)
+    assert "keeps 2 memories learned on it since" in app.text
+    assert "Lives in Lisbon" in app.text and "Prefers tea" in app.text
+    assert [m.content for m in store.memories()] == ["Lives in Porto"]
+    kept = {m.content for m in store.memories(conversation=first, branch="main")}
+    assert kept == {"Lives in Lisbon", "Prefers tea"}, "the branch that was left has them"
+    app.go("memories")
+    app.at.segmented_control(key="memory-view").set_value(memories.OTHERS).run()
+    assert "Prefers tea" in app.text and "on main" in app.text
+    tea = next(m for m in store.memories(conversation=first, branch="main") if "tea" in m.content)
+    app.click(f"promote-{tea.id}")
+    assert {m.content for m in store.memories()} == {"Lives in Porto", "Prefers tea"}
+    store.switch(first, "main")
+    assert {m.content for m in store.memories()} == kept, "and so has everybody when it is the active one"
+
+
+def test_a_branch_can_be_taken_back_to_before_its_fork(store: recollect.Store) -> None:
+    app = App().say("one").say("two").say("three")
+    early = next(k for k in reversed(store.checkpoints(app.conversation, limit=100)) if k.seq >= 4)
+    app.go("time_travel").click(f"checkpoint-{early.id}").click(f"fork-{early.id}").go("time_travel")
+    cards = [b.label for b in app.at.button if (b.key or "").startswith("turn-")]
+    assert "forked here" in cards[0]
+    assert ["two" in cards[1], "one" in cards[2]] == [True, True] and len(cards) == 3, "what led to it, and no more"
+    app.at.toggle(key="travel-only").set_value(False).run()
+    assert any("three" in b.label for b in app.at.button if (b.key or "").startswith("turn-"))
+
+
+def test_checkpoints_are_listed_by_turn_and_each_can_be_reached(store: recollect.Store) -> None:
+    app = App().say("one").say("two").go("time_travel")
+    points = store.checkpoints(app.conversation, limit=100)
+    cards = [b for b in app.at.button if (b.key or "").startswith("turn-")]
+    assert ["two" in b.label for b in cards] == [True, False]
+    assert "one" in cards[1].label
+    steps = [b.key for b in app.at.button if (b.key or "").startswith("checkpoint-")]
+    assert steps == [f"checkpoint-{k.id}" for k in points], "every one, in the same order"
+    assert len([e for e in app.at.expander if "steps" in e.label]) == 2
+    app.click(cards[1].key or "")
+    assert "one" in app.said and "two" not in app.said, "a card is the end of its turn"
+    assert app.at.session_state["checkpoint"] == (cards[1].key or "").removeprefix("turn-")
+
+
 def test_the_state_is_shown_as_the_graph_holds_it(store: recollect.Store) -> None:
     app = App().say("hello graph")
     app.go("time_travel")
@@ -683,8 +749,11 @@ def test_a_contradiction_is_shown_beside_what_it_contradicts(store: recollect.St
     assert "contradicts" in app.text
     assert "said by you" in app.text
     assert "Prefers dark mode" in app.text
+    before = {m.id: m.state for m in store.memories(state=None)}
     app.click(f"accept-{waiting[0].id}")
     assert "dark" not in " ".join(m.content for m in store.memories() if "light" not in m.content)
+    app.click("undo")
+    assert {m.id: m.state for m in store.memories(state=None)} == before, "both are as they were"
 
 
 def test_a_memory_leads_to_the_very_message(store: recollect.Store) -> None:
@@ -767,6 +836,16 @@ def test_search_marks_the_words_filters_and_jumps(store: recollect.Store) -> Non
     assert "Nothing was found" in app.text
 
 
+def test_a_word_is_marked_in_whatever_form_it_was_found() -> None:
+    from recollect.ui import look
+
+    asked = look.words_of("my preferences, went <b>")
+    assert look.marked("I prefer to go; preferring <b>", asked) == (
+        'I <mark class="rc">prefer</mark> to <mark class="rc">go</mark>; <mark class="rc">preferring</mark> &lt;b&gt;'
+    )
+    assert "<mark" not in look.marked("a preface", asked)
+
+
 def test_what_is_only_nearest_in_meaning_is_called_that(store: recollect.Store) -> None:
     store.append(store.create(title="Home"), role="user", text="I live in Porto")
     store.settle()
@@ -776,6 +855,33 @@ def test_what_is_only_nearest_in_meaning_is_called_that(store: recollect.Store) 
     assert "Porto" in app.text and "result" not in [w.strip(".,:") for w in app.text.split()]
     app.at.text_input(key="search-question").set_value("Porto").run()
     assert "Nothing is about it" not in app.text
+
+
+def test_what_says_it_comes_first_and_what_repeats_it_last(store: recollect.Store) -> None:
+    c = store.create(title="Budget")
+    store.append(c, role="user", text="The zephyr budget is 4711 crowns")
+    store.append(c, role="assistant", text="Shall I write that down somewhere?", model="some-model")
+    store.append(c, role="user", text="Which budget does zephyr have?")
+    store.append(c, role="assistant", text="Noted: the zephyr budget is 4711 crowns", model=recollect.model.OFFLINE)
+    other = store.create(title="Other")
+    for i in range(8):
+        store.append(
+            other, role="user", text=f"The budget of the choir number {i} is spent on sheets, chairs and the hall"
+        )
+    store.settle()
+    app = App().go("search")
+    app.at.text_input(key="search-question").set_value("zephyr budget").run()
+    hits = [m.value for m in app.at.html if m.value.startswith('<div class="rc-snippet"')]
+    assert all("zephyr</mark>" in h.casefold() for h in hits[:3]) and "choir" in hits[-2]
+    assert "Noted: the" in hits[-1]
+    (folded,) = [e for e in app.at.expander if "without a model" in e.label]
+    assert "1 answer given without a model repeats it" in folded.label
+    assert "Less close: beside it, or near in meaning" in app.text
+    assert sum("choir" in h for h in hits) <= 3
+    app.click("search-all")
+    assert sum("choir" in m.value for m in app.at.html) > 3
+    app.at.text_input(key="search-question").set_value("zephyr").run()
+    assert sum("choir" in m.value for m in app.at.html) <= 3, "another question begins short again"
 
 
 def test_what_is_only_on_another_branch_is_found_when_it_is_asked_for(store: recollect.Store) -> None:
@@ -1013,6 +1119,27 @@ def test_a_conversation_that_is_deleted_elsewhere_is_left_with_a_note(store: rec
     app.run()
     assert "is gone" in app.text
     assert app.at.session_state["chat_thread_id"] is None
+
+
+def test_a_backup_is_put_back_before_a_page_is_opened_and_refused_after(own_store: Path, tmp_path: Path) -> None:
+    """An application that nobody looked at holds no file, so nothing of it is lost: its first page has what was put back."""
+
+    def put_back() -> subprocess.CompletedProcess[str]:
+        ask = [sys.executable, "-m", "recollect.cli", "restore", str(tmp_path / "b.db"), "--yes"]
+        return subprocess.run(ask, capture_output=True, text=True)
+
+    with recollect.open(background=False) as store:
+        c = store.create(title="Before")
+        store.append(c, role="user", text="said before the backup")
+        store.backup(tmp_path / "b.db")
+        store.append(c, role="user", text="said after it")
+    assert put_back().returncode == 0
+    app = App(chat=c.id)
+    assert "said before the backup" in app.said and "said after it" not in app.said
+    app.say("said on the page")
+    refused = put_back()
+    assert refused.returncode == 5 and "is open in process" in " ".join(refused.stderr.split())
+    assert "said on the page" in restart(chat=c.id).said
 
 
 def test_an_unforeseen_error_quotes_nothing(

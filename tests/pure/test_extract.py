@@ -46,6 +46,7 @@ def contents(text: str, *before: str) -> list[str]:
         ("Don't ever push to main", "Never push to main"),
         ("I'm allergic to nuts", "Is allergic to nuts"),
         ("I moved to Lisbon", "Lives in Lisbon"),
+        ("I usually get up at 6 am to run along the river", "Usually gets up at 6 am to run along the river"),
         ("We switched from Jira to Linear", "Uses Linear"),
         ("I don't eat fish", "Doesn't eat fish"),
         ("My kids go to my old school", "Kids go to their old school"),

@@ -386,7 +386,7 @@ def rewrite(tokens: Sequence[str]) -> list[str]:
     for token in tokens:
         bare = token.lower().strip(EDGE)
         to = _REWRITE.get(bare)
-        if to is None:
+        if to is None or (bare == "am" and out and out[-1][-1:].isdigit()):  # "at 6 am" is a time of day
             out.append(token)
         else:
             at = token.lower().find(bare)

@@ -97,24 +97,23 @@ def clear(c: Conversation) -> None:
 def erase_conversation(c: Conversation) -> None:
     store = state.store()
     title = c.title or "Untitled"
-    branches = store.branches(c.id)
+    plan = store.erase(conversation=c.id, dry_run=True)
     learned = [m for m in store.memories(state=None, limit=1000) if m.provenance.conversation_id == c.id]
     st.markdown(f"Nothing will be left of **{look.label(title)}**:")
     st.markdown(
-        f"- {look.count(store._held([c])[0], 'event')} on {look.count(len(branches), 'branch')}: "
+        f"- {look.count(store._held([c])[0], 'event')} on {look.count(plan.counts.get('branches', 1), 'branch')}: "
         "messages, tools, reasoning, artifacts\n- the states of its graph to travel back to\n- what search knows of it"
+        + (
+            f"\n- {look.count(gone, 'memory')} that nothing else says"
+            if (gone := plan.counts.get("memories", 0))
+            else ""
+        )
     )
-    plan = store.erase(conversation=c.id, dry_run=True)
-    if gone := plan.counts.get("memories", 0):
-        st.markdown(f"- {look.count(gone, 'memory')} that nothing else says")
     if stays := plan.changed.get("memories", 0):
         st.markdown(
             f"\n{look.count(stays, 'memory')} said elsewhere as well: what was said here goes from the history, the rest stays."
         )
-    for m in learned[:5]:
-        look.quiet("– " + look.short(m.content, 90))
-    if len(learned) > 5:
-        look.quiet(f"– and {len(learned) - 5} more")
+    look.some([m.content for m in learned])
     if plan.backups:
         st.markdown("Backups that still hold it, and are yours to delete: " + look.plain(", ".join(plan.backups)))
     sure = st.checkbox("I know that this cannot be undone", key="erase-sure")
@@ -124,8 +123,9 @@ def erase_conversation(c: Conversation) -> None:
         except RecollectError as error:
             st.error(look.unpictured(str(error)))
             return
-        newest = store.conversations(limit=1)
-        state.look_at(newest[0].id if newest else None)
+        if st.session_state.get(state.THREAD) == c.id:  # it was the one that is looked at, and not one of the bin
+            newest = store.conversations(limit=1)
+            state.look_at(newest[0].id if newest else None)
         st.session_state.pop("undoable", None)
         done(f"Erased: {look.count(receipt.counts.get('events', 0), 'event')}. Receipt {receipt.id}.")
 
@@ -158,10 +158,7 @@ def purge(conversation: Conversation | None) -> None:
     else:
         st.markdown(f"All memories of the profile **{look.plain(state.user())}** go for good. Conversations stay.")
     st.markdown(f"**{look.count(len(held), 'memory')}**")
-    for m in held[:5]:
-        look.quiet("– " + look.short(m.content, 90))
-    if len(held) > 5:
-        look.quiet(f"– and {len(held) - 5} more")
+    look.some([m.content for m in held])
     typed = st.text_input("To go on, type: erase", key="purge-typed")
     if st.button(
         "Erase them", type="primary", key="purge-go", disabled=typed.strip().casefold() != "erase" or not held

@@ -13,6 +13,8 @@ from datetime import datetime
 
 import streamlit as st
 
+from ..search import tokens
+
 THEME: dict[str, str | bool] = {
     "theme.baseRadius": "0.6rem",
     "theme.showSidebarBorder": True,
@@ -54,7 +56,8 @@ _STYLE = """
 [class*="st-key-list-of-conversations"] button p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: .9rem; }
 [class*="st-key-list-of-conversations"] [data-testid="stVerticalBlock"], [class*="st-key-list-of-conversations"] { gap: .1rem; }
 
-/* the title is edited where it stands */
+/* the title is edited where it stands, and stays in sight with its menu, however long the conversation is */
+[data-testid="stLayoutWrapper"]:has(> .st-key-header) { position: sticky; top: 3.75rem; z-index: 90; padding: .3rem 0; background: Canvas; background: light-dark(#fdfdfb, #14181a); }
 [class*="st-key-title"] [data-baseweb="input"], [class*="st-key-title"] [data-baseweb="base-input"],
 [class*="st-key-title"] .stTextInput > div > div { background: transparent; border-color: transparent; }
 [class*="st-key-title"] input { font-size: 1.35rem; font-weight: 600; padding-left: 0; text-overflow: ellipsis; }
@@ -91,8 +94,19 @@ mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 
 [class*="st-key-list-of-checkpoints"] button { justify-content: flex-start; text-align: left; }
 [class*="st-key-list-of-checkpoints"] button > div { justify-content: flex-start; width: 100%; text-align: left; }
 [class*="st-key-list-of-checkpoints"] button p { font-size: .88rem; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-list-of-checkpoints) { height: auto !important; max-height: 35rem; }
+@media (max-width: 640px) { [data-testid="stLayoutWrapper"]:has(> .st-key-list-of-checkpoints) { max-height: 20rem; } }
+/* what is chosen of a few is told by its ground and weight: green on green is hard to read, in the dark most of all */
+.stButtonGroup button[data-selected="true"] p { color: CanvasText; font-weight: 600; }
+/* the steps of a turn are a remark below it, not a second card */
+.st-key-list-of-checkpoints .stExpander details { border: 0; background: none; }
+.st-key-list-of-checkpoints .stExpander summary { min-height: 1.5rem; padding: 0 .8rem; font-size: .8rem; opacity: .75; background: none; }
+.st-key-list-of-checkpoints [data-testid="stExpanderDetails"] { padding: .2rem 0 .4rem 1.6rem; }
+.st-key-list-of-checkpoints [data-testid="stExpanderDetails"] [data-testid="stVerticalBlock"] { gap: .1rem; }
+.st-key-list-of-checkpoints [data-testid="stExpanderDetails"] button { min-height: 1.8rem; padding: .1rem .6rem; }
 [data-testid="stChatMessage"] pre { white-space: pre-wrap; }
 *:focus-visible:not(textarea, input) { outline: 2px solid var(--st-primary-color, #2f6f5e); outline-offset: 1px; }
+a:focus-visible { outline: 2px solid var(--st-primary-color, #3a8a72) !important; outline-offset: 1px; }
 @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }
 </style>
 """
@@ -115,9 +129,11 @@ KIND_ICONS = {
     "project_state": ":material/flag:",
 }
 KIND_COLOURS = {"fact": "blue", "preference": "violet", "todo": "orange", "project_state": "green"}
+STATE_NAMES = {"quarantined": "waits for review"}
 STATE_COLOURS = {"active": "green", "quarantined": "orange", "forgotten": "gray", "replaced": "gray", "expired": "gray"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~$:])")
 
+_WORD = re.compile(r"\w+")
 _PICTURE = re.compile(r"(?<!\\)(\\*)!\[")
 
 
@@ -204,6 +220,15 @@ def quiet(text: str) -> None:
     st.html(f'<span class="rc-quiet">{html.escape(text)}</span>')
 
 
+def some(texts: Sequence[str], most: int = 5) -> None:
+    """The first of a list, one a line, and how many more there are."""
+    lines = [f"– {html.escape(short(t, 90))}" for t in texts[:most]]
+    if len(texts) > most:
+        lines.append(f"– and {len(texts) - most:,} more")
+    if lines:
+        st.html(f'<div class="rc-quiet">{"<br>".join(lines)}</div>')
+
+
 def empty(sign: str, title: str, text: str) -> None:
     """A page with nothing on it says what to do. The sign is one of Streamlit's own icons: a system may lack any other."""
     st.html(
@@ -225,15 +250,13 @@ _COMMON = frozenset(
 
 
 def marked(text: str, words: Sequence[str]) -> str:
-    """HTML of a text with the words of a question marked; a word counts in its other forms too (prefer, preferred)."""
-    stems = [re.escape(w if len(w) < 5 else w[: max(4, len(w) - 2)]) for w in words]
-    if not stems:
-        return html.escape(text)
-    pattern = re.compile(rf"\b(?:{'|'.join(sorted(stems, key=len, reverse=True))})\w*", re.IGNORECASE)
+    """HTML of a text with the words of a question marked, in whatever form search finds them (prefer, preferences)."""
+    asked = {term for word in words for term in tokens.terms(word)} or set(words)
     out, at = [], 0
-    for m in pattern.finditer(text):
-        out += [html.escape(text[at : m.start()]), f'<mark class="rc">{html.escape(m.group())}</mark>']
-        at = m.end()
+    for m in _WORD.finditer(text) if asked else ():
+        if not asked.isdisjoint(tokens.terms(m.group())) or m.group().casefold() in asked:
+            out += [html.escape(text[at : m.start()]), f'<mark class="rc">{html.escape(m.group())}</mark>']
+            at = m.end()
     return "".join([*out, html.escape(text[at:])])
 
 

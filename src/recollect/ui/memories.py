@@ -12,10 +12,10 @@ from ..context import is_about
 from ..errors import RecollectError
 from ..model import MEMORY_KINDS, MEMORY_STATES, Memory
 from ..store import Store
-from . import dialogs, look, state, transcript
+from . import behind, dialogs, look, state, transcript
 from .state import guarded
 
-CARDS, TABLE, REVIEW = "Cards", "Table", "Review"
+CARDS, TABLE, REVIEW, OTHERS = "Cards", "Table", "Review", "Other branches"
 PER_PAGE = 20
 MOST = 2_000
 LOOK_EVERY = 2.0
@@ -45,12 +45,18 @@ def page() -> None:
                 "Erase all of this profile…", key="purge-user", icon=":material/delete_forever:", width="stretch",
                 on_click=dialogs.ask, args=(dialogs.purge, None),
             )  # fmt: skip
+    others = behind.elsewhere(c) if c is not None else []
+    if not others and st.session_state.get("memory-view") == OTHERS:
+        st.session_state["memory-view"] = CARDS
+    counts = {REVIEW: len(waiting), OTHERS: len(others)}
     view = st.segmented_control(
-        "View", [CARDS, TABLE, REVIEW], default=CARDS, required=True, key="memory-view", label_visibility="collapsed",
-        format_func=lambda v: f"{v} ({len(waiting)})" if v == REVIEW and waiting else v,
+        "View", [CARDS, TABLE, REVIEW, *([OTHERS] if others else [])], default=CARDS, required=True, key="memory-view",
+        label_visibility="collapsed", format_func=lambda v: f"{v} ({counts[v]})" if counts.get(v) else v,
     )  # fmt: skip
     if view == REVIEW:
         _review(waiting)
+    elif view == OTHERS and c is not None:
+        behind.listing(c, others)
     else:
         _listing(view or CARDS)
     st.session_state["memories-fresh"] = True
@@ -89,7 +95,8 @@ def _listing(view: str) -> None:
         _card(m)
 
 
-_PLACES = {None: "any", "user": "everywhere", "conversation": "in its conversation", "workspace": "in a project"}
+ANY = "any"
+_PLACES = {ANY: ANY, "user": "everywhere", "conversation": "in its conversation", "workspace": "in a project"}
 
 
 def _filtered() -> list[Memory]:
@@ -101,13 +108,13 @@ def _filtered() -> list[Memory]:
         with st.popover("Filters", key="memory-filters", icon=":material/filter_list:"):
             scope = st.selectbox(
                 "Scope",
-                [None, "user", "conversation", "workspace"],
+                [ANY, "user", "conversation", "workspace"],
                 format_func=lambda s: _PLACES[s],
                 key="memory-scope",
             )
             status = st.selectbox(
-                "State", ["active", None, *(s for s in MEMORY_STATES if s != "active")], key="memory-state",
-                format_func=lambda s: s or "any",
+                "State", ["active", ANY, *(s for s in MEMORY_STATES if s != "active")], key="memory-state",
+                format_func=lambda s: look.STATE_NAMES.get(s, s),
             )  # fmt: skip
             least = st.slider("At least this important", 0.0, 1.0, 0.0, 0.1, key="memory-least")
             only_pinned = st.toggle("Only pinned", key="memory-pinned")
@@ -117,7 +124,12 @@ def _filtered() -> list[Memory]:
         format_func=lambda k: k.replace("_", " "),
     )  # fmt: skip
     store = state.store()
-    found = store.memories(scope=scope, state=status, kinds=list(kinds) or None, limit=MOST)
+    found = store.memories(
+        scope=None if scope == ANY else scope,
+        state=None if status == ANY else status,
+        kinds=list(kinds) or None,
+        limit=MOST,
+    )
     found = [m for m in found if m.importance >= least and (m.pinned or not only_pinned)]
     if order == "most important":
         found.sort(key=lambda m: -m.importance)
@@ -137,7 +149,7 @@ def _marks(m: Memory) -> list[tuple[str, str, str | None]]:
         (look.place(m.scope, m.workspace), "gray", None),
     ]
     if m.state != "active":
-        marks.append((m.state, look.STATE_COLOURS.get(m.state, "gray"), None))
+        marks.append((look.STATE_NAMES.get(m.state, m.state), look.STATE_COLOURS.get(m.state, "gray"), None))
     if m.pinned:
         marks.append(("pinned", "primary", ":material/keep:"))
     if m.by_hand:
@@ -368,9 +380,12 @@ def _accept(m: Memory, against: Memory | None) -> None:
     store.revise(m.id, promote=True)
     if against is not None and against.state == "active":
         store.forget(against.id)
-        state.offer_undo(
-            f"Accepted. It takes the place of: {look.label(against.content, 80)}", partial(store.undo, against.id)
-        )
+
+        def back() -> None:
+            store.undo(against.id)
+            store.undo(m.id)  # or both would hold
+
+        state.offer_undo(f"Accepted. It takes the place of: {look.label(against.content, 80)}", back)
     else:
         state.offer_undo(f"Accepted: {look.label(m.content, 80)}", partial(store.undo, m.id))
 

@@ -3,12 +3,13 @@ matching words marked, and a way to the very message."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime, time
 from typing import Any
 
 import streamlit as st
 
-from ..context import is_about
+from ..context import LEAST, is_about, is_repeat
 from ..model import KINDS, Conversation, Hit
 from . import look, state, transcript
 
@@ -43,15 +44,43 @@ def page() -> None:
     if not found:
         look.empty("search_off", "Nothing was found", "Try other words, or fewer filters.")
         return
-    if hits:
-        look.quiet(f"{look.count(len(hits), 'result')}{', the best ones' if len(hits) == MOST else ''}")
-    else:  # as on the command line
+    shown = _Shown(question)
+    if not hits:  # as on the command line
         look.quiet("Nothing is about it. The nearest in meaning:")
-        hits = found[:NEAREST]
-    titles = {c.id: c.title or "Untitled" for c in st.session_state.get("listed", ())}
-    words = look.words_of(question)
-    for n, hit in enumerate(hits):
-        _hit(n, hit, words, titles)
+        shown.all(found[:NEAREST])
+        return
+    repeats = [h for h in hits if is_repeat(h)]
+    told = [h for h in hits if not is_repeat(h)]
+    close = [h for h in told if _says_it(h) and h.score >= LEAST * told[0].score]
+    rest = [h for h in told if h not in close]
+    if close:
+        look.quiet(f"{look.count(len(close), 'result')}{', the best ones' if len(close) == MOST else ''}")
+        shown.all(close)
+    if rest:
+        look.quiet(
+            "Less close: beside it, or near in meaning"
+            if close
+            else "Nothing has its words. Beside it, or near in meaning:"
+        )
+        is_all = st.session_state.get("search-all-of") == question
+        shown.all(rest if is_all else rest[:NEAREST])
+        if len(rest) > NEAREST and not is_all:
+            st.button(
+                f"Show {len(rest) - NEAREST} more", key="search-all", type="tertiary", on_click=_all, args=(question,)
+            )
+    if repeats:
+        verb = "repeats" if len(repeats) == 1 else "repeat"
+        with st.expander(f"{look.count(len(repeats), 'answer')} given without a model {verb} it", key="search-repeats"):
+            shown.all(repeats)
+
+
+def _says_it(hit: Hit) -> bool:
+    """Whether it has words of the question, or was said when or by whom it asks for; not only what stands around it."""
+    return any(hit.parts.get(part, 0.0) > 0 for part in ("words", "time"))
+
+
+def _all(question: str) -> None:
+    st.session_state["search-all-of"] = question
 
 
 def _elsewhere(question: str, types: str | None, scope: dict[str, Any]) -> None:
@@ -95,8 +124,7 @@ def _filters(facts: bool) -> dict[str, Any]:
             scope["tool"] = tool.strip()
         if not facts:
             kinds = st.pills(
-                "Kinds of records", KINDS, selection_mode="multi", key="search-kinds",
-                format_func=lambda k: k.replace("_", " "),
+                "Kinds of records", KINDS, selection_mode="multi", key="search-kinds", format_func=look.kind,
             )  # fmt: skip
             if kinds:
                 scope["kinds"] = list(kinds)
@@ -109,27 +137,40 @@ def _ms(day: date, at: time) -> int:
     return max(0, int(datetime.combine(day, at).timestamp() * 1000))
 
 
-def _hit(n: int, hit: Hit, words: list[str], titles: dict[str, str]) -> None:
-    with st.container(border=True, gap="xsmall", key=f"hit-{n}"):
-        look.snippet(hit.snippet or hit.text[:400], words)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            marks: list[tuple[str, str, str | None]] = [
-                (look.kind(hit.kind), look.KIND_COLOURS.get(hit.kind, "gray"), look.KIND_ICONS.get(hit.kind)),
-            ]
-            if hit.sensitive:
-                marks.append(("a secret was taken out", "orange", None))
-            look.badges(marks)
-            where = titles.get(hit.conversation_id, "another conversation") if hit.conversation_id else ""
-            parts = ", ".join(f"{k} {v:.2f}" for k, v in hit.parts.items() if v > 0.005)
-            look.quiet(" · ".join(filter(None, [hit.speaker, look.ago(hit.created_at), look.short(where, 40)])))
-            st.caption(f"score {hit.score:.2f}", help=look.plain(parts) or None, width="content")
-            if hit.type == "memory":
-                if st.button(
-                    "Open in Memories", key=f"hit-memory-{n}", type="tertiary", icon=":material/arrow_outward:"
+class _Shown:
+    """The hits of one question as cards, numbered through."""
+
+    def __init__(self, question: str) -> None:
+        self._words = look.words_of(question)
+        self._titles = {c.id: c.title or "Untitled" for c in st.session_state.get("listed", ())}
+        self._count = 0
+
+    def all(self, hits: Sequence[Hit]) -> None:
+        for hit in hits:
+            self._card(self._count, hit)
+            self._count += 1
+
+    def _card(self, n: int, hit: Hit) -> None:
+        with st.container(border=True, gap="xsmall", key=f"hit-{n}"):
+            look.snippet(hit.snippet or hit.text[:400], self._words)
+            with st.container(horizontal=True, vertical_alignment="center"):
+                marks: list[tuple[str, str, str | None]] = [
+                    (look.kind(hit.kind), look.KIND_COLOURS.get(hit.kind, "gray"), look.KIND_ICONS.get(hit.kind)),
+                ]
+                if hit.sensitive:
+                    marks.append(("a secret was taken out", "orange", None))
+                look.badges(marks)
+                where = self._titles.get(hit.conversation_id, "another conversation") if hit.conversation_id else ""
+                parts = ", ".join(f"{k} {v:.2f}" for k, v in hit.parts.items() if v > 0.005)
+                look.quiet(" · ".join(filter(None, [hit.speaker, look.ago(hit.created_at), look.short(where, 40)])))
+                st.caption("why", help=f"Score {hit.score:.2f}: {look.plain(parts)}", width="content")
+                if hit.type == "memory":
+                    if st.button(
+                        "Open in Memories", key=f"hit-memory-{n}", type="tertiary", icon=":material/arrow_outward:"
+                    ):
+                        st.session_state["memory-question"] = hit.text[:200]
+                        st.switch_page("memories.py")
+                elif hit.conversation_id is not None and st.button(
+                    "Go there", key=f"hit-go-{n}", type="tertiary", icon=":material/arrow_outward:"
                 ):
-                    st.session_state["memory-question"] = hit.text[:200]
-                    st.switch_page("memories.py")
-            elif hit.conversation_id is not None and st.button(
-                "Go there", key=f"hit-go-{n}", type="tertiary", icon=":material/arrow_outward:"
-            ):
-                transcript.jump(hit.conversation_id, hit.seq, hit.branch)
+                    transcript.jump(hit.conversation_id, hit.seq, hit.branch)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from ..context import is_about
 from ..model import Conversation
-from . import look, state
+from . import dialogs, look, state
 from .state import guarded
 
 LOOK_EVERY = 1.5
@@ -22,7 +22,7 @@ def draw(stays: bool) -> None:
         st.html('<div class="rc-brand">Recollect</div>')
         if st.button(
             "New conversation", key="new", icon=":material/edit_square:", type="primary", width="stretch",
-            shortcut="ctrl+alt+n", help="Ctrl+Alt+N",
+            shortcut="ctrl+alt+n",
         ):  # fmt: skip
             state.look_at(None)
             st.switch_page("chat.py")
@@ -115,11 +115,15 @@ def _bin() -> None:
         if not binned:
             look.quiet("The bin is empty.")
         for c in binned:
+            st.markdown(f":small[{look.label(c.title or 'Untitled', 60)}]")
             with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-                st.markdown(look.label(c.title or "Untitled", 40), width="stretch")
                 st.button(
                     "Restore", key=f"restore-{c.id}", type="tertiary", icon=":material/restore_from_trash:",
                     on_click=_restore, args=(c.id,),
+                )  # fmt: skip
+                st.button(
+                    "Erase…", key=f"bin-erase-{c.id}", type="tertiary", icon=":material/delete_forever:",
+                    on_click=dialogs.ask, args=(dialogs.erase_conversation, c),
                 )  # fmt: skip
 
 

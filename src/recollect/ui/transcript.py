@@ -60,7 +60,7 @@ def _message(
                     st.markdown(readable(trace.text))
         st.markdown(readable(e.text) or "*(empty)*")
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"message-foot-{e.seq}"):
-            said = [e.agent or "", look.clock(e.created_at), e.model or ""]
+            said = [e.agent or "", look.clock(e.created_at), "from memory" if e.model == OFFLINE else e.model or ""]
             if e.input_tokens or e.output_tokens:
                 said.append(f"{(e.input_tokens or 0) + (e.output_tokens or 0):,} tokens")
             look.quiet(" · ".join(filter(None, [*said, "pinned" if pinned else ""])))
@@ -82,6 +82,8 @@ def _message(
 
 def act(chosen: str, c: Conversation, branch: Branch, e: Event) -> None:
     """What is chosen in the menu of a message or result."""
+    from . import behind
+
     store = state.store()
     if chosen == REMEMBER:
         dialogs.ask(dialogs.remember, c, e)
@@ -95,7 +97,7 @@ def act(chosen: str, c: Conversation, branch: Branch, e: Event) -> None:
         elif chosen == FORK:
             made = store.fork(c.id, at=e.seq, branch=branch.name, switch=True)
             state.look_at(c.id, made.name)
-            state.tell(f"This is the new branch **{look.plain(made.name)}**. The other one is as it was.", "success")
+            behind.tell(c, made, branch.name)
     except RecollectError as error:
         state.tell(str(error), "error")
     if chosen == TIMELINE:
@@ -115,6 +117,8 @@ def aside(e: Event, *, expanded: bool = False) -> None:
 
 def headline(e: Event) -> str:
     """What an event is, in a few words: whose message, which tool, which file, how it ended."""
+    if e.kind == "event" and e.name == turns.INJECTED:
+        return "what the next answer is made from"
     what = e.role if e.kind == "message" else look.kind(e.kind)
     status = e.status.replace("_", " ") if e.status else None
     return " · ".join(filter(None, [what, e.name, e.tool, e.path, status, e.task_id]))

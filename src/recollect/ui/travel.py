@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from ..model import Branch, Checkpoint, Conversation, Event
-from . import drawing, look, state, transcript, turns
+from . import behind, drawing, look, state, transcript, turns
 
-PAGE = 25
+PAGE = 60
 _NODES = {"__start__": "you said", "recall": "looked up what is known", "answer": "answered", "record": "kept"}
 _STEPS = {
     "input": "before you wrote",
@@ -44,12 +44,13 @@ def page() -> None:
                 look.label(b.name, 30), key=f"to-{b.name}", type="primary" if branch and b.name == branch.name else "secondary",
                 help=look.plain(b.preview) or None, on_click=state.switch, args=(c.id, b.name), icon=":material/fork_right:",
             )  # fmt: skip
-    only = st.toggle("Only this branch", value=True, key="travel-only") if len(branches) > 1 else False
+    only = st.toggle("Only what led to this branch", value=True, key="travel-only") if len(branches) > 1 else False
     most = int(st.session_state.get("travel-most", PAGE))
-    found = state.store().checkpoints(
-        c.id, limit=most + 1, branch=branch.name if branch is not None and only and len(branches) > 1 else None
-    )
-    if not found:
+    found = state.store().checkpoints(c.id, limit=most + 1)
+    more, found = len(found) > most, found[:most]
+    if only and branch is not None:
+        found = _on(branch, branches, found)
+    if not found and not more:
         look.empty(
             "history", "There is nowhere to travel back to yet",
             "Each turn of a chat here leaves checkpoints. Say something on the page Chat, then come back.",
@@ -57,7 +58,7 @@ def page() -> None:
         return
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        picked = _timeline(found[:most], more=len(found) > most)
+        picked = _timeline(c, found, more=more)
     with right:
         if picked is None:
             look.empty("touch_app", "Pick a moment", "Its state is shown here, and you can fork and go on from it.")
@@ -68,26 +69,78 @@ def page() -> None:
 # -- the timeline
 
 
-def _timeline(found: list[Checkpoint], *, more: bool) -> Checkpoint | None:
+def _on(branch: Branch, branches: list[Branch], found: list[Checkpoint]) -> list[Checkpoint]:
+    """Those from which a branch comes: its own, and its ancestors' up to where it was forked."""
+    by_name = {b.name: b for b in branches}
+    upto: dict[str, float] = {branch.name: float("inf")}
+    at: Branch | None = branch
+    while at is not None and at.parent is not None and at.parent not in upto:
+        upto[at.parent] = min(upto[at.name], at.fork_seq)
+        at = by_name.get(at.parent)
+    # What was begun at the very point of the fork went on elsewhere.
+    return [k for k in found if k.seq < upto.get(k.branch, -1) or (k.seq == upto.get(k.branch) and k.source != "input")]
+
+
+def _timeline(c: Conversation, found: list[Checkpoint], *, more: bool) -> Checkpoint | None:
+    """A card for each turn, which is its end; its steps are below it, folded. A graph leaves five for every message, and what
+    one looks for is the message."""
     chosen = st.session_state.get("checkpoint")
-    st.markdown("**Checkpoints**, newest first")
+    st.markdown("**Turns**, newest first")
     with st.container(height=560, gap="xsmall", key="list-of-checkpoints"):
-        for k in found:
-            what = _NODES.get(k.node, k.node) if k.node else _STEPS.get(k.source or "", k.source or "")
-            step = "input" if k.source == "input" else f"step {k.step if k.step is not None else '–'}"
-            said = f"**{look.clock(k.created_at)}** · {step} · {look.plain(what)}"
-            if k.preview:
-                said += f"  \n{look.label(k.preview, 70)}"
+        for turn in turns_of(found):
+            end, is_in = turn[0], any(k.id == chosen for k in turn)
             st.button(
-                said, key=f"checkpoint-{k.id}", width="stretch", on_click=_pick, args=(k.id,),
-                type="primary" if k.id == chosen else "secondary",
+                _headed(turn), key=f"turn-{end.id}", width="stretch", on_click=_pick, args=(end.id,),
+                type="primary" if is_in else "secondary",
             )  # fmt: skip
+            with st.expander(look.count(len(turn), "step"), key=f"steps-{end.id}", expanded=is_in and end.id != chosen):
+                for k in turn:
+                    st.button(
+                        _said(k), key=f"checkpoint-{k.id}", width="stretch", on_click=_pick, args=(k.id,),
+                        type="primary" if k.id == chosen else "tertiary",
+                    )  # fmt: skip
         if more:
             st.button("Show older ones", key="travel-more", type="tertiary", on_click=_more)
     picked = next((k for k in found if k.id == chosen), None)
-    if picked is None and chosen is not None and found:
-        picked = state.find_checkpoint(found[0].conversation_id, chosen)
+    if picked is None and chosen is not None:
+        picked = state.find_checkpoint(c.id, chosen)
     return picked
+
+
+def turns_of(found: list[Checkpoint]) -> list[list[Checkpoint]]:
+    """Checkpoints by turn, both newest first: a turn begins with the state before its input, on a branch of its own."""
+    turns: list[list[Checkpoint]] = []
+    for k in found:
+        if (
+            turns
+            and turns[-1][-1].source == "loop"
+            and k.source in ("loop", "input")
+            and turns[-1][-1].branch == k.branch
+        ):
+            turns[-1].append(k)
+        else:
+            turns.append([k])
+    return turns
+
+
+def _headed(turn: list[Checkpoint]) -> str:
+    """What was said in it, and what came of it."""
+    end = turn[0]
+    asked = next((k.preview for k in reversed(turn) if k.source == "loop" and k.preview), "")
+    said = f"**{look.clock(end.created_at)}** · {look.label(asked, 60) or _what(end)}"
+    if end.preview and end.preview != asked:
+        said += f"  \n{look.label(end.preview, 60)}"
+    return said
+
+
+def _what(k: Checkpoint) -> str:
+    ran = k.node if k.source == "loop" else None  # a fork names the node that had run where it was made
+    return look.plain(_NODES.get(ran, ran) if ran else _STEPS.get(k.source or "", k.source or ""))
+
+
+def _said(k: Checkpoint) -> str:
+    step = "input" if k.source == "input" else f"step {k.step if k.step is not None else '–'}"
+    return f"{step} · {_what(k)}"
 
 
 def _pick(id: str) -> None:
@@ -132,6 +185,7 @@ def _go_on(c: Conversation, k: Checkpoint, question: Event | None) -> None:
             )  # fmt: skip
         else:
             text = st.text_area("Say something", key=f"edited-{k.id}")
+        behind.warn(c, k.branch, k.seq)
         with st.container(horizontal=True):
             run = st.form_submit_button(
                 "Fork and resume", type="primary", icon=":material/play_arrow:", key=f"resume-{k.id}"
@@ -147,7 +201,7 @@ def _fork(c: Conversation, k: Checkpoint) -> None:
     _, name = turns.fork_at(k)
     state.store().switch(c.id, name)
     state.look_at(c.id, name)
-    state.tell(f"This is the new branch **{look.plain(name)}**: write on, the other history is as it was.", "success")
+    behind.tell(c, name, k.branch)
     st.switch_page("chat.py")
 
 
@@ -157,6 +211,7 @@ def _run(c: Conversation, k: Checkpoint, question: Event | None, text: str) -> N
     at = k.seq if question is None else question.seq - 1
     made: Branch = store.fork(c.id, at=at, branch=k.branch, switch=True)
     state.look_at(c.id, made.name)
+    behind.tell(c, made, k.branch)
     turns.say(store.get(c.id), text, made.name)
     st.switch_page("chat.py")
 

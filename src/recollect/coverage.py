@@ -1,0 +1,160 @@
+"""How much of a question a text speaks to: whatever is asked, something is nearest, and nearest is not yet an answer.
+
+A word of the question is covered where it stands in the text; where a word stands that is near to it in meaning (a cello for
+an instrument); or where the text states what the word asks for, as extraction reads it ("Works as a nurse" is a job). Words
+weigh as in the ranking, the rare ones most. A name has to stand there itself, and so have people and pets: Vienna is near to
+Berlin, a sister to a brother, and neither answers for the other. Nor does what is said of somebody's mother answer what they
+ask about themselves. A date counts as a word; whether it agrees is the ranking's to say.
+
+It says nothing of the order, which is the ranking's; it says which of the ranked to quote where nobody but a rule reads them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .extract.frames import SYNONYM
+from .extract.framing import NOUNS, frames
+from .extract.words import KIN, PETS
+from .light import pattern
+from .search import tokens
+from .search.fusion import TERMS, understand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from .search.fusion import Statistics
+
+NEAR, ALONE = 0.25, 0.4
+"""The cosine of two words in WordLlama, from which on one speaks of the other: an instrument and a cello 0.29, to expire and
+to renew 0.32; a bank and a number 0.21, a train and a hotel 0.02. Where no word of the question stands in the text it has to
+be more: a laptop and a computer 0.59, but an evening and the time 0.36, weather and December 0.31."""
+LIGHT = 0.3
+WHOLE = 0.75
+"""As much has to be near where no word stands."""
+LONGEST = 1_000
+"""Characters of a text that are read word by word."""
+
+_NAMED = pattern(r"(?<=[\w,;] )[A-Z][\w'-]+|\w*\d\w*")
+_LIVING = pattern(r"(?i)\bdo I do (?:for a living|for work|professionally)\b|(?<=^what )do I do(?=\W*$)")
+_LIGHT = frozenset(tokens.terms("go come look take make put keep need stand know find show bring start happen please"))
+"""Verbs that say little by themselves; those that only ask weigh little already."""
+_MINE = pattern(r"(?i)\b(?:my|I|me|our|we)\b")
+_STATED: dict[str, tuple[str, ...]] = {
+    **NOUNS, "occupation": ("job",), "career": ("job",), "town": ("home",), "country": ("home", "origin"), "born": ("birth", "birth year"),
+    "old": ("age", "birth year"), "live": ("home", "home address"), "work": ("job", "employer"), "vehicle": ("drive",), "wake": ("wake up",),
+    "hobby": ("like", "play"), "hobbies": ("like", "play"), "languages": ("speak",), "language": ("speak",), "earn": ("earn",), "food": ("diet", "allergic"),
+}  # fmt: skip
+"""What a word of a question asks for, if it is asked of oneself: attributes of frames."""
+_SPOUSES = frozenset("wife husband partner spouse".split())
+_GROUPS = {
+    **dict.fromkeys(_SPOUSES, _SPOUSES),
+    **{word: frozenset(("son", "daughter", "child", "children", "kid", "kids")) for word in ("child", "children", "kid", "kids")},
+    **{word: PETS | {"pets"} for word in ("pet", "pets")},
+}  # fmt: skip
+"""The words for people and pets by which one is covered, where that is more than itself."""
+_TRIPS = frozenset("trip holiday vacation journey travel".split())
+_ALSO = {"theme": frozenset(("mode",)), "holiday": _TRIPS, "vacation": _TRIPS, "trip": _TRIPS}
+"""What vectors of single words do not see: dark mode is a theme (0.14)."""
+
+
+class Coverage:
+    """One question, and how much of it texts speak to."""
+
+    def __init__(
+        self, question: str, statistics: Statistics, embed: Callable[[Sequence[str]], Any] | None = None
+    ) -> None:
+        """`embed` gives unit vectors of words, by which NEAR was measured; without it there is no nearness."""
+        question = _LIVING.sub("is my job", question)
+        asked = understand(question)
+        named = set(tokens.terms(" ".join(_NAMED.findall(question))))
+        weights = {
+            term: statistics.rarity(term) * weight * (LIGHT if term in _LIGHT else 1.0)
+            for term, weight in asked.terms[:TERMS]
+        }
+        self._embed = embed
+        self.knows_near = embed is not None
+        self._weights = list(weights.values())
+        self._date = statistics.rarity("") if asked.dates else 0.0
+        self._total = sum(self._weights) + self._date
+        self._sought = tokens.sought(list(weights))
+        spelt = {term: word for word in reversed(tokens.words(question)) for term in tokens.terms(word)}
+        self._words = [spelt.get(term, "") for term in weights]
+        """As they were written, for what is looked for by meaning."""
+        self._named = [i for i, term in enumerate(weights) if term in named]
+        self.asks = {what for word in self._words for what in _STATED.get(word, ())}
+        """The attributes that it asks for."""
+        self._is_mine = _MINE.search(question) is not None
+        self._people = _people(question)
+
+    def of(self, text: str, *, is_dated: bool = False) -> float:
+        """The share of the question's weight, 0 to 1. `is_dated`: it was said when the question asks for, or speaks of then."""
+        words = _words(text)
+        if not self._total or any(not group & words for group in self._people):
+            return 0.0
+        stated = _stated(text)
+        if self._is_mine and not self._people and stated and all(who in KIN and what != "name" for who, what in stated):
+            return 0.0
+        (bits,) = tokens.which([text], self._sought)
+        missing = [i for i in range(len(self._weights)) if not bits >> i & 1]
+        if any(i in missing for i in self._named):
+            return 0.0
+        stands = len(missing) < len(self._weights) or (is_dated and bool(self._date))
+        if missing:
+            said = {what for who, what in stated if self._is_of(who)}
+            covered = {w for i in missing if (w := self._words[i]) in _GROUPS or said.intersection(_STATED.get(w, ()))}
+            covered |= {w for i in missing if words & _ALSO.get(w := self._words[i], frozenset())}
+            stands = stands or bool(covered)
+            rest = [w for i in missing if (w := self._words[i]) not in covered]
+            covered |= self._near(rest, words, NEAR if stands else ALONE)
+            missing = [i for i in missing if self._words[i] not in covered]
+        lacks = sum(self._weights[i] for i in missing) + (0.0 if is_dated else self._date)
+        share = 1.0 - lacks / self._total
+        return share if stands or share >= WHOLE else 0.0
+
+    def is_stated(self, text: str) -> bool:
+        """Whether a statement is of what the question asks for, in whatever words: no search by words would find it."""
+        return any(what in self.asks and self._is_of(who) for who, what in _stated(text))
+
+    def _is_of(self, who: str) -> bool:
+        """Whether the question is about them."""
+        return any(who in group for group in self._people) if self._people else self._is_mine and who == "user"
+
+    def _near(self, asked: Sequence[str], words: frozenset[str], least: float) -> set[str]:
+        asked = [w for w in asked if _is_word(w) and w not in KIN]
+        others = [w for w in sorted(words) if _is_word(w) and w not in tokens.STOPWORDS]
+        if not asked or not others or self._embed is None:
+            return set()
+        vectors = self._embed([*asked, *others])
+        best = (vectors[: len(asked)] @ vectors[len(asked) :].T).max(axis=1)
+        return {word for word, cosine in zip(asked, best, strict=True) if cosine >= least}
+
+
+def _is_word(text: str) -> bool:
+    return len(text) > 2 and text.isascii() and text.isalpha()
+
+
+@lru_cache(maxsize=2048)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.removesuffix("'s") for word in tokens.words(text[:LONGEST]))
+
+
+def _people(question: str) -> tuple[frozenset[str], ...]:
+    """For each of the people and pets that a question names by what they are, the words that may stand for it."""
+    return tuple(
+        _GROUPS.get(word) or frozenset((word, word.removesuffix("s"), f"{word}s", SYNONYM.get(word, word)))
+        for word in sorted(_words(question))
+        if word in KIN or word.removesuffix("s") in KIN or word in _GROUPS
+    )
+
+
+@lru_cache(maxsize=2048)
+def _stated(text: str) -> frozenset[tuple[str, str]]:
+    """What a statement is about: whom (the user, or by the word for them), and which attribute of theirs."""
+    if len(text) > LONGEST:
+        return frozenset()
+    for own in ("My ", "Our "):
+        text = text.removeprefix(own)
+    return frozenset((f.subject.split()[0], f.attribute) for f in frames(text) if f.subject and not f.past)
