@@ -29,7 +29,9 @@ from .values import (
     has_digit,
     has_symbol,
     is_literal,
+    is_memorable,
     is_placeholder,
+    is_run_together,
     is_scrambled,
     is_uuid,
 )
@@ -62,7 +64,7 @@ def _names() -> str:
 _ASSIGN = (
     r"(?i)"
     + _names()
-    + r"(?:(?:\[[0-9A-Z_]*\])?[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:{1,3}=|===?|!==?|\?{1,2}=|\+=|\.=|\|\|=|=|::|:|<-|->|\||As[ \t]+\w{1,20}[ \t]*=)"  # name = value
+    + r"(?:(?:\[[0-9A-Z_]*\])?[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:{1,3}=|===?|!==?|\?{1,2}=|\+=|\.=|\|\|=|=|::|:|<-|->|\||As[ \t]+\w{1,20}[ \t]*=|(?:[ \t]constant)?[ \t](?:n?(?:var)?char2?(?:\([\w ]{1,6}\))?[ \t]*:?=|text[ \t]*:=))"  # name = value
     r"|[\"']?[\s,]{1,40}(?:type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:\w{1,16}:|Parameter|Option)?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
     r"|[\"'\\]{0,3}[ \t]*[,({][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value"), name{"value"}
     r"|[ \t]{1,20}[\"']"  # #define NAME "value"
@@ -208,7 +210,7 @@ def _is_chosen(word: bytes) -> bool:
 
 
 _SETTER = Lazy(rb"(?:[\w.]*[._])?(?:set|with)_?[A-Z_\w]*")
-_HYPHENED = Lazy(rb"[A-Za-z]{3,}-[A-Za-z]{3,}")
+_HYPHENED = Lazy(rb"[A-Za-z]{3,}(?:-[A-Za-z]{3,}){1,5}")
 _HANDS_ON = Lazy(
     rb"(?i)(?:fill|type|put|set|set_?item|set_?property|append|add|env|getenv|environ\.get|get_?or_?default|enter_?text)\([ \t]*@?[\"'][\w#.\[\]=-]*$"
 )
@@ -238,6 +240,9 @@ def _is_phrase(kind: Kind, word: bytes) -> bool:
     )
 
 
+_DECLARED = (b" text", b"char", b"char2", b" constant")  # `api_key text := '...'`
+
+
 @lru_cache(maxsize=2048)
 def _promise(head: bytes) -> tuple[bytes, Kind | None, bytes, int]:
     """The name that a match begins with, what it promises, what separates it from its value, and how far that goes."""
@@ -245,6 +250,8 @@ def _promise(head: bytes) -> tuple[bytes, Kind | None, bytes, int]:
     if stem is None:
         return b"", None, b"", 0
     name, separator, size = stem.group(), head[-1:], len(head)
+    if b" " in name and name.lower().endswith(_DECLARED):
+        name = name.partition(b" ")[0]
     if separator in _OPENS and (opened := _OPENED_CALL.search(head)):
         size = opened.start() + 1  # what opens the value is part of the match
         separator = head[size - 1 : size]
@@ -293,7 +300,7 @@ def _falls_short(scan: Scan, kind: Kind, word: bytes, quoted: bool) -> bool:
     if kind == "key":
         return len(word) < 16 or not has_digit(word)
     if kind == "secret":
-        return len(word) < (8 if quoted else 12) or (
+        return len(word) < (8 if quoted or is_memorable(word) else 12) or (
             len(word) < 20 and word.isalpha() and not scan.recall("scrambled", word, is_scrambled)
         )
     return kind == "pin" and not has_digit(word)
@@ -378,6 +385,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             and (letters := _LETTERS.match(data, at, at + 80))
             and not _OR_ELSE.match(data, letters.end(), letters.end() + 8)
             and not scan.recall("scrambled", letters.group().strip(), is_scrambled)
+            and not (separator == b"=" and is_run_together(letters.group()))
         ):
             if at >= run_end:
                 tries = 0
@@ -478,8 +486,10 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 word = data[start:end]
         if not quoted and word.translate(None, b"_.").isalpha() and not scan.recall("scrambled", word, is_scrambled):
             # `password: string;`, `token=auth_token,`: letters alone are a name, but for a password at the end of its line.
-            if kind != "password" or (
-                data[end : end + 1] not in (b"", b"\n", b"\r") and not (separator == b"=" and at == start)
+            if (kind != "password" and not (separator == b"=" and at == start and is_run_together(word))) or (
+                kind == "password"
+                and data[end : end + 1] not in (b"", b"\n", b"\r")
+                and not (separator == b"=" and at == start)
             ):
                 continue
         call = separator in b",("

@@ -118,7 +118,7 @@ _SHORT_FLAGS = (
     (r"(?i)\bacl[ \t]+setuser[ \t][^\n\x01]*?[ \t]>([^\s\"'\x01]{4,})()()", "setuser"),
     (r"(?m)^(?:[\w.:-]*>[ \t]*)?(?:HELLO[ \t]+[0-9][ \t]+)?AUTH[ \t]+(?:[\w.@-]+[ \t]+)?([^\s\"'\x01]{6,})\r?$()()", "auth%"),
     (r"(?m)^(?:[A-Za-z]?[0-9.]{1,6}[ \t]+)LOGIN[ \t]+[^\s\x01]+[ \t]+([^\s\"'\x01]{6,})\r?$()()", "login%"),
-    (r"(?i)\b(?:smbclient|rpcclient|smbmap|smbget)\b[^\n|\x01]*?[ \t]-U[ \t=]*[\"']?[^\s%\"'\x01]+%([^\s\"'\x01]{4,})()()", "smbclient rpcclient smbmap smbget"),
+    (r"(?i)\b(?:smbclient|rpcclient|smbmap|smbget|winexe|wmic|net[ \t]+rpc)\b[^\n|\x01]*?[ \t]-U[ \t=]*[\"']?[^\s%\"'\x01]+%([^\s\"'\x01]{4,})()()", "smbclient rpcclient smbmap smbget winexe wmic net%rpc"),
     (r"\bsnmp(?:get|set|walk|bulkget|bulkwalk|getnext|inform|trap|table)\b[^\n|\x01]*?[ \t]-A[ \t]+[\"']?([^\s\"'\x01-][^\s\"'\x01]{5,})()()", "snmpget snmpset snmpwalk snmpbulk snmptable snmptrap"),
     (r"\bsnmp(?:get|set|walk|bulkget|bulkwalk|getnext|inform|trap|table)\b[^\n|\x01]*?[ \t]-[Xc][ \t]+[\"']?([^\s\"'\x01-][^\s\"'\x01]{5,})()()", "snmpget% snmpset% snmpwalk% snmpbulk% snmptable% snmptrap%"),
     (r"(?i)\b(?:unrar|rar|arj|twine|httpie|https?)(?:[ \t][^\n|\x01]*?)?[ \t]-(?:a[ \t]+[^\s:\x01]+:|hp|p)[ \t]?[\"']?([^\s\"'\x01/-][^\s\"'\x01]{3,})()()", "unrar rar%x twine http%-a https%-a"),
@@ -158,6 +158,15 @@ _SHORT_FLAGS = (
     (r"(?i)\bcreateUser[ \t]+[^\s\x01]+[ \t]+(?:MD5|SHA[0-9-]*)[ \t]+[^\s\x01]+[ \t]+(?:DES|AES[0-9]*)[ \t]+\"?([^\s\"\x01]{8,})()()", "createuser%"),
     (r"\b334[ \t]+UGFzc3dvcmQ6[ \t]*\r?\n(?:[A-Z]:[ \t]*|[<>-]+[ \t]*)?([A-Za-z0-9+/]{6,}={0,2})()()", "ugfzc3dvcmq6"),
     (r"(?i):[ \t]*(?:EAP|XAUTH|NTLM)[ \t]+\"([^\"\n\x01]{4,})\"()()", "eap%\" xauth%\" ntlm%\""),
+    (r"(?i)\b\w*(?:passw(?:or)?d|pwd|passphrase)\w*(?:\(\))?\.(?:equals(?:IgnoreCase)?|contentEquals|compareTo)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", ".equals( .equalsignorecase( .contentequals( .compareto("),
+    (r"(?i)--password-command[ \t=]+[\"']?(?:echo|printf)[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "--password-command"),
+    (r"(?i)\bnmcli\b[^\n|\x01]*?[ \t.](?:password|psk)[ \t]+[\"']?([^\s\"'\x01]{8,63})()()", "nmcli"),
+    (r"(?i)[ \t](?:-u|--user)[ \t=]*[\"']?([A-Za-z0-9_.-]{20,}):(?:[\"'\s]|$)()()", "curl"),
+    (r"(?i)\bstats[ \t]+auth[ \t]+[^\s:\x01]+:([^\s\"'\x01]{4,})()()", "stats%auth"),
+    (r"(?i)\bchpasswd:[ \t]*\r?\n(?:[ \t]+expire:[^\n\x01]*\n)?[ \t]+list:[ \t]*(?:\|[ \t]*)?\r?\n[ \t]*(?:-[ \t]*)?[\w.-]+:([^\s\"'\x01]{4,})()()", "chpasswd:"),
+    (r"(?i)\bpre-shared-key[ \t]+(?:(?:local|remote|hexadecimal)[ \t]+)?(?:[0-9][ \t]+)?\"?([^\s\"'\x01=:]{5,64})()()", "pre-shared-key"),
+    (r"(?i)\bconnect[ \t]+to[ \t]+[^\s\x01]+[ \t]+user[ \t]+[^\s\x01]+[ \t]+using[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "connect%to"),
+    (r"(?i)\bdefine\([ \t]*[\"'](?:SECURE_)?(?:AUTH|LOGGED_IN|NONCE|CACHE_KEY)_(?:KEY|SALT)[\"'][ \t]*,[ \t]*(?:'([^'\n\x01]{8,})'|\"([^\"\n\x01]{8,})\")()", "_key', _key\", _salt', _salt\""),
     (r"(?i)\bnet[ \t]+(?:user|use)[ \t]+(?:[a-z]:[ \t]+)?[^\s\x01]+[ \t]+(?:/user:[^\s\x01]+[ \t]+)?([^\s/\"'\x01]{4,64})()()", "net%use"),
 )  # fmt: skip
 
@@ -191,7 +200,7 @@ def given(scan: Scan) -> Iterator[Span]:
             continue
         if data[a:b] == b"user.signingkey":
             continue  # which key git signs with
-        if scan.judge(kind, word.removeprefix(b"base64:"), quoted=True, strict=True):
+        if scan.judge(kind, word.removeprefix(b"base64:"), quoted=True, strict=not data[a:b].isupper()):
             yield Span(start, end, family_of(kind), 2)
 
 
@@ -202,6 +211,8 @@ def flags(scan: Scan) -> Iterator[Span]:
         for found in scan.find(_FLAG):
             name = found.group(1)
             kind = kind_of(name)
+            if name.lower().endswith((b"secret-string", b"secret-value")):
+                kind = "password"  # whatever is kept there
             if kind is None:
                 continue
             value = value_at(data, found.end())
@@ -248,6 +259,18 @@ def commands(scan: Scan) -> Iterator[Span]:
             if hits > CROWD and has_digit(word) and has_alpha(word):
                 yield Span(start, start + len(word), "password", 1)  # one of hundreds: a dump
                 continue
+            if words.startswith("_key'"):  # of WordPress: noise with spaces in it
+                if (
+                    classes(data[start:end]) >= 3
+                    and (is_random(word, 16) or has_symbol(word))
+                    and not is_placeholder(word)
+                ):
+                    yield Span(start, end, "api-key", 1)
+                continue
+            if words == "curl" and not is_random(word, 20):
+                continue
+            if word.endswith(b">") and b"<" in data[found.start() : start]:
+                word = word[:-1]  # `--user <user:password>`
             if words in ("auth%", "login%") and not (has_digit(word) and has_alpha(word)):
                 continue
             if words.startswith("login") and rx(rb"\s(?:and|or|with|the|your)\s").search(data, *found.span()):
@@ -278,7 +301,11 @@ def commands(scan: Scan) -> Iterator[Span]:
             if words.startswith("identified") and found.start(3) >= 0:
                 if not has_digit(word) or not data[found.start() : start].lower().rstrip().endswith(b"by"):
                     continue  # `identified by the`, `identified as v2`
-            if words.startswith(("enable", "option")) and not has_digit(word) and not has_symbol(word):
+            if (
+                words.startswith(("enable", "option", "pre-shared", "connect%"))
+                and not has_digit(word)
+                and not has_symbol(word)
+            ):
                 continue  # `enable secret rotation`
             if words.startswith("send") and b"assw" not in low[max(0, start - 90) : end + 40]:
                 continue
@@ -309,7 +336,7 @@ _WORD_ELSEWHERE = (
     "sqlplus",
     "alias%set",
 )  # the word need not stand in the match
-_FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass", "ugfzc3dvcmq6")
+_FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass", "ugfzc3dvcmq6", "chpasswd:")
 
 
 # Rows with words of every day that their patterns ask for anyhow: one pass says in which lines any of them matches. For all others

@@ -184,7 +184,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("terraform-token", "Terraform Cloud token", ".atlasv1.", rf"({A}{{14}}\.atlasv1\.{W}{{50,}})"),
     _f("pulumi-token", "Pulumi token", "pul-", rf"\b(pul-{X}{{40}})\b"),
     _f("doppler-token", "Doppler token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"\b(dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{36,})"),
-    _f("1password-key", "1Password secret key or service token", "A3- ops_eyJ", rf"\b(A3-[A-Z0-9]{{6}}-(?:[A-Z0-9]{{11}}|[A-Z0-9]{{6}}-[A-Z0-9]{{5}})-[A-Z0-9]{{5}}-[A-Z0-9]{{5}}-[A-Z0-9]{{5}}|ops_eyJ{B}{{100,}}={{0,3}})"),
+    _f("1password-key", "1Password secret key or service token", "A3- ops_eyJ", r"\b(A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}|ops_eyJ[A-Za-z0-9+/_-]{100,}={0,3})"),
     _f("bitwarden-infisical-token", "Infisical, Akeyless or Bitwarden token", "st.", rf"\b(st\.{X}{{24}}\.{X}{{32}}\.{X}{{32}}|st\.{UUID}\.{X}{{32,}}\.{X}{{32,}})", 60),
     _f("tailscale-key", "Tailscale key", "tskey-", rf"(tskey-[a-z]+-{A}{{8,}}(?:-{A}{{16,}})?)"),
     _f("ngrok-token", "ngrok token", "cr_ ak_", rf"\b((?:cr|ak)_{A}{{27,32}})\b", 30),

@@ -60,6 +60,15 @@ _SEED = (
 _BELOW = r"(?im)\b(?:password|passwd|passwort|kennwort|passphrase|pw)\b[^\n:?\x01]*[:?]+[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*([^\s\x01]+)[ \t]*\r?$"
 # The answer of somebody else: `what's the token?`, and below it `Kim: ...`.
 _ANSWERED = r"(?im)\b(password|passwd|passwort|kennwort|passphrase|pw|secret|token|key|schl\xfcssel)\b[^\n?\x01]*\?+[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:\[[^\]\n\x01]*\][ \t]*|[0-9:]+[ \t]+)?(?:[A-Za-z][\w .'-]*:|<[\w.-]+>)[ \t]+(?:(?:sure|yes|yep|yeah|ok|okay|klar|ja|oui|si|s\xed|sim|it's|its|here|hier|try|think)[,:!.]*[ \t]+){0,2}([^\s\x01]+)[ \t]*\r?$"
+# The same of somebody who was told to: `send me the key`, and below it `Kim: sure, ...`.
+_TOLD = r"(?im)\b(?:what'?s|what is|which|send|give|tell|share|need|want|paste|drop|dm|got)\b[^\n?\x01]*\b(password|passwd|passwort|kennwort|passphrase|pw|secret|token|(?:api[ -]?)?key|schl\xfcssel)\b[^\n?\x01]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:\[[^\]\n\x01]*\][ \t]*|[0-9:]+[ \t]+)?(?:[A-Za-z][\w .'-]*:|<[\w.-]+>)[ \t]+(?:(?:sure|yes|yep|yeah|ok|okay|klar|ja|oui|si|s\xed|sim|it's|its|here|hier|try|think)[,:!.]*[ \t]+){0,2}([^\s\x01]+)[ \t]*\r?$"
+# `u: root p: ...`
+_BRIEFLY = r"(?i)(?:^|[\s(,;])u(?:ser|sr)?[ \t]*[:=][ \t]*[^\s,;\x01]+[ \t,;/|]+p(?:w|wd)?[ \t]*[:=][ \t]*[\"'`]?([^\s\"'`\x01]{5,64})"
+# `root:...@10.0.4.17`, and `(admin/...)` on a line of its own.
+_AT_HOST = r"(?:^|[\s\"'`(])[A-Za-z][\w.-]{0,31}:([^\s:@/\"'`\x01]{6,64})@(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|localhost)(?:[:/\s\"'`),]|$)"
+_BRACKETED = r"(?im)^[ \t>*-]*\([ \t]*(?:root|admin|administrator|user|test|demo|guest|sa|postgres|ubuntu|pi|default|operator|manager)[ \t]*/[ \t]*([^\s/()\"'`,\x01]{6,64})[ \t]*\)[ \t]*\r?$"
+# `Token created: ...`
+_MADE = r"(?i)\b(?:token|(?:api|access|secret|auth)[ _-]?key|secret)\b[^\n:=\x01]{0,30}?\b(?:created|generated|issued|minted|rotated|regenerated|renewed)\b([^\n:=\x01]{0,30}?)[:=][ \t]*[\"'`]?([A-Za-z0-9_.+/=-]{20,})"
 # `10.0.4.17 (root/...)`, as it is passed on in chats.
 _HOST_PAIR = r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?::[0-9]{2,5})?[ \t]*\(?[ \t]*[A-Za-z][\w.-]{2,31}/([^\s/()\"'`,\x01]{6,64})(?:[)\s,]|$)"
 # `kubectl get secret ... | base64 -d`, and below it what that printed.
@@ -75,8 +84,13 @@ _LISTED = (
     _PRINTED,
     _ONE_TIME,
     _HOST_PAIR,
+    _BRIEFLY,
+    _AT_HOST,
+    _BRACKETED,
+    _MADE,
     _BELOW,
     _ANSWERED,
+    _TOLD,
     _SEED,
     _APP_SETTING,
     _ACCOUNT,
@@ -177,6 +191,16 @@ def listed(scan: Scan) -> Iterator[Span]:
         value = data[start:end]
         if classes(value) >= 3 and not is_wordy(value) and scan.recall("linked", value, is_chosen):
             yield Span(start, end, "password", 3)
+    for source in (_BRIEFLY, _AT_HOST, _BRACKETED):
+        for _, (start, end) in scan.spans(source, lines):
+            value = data[start:end].rstrip(b".,;)")
+            if start not in scan.taken and _answers(scan, value):
+                yield Span(start, start + len(value), "password", 3)
+    for _, (a, b), (start, end) in scan.spans(_MADE, lines):
+        value = data[start:end].rstrip(b".")
+        if not rx(rb"\b(?:id|at|on|by|in)\b").search(low, a, b) and has_digit(value) and is_random(value, 20):
+            if not rx(rb"\d{4}-\d\d.*").fullmatch(value) and not is_path(value):
+                yield Span(start, start + len(value), "api-key", 3)
     if scan.has(b"sa", b"root", b"admin", b"ubuntu"):
         for _, value_span in scan.spans(_ACCOUNT, lines):
             start, end, _ = unquote(data, *_to_its_end(data, *value_span))
@@ -216,14 +240,15 @@ def listed(scan: Scan) -> Iterator[Span]:
                 or (is_hex(value) and is_random(value, 32))
             ):
                 yield Span(start, end, "password", 3)
-        for whole, noun, value_span in scan.everywhere(_ANSWERED) if b"?" in data else ():
+        answers = [*(scan.everywhere(_ANSWERED) if b"?" in data else ()), *scan.everywhere(_TOLD)]
+        for whole, noun, value_span in answers:
             start, end, _ = unquote(data, *value_span)
             value = data[start:end]
             if value_span[0] - whole[0] > 120 or not 6 <= len(value) <= 128 or start in scan.taken:
                 continue
             named = low[slice(*noun)].startswith((b"pa", b"pw", b"ken"))
             if has_digit(value) and (
-                scan.recall("linked", value, is_chosen)
+                _answers(scan, value)
                 if named
                 else len(value) >= 16
                 and b"://" not in value
@@ -242,6 +267,16 @@ def listed(scan: Scan) -> Iterator[Span]:
     for _, (start, end) in scan.spans(_APP_QUOTED, lines):
         if not is_placeholder(data[start:end]) and rx(rb"passw|login|smtp|imap|mail").search(line_around(low, start)):
             yield Span(start, end, "password", 2)
+
+
+_SIMPLE = Lazy(rb"[A-Za-z]{4,}[-_.!@#$]?[0-9]{2,6}[!?]?")
+
+
+def _answers(scan: Scan, value: bytes) -> bool:
+    """A password, were it as simple as `silver3485`: somebody asked for it, or nothing else stands there."""
+    return scan.recall("linked", value, is_chosen) or (
+        _SIMPLE.fullmatch(value) is not None and scan.recall("strong", value, is_strong)
+    )
 
 
 def _is_memorable(value: bytes) -> bool:

@@ -53,7 +53,7 @@ _SECRET_NOUN = (
 _PROSE = (
     rf"(?i)\b({_SECRET_NOUN})\b[\"'`*]{{0,2}}"
     r"([ \t]+(?:(?:\(?(?:for|of|to|on|in|at|from|im|am|beim|bei|dans|chez|au|sur|en|nel|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?)\b|\?{1,20})[^\n:=\x01]{0,60}?|(?:is|ist|was)\b[^\n:=\x01\d!#$%&*]{0,60}?))?"
-    r"(?:[ \t]+(?:(?:is|was|are|c'est|ist|lautet|war|es|est|era|je|jest|hai|er|\xe4r|este|adalah|to|be|now|on|becomes|changed to|set to|reads|would be|equals|aka)\b|\xe9|\xe8|l\xe0|=|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t]))"
+    r"(?:[ \t]+(?:(?:is|was|are|c'est|ist|lautet|war|es|est|era|je|jest|hai|er|\xe4r|este|adalah|to|be|(?:should|must|shall|will|would|has to|needs to)[ \t]be|now|on|becomes|changed to|set to|reads|would be|equals|aka)\b|\xe9|\xe8|l\xe0|=|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t]))"
     r"((?:[ \t]+(?:now|currently|still|set to|temporarily|going to be|literally|just|this|simply|always|gonna be|actually|the following|called|currently set to|:|=))*)[ \t]*:?[ \t]*(?:\r?\n[ \t]*){0,3}"
     r"(\"[^\"\n\x01]{3,}\"|'[^'\n\x01]{3,}'|`[^`\n\x01]{3,}`|\*\*[^*\n\x01]{3,}\*\*|[^\s\x01]{3,})"
 )
@@ -412,7 +412,9 @@ def nouns(scan: Scan) -> Iterator[Span]:
             (not has_digit(word) and not has_symbol(word))
             or rx(rb"[\w.-]+=\S*").fullmatch(word) is not None
             or (noun.startswith(b"pass ") and quoted)
-            or (noun.startswith(b"key") and rx(rb"[a-z_-]+:.*").fullmatch(word) is not None)  # in a cache
+            or (
+                noun.startswith(b"key") and rx(rb"[a-z_-]+:.*|(?:[\w.]+-)+[0-9a-f]{32,64}").fullmatch(word) is not None
+            )  # in a cache
             or data[found.start() - 1 : found.start()] == b":"
         ):
             continue

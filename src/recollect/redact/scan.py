@@ -17,11 +17,13 @@ from .values import (
     is_choice,
     is_code,
     is_hex,
+    is_memorable,
     is_noise,
     is_password,
     is_placeholder,
     is_reference,
     is_regex,
+    is_run_together,
     is_scrambled,
     is_wordy,
 )
@@ -600,6 +602,8 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
     if strict:
         return is_noise(value, 16) and has_digit(value)
     if is_noise(value, 12) or (size >= 12 and is_scrambled(value)):
+        return True
+    if is_memorable(value) or ((quoted or env) and is_run_together(value)):
         return True
     if (
         (quoted or env)
