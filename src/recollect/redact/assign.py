@@ -65,7 +65,7 @@ _ASSIGN = (
     r"(?i)"
     + _names()
     + r"(?:(?:\[[0-9A-Z_]*\])?[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:{1,3}=|===?|!==?|\?{1,2}=|\+=|\.=|\|\|=|=|::|:|<-|->|\||As[ \t]+\w{1,20}[ \t]*=|(?:[ \t]constant)?[ \t](?:n?(?:var)?char2?(?:\([\w ]{1,6}\))?[ \t]*:?=|text[ \t]*:=))"  # name = value
-    r"|[\"']?[\s,]{1,40}(?:type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:\w{1,16}:|Parameter|Option)?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
+    r"|[\"']?[\s,]{1,40}(?:[\"']?type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:\w{1,16}:|Parameter|Option)?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
     r"|[\"'\\]{0,3}[ \t]*[,({][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value"), name{"value"}
     r"|[ \t]{1,20}[\"']"  # #define NAME "value"
     r"|[\"']?>"  # <name>value</name>
@@ -580,6 +580,9 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 strict = False
         elif strict and quoted and separator == b"(" and data[end + 1 : end + 2] == b")" and _SETTER.match(name):
             strict = False  # `setAppKey("...")`
+        elif strict and quoted and separator == b"," and has_digit(word) and kind == "secret":
+            # `setItem("token", "...")`, `setenv("API_SECRET", "...")`
+            strict = _HANDS_ON.search(data[max(0, name_start - 24) : name_start].rpartition(BARRIER)[2]) is None
         if (
             kind == "key"
             and b"icen" in name[-8:]
@@ -588,8 +591,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             continue  # `License: LGPLv3+`
         if kind == "key" and is_uuid(word) and name.lower().endswith((b"session_id", b"sessionid", b"session-id")):
             continue  # in a log; a cookie is judged elsewhere
-        if scan.is_sealed(word):
-            continue
+        if scan.is_sealed(word) or (name == b"PASS" and separator == b":" and word[:4] in (b"Test", b"test")):
+            continue  # the second is a test that passed
         if ((quoted or env) and not strict and _is_phrase(kind, word)) or scan.judge(
             kind, word, quoted=quoted, strict=strict, env=env
         ):

@@ -23,6 +23,7 @@ from .values import (
     is_reference,
     is_scrambled,
     is_uuid,
+    is_wordy,
 )
 
 TYPE_CHECKING = False
@@ -80,7 +81,8 @@ _SHORT_FLAGS = (
     (r"(?i)\bpassword[ \t]+(?:=[ \t]*)?E?'([^'\n\x01]{3,})'()()", "password"),
     (r"(?i)\b(?:login|user(?:name)?|machine[ \t]+[^\s\x01]+)[ \t\r\n]+[^\s\x01]+[ \t\r\n]+pass(?:word|wd)?[ \t]+([^\s\"'\x01]{3,})()()", "login user machine"),
     (r"(?i)\b(?:requirepass|masterauth)[ \t]+\"?([^\s\"\x01]{3,})()()", "requirepass masterauth"),
-    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+-S|(?:docker|podman|nerdctl|helm|oc|az|cf|npm|vault|heroku|wandb|doctl|flyctl)[ \t]+(?:[\w-]+[ \t]+){0,2}[\w:-]*login|(?:sudo[ \t]+)?(?:ch|vnc|smb)?passwd|gh[ \t]+auth|kinit|cryptsetup|su\b|gpg2?\b[^\n|\x01]*--passphrase-fd)()()", "echo printf"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+-S|(?:docker|podman|nerdctl|helm|oc|az|cf|npm|vault|heroku|wandb|doctl|flyctl)[ \t]+(?:[\w-]+[ \t]+){0,2}[\w:-]*login|(?:sudo[ \t]+)?(?:ch|vnc|smb)?passwd|gh[ \t]+auth|kinit|cryptsetup|su\b|gpg2?\b[^\n|\x01]*--passphrase-fd|(?:docker|podman)[ \t]+secret[ \t]+create)()()", "echo printf"),
+    (r"(?i)\becho[ \t]+-n[ \t]+[\"']?([^\s\"'|\x01]{6,64})[\"']?[ \t]*\|[ \t]*base64\b()()", "|%base64 |base64"),
     (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s[\"']?[ \t]+)?[\"']?[\w.@-]{1,64}:([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:openssl[ \t]+(?:base64|enc)|base64)\b()()", "|%base64 |%openssl |base64"),
     (r"(?i)\bunsafePlainText\([ \t]*[\"'`]([^\"'`\n\x01]{4,})[\"'`]()()", "unsafeplaintext"),
     (r"(?i)[\"'](?:primary|secondary)_?(?:master_?|readonly_?|read_only_?|account_?)*key[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9+/]{42,86}={1,2})[\"']()()", "primarykey primary_key primarymaster primaryreadonly secondarykey secondary_key secondarymaster secondaryreadonly"),
@@ -162,6 +164,9 @@ _SHORT_FLAGS = (
     (r"(?i)--password-command[ \t=]+[\"']?(?:echo|printf)[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "--password-command"),
     (r"(?i)\bnmcli\b[^\n|\x01]*?[ \t.](?:password|psk)[ \t]+[\"']?([^\s\"'\x01]{8,63})()()", "nmcli"),
     (r"(?i)[ \t](?:-u|--user)[ \t=]*[\"']?([A-Za-z0-9_.-]{20,}):(?:[\"'\s]|$)()()", "curl"),
+    (r"(?im)^[ \t]*Key Content[ \t]*:[ \t]*([^\s\x01]{8,63})[ \t]*\r?$()()", "key%content"),
+    (r"(?i)\bqpdf\b[^\n|\x01]*?--encrypt[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "qpdf"),
+    (r"(?i)\biwconfig\b[^\n|\x01]*?[ \t]key[ \t]+s:[\"']?([^\s\"'\x01]{5,})()()", "iwconfig"),
     (r"(?i)\bstats[ \t]+auth[ \t]+[^\s:\x01]+:([^\s\"'\x01]{4,})()()", "stats%auth"),
     (r"(?i)\bchpasswd:[ \t]*\r?\n(?:[ \t]+expire:[^\n\x01]*\n)?[ \t]+list:[ \t]*(?:\|[ \t]*)?\r?\n[ \t]*(?:-[ \t]*)?[\w.-]+:([^\s\"'\x01]{4,})()()", "chpasswd:"),
     (r"(?i)\bpre-shared-key[ \t]+(?:(?:local|remote|hexadecimal)[ \t]+)?(?:[0-9][ \t]+)?\"?([^\s\"'\x01=:]{5,64})()()", "pre-shared-key"),
@@ -183,6 +188,13 @@ _GIVES = (
 )
 
 
+# What it is where the variable is not set, wherever that stands.
+_OR_ELSE = (
+    r"(?i)(?:process\.env\.|import\.meta\.env\.|environ(?:\.get)?[(\[][ \t]*[\"']|getenv\([ \t]*[\"']|get_?env(?:ironmentvariable)?\([ \t]*[\"']|env(?:\.get|\.fetch)?[(\[][ \t]*[\"']|getOrDefault\([ \t]*[\"'])"
+    r"(\w*(?:key|token|secret|passw(?:or)?d|pass|pwd))[\"']?[\])]?[ \t]*(?:\|\||\?\?|\?:|or|,)[ \t]*[\"'`]([^\s\"'`\x01]{6,})[\"'`]"
+)
+
+
 _NAMED_FLAGS = (
     r"(?i)[ \t]--?(?:name|key|secret-id|secret-name|variable|parameter)[ \t=]+[\"']?([\w./-]*(?:key|token|secret|passw(?:or)?d|pass|pwd|pat))[\"']?[ \t][^\n|\x01]*?"
     r"--?(?:value|secret-string|secret-value|body|data|string-value)[ \t=]+[\"']?([^\s\"'\x01{-][^\s\"'\x01]{5,})"
@@ -193,7 +205,11 @@ def given(scan: Scan) -> Iterator[Span]:
     """`ENV API_KEY X`, `set -gx TOKEN X`, `npm config set //registry/:_authToken X`, `--name /prod/db_password --value X`."""
     data = scan.data
     lines = scan.lines_with(*_SELDOM)
-    for _, (a, b), (start, end) in (*scan.spans(_GIVES, lines), *scan.spans(_NAMED_FLAGS, lines)):
+    for _, (a, b), (start, end) in (
+        *scan.spans(_GIVES, lines),
+        *scan.spans(_NAMED_FLAGS, lines),
+        *scan.spans(_OR_ELSE, lines),
+    ):
         kind = kind_of(data[a:b].rpartition(b"/")[2])
         word = data[start:end]
         if kind is None or start in scan.taken or not has_digit(word) or is_reference(word) or is_path(word):
@@ -225,8 +241,8 @@ def flags(scan: Scan) -> Iterator[Span]:
             if scan.judge(
                 kind,
                 word,
-                quoted=True if kind == "password" and (has_digit(word) or is_scrambled(word)) else quoted,
-                strict=kind != "password",
+                quoted=True if kind != "key" and (has_digit(word) or is_scrambled(word)) else quoted,
+                strict=kind != "password" and not (kind == "secret" and has_digit(word) and not is_wordy(word)),
             ):
                 yield Span(start, end, family_of(kind), 2)
 
@@ -294,8 +310,14 @@ def commands(scan: Scan) -> Iterator[Span]:
                 has_digit(word) and has_alpha(word) and not rx(rb"[\w.-]*[:/=].*|v?[0-9.]+[a-z]{0,4}").fullmatch(word)
             ):
                 continue  # a port, a volume, a version
-            if words.startswith("printf") and not (
-                is_uuid(word) or (is_random(max(rx(rb"[-_.]").split(word), key=len), 12) and has_digit(word))
+            if words == "|%base64 |base64" and not (has_digit(word) and classes(word) >= 3 and not is_wordy(word)):
+                continue  # any text
+            if (
+                words.startswith("printf")
+                and not (
+                    b"passw" in low[end : found.end()] and has_digit(word) and has_alpha(word) and not is_path(word)
+                )
+                and not (is_uuid(word) or (is_random(max(rx(rb"[-_.]").split(word), key=len), 12) and has_digit(word)))
             ):
                 continue  # written into a file that is named for it
             if words.startswith("identified") and found.start(3) >= 0:
@@ -343,7 +365,15 @@ _FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass", "ugfzc3dvcmq6", "c
 # one pass says which of their words occur.
 _COMMON_GATES = frozenset("password login user machine auth cred connect sign -u passw basic".split())
 _EVERYDAY = tuple(source for source, words in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(words.split()))
-_SELDOM = (*_EVERYDAY, _CALLS[0], _CLIENTS[0], _CONNECTION, _GIVES, _NAMED_FLAGS)  # most texts have none of them
+_SELDOM = (
+    *_EVERYDAY,
+    _CALLS[0],
+    _CLIENTS[0],
+    _CONNECTION,
+    _GIVES,
+    _NAMED_FLAGS,
+    _OR_ELSE,
+)  # most texts have none of them
 _RARE = "|".join(
     sorted(
         rf"\Q{word.replace('%', ' ')}\E"

@@ -698,6 +698,7 @@ PREDICATES = frozenset(
     about like because if or and but with without from into over under after before until since while as is are was were be been
     required. obvious obsolete outdated old new my your our their his her its it they we you i he she who plaintext plain text
     cached loaded read fetched part one two three more less least most enough longer shorter different identical equal
+    erforderlich vergessen notwendig pflichtfeld ben\xf6tigt gespeichert ge\xe4ndert oubli\xe9 requise requerida requerido richiesta vereist
     obligatorio obligatoria obligat\xf3ria obligat\xf3rio scaduta verlopen wymagane incorreta inv\xe1lido necesaria falsch richtig abgelaufen ung\xfcltig nicht zu incorrecta incorrecto correcta requis incorrect obligatoire errada inv\xe1lida
     unchanged irrelevant critical essential crucial ready live dead active inactive enabled disabled locked unlocked blocked
     sensitive confidential recommended provided specified defined configured managed handled processed parsed treated considered

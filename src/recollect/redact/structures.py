@@ -298,6 +298,12 @@ _LABEL = (
     r"</(?:td|th|dt|b|strong|label|span|em|i|u|p|h[1-6]|div|li)>[ \t\r\n]*:?[ \t\r\n]*"
     r"(?:<(?:td|dd|code|b|strong|span|tt|kbd|samp|pre|em|i|p|div)(?:[ \t][^<>\n\x01]*)?>[ \t\r\n]*)*([^<>\s\x01]+)[ \t\r\n]*<"
 )
+# `Password: <b>...</b>`
+_EMPHASIS = (
+    r"(?i)\b([\w\xc0-\xff-]*(?:pass(?:w(?:or[dt]|d)|phrase|code)?|pwd|pw|secret|token|api[ _-]?key|kennwort|contrase\xf1a|senha))[ \t]*[:=][ \t]*"
+    r"(?:<(?:code|b|strong|span|tt|kbd|samp|em|i|font|u|mark)(?:[ \t][^<>\n\x01]*)?>[ \t]*)+([^<>\s\x01]+)[ \t]*<"
+)
+_DATE = Lazy(rb"[0-9]{2,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}(?:T.*)?")
 _TITLE = r"(?i)<th(?:[ \t][^<>\n\x01]*)?>[^<>\n\x01]*(?:pass(?:w(?:or[dt]|d)|phrase|code)?|pwd|pw|secret|token|key|kennwort|contrase\xf1a|senha)[^<>\n\x01]*</th>"
 _CELL = Lazy(rb"<t[hd](?:[ \t][^<>]*)?>\s*(?:<(?:b|strong|code|span|tt|p)(?:[ \t][^<>]*)?>\s*)*([^<>]*?)\s*<", 2)
 _TABLE = 4000  # characters of a row, after which it is none
@@ -308,14 +314,20 @@ def pages(scan: Scan) -> Iterator[Span]:
     data, low = scan.data, scan.low
     if b"</" not in data or not scan.has(b"</t", b"</d", b"</b", b"</s", b"</l", b"</p", b"</e", b"</i", b"</h"):
         return
-    for _, (a, b), (start, end) in scan.everywhere(_LABEL):
+    for _, (a, b), (start, end) in (*scan.everywhere(_LABEL), *scan.everywhere(_EMPHASIS)):
         value = data[start:end].strip(b"\"'`")
         start = data.find(value, start, end)
         kind = kind_of(data[a:b].strip().replace(b" ", b"_")) if b - a <= 40 else None
-        if kind and 4 <= len(value) <= 200 and not value.startswith(b"&") and _is_odd(value):
+        if (
+            kind
+            and 4 <= len(value) <= 200
+            and not value.startswith(b"&")
+            and _is_odd(value)
+            and not _DATE.fullmatch(value)
+        ):
             if scan.judge(kind, value, quoted=True, strict=False):
                 yield Span(start, start + len(value), family_of(kind), 2)
-    done = 0
+    done = stop = 0
     for ((start, end),) in scan.everywhere(_TITLE) if b"</th" in low else ():
         if start < done:
             continue
@@ -326,8 +338,9 @@ def pages(scan: Scan) -> Iterator[Span]:
         done = last
         if not any(columns) or all(columns):
             continue
-        stop = low.find(b"</table", last)
-        stop = len(data) if stop < 0 else stop
+        if stop <= last:
+            stop = low.find(b"</table", last)
+            stop = len(data) if stop < 0 else stop
         while (row := low.find(b"<tr", done, min(stop, done + _TABLE))) >= 0:
             done = low.find(b"</tr", row, min(stop, row + _TABLE))
             if done < 0:
@@ -338,7 +351,7 @@ def pages(scan: Scan) -> Iterator[Span]:
                 continue
             for kind, cell in zip(columns, cells, strict=True):
                 value = cell.group(1)
-                if kind and b" " not in value and len(value) <= 200 and _is_odd(value):
+                if kind and b" " not in value and len(value) <= 200 and _is_odd(value) and not _DATE.fullmatch(value):
                     if scan.judge(kind, value, quoted=True, strict=False):
                         yield Span(cell.start(1), cell.end(1), family_of(kind), 2)
 
@@ -347,8 +360,10 @@ _PLIST = r"(?i)<key>([^<>\n\x01]{2,60})</key>[ \t\r\n]*<(?:string|value)(?:[ ][^
 _NESTED = r"(?i)<([a-z][\w.:-]{2,40})>[ \t\r\n]*<value>([^<>\n\x01]{4,200})</value>"
 _TAGGED = r"(?i)<(?:[a-z]\w*:)?([a-z][\w.-]{2,40})[ \t][^<>\n\x01]{1,120}>([^<>\n\x01]{4,200})</"
 _NAMED = r"(?i)[ \t]name=[\"']([^\"'\n\x01<>]+)[\"'][^<>\n\x01]*>[ \t\r\n]*<value>([^<>\n\x01]+)</value>"
-_PROPERTY = r"(?i)<name>[ \t]*([^<>\n\x01]+)</name>[ \t\r\n]*<value>([^<>\n\x01]+)</value>"
-_APART = (_MANY, _ROW, _INSERT, _UPDATE, _PLIST, _NESTED, _NAMED, _PROPERTY, _TAGGED)
+_PROPERTY = r"(?i)<(?:param-)?name>[ \t]*([^<>\n\x01]+)</(?:param-)?name>[ \t\r\n]*<(?:param-)?value>([^<>\n\x01]+)</(?:param-)?value>"
+_ESCAPED = r"(?i)&lt;([a-z][\w.:-]*)&gt;([^<>&\s\x01]{4,200})&lt;/"
+_FORM = r"(?i)form-data;[ \t]*name=\"?([\w.\[\]-]+)\"?[ \t]*\r?\n\r?\n([^\s\x01]{4,200})\r?\n"
+_APART = (_MANY, _ROW, _INSERT, _UPDATE, _PLIST, _NESTED, _NAMED, _PROPERTY, _ESCAPED, _FORM, _TAGGED)
 
 
 def elements(scan: Scan) -> Iterator[Span]:
@@ -360,7 +375,9 @@ def elements(scan: Scan) -> Iterator[Span]:
         (_PLIST, b"<key>"),
         (_NESTED, b"<value>"),
         (_NAMED, b"<value>"),
-        (_PROPERTY, b"<value>"),
+        (_PROPERTY, b"value>"),
+        (_ESCAPED, b"&lt;"),
+        (_FORM, b"form-data;"),
         (_TAGGED, b">"),
     ):
         if wanted not in low:
