@@ -449,6 +449,10 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 or (separator == b">" and data[name_start - 1 : name_start] == b"<")
             ):
                 after = _NEXT_LINE.match(data, at, at + 600)
+                if separator == b">" and (
+                    is_placeholder(name) or (after and b"</" not in data[after.end(1) : after.end(1) + 80])
+                ):
+                    continue  # `PASSWORD=<your-secret>`, and the next setting
                 if after and scan.judge(kind, after.group(1), quoted=False, strict=True):
                     yield Span(after.start(1), after.end(1), family_of(kind), 2)
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 from .assign import value_at
-from .engine import Match, Pattern, outline, rx
+from .engine import Lazy, Match, Pattern, outline, rx
 from .names import kind_of
 from .scan import CROWD, Scan, Span, family_of, is_path, line_around
 from .values import (
@@ -17,6 +17,7 @@ from .values import (
     has_digit,
     has_symbol,
     is_code,
+    is_hex,
     is_password,
     is_placeholder,
     is_random,
@@ -165,6 +166,7 @@ _SHORT_FLAGS = (
     (r"(?i)\bnmcli\b[^\n|\x01]*?[ \t.](?:password|psk)[ \t]+[\"']?([^\s\"'\x01]{8,63})()()", "nmcli"),
     (r"(?i)[ \t](?:-u|--user)[ \t=]*[\"']?([A-Za-z0-9_.-]{20,}):(?:[\"'\s]|$)()()", "curl"),
     (r"(?im)^[ \t]*Key Content[ \t]*:[ \t]*([^\s\x01]{8,63})[ \t]*\r?$()()", "key%content"),
+    (r"\"(?:result|bcrypt_hash)\"[ \t]*:[ \t]*\"([^\"\n\x01]{8,})\"()()", "random_password"),
     (r"(?i)\bqpdf\b[^\n|\x01]*?--encrypt[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "qpdf"),
     (r"(?i)\biwconfig\b[^\n|\x01]*?[ \t]key[ \t]+s:[\"']?([^\s\"'\x01]{5,})()()", "iwconfig"),
     (r"(?i)\bstats[ \t]+auth[ \t]+[^\s:\x01]+:([^\s\"'\x01]{4,})()()", "stats%auth"),
@@ -178,7 +180,7 @@ _SHORT_FLAGS = (
 
 # Asked only where one of their words stands, though they would match without it.
 _CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|Sequelize|username_pw_set|smtp\.Auth|PlainTextAuthProvider|ldap3\.Connection|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set ldap3")  # fmt: skip
-_CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect|algoliasearch)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect algoliasearch")  # fmt: skip
+_CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect|algoliasearch)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64}|[A-Za-z0-9]{20,64})[\"']()()", "client session api auth login configure init( connect algoliasearch")  # fmt: skip
 
 
 # A name and its value with nothing but white space between them, after a word that gives one to the other.
@@ -261,7 +263,7 @@ def commands(scan: Scan) -> Iterator[Span]:
             asked = asked + [(*row, everyday) for row in _everyday()]
         if scan.has(*_gate(_CALLS[1])):
             asked = [*asked, (*_CALLS, seldom)]
-        if scan.longest >= 34 and scan.has(*_gate(_CLIENTS[1])):
+        if scan.longest >= 20 and scan.has(*_gate(_CLIENTS[1])):
             asked = [*asked, (*_CLIENTS, seldom)]
     for source, words, lines in asked:
         hits = 0
@@ -275,13 +277,29 @@ def commands(scan: Scan) -> Iterator[Span]:
             if hits > CROWD and has_digit(word) and has_alpha(word):
                 yield Span(start, start + len(word), "password", 1)  # one of hundreds: a dump
                 continue
+            if words.startswith("auth cred") and (third := _THIRD.match(data, end, end + 90)):
+                # `connect("host", "user", "...")`; with two only, the second is the password
+                word = third.group(1)
+                if (has_digit(word) or has_symbol(word) or is_scrambled(word)) and _is_flag_value(word):
+                    yield Span(*third.span(1), "password", 1)
+                    continue
+                word = data[start:end]
+                if not has_digit(word) and not has_symbol(word):
+                    continue
+            if (
+                words.startswith("auth cred")
+                and low.startswith(b"connect", found.start())
+                and _A_VARIABLE.match(data, end, end + 40)
+                and not has_digit(word)
+                and not has_symbol(word)
+            ):
+                continue  # `connect("id", "user", PASSWORD)`
             if words.startswith("_key'"):  # of WordPress: noise with spaces in it
-                if (
-                    classes(data[start:end]) >= 3
-                    and (is_random(word, 16) or has_symbol(word))
-                    and not is_placeholder(word)
-                ):
+                word = data[start:end]
+                if classes(word) >= 3 and (is_random(word, 16) or has_symbol(word)) and not _UNIQUE.search(word):
                     yield Span(start, end, "api-key", 1)
+                continue
+            if words == _CLIENTS[1] and not is_hex(word) and not (classes(word) >= 3 and is_random(word, 20)):
                 continue
             if words == "curl" and not is_random(word, 20):
                 continue
@@ -350,7 +368,11 @@ def commands(scan: Scan) -> Iterator[Span]:
                 yield Span(start, start + len(word), "password", 1)
 
 
+_UNIQUE = Lazy(rb"(?i)phrase|unique|change|your")  # `put your unique phrase here`
+_A_VARIABLE = Lazy(rb"[\"'][ \t]*,[ \t]*[A-Za-z_$]\w*[ \t]*[,)]")
+_THIRD = Lazy(rb"[\"'][ \t]*,[ \t]*[\"']([^\"'\n\x01]{5,64})[\"']")
 _WORD_ELSEWHERE = (
+    "random_password",
     "%-p",
     "hmac",
     "password%7",

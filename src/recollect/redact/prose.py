@@ -453,7 +453,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
                 noun.startswith(_SAID_BEFORE)
                 and rx(rb"[A-Za-z]{4,}[0-9]{2,6}|[A-Za-z]{3,}[-_!.]?[A-Za-z]{2,}[0-9]{2,6}[a-z]{0,4}").fullmatch(word)
                 is not None
-                and data[end : end + 1] in (b"", b"\n", b"\r")
+                and (quoted or data[end : end + 1] in (b"", b"\n", b"\r"))
                 and scan.recall("strong", word, is_strong)
             )
             or (
@@ -464,7 +464,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
             )
             or (
                 noun.startswith((*_SAID_BEFORE, b"kennwort", b"passwort"))
-                and rx(rb"(?:[a-z]{4,}-){2,6}(?:[a-z]{4,}-)?[0-9]{2,4}").fullmatch(word) is not None
+                and rx(rb"(?:[A-Za-z][a-z]{3,}-){2,6}(?:[a-z]{4,}-)?[0-9]{2,4}").fullmatch(word) is not None
                 and not speaks_of_forms(word)
             )
         ):

@@ -199,8 +199,15 @@ def _is_url_password(value: bytes, user: bytes) -> bool:
         return False
     if set(value) <= {42} or set(value) <= set(b"xX*."):
         return False
+    if rx(rb"[A-Z]+(?:_[A-Z]+)+").fullmatch(value):
+        return False  # `REPLACE_ME`, `DB_PASSWORD`
     low = value.lower()
-    return rx(rb"your|example|placeholder|redacted|changeme|[-_]here$|^__\w+__$|<|\*\*\*|\.\.\.").search(low) is None
+    return (
+        rx(
+            rb"your|example|placeholder|redacted|change[-_]?me|replace[-_]?(?:me|this)|[-_]here$|^__\w+__$|<|\*\*\*|\.\.\."
+        ).search(low)
+        is None
+    )
 
 
 # --- headers, cookies, well-known files -------------------------------------------------------------------------------------
