@@ -281,7 +281,7 @@ def commands(scan: Scan) -> Iterator[Span]:
                 # `connect("host", "user", "...")`; with two only, the second is the password
                 word = third.group(1)
                 if (has_digit(word) or has_symbol(word) or is_scrambled(word)) and _is_flag_value(word):
-                    yield Span(*third.span(1), "password", 1)
+                    yield Span(third.start(1), third.end(1), "password", 1)
                     continue
                 word = data[start:end]
                 if not has_digit(word) and not has_symbol(word):
