@@ -98,6 +98,7 @@ _LETTERS = Lazy(rb"[ \t]?[A-Za-z_.]++(?=\s)(?<=[A-Za-z])")
 _OR_ELSE = Lazy(rb"[ \t](?:\|\||\?\?|or)[ \t]+[\"']")
 # Letters alone before the next field are a name, a call without arguments is code: rejected below as well, but not as fast.
 _DULL = Lazy(rb"[ \t]?(?:[A-Za-z_.]++(?:[,;)\]}]+(?=\s)|(?=[ \t])|\(\))|[A-Za-z_][\w.]*+\([A-Za-z_][\w.]*+[,)])")
+_COUNTED = Lazy(rb"[ \t]*[0-9]+[ \t]*(?:\r?\n|$)")
 _NUMBERED = Lazy(rb"[ \t]*[\w.]*\d[\w.]*=")
 _LOWER_WORD = Lazy(rb"[a-z]+")
 # With a dash in lower case it would be an adjective: `read-only`, `one-time`.
@@ -413,6 +414,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             and not (has_digit(note) and _NUMBERED.match(data, at, at + 80))
         ):
             at = annotated.end()
+            if b"Final" in note and _COUNTED.match(data, at, at + 24):
+                continue  # `PASSWORD: Final = 10174`: one of many constants
         if (
             annotates
             and kind != "password"

@@ -301,6 +301,9 @@ def commands(scan: Scan) -> Iterator[Span]:
                 continue
             if words == _CLIENTS[1] and not is_hex(word) and not (classes(word) >= 3 and is_random(word, 20)):
                 continue
+            if words.startswith('with%"') and not (has_digit(word) or has_symbol(word)):
+                if not rx(rb"fill|enter|type|set|input").search(low, max(0, found.start() - 24), found.start()):
+                    continue  # `replace "password" with "userinfo"`
             if words == "curl" and not is_random(word, 20):
                 continue
             if word.endswith(b">") and b"<" in data[found.start() : start]:
@@ -341,6 +344,10 @@ def commands(scan: Scan) -> Iterator[Span]:
             if words.startswith("identified") and found.start(3) >= 0:
                 if not has_digit(word) or not data[found.start() : start].lower().rstrip().endswith(b"by"):
                     continue  # `identified by the`, `identified as v2`
+                if rx(rb"\b(?:as|is|are|be|was|were|been|not)\s+$").search(
+                    low, max(0, found.start() - 8), found.start()
+                ):
+                    continue  # `as identified by boto3`
             if (
                 words.startswith(("enable", "option", "pre-shared", "connect%"))
                 and not has_digit(word)

@@ -69,7 +69,7 @@ _LONG = r"[A-Za-z0-9_+/=.~-]{20,}"
 _NEAR_WORD = Lazy(
     rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]keys?(?:[^a-z]|$)|credential|creds|auth(?!ors?(?![a-z]))|bearer|fernet|hmac|cipher|wallet|\bwif\b|privkey"
 )
-_NOT_NEAR = r"public|pub_?key|site[_-]?key|websocket-key|restore-keys|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next[_ ]?token|page[_ ]?token|continuation|pk_(?:live|test)_|publishable|ciphervalue"
+_NOT_NEAR = r"public|pub_?key|site[_-]?key|websocket-key|restore-keys|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|(?:next|page|change|lock|starting)[-_ ]?token|continuation|pk_(?:live|test)_|publishable|ciphervalue"
 _ENCRYPTED = Lazy(
     rb"\b(?:(?:vault:v\d+|h1|zh):|enc\()$"
 )  # by a vault; or the hash of a module of Go, of a provider of Terraform

@@ -310,6 +310,8 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
         return  # the verb
     if data.startswith(b"PASS", found.start(1)) and word[:4] in (b"Test", b"test"):
         return  # a test that passed
+    if noun == b"pass" and found.start(2) >= 0 and data[found.start() : found.start(4)].rstrip().endswith(b"="):
+        return  # `pass in errors="ignore"`
     if len(word) < 3 or (kind != "password" and not quoted and word.isalpha()):
         return
     if kind == "secret" and not quoted and (len(word) < 12 or not has_digit(word)):
@@ -418,6 +420,8 @@ def nouns(scan: Scan) -> Iterator[Span]:
                 noun.startswith(b"key") and rx(rb"[a-z_-]+:.*|(?:[\w.]+-)+[0-9a-f]{32,64}").fullmatch(word) is not None
             )  # in a cache
             or data[found.start() - 1 : found.start()] == b":"
+            or (noun.startswith(b"pass ") and _PASSES.search(scan.low, max(0, found.start() - 12), found.start()))
+            or (noun.startswith(b"token") and _is_no_token(data, found.start()))
         ):
             continue
         if noun.startswith(
@@ -487,6 +491,18 @@ def nouns(scan: Scan) -> Iterator[Span]:
                     else "api-key",
                     3,
                 )
+
+
+_PASSES = Lazy(  # the verb, and `one-pass`
+    rb"\b(?:(?:we|you|they|i|to|can|must|should|will|could|and|then|not|don't|also|just|please)[ \t]+|(?:one|two|single|multi|first|second|by)-)\Z"
+)
+_FIRST_WORD = Lazy(rb"[\w-]*-\Z")
+
+
+def _is_no_token(data: bytes, at: int) -> bool:
+    """`--lock-token ...`: what one writer must show who changes something."""
+    before = _FIRST_WORD.search(data, max(0, at - 24), at)
+    return before is not None and kind_of(before.group().strip(b"-") + b"-token") is None
 
 
 def _is_bare_password(word: bytes) -> bool:
@@ -564,7 +580,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
     for found in _worth(_PAIR, scan, _ends_dull, lines):
         start, end, _ = unquote(data, *found.span(2))
         word = data[start:end]
-        if start in taken or word[:1] == b"%" or rx(rb"(?i)sha-?\d+|md5").fullmatch(found.group(1)):
+        if start in taken or word[:1] in (b"%", b"|") or rx(rb"(?i)sha-?\d+|md5").fullmatch(found.group(1)):
             continue
         if (
             is_password(word, quoted=False)
@@ -629,6 +645,7 @@ def linked(scan: Scan) -> Iterator[Span]:
             or not has_digit(word)
             or word[:1] in _NEXT_FIELD
             or scan.is_sealed(word)
+            or (scan.low.startswith(b"pass ", whole[0]) and _PASSES.search(scan.low, max(0, whole[0] - 12), whole[0]))
             or (data.startswith(b"PASS", whole[0]) and word[:4] in (b"Test", b"test"))
         ):
             continue

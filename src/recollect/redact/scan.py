@@ -670,7 +670,11 @@ def is_label(value: bytes) -> bool:
         and len(low) < 24
         and not rx(rb"[A-Z].*[A-Z].*[A-Z]").search(value)
     ):
-        return value[:1].isupper() or low.rstrip(b":?!.*") in LABELS
+        return (
+            value[:1].isupper()
+            or low.rstrip(b":?!.*") in LABELS
+            or rx(rb"[a-z]+(?:[A-Z][a-z]+)+").fullmatch(value) is not None
+        )
     if rx(rb"[a-z]{3,}_[a-z]{3,}").fullmatch(value) and _SPEAKS_OF_FORMS.isdisjoint(value.split(b"_")):
         return False  # `open_sesame`
     if rx(rb"[A-Z]?[a-z]{2,}[A-Z][a-z]{2,}").fullmatch(value) and _SPEAKS_OF_FORMS.isdisjoint(

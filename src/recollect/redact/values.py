@@ -306,7 +306,7 @@ def is_wordy(value: bytes) -> bool:
             if len(words) <= 4 and not digits:
                 good += size
         elif (
-            0.19 * size <= size - len(word.translate(None, b"aeiouyAEIOUY")) <= 0.72 * size
+            0.16 * size <= size - len(word.translate(None, b"aeiouyAEIOUY")) <= 0.72 * size
             and _CONSONANTS.search(word) is None
         ):
             good += size
