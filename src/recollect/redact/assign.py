@@ -251,6 +251,8 @@ def _promise(head: bytes) -> tuple[bytes, Kind | None, bytes, int]:
     if stem is None:
         return b"", None, b"", 0
     name, separator, size = stem.group(), head[-1:], len(head)
+    if name.endswith((b".Text", b".text")):
+        name = name[:-5]  # `txtPassword.Text = "..."`
     if b" " in name and name.lower().endswith(_DECLARED):
         name = name.partition(b" ")[0]
     if separator in _OPENS and (opened := _OPENED_CALL.search(head)):

@@ -70,7 +70,7 @@ _FLAG = (
 )
 _SHORT_FLAGS = (
     (r"(?i)\bsshpass[ \t]+-p[ \t]*(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01]+))", "sshpass"),
-    (r"(?i)\b(?:mysql|mysqldump|mysqladmin|mariadb|mycli)\b[^\n|\x01]*?[ \t](?-i:-p)(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "mysql mariadb mycli"),
+    (r"(?i)\b(?:mysql|mysqldump|mysqladmin|mariadb|mycli)\b[^\n|\x01]*?[ \t\"'](?-i:-p)(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "mysql mariadb mycli"),
     # Each tool with the flag that is a password to it: `-p` is a port to most, `-w` a folder, `-P` either.
     (r"(?i)\b(?:mongo(?:sh|dump|restore|export|import)?|rdesktop|cypher-shell|altool|certutil|cqlsh|evil-winrm|crackmapexec|netexec|nxc|hydra|medusa|supabase|impacket-\w+|"
      r"security|keepassxc-cli|(?:docker|podman|nerdctl|helm|oc|az|npm|buildah|crane|skopeo)\b[^\n|\x01]*?\blogin)\b[^\n|\x01]*?[ \t](?-i:-p)[ \t=](?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "%-p"),
@@ -167,6 +167,12 @@ _SHORT_FLAGS = (
     (r"(?i)[ \t](?:-u|--user)[ \t=]*[\"']?([A-Za-z0-9_.-]{20,}):(?:[\"'\s]|$)()()", "curl"),
     (r"(?im)^[ \t]*Key Content[ \t]*:[ \t]*([^\s\x01]{8,63})[ \t]*\r?$()()", "key%content"),
     (r"\"(?:result|bcrypt_hash)\"[ \t]*:[ \t]*\"([^\"\n\x01]{8,})\"()()", "random_password"),
+    (r"(?i)\b\w*(?:passw(?:or)?d|pwd|secret|token)\w*[ \t]*=[ \t]*<<[-~]?[\"']?[A-Z_]+[\"']?\r?\n[ \t]*([^\s\x01]{6,})[ \t]*\r?\n()()", "=%<<~ =%<<- =<<"),
+    (r"(?i)\bSecret(?:Str|String|Bytes)\([ \t]*b?[\"']([^\"'\n\x01]{6,})[\"'][ \t]*\)()()", "secretstr secretbytes"),
+    (r"(?i)\([ \t]*[\w-]*(?:passw(?:or)?d|secret|token)[ \t]+\.[ \t]+\"([^\"\n\x01]{5,})\"()()", "%.%\""),
+    (r"(?i)\bInput Password[ \t]+[^\s\x01]+[ \t]{2,}([^\s\x01]{5,})()()", "input%password"),
+    (r"(?i)[\"']([A-Za-z0-9_.-]{20,})[\"'][^\"'\n\x01]{0,12}?(?://|#|/\*|--)[ \t]*(?:\w+[ \t]+){0,3}(?:api[ _-]?key|token|secret)(?:[ \t.]|\r?$)()()", "#%api #%token //%api //%token #%secret //%secret"),
+    (r"(?i)\b(?:client|bot|discord)\w*\.(?:login|run|start)\([ \t]*[\"']([A-Za-z0-9_.-]{20,})[\"']()()", "client.login( bot.login( bot.run( client.run( client.start( bot.start("),
     (r"(?i)\bqpdf\b[^\n|\x01]*?--encrypt[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "qpdf"),
     (r"(?i)\biwconfig\b[^\n|\x01]*?[ \t]key[ \t]+s:[\"']?([^\s\"'\x01]{5,})()()", "iwconfig"),
     (r"(?i)\bstats[ \t]+auth[ \t]+[^\s:\x01]+:([^\s\"'\x01]{4,})()()", "stats%auth"),
@@ -179,7 +185,7 @@ _SHORT_FLAGS = (
 
 
 # Asked only where one of their words stands, though they would match without it.
-_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|Sequelize|username_pw_set|smtp\.Auth|PlainTextAuthProvider|ldap3\.Connection|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set ldap3")  # fmt: skip
+_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|Sequelize|username_pw_set|smtp\.Auth|PlainTextAuthProvider|ldap3\.Connection|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( set_password mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set ldap3")  # fmt: skip
 _CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect|algoliasearch)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64}|[A-Za-z0-9]{20,64})[\"']()()", "client session api auth login configure init( connect algoliasearch")  # fmt: skip
 
 
@@ -304,8 +310,14 @@ def commands(scan: Scan) -> Iterator[Span]:
             if words.startswith('with%"') and not (has_digit(word) or has_symbol(word)):
                 if not rx(rb"fill|enter|type|set|input").search(low, max(0, found.start() - 24), found.start()):
                     continue  # `replace "password" with "userinfo"`
-            if words == "curl" and not is_random(word, 20):
+            if words.startswith(("curl", "#%api", "client.login(")) and not is_random(word, 20):
                 continue
+            if (
+                words.startswith(("=%<<", "input%", "secretstr", "%.%"))
+                and not has_digit(word)
+                and not has_symbol(word)
+            ):
+                continue  # a variable, a word
             if word.endswith(b">") and b"<" in data[found.start() : start]:
                 word = word[:-1]  # `--user <user:password>`
             if words in ("auth%", "login%") and not (has_digit(word) and has_alpha(word)):
@@ -387,7 +399,7 @@ _WORD_ELSEWHERE = (
     "sqlplus",
     "alias%set",
 )  # the word need not stand in the match
-_FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass", "ugfzc3dvcmq6", "chpasswd:")
+_FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass", "ugfzc3dvcmq6", "chpasswd:", "=%<<~ =%<<- =<<")
 
 
 # Rows with words of every day that their patterns ask for anyhow: one pass says in which lines any of them matches. For all others

@@ -91,7 +91,6 @@ _LISTED = (
     _APP_PASSWORD,
     _GROUPED,
     _QUOTED_MEMORABLE,
-    *_PAIRED,
 )
 
 
@@ -252,6 +251,11 @@ _AT_HOST = (
 )
 # `Token created: ...`
 _MADE = r"(?i)\b(?:token|(?:api|access|secret|auth)[ _-]?key|secret)\b[^\n:=\x01]*\b(?:created|generated|issued|minted|rotated|regenerated|renewed)\b([^\n:=\x01]*)[:=][ \t]*[\"'`]?([A-Za-z0-9_.+/=-]+)"
+_PAIR_WORDS = (
+    b"/pw", b"/pass", b"/ pw", b"/ pass", b"p/w", b"&pw", b"& pw", b"&pass", b"& pass", b"|pw", b" p:", b" p=", b" p :", b" pw:", b" pw=", b"pwd:", b" pwd=", b",p:", b",p=", b"/p:",
+    b"(root/", b"(admin/", b"(user/", b"(test/", b"(demo/", b"(guest/", b"(sa/", b"(postgres/", b"(ubuntu/", b"(pi/", b"(default/", b"(operator/", b"(manager/", b"@localhost", b"@1",
+    b"@2", b"@3", b"@4", b"@5", b"@6", b"@7", b"@8", b"@9",
+)  # fmt: skip
 _MADE_WORDS = (b"created", b"generated", b"issued", b"minted", b"rotated", b"renewed")
 # What a command prints that asks for nothing else: `echo $DB_PASSWORD`, `pass show work/db`.
 _SHOWS = (
@@ -269,15 +273,15 @@ _SHOWN = (
 def shown(scan: Scan) -> Iterator[Span]:
     """What was asked for, and what a command printed: `send me the key` over `Kim: sure, ...`, `$ pass show work/db` over its answer; pairs."""
     data, low = scan.data, scan.low
-    if lines := scan.lines_with(*_LISTED):
+    if not scan.has(*_PAIR_WORDS, *_MADE_WORDS, *_ASKS, *_SHOWS):
+        return
+    if scan.has(*_PAIR_WORDS):
         for source in _PAIRED:
-            for _, (start, end) in scan.spans(source, lines):
+            for _, (start, end) in scan.spans(source):
                 yield from _paired(scan, start, end)
     if b"@" in data and (b"@localhost" in low or _AT_ADDRESS.search(data)):
         for _, (start, end) in scan.spans(_AT_HOST):
             yield from _paired(scan, start, end)
-    if not scan.has(*_MADE_WORDS, *_ASKS, *_SHOWS):
-        return
     if scan.has(*_MADE_WORDS):
         for whole, (a, b), (start, end) in scan.spans(_MADE):
             value = data[start:end].rstrip(b".")
