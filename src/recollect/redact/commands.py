@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from .assign import value_at
 from .engine import Lazy, Match, Pattern, outline, rx
 from .names import kind_of
-from .scan import CROWD, Scan, Span, family_of, is_path, line_around
+from .scan import CROWD, Scan, Span, family_of, is_path, is_phrase_of_words, line_around
 from .values import (
     classes,
     has_alpha,
@@ -249,7 +249,9 @@ def flags(scan: Scan) -> Iterator[Span]:
             if scan.judge(
                 kind,
                 word,
-                quoted=True if kind != "key" and (has_digit(word) or is_scrambled(word)) else quoted,
+                quoted=True
+                if kind != "key" and (has_digit(word) or is_scrambled(word) or is_phrase_of_words(word))
+                else quoted,
                 strict=kind != "password" and not (kind == "secret" and has_digit(word) and not is_wordy(word)),
             ):
                 yield Span(start, end, family_of(kind), 2)

@@ -11,6 +11,7 @@ from .scan import (
     Span,
     is_label,
     is_path,
+    is_phrase_of_words,
     is_predicate,
     is_year,
     line_around,
@@ -376,6 +377,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
                 and scan.recall("numbered", word, _is_numbered)
             )
             or scan.recall("scrambled", word, is_scrambled)
+            or is_phrase_of_words(word)
         ) or (word.isdigit() and 4 <= len(word) <= (20 if noun.startswith(_WIRELESS) else 12) and not is_year(word)):
             yield Span(start, end, "password", 2)
         elif (rx(rb"[a-z]{5,}").fullmatch(word) and word not in PREDICATES and not is_predicate(word) and rx(rb"[ \t]*[.!]?[ \t]*(?:\r?\n|$|\))").match(data[end : end + 8])

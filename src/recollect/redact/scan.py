@@ -576,6 +576,8 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
     if kind == "password":
         if is_password_word(value):
             return False
+        if value in _USED_MOST:
+            return True
         if strict:
             return (
                 size >= 8
@@ -583,6 +585,8 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
                 and (classes(value) >= 3 or is_noise(value, 12))
                 and not is_wordy(value)
             )
+        if is_phrase_of_words(value):
+            return True
         if not is_choice(value, quoted=quoted or env or is_scrambled(value)):
             return False
         if quoted or env:
@@ -659,6 +663,24 @@ _SPEAKS_OF_FORMS = frozenset(
 def speaks_of_forms(value: bytes) -> bool:
     """Whether one of the words in it is: `db-credentials`, `Reset_password`."""
     return not _SPEAKS_OF_FORMS.isdisjoint(rx(rb"[-_]").split(value.lower()))
+
+
+def is_phrase_of_words(value: bytes) -> bool:
+    """`correct-horse-battery-staple`: four words or more, joined in one way, that say nothing of what they are for."""
+    if value.translate(None, _ABC) not in _JOINTS or rx(rb"[a-z]{3,12}(?:[-_.][a-z]{3,12})+").fullmatch(value) is None:
+        return False
+    words = rx(rb"[-_.]").split(value)
+    return _SPEAKS_OF_FORMS.isdisjoint(words) and len(PREDICATES.intersection(words)) < 2
+
+
+_ABC = b"abcdefghijklmnopqrstuvwxyz"
+_JOINTS = frozenset(mark * n for mark in (b"-", b"_", b".") for n in range(3, 8))
+# Of the passwords that are used most, those that are no word for anything else in a configuration.
+_USED_MOST = frozenset(
+    b"""letmein iloveyou sunshine qwerty monkey dragon princess football baseball superman batman starwars pokemon michael jordan jennifer
+    buster soccer hockey killer george andrew michelle jessica pepper ginger ashley hannah maggie corvette mustang bailey cheese amanda
+    qwertyuiop asdfgh asdfghjkl zxcvbnm zxcvbn opensesame supersecret topsecret""".split()
+)
 
 
 def is_label(value: bytes) -> bool:
