@@ -119,7 +119,7 @@ FAMILIES: tuple[Family, ...] = (
     _f("sk-key", "Any other key that begins with sk-", "sk-", rf"\b(sk-{W}{{20,}})"),
     # Talk and mail
     _f("slack-token", "Slack token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe- xoxe. xoxc- xoxd- xapp- xwfp-", r"((?:xoxe\.)?xox[abcdeoprs]-[A-Za-z0-9%/+=-]{10,}|xapp-[0-9]-[A-Za-z0-9]+-[0-9]+-[A-Za-z0-9]+|xwfp-[A-Za-z0-9-]{20,})"),
-    _f("slack-webhook", "Slack webhook", "hooks.slack.com hooks.slack-gov.com", r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([A-Za-z0-9+/_-]{20,})"),
+    _f("slack-webhook", "Slack webhook", "hooks.slack.com hooks.slack-gov.com", r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/((?:[A-Za-z0-9+_-]+/){2,}[A-Za-z0-9+_-]{8,})"),
     _f("discord-webhook", "Discord webhook", "/api/webhooks/", rf"discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/([0-9]{{15,22}}/{W}{{40,}})"),
     _f("discord-token", "Discord bot or user token", ".", rf"(?:^|[^A-Za-z0-9_.-])([MNO]{W}{{22,27}}\.{W}{{6}}\.{W}{{27,40}}|mfa\.{W}{{60,}})", 58),
     _f("teams-webhook", "Microsoft Teams webhook", "webhook.office.com/webhookb2/ outlook.office.com/webhook/ outlook.office365.com/webhook/", rf"(?:webhook\.office\.com/webhookb2|outlook\.office\.com/webhook|outlook\.office365\.com/webhook)/({UUID}@{UUID}/IncomingWebhook/{X}{{32}}/{UUID}(?:/{W}+)?)"),
