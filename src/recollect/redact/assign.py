@@ -29,7 +29,9 @@ from .values import (
     has_digit,
     has_symbol,
     is_literal,
+    is_memorable,
     is_placeholder,
+    is_run_together,
     is_scrambled,
     is_uuid,
 )
@@ -62,8 +64,8 @@ def _names() -> str:
 _ASSIGN = (
     r"(?i)"
     + _names()
-    + r"(?:(?:\[[0-9A-Z_]*\])?[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:{1,3}=|===?|!==?|\?{1,2}=|\+=|\.=|\|\|=|=|::|:|<-|->|\||As[ \t]+\w{1,20}[ \t]*=)"  # name = value
-    r"|[\"']?[\s,]{1,40}(?:type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:\w{1,16}:|Parameter|Option)?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
+    + r"(?:(?:\[[0-9A-Z_]*\])?[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:{1,3}=|===?|!==?|\?{1,2}=|\+=|\.=|\|\|=|=|::|:|<-|->|\||As[ \t]+\w{1,20}[ \t]*=|(?:[ \t]constant)?[ \t](?:n?(?:var)?char2?(?:\([\w ]{1,6}\))?[ \t]*:?=|text[ \t]*:=))"  # name = value
+    r"|[\"']?[\s,]{1,40}(?:[\"']?type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:\w{1,16}:|Parameter|Option)?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
     r"|[\"'\\]{0,3}[ \t]*[,({][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value"), name{"value"}
     r"|[ \t]{1,20}[\"']"  # #define NAME "value"
     r"|[\"']?>"  # <name>value</name>
@@ -96,6 +98,7 @@ _LETTERS = Lazy(rb"[ \t]?[A-Za-z_.]++(?=\s)(?<=[A-Za-z])")
 _OR_ELSE = Lazy(rb"[ \t](?:\|\||\?\?|or)[ \t]+[\"']")
 # Letters alone before the next field are a name, a call without arguments is code: rejected below as well, but not as fast.
 _DULL = Lazy(rb"[ \t]?(?:[A-Za-z_.]++(?:[,;)\]}]+(?=\s)|(?=[ \t])|\(\))|[A-Za-z_][\w.]*+\([A-Za-z_][\w.]*+[,)])")
+_COUNTED = Lazy(rb"[ \t]*[0-9]+[ \t]*(?:\r?\n|$)")
 _NUMBERED = Lazy(rb"[ \t]*[\w.]*\d[\w.]*=")
 _LOWER_WORD = Lazy(rb"[a-z]+")
 # With a dash in lower case it would be an adjective: `read-only`, `one-time`.
@@ -208,7 +211,7 @@ def _is_chosen(word: bytes) -> bool:
 
 
 _SETTER = Lazy(rb"(?:[\w.]*[._])?(?:set|with)_?[A-Z_\w]*")
-_HYPHENED = Lazy(rb"[A-Za-z]{3,}-[A-Za-z]{3,}")
+_HYPHENED = Lazy(rb"[A-Za-z]{3,}(?:-[A-Za-z]{3,}){1,5}")
 _HANDS_ON = Lazy(
     rb"(?i)(?:fill|type|put|set|set_?item|set_?property|append|add|env|getenv|environ\.get|get_?or_?default|enter_?text)\([ \t]*@?[\"'][\w#.\[\]=-]*$"
 )
@@ -238,6 +241,9 @@ def _is_phrase(kind: Kind, word: bytes) -> bool:
     )
 
 
+_DECLARED = (b" text", b"char", b"char2", b" constant")  # `api_key text := '...'`
+
+
 @lru_cache(maxsize=2048)
 def _promise(head: bytes) -> tuple[bytes, Kind | None, bytes, bool, bool, int]:
     """The name that a match begins with, what it promises, what separates it from its value, whether that sets it, or compares it,
@@ -246,6 +252,10 @@ def _promise(head: bytes) -> tuple[bytes, Kind | None, bytes, bool, bool, int]:
     if stem is None:
         return b"", None, b"", False, False, 0
     name, separator, size = stem.group(), head[-1:], len(head)
+    if name.endswith((b".Text", b".text")):
+        name = name[:-5]  # `txtPassword.Text = "..."`
+    if b" " in name and name.lower().endswith(_DECLARED):
+        name = name.partition(b" ")[0]
     if separator in _OPENS and (opened := _OPENED_CALL.search(head)):
         size = opened.start() + 1  # what opens the value is part of the match
         separator = head[size - 1 : size]
@@ -295,7 +305,7 @@ def _falls_short(scan: Scan, kind: Kind, word: bytes, quoted: bool) -> bool:
     if kind == "key":
         return len(word) < 16 or not has_digit(word)
     if kind == "secret":
-        return len(word) < (8 if quoted else 12) or (
+        return len(word) < (8 if quoted or is_memorable(word) else 12) or (
             len(word) < 20 and word.isalpha() and not scan.recall("scrambled", word, is_scrambled)
         )
     return kind == "pin" and not has_digit(word)
@@ -379,6 +389,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             and (letters := _LETTERS.match(data, at, at + 80))
             and not _OR_ELSE.match(data, letters.end(), letters.end() + 8)
             and not scan.recall("scrambled", letters.group().strip(), is_scrambled)
+            and not (separator == b"=" and is_run_together(letters.group()))
         ):
             if at >= run_end:
                 tries = 0
@@ -407,6 +418,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             and not (has_digit(note) and _NUMBERED.match(data, at, at + 80))
         ):
             at = annotated.end()
+            if b"Final" in note and _COUNTED.match(data, at, at + 24):
+                continue  # `PASSWORD: Final = 10174`: one of many constants
         if (
             annotates
             and kind != "password"
@@ -443,6 +456,10 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 or (separator == b">" and data[name_start - 1 : name_start] == b"<")
             ):
                 after = _NEXT_LINE.match(data, at, at + 600)
+                if separator == b">" and (
+                    is_placeholder(name) or (after and b"</" not in data[after.end(1) : after.end(1) + 80])
+                ):
+                    continue  # `PASSWORD=<your-secret>`, and the next setting
                 if after and scan.judge(kind, after.group(1), quoted=False, strict=True):
                     yield Span(after.start(1), after.end(1), family_of(kind), 2)
             continue
@@ -480,8 +497,10 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 word = data[start:end]
         if not quoted and word.translate(None, b"_.").isalpha() and not scan.recall("scrambled", word, is_scrambled):
             # `password: string;`, `token=auth_token,`: letters alone are a name, but for a password at the end of its line.
-            if kind != "password" or (
-                data[end : end + 1] not in (b"", b"\n", b"\r") and not (separator == b"=" and at == start)
+            if (kind != "password" and not (separator == b"=" and at == start and is_run_together(word))) or (
+                kind == "password"
+                and data[end : end + 1] not in (b"", b"\n", b"\r")
+                and not (separator == b"=" and at == start)
             ):
                 continue
         call = separator in b",("
@@ -572,6 +591,9 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 strict = False
         elif strict and quoted and separator == b"(" and data[end + 1 : end + 2] == b")" and _SETTER.match(name):
             strict = False  # `setAppKey("...")`
+        elif strict and quoted and separator == b"," and has_digit(word) and kind == "secret":
+            # `setItem("token", "...")`, `setenv("API_SECRET", "...")`
+            strict = _HANDS_ON.search(data[max(0, name_start - 24) : name_start].rpartition(BARRIER)[2]) is None
         if (
             kind == "key"
             and b"icen" in name[-8:]
@@ -580,8 +602,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             continue  # `License: LGPLv3+`
         if kind == "key" and is_uuid(word) and name.lower().endswith((b"session_id", b"sessionid", b"session-id")):
             continue  # in a log; a cookie is judged elsewhere
-        if scan.is_sealed(word):
-            continue
+        if scan.is_sealed(word) or (name == b"PASS" and separator == b":" and word[:4] in (b"Test", b"test")):
+            continue  # the second is a test that passed
         if ((quoted or env) and not strict and _is_phrase(kind, word)) or scan.judge(
             kind, word, quoted=quoted, strict=strict, env=env
         ):

@@ -8,21 +8,23 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 from .assign import value_at
-from .engine import Match, Pattern, outline, rx
+from .engine import Lazy, Match, Pattern, outline, rx
 from .names import kind_of
-from .scan import CROWD, Scan, Span, family_of, is_path, line_around
+from .scan import CROWD, Scan, Span, family_of, is_path, is_phrase_of_words, line_around
 from .values import (
     classes,
     has_alpha,
     has_digit,
     has_symbol,
     is_code,
+    is_hex,
     is_password,
     is_placeholder,
     is_random,
     is_reference,
     is_scrambled,
     is_uuid,
+    is_wordy,
 )
 
 TYPE_CHECKING = False
@@ -68,7 +70,7 @@ _FLAG = (
 )
 _SHORT_FLAGS = (
     (r"(?i)\bsshpass[ \t]+-p[ \t]*(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01]+))", "sshpass"),
-    (r"(?i)\b(?:mysql|mysqldump|mysqladmin|mariadb|mycli)\b[^\n|\x01]*?[ \t](?-i:-p)(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "mysql mariadb mycli"),
+    (r"(?i)\b(?:mysql|mysqldump|mysqladmin|mariadb|mycli)\b[^\n|\x01]*?[ \t\"'](?-i:-p)(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "mysql mariadb mycli"),
     # Each tool with the flag that is a password to it: `-p` is a port to most, `-w` a folder, `-P` either.
     (r"(?i)\b(?:mongo(?:sh|dump|restore|export|import)?|rdesktop|cypher-shell|altool|certutil|cqlsh|evil-winrm|crackmapexec|netexec|nxc|hydra|medusa|supabase|impacket-\w+|"
      r"security|keepassxc-cli|(?:docker|podman|nerdctl|helm|oc|az|npm|buildah|crane|skopeo)\b[^\n|\x01]*?\blogin)\b[^\n|\x01]*?[ \t](?-i:-p)[ \t=](?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'\x01-][^\s\"'\x01]*))", "%-p"),
@@ -80,7 +82,8 @@ _SHORT_FLAGS = (
     (r"(?i)\bpassword[ \t]+(?:=[ \t]*)?E?'([^'\n\x01]{3,})'()()", "password"),
     (r"(?i)\b(?:login|user(?:name)?|machine[ \t]+[^\s\x01]+)[ \t\r\n]+[^\s\x01]+[ \t\r\n]+pass(?:word|wd)?[ \t]+([^\s\"'\x01]{3,})()()", "login user machine"),
     (r"(?i)\b(?:requirepass|masterauth)[ \t]+\"?([^\s\"\x01]{3,})()()", "requirepass masterauth"),
-    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+-S|(?:docker|podman|nerdctl|helm|oc|az|cf|npm|vault|heroku|wandb|doctl|flyctl)[ \t]+(?:[\w-]+[ \t]+){0,2}[\w:-]*login|(?:sudo[ \t]+)?(?:ch|vnc|smb)?passwd|gh[ \t]+auth|kinit|cryptsetup|su\b|gpg2?\b[^\n|\x01]*--passphrase-fd)()()", "echo printf"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+-S|(?:docker|podman|nerdctl|helm|oc|az|cf|npm|vault|heroku|wandb|doctl|flyctl)[ \t]+(?:[\w-]+[ \t]+){0,2}[\w:-]*login|(?:sudo[ \t]+)?(?:ch|vnc|smb)?passwd|gh[ \t]+auth|kinit|cryptsetup|su\b|gpg2?\b[^\n|\x01]*--passphrase-fd|(?:docker|podman)[ \t]+secret[ \t]+create)()()", "echo printf"),
+    (r"(?i)\becho[ \t]+-n[ \t]+[\"']?([^\s\"'|\x01]{6,64})[\"']?[ \t]*\|[ \t]*base64\b()()", "|%base64 |base64"),
     (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s[\"']?[ \t]+)?[\"']?[\w.@-]{1,64}:([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:openssl[ \t]+(?:base64|enc)|base64)\b()()", "|%base64 |%openssl |base64"),
     (r"(?i)\bunsafePlainText\([ \t]*[\"'`]([^\"'`\n\x01]{4,})[\"'`]()()", "unsafeplaintext"),
     (r"(?i)[\"'](?:primary|secondary)_?(?:master_?|readonly_?|read_only_?|account_?)*key[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9+/]{42,86}={1,2})[\"']()()", "primarykey primary_key primarymaster primaryreadonly secondarykey secondary_key secondarymaster secondaryreadonly"),
@@ -118,7 +121,7 @@ _SHORT_FLAGS = (
     (r"(?i)\bacl[ \t]+setuser[ \t][^\n\x01]*?[ \t]>([^\s\"'\x01]{4,})()()", "setuser"),
     (r"(?m)^(?:[\w.:-]*>[ \t]*)?(?:HELLO[ \t]+[0-9][ \t]+)?AUTH[ \t]+(?:[\w.@-]+[ \t]+)?([^\s\"'\x01]{6,})\r?$()()", "auth%"),
     (r"(?m)^(?:[A-Za-z]?[0-9.]{1,6}[ \t]+)LOGIN[ \t]+[^\s\x01]+[ \t]+([^\s\"'\x01]{6,})\r?$()()", "login%"),
-    (r"(?i)\b(?:smbclient|rpcclient|smbmap|smbget)\b[^\n|\x01]*?[ \t]-U[ \t=]*[\"']?[^\s%\"'\x01]+%([^\s\"'\x01]{4,})()()", "smbclient rpcclient smbmap smbget"),
+    (r"(?i)\b(?:smbclient|rpcclient|smbmap|smbget|winexe|wmic|net[ \t]+rpc)\b[^\n|\x01]*?[ \t]-U[ \t=]*[\"']?[^\s%\"'\x01]+%([^\s\"'\x01]{4,})()()", "smbclient rpcclient smbmap smbget winexe wmic net%rpc"),
     (r"\bsnmp(?:get|set|walk|bulkget|bulkwalk|getnext|inform|trap|table)\b[^\n|\x01]*?[ \t]-A[ \t]+[\"']?([^\s\"'\x01-][^\s\"'\x01]{5,})()()", "snmpget snmpset snmpwalk snmpbulk snmptable snmptrap"),
     (r"\bsnmp(?:get|set|walk|bulkget|bulkwalk|getnext|inform|trap|table)\b[^\n|\x01]*?[ \t]-[Xc][ \t]+[\"']?([^\s\"'\x01-][^\s\"'\x01]{5,})()()", "snmpget% snmpset% snmpwalk% snmpbulk% snmptable% snmptrap%"),
     (r"(?i)\b(?:unrar|rar|arj|twine|httpie|https?)(?:[ \t][^\n|\x01]*?)?[ \t]-(?:a[ \t]+[^\s:\x01]+:|hp|p)[ \t]?[\"']?([^\s\"'\x01/-][^\s\"'\x01]{3,})()()", "unrar rar%x twine http%-a https%-a"),
@@ -158,19 +161,45 @@ _SHORT_FLAGS = (
     (r"(?i)\bcreateUser[ \t]+[^\s\x01]+[ \t]+(?:MD5|SHA[0-9-]*)[ \t]+[^\s\x01]+[ \t]+(?:DES|AES[0-9]*)[ \t]+\"?([^\s\"\x01]{8,})()()", "createuser%"),
     (r"\b334[ \t]+UGFzc3dvcmQ6[ \t]*\r?\n(?:[A-Z]:[ \t]*|[<>-]+[ \t]*)?([A-Za-z0-9+/]{6,}={0,2})()()", "ugfzc3dvcmq6"),
     (r"(?i):[ \t]*(?:EAP|XAUTH|NTLM)[ \t]+\"([^\"\n\x01]{4,})\"()()", "eap%\" xauth%\" ntlm%\""),
+    (r"(?i)\b\w*(?:passw(?:or)?d|pwd|passphrase)\w*(?:\(\))?\.(?:equals(?:IgnoreCase)?|contentEquals|compareTo)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", ".equals( .equalsignorecase( .contentequals( .compareto("),
+    (r"(?i)--password-command[ \t=]+[\"']?(?:echo|printf)[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "--password-command"),
+    (r"(?i)\bnmcli\b[^\n|\x01]*?[ \t.](?:password|psk)[ \t]+[\"']?([^\s\"'\x01]{8,63})()()", "nmcli"),
+    (r"(?i)[ \t](?:-u|--user)[ \t=]*[\"']?([A-Za-z0-9_.-]{20,}):(?:[\"'\s]|$)()()", "curl"),
+    (r"(?im)^[ \t]*Key Content[ \t]*:[ \t]*([^\s\x01]{8,63})[ \t]*\r?$()()", "key%content"),
+    (r"\"(?:result|bcrypt_hash)\"[ \t]*:[ \t]*\"([^\"\n\x01]{8,})\"()()", "random_password"),
+    (r"(?i)\b\w*(?:passw(?:or)?d|pwd|secret|token)\w*[ \t]*=[ \t]*<<[-~]?[\"']?[A-Z_]+[\"']?\r?\n[ \t]*([^\s\x01]{6,})[ \t]*\r?\n()()", "=%<<~ =%<<- =<<"),
+    (r"(?i)\bSecret(?:Str|String|Bytes)\([ \t]*b?[\"']([^\"'\n\x01]{6,})[\"'][ \t]*\)()()", "secretstr secretbytes"),
+    (r"(?i)\([ \t]*[\w-]*(?:passw(?:or)?d|secret|token)[ \t]+\.[ \t]+\"([^\"\n\x01]{5,})\"()()", "%.%\""),
+    (r"(?i)\bInput Password[ \t]+[^\s\x01]+[ \t]{2,}([^\s\x01]{5,})()()", "input%password"),
+    (r"(?i)[\"']([A-Za-z0-9_.-]{20,})[\"'][^\"'\n\x01]{0,12}?(?://|#|/\*|--)[ \t]*(?:\w+[ \t]+){0,3}(?:api[ _-]?key|token|secret)(?:[ \t.]|\r?$)()()", "#%api #%token //%api //%token #%secret //%secret"),
+    (r"(?i)\b(?:client|bot|discord)\w*\.(?:login|run|start)\([ \t]*[\"']([A-Za-z0-9_.-]{20,})[\"']()()", "client.login( bot.login( bot.run( client.run( client.start( bot.start("),
+    (r"(?i)\bqpdf\b[^\n|\x01]*?--encrypt[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "qpdf"),
+    (r"(?i)\biwconfig\b[^\n|\x01]*?[ \t]key[ \t]+s:[\"']?([^\s\"'\x01]{5,})()()", "iwconfig"),
+    (r"(?i)\bstats[ \t]+auth[ \t]+[^\s:\x01]+:([^\s\"'\x01]{4,})()()", "stats%auth"),
+    (r"(?i)\bchpasswd:[ \t]*\r?\n(?:[ \t]+expire:[^\n\x01]*\n)?[ \t]+list:[ \t]*(?:\|[ \t]*)?\r?\n[ \t]*(?:-[ \t]*)?[\w.-]+:([^\s\"'\x01]{4,})()()", "chpasswd:"),
+    (r"(?i)\bpre-shared-key[ \t]+(?:(?:local|remote|hexadecimal)[ \t]+)?(?:[0-9][ \t]+)?\"?([^\s\"'\x01=:]{5,64})()()", "pre-shared-key"),
+    (r"(?i)\bconnect[ \t]+to[ \t]+[^\s\x01]+[ \t]+user[ \t]+[^\s\x01]+[ \t]+using[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "connect%to"),
+    (r"(?i)\bdefine\([ \t]*[\"'](?:SECURE_)?(?:AUTH|LOGGED_IN|NONCE|CACHE_KEY)_(?:KEY|SALT)[\"'][ \t]*,[ \t]*(?:'([^'\n\x01]{8,})'|\"([^\"\n\x01]{8,})\")()", "_key', _key\", _salt', _salt\""),
     (r"(?i)\bnet[ \t]+(?:user|use)[ \t]+(?:[a-z]:[ \t]+)?[^\s\x01]+[ \t]+(?:/user:[^\s\x01]+[ \t]+)?([^\s/\"'\x01]{4,64})()()", "net%use"),
 )  # fmt: skip
 
 
 # Asked only where one of their words stands, though they would match without it.
-_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|Sequelize|username_pw_set|smtp\.Auth|PlainTextAuthProvider|ldap3\.Connection|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set ldap3")  # fmt: skip
-_CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect|algoliasearch)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64})[\"']()()", "client session api auth login configure init( connect algoliasearch")  # fmt: skip
+_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|Sequelize|username_pw_set|smtp\.Auth|PlainTextAuthProvider|ldap3\.Connection|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( set_password mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set ldap3")  # fmt: skip
+_CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect|algoliasearch)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64}|[A-Za-z0-9]{20,64})[\"']()()", "client session api auth login configure init( connect algoliasearch")  # fmt: skip
 
 
 # A name and its value with nothing but white space between them, after a word that gives one to the other.
 _GIVES = (
     r"(?im)(?:^[ \t]*(?:ENV|ARG|setx|setenv|set(?:[ \t]+-[a-z]+)*)|\b(?:config(?:ure)?|secrets?|env|vars?|variables?)(?:[ \t:]+(?:set|add|put|create))?|\bconfig:set)[ \t]+"
     r"(?:--?[a-z][\w-]*[ \t]+)*[\"']?([a-z/@][\w./:@-]*(?:key|token|secret|passw(?:or)?d|pass|pwd|auth|pat))[\"']?[ \t]+[\"']?([^\s\"'\x01=-][^\s\"'\x01]{7,})"
+)
+
+
+# What it is where the variable is not set, wherever that stands.
+_OR_ELSE = (
+    r"(?i)(?:process\.env\.|import\.meta\.env\.|environ(?:\.get)?[(\[][ \t]*[\"']|getenv\([ \t]*[\"']|get_?env(?:ironmentvariable)?\([ \t]*[\"']|env(?:\.get|\.fetch)?[(\[][ \t]*[\"']|getOrDefault\([ \t]*[\"'])"
+    r"(\w*(?:key|token|secret|passw(?:or)?d|pass|pwd))[\"']?[\])]?[ \t]*(?:\|\||\?\?|\?:|or|,)[ \t]*[\"'`]([^\s\"'`\x01]{6,})[\"'`]"
 )
 
 
@@ -184,14 +213,18 @@ def given(scan: Scan) -> Iterator[Span]:
     """`ENV API_KEY X`, `set -gx TOKEN X`, `npm config set //registry/:_authToken X`, `--name /prod/db_password --value X`."""
     data = scan.data
     lines = scan.lines_with(*_SELDOM)
-    for _, (a, b), (start, end) in (*scan.spans(_GIVES, lines), *scan.spans(_NAMED_FLAGS, lines)):
+    for _, (a, b), (start, end) in (
+        *scan.spans(_GIVES, lines),
+        *scan.spans(_NAMED_FLAGS, lines),
+        *scan.spans(_OR_ELSE, lines),
+    ):
         kind = kind_of(data[a:b].rpartition(b"/")[2])
         word = data[start:end]
         if kind is None or start in scan.taken or not has_digit(word) or is_reference(word) or is_path(word):
             continue
         if data[a:b] == b"user.signingkey":
             continue  # which key git signs with
-        if scan.judge(kind, word.removeprefix(b"base64:"), quoted=True, strict=True):
+        if scan.judge(kind, word.removeprefix(b"base64:"), quoted=True, strict=not data[a:b].isupper()):
             yield Span(start, end, family_of(kind), 2)
 
 
@@ -202,6 +235,8 @@ def flags(scan: Scan) -> Iterator[Span]:
         for found in scan.find(_FLAG):
             name = found.group(1)
             kind = kind_of(name)
+            if name.lower().endswith((b"secret-string", b"secret-value")):
+                kind = "password"  # whatever is kept there
             if kind is None:
                 continue
             value = value_at(data, found.end())
@@ -214,8 +249,10 @@ def flags(scan: Scan) -> Iterator[Span]:
             if scan.judge(
                 kind,
                 word,
-                quoted=True if kind == "password" and (has_digit(word) or is_scrambled(word)) else quoted,
-                strict=kind != "password",
+                quoted=True
+                if kind != "key" and (has_digit(word) or is_scrambled(word) or is_phrase_of_words(word))
+                else quoted,
+                strict=kind != "password" and not (kind == "secret" and has_digit(word) and not is_wordy(word)),
             ):
                 yield Span(start, end, family_of(kind), 2)
 
@@ -234,7 +271,7 @@ def commands(scan: Scan) -> Iterator[Span]:
             asked = asked + [(*row, everyday) for row in _everyday()]
         if scan.has(*_gate(_CALLS[1])):
             asked = [*asked, (*_CALLS, seldom)]
-        if scan.longest >= 34 and scan.has(*_gate(_CLIENTS[1])):
+        if scan.longest >= 20 and scan.has(*_gate(_CLIENTS[1])):
             asked = [*asked, (*_CLIENTS, seldom)]
     for source, words, lines in asked:
         hits = 0
@@ -248,6 +285,43 @@ def commands(scan: Scan) -> Iterator[Span]:
             if hits > CROWD and has_digit(word) and has_alpha(word):
                 yield Span(start, start + len(word), "password", 1)  # one of hundreds: a dump
                 continue
+            if words.startswith("auth cred") and (third := _THIRD.match(data, end, end + 90)):
+                # `connect("host", "user", "...")`; with two only, the second is the password
+                word = third.group(1)
+                if (has_digit(word) or has_symbol(word) or is_scrambled(word)) and _is_flag_value(word):
+                    yield Span(third.start(1), third.end(1), "password", 1)
+                    continue
+                word = data[start:end]
+                if not has_digit(word) and not has_symbol(word):
+                    continue
+            if (
+                words.startswith("auth cred")
+                and low.startswith(b"connect", found.start())
+                and _A_VARIABLE.match(data, end, end + 40)
+                and not has_digit(word)
+                and not has_symbol(word)
+            ):
+                continue  # `connect("id", "user", PASSWORD)`
+            if words.startswith("_key'"):  # of WordPress: noise with spaces in it
+                word = data[start:end]
+                if classes(word) >= 3 and (is_random(word, 16) or has_symbol(word)) and not _UNIQUE.search(word):
+                    yield Span(start, end, "api-key", 1)
+                continue
+            if words == _CLIENTS[1] and not is_hex(word) and not (classes(word) >= 3 and is_random(word, 20)):
+                continue
+            if words.startswith('with%"') and not (has_digit(word) or has_symbol(word)):
+                if not rx(rb"fill|enter|type|set|input").search(low, max(0, found.start() - 24), found.start()):
+                    continue  # `replace "password" with "userinfo"`
+            if words.startswith(("curl", "#%api", "client.login(")) and not is_random(word, 20):
+                continue
+            if (
+                words.startswith(("=%<<", "input%", "secretstr", "%.%"))
+                and not has_digit(word)
+                and not has_symbol(word)
+            ):
+                continue  # a variable, a word
+            if word.endswith(b">") and b"<" in data[found.start() : start]:
+                word = word[:-1]  # `--user <user:password>`
             if words in ("auth%", "login%") and not (has_digit(word) and has_alpha(word)):
                 continue
             if words.startswith("login") and rx(rb"\s(?:and|or|with|the|your)\s").search(data, *found.span()):
@@ -271,14 +345,28 @@ def commands(scan: Scan) -> Iterator[Span]:
                 has_digit(word) and has_alpha(word) and not rx(rb"[\w.-]*[:/=].*|v?[0-9.]+[a-z]{0,4}").fullmatch(word)
             ):
                 continue  # a port, a volume, a version
-            if words.startswith("printf") and not (
-                is_uuid(word) or (is_random(max(rx(rb"[-_.]").split(word), key=len), 12) and has_digit(word))
+            if words == "|%base64 |base64" and not (has_digit(word) and classes(word) >= 3 and not is_wordy(word)):
+                continue  # any text
+            if (
+                words.startswith("printf")
+                and not (
+                    b"passw" in low[end : found.end()] and has_digit(word) and has_alpha(word) and not is_path(word)
+                )
+                and not (is_uuid(word) or (is_random(max(rx(rb"[-_.]").split(word), key=len), 12) and has_digit(word)))
             ):
                 continue  # written into a file that is named for it
             if words.startswith("identified") and found.start(3) >= 0:
                 if not has_digit(word) or not data[found.start() : start].lower().rstrip().endswith(b"by"):
                     continue  # `identified by the`, `identified as v2`
-            if words.startswith(("enable", "option")) and not has_digit(word) and not has_symbol(word):
+                if rx(rb"\b(?:as|is|are|be|was|were|been|not)\s+$").search(
+                    low, max(0, found.start() - 8), found.start()
+                ):
+                    continue  # `as identified by boto3`
+            if (
+                words.startswith(("enable", "option", "pre-shared", "connect%"))
+                and not has_digit(word)
+                and not has_symbol(word)
+            ):
                 continue  # `enable secret rotation`
             if words.startswith("send") and b"assw" not in low[max(0, start - 90) : end + 40]:
                 continue
@@ -301,7 +389,11 @@ def commands(scan: Scan) -> Iterator[Span]:
                 yield Span(start, start + len(word), "password", 1)
 
 
+_UNIQUE = Lazy(rb"(?i)phrase|unique|change|your")  # `put your unique phrase here`
+_A_VARIABLE = Lazy(rb"[\"'][ \t]*,[ \t]*[A-Za-z_$]\w*[ \t]*[,)]")
+_THIRD = Lazy(rb"[\"'][ \t]*,[ \t]*[\"']([^\"'\n\x01]{5,64})[\"']")
 _WORD_ELSEWHERE = (
+    "random_password",
     "%-p",
     "hmac",
     "password%7",
@@ -309,14 +401,22 @@ _WORD_ELSEWHERE = (
     "sqlplus",
     "alias%set",
 )  # the word need not stand in the match
-_FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass", "ugfzc3dvcmq6")
+_FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass", "ugfzc3dvcmq6", "chpasswd:", "=%<<~ =%<<- =<<")
 
 
 # Rows with words of every day that their patterns ask for anyhow: one pass says in which lines any of them matches. For all others
 # one pass says which of their words occur.
 _COMMON_GATES = frozenset("password login user machine auth cred connect sign -u passw basic".split())
 _EVERYDAY = tuple(source for source, words in _SHORT_FLAGS if not _COMMON_GATES.isdisjoint(words.split()))
-_SELDOM = (*_EVERYDAY, _CALLS[0], _CLIENTS[0], _CONNECTION, _GIVES, _NAMED_FLAGS)  # most texts have none of them
+_SELDOM = (
+    *_EVERYDAY,
+    _CALLS[0],
+    _CLIENTS[0],
+    _CONNECTION,
+    _GIVES,
+    _NAMED_FLAGS,
+    _OR_ELSE,
+)  # most texts have none of them
 _RARE = "|".join(
     sorted(
         rf"\Q{word.replace('%', ' ')}\E"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from .assign import assignments
 from .commands import commands, connection_strings, flags, given
-from .lists import codes, listed, mail_pairs, memorables, phrases
+from .lists import codes, listed, mail_pairs, memorables, phrases, shown
 from .noise import cards, near
 from .prose import linked, nouns, pairs, said, sentences
 from .scan import Scan, Span
-from .structures import byte_arrays, collections, elements, inserts, tables
+from .structures import byte_arrays, collections, elements, inserts, pages, tables
 from .syntax import cookies, files, headers, private_keys, urls
 from .tokens import tokens
 from .vendors import beside_vendors, literals, made_with
@@ -37,5 +37,5 @@ __all__ = [
 # would take some of their cells: what is left of a table then is none.
 LOOKS: tuple[tuple[Look, ...], ...] = (
     (connection_strings,), (assignments,), (headers,), (cookies,), (tables,), (flags, commands, given), (sentences, nouns, pairs, said), (linked,),
-    (memorables, mail_pairs, listed), (codes,), (phrases,), (near,), (collections, byte_arrays), (inserts,), (elements,),
+    (memorables, mail_pairs, listed, shown), (codes,), (phrases,), (near,), (collections, byte_arrays), (inserts,), (elements,), (pages,),
 )  # fmt: skip

@@ -57,7 +57,7 @@ _SEED = (
     r"|clave secreta|chave secreta|chiave segreta)[^\n\x01]{0,60}?[ \t:=\"'`(]((?-i:[A-Z2-7]{16,}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15})={0,6})(?:[^\w+/=-]|$)"
 )
 # `what was the password?`, or `use this password:`, and below it a line with nothing else.
-_BELOW = r"(?im)\b(?:password|passwd|passwort|kennwort|passphrase|pw)\b[^\n:?\x01]*[:?]+[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*([^\s\x01]+)[ \t]*\r?$"
+_BELOW = r"(?im)\b(?:password|passwd|passwort|kennwort|passphrase|pw)\b[^\n:?\x01]*[:?]+[ \t*]*\r?\n(?:[ \t]*\r?\n)?(?:[ \t]*```\w*\r?\n)?[ \t>]*([^\s\x01]+)[ \t]*\r?$"
 # The answer of somebody else: `what's the token?`, and below it `Kim: ...`.
 _ANSWERED = r"(?im)\b(password|passwd|passwort|kennwort|passphrase|pw|secret|token|key|schl\xfcssel)\b[^\n?\x01]*\?+[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:\[[^\]\n\x01]*\][ \t]*|[0-9:]+[ \t]+)?(?:[A-Za-z][\w .'-]*:|<[\w.-]+>)[ \t]+(?:(?:sure|yes|yep|yeah|ok|okay|klar|ja|oui|si|s\xed|sim|it's|its|here|hier|try|think)[,:!.]*[ \t]+){0,2}([^\s\x01]+)[ \t]*\r?$"
 # `10.0.4.17 (root/...)`, as it is passed on in chats.
@@ -71,6 +71,11 @@ _ONE_TIME = (
     r"(?i)\b([0-9]{4,8}|[0-9]{3}[ -][0-9]{3})[ \t]+(?:is|ist|es|est|\xe9)[ \t]+(?:your|the|ihr|dein|tu|su|votre|seu|o seu)[ \t][^\n\x01]{0,40}?(?:code|c\xf3digo|passcode|otp|tan)\b"
     r"|\b(?:use|enter|type)[ \t]+(?:code[ \t]+|the code[ \t]+)?([0-9]{5,8}|[0-9]{3}[ -][0-9]{3})[ \t]+(?:to (?:verify|sign|log|confirm|complete|finish)|as your)\b"
 )
+# `ID/PW: master/...`; `u: root p: ...`; `(admin/...)` on a line of its own
+_BOTH = r"(?i)\b(?:id|uid|user(?:name)?|login|account|acct|benutzer)[ \t]*[/&|][ \t]*(?:pw|pwd|p/w|pass(?:word|wd|wort)?)s?\b[ \t]*(?:is|are|:|=|->|-|\()?[ \t]*[\"'`]?[A-Za-z0-9][\w.@+-]+[\"'`]?[ \t]*(?://|[/:,(])[ \t]*[\"'`]?([^\s\"'`()\x01]+)"
+_BRIEFLY = r"(?i)(?:^|[\s(,;])u(?:ser|sr)?[ \t]*[:=][ \t]*[^\s,;\x01]+[ \t,;/|]+p(?:w|wd)?[ \t]*[:=][ \t]*[\"'`]?([^\s\"'`\x01]+)"
+_BRACKETED = r"(?im)^[ \t>*-]*\([ \t]*(?:root|admin|administrator|user|test|demo|guest|sa|postgres|ubuntu|pi|default|operator|manager)[ \t]*/[ \t]*([^\s/()\"'`,\x01]+)[ \t]*\)[ \t]*\r?$"
+_PAIRED = (_BOTH, _BRIEFLY, _BRACKETED)
 _LISTED = (
     _PRINTED,
     _ONE_TIME,
@@ -204,7 +209,7 @@ def listed(scan: Scan) -> Iterator[Span]:
             yield Span(start, end, family_of(kind), 3)
     if b"\n" in data:
         for _, (start, end) in scan.everywhere(_PRINTED) if b"base64" in low else ():
-            if classes(data[start:end]) >= 3 and not is_path(data[start:end]) and not is_placeholder(data[start:end]):
+            if _is_printed(data[start:end]):
                 yield Span(start, end, "password", 3)
         for whole, value_span in scan.everywhere(_BELOW):
             start, end, _ = unquote(data, *value_span)
@@ -218,18 +223,8 @@ def listed(scan: Scan) -> Iterator[Span]:
                 yield Span(start, end, "password", 3)
         for whole, noun, value_span in scan.everywhere(_ANSWERED) if b"?" in data else ():
             start, end, _ = unquote(data, *value_span)
-            value = data[start:end]
-            if value_span[0] - whole[0] > 120 or not 6 <= len(value) <= 128 or start in scan.taken:
-                continue
-            named = low[slice(*noun)].startswith((b"pa", b"pw", b"ken"))
-            if has_digit(value) and (
-                scan.recall("linked", value, is_chosen)
-                if named
-                else len(value) >= 16
-                and b"://" not in value
-                and is_random(max(rx(rb"[-_.]").split(value), key=len), 12)
-            ):
-                yield Span(start, end, "password" if named else "api-key", 3)
+            if value_span[0] - whole[0] <= 120:
+                yield from _answer(scan, low[slice(*noun)], start, end)
         for _, value_span in scan.everywhere(_ALONE):
             start, end, _ = unquote(data, *value_span)
             value = data[start:end]
@@ -242,6 +237,113 @@ def listed(scan: Scan) -> Iterator[Span]:
     for _, (start, end) in scan.spans(_APP_QUOTED, lines):
         if not is_placeholder(data[start:end]) and rx(rb"passw|login|smtp|imap|mail").search(line_around(low, start)):
             yield Span(start, end, "password", 2)
+
+
+# `send me the key`, and below it `Kim: sure, ...`.
+_ASKS = (b"send me", b"send the", b"give me", b"what's the", b"whats the", b"what is the", b"tell me", b"share the", b"need the", b"paste the", b"got the")  # fmt: skip
+_TOLD = (
+    r"(?im)\b(?:send|give|what'?s|what is|tell|share|need|paste|got)\b[^\n?\x01]*\b(password|passwd|passwort|kennwort|passphrase|pw|secret|token|key|schl\xfcssel)\b"
+    r"[^\n?\x01]*\r?\n[ \t>]*(?:\[[^\]\n\x01]*\][ \t]*|[0-9:]+[ \t]+)?(?:[A-Za-z][\w .'-]*:|<[\w.-]+>)[ \t]+(?:(?:sure|yes|yep|yeah|ok|okay|klar|ja|it's|its|here|try|think)[,:!.]*[ \t]+)?([^\s\x01]+)[ \t]*\r?$"
+)
+# `root:...@10.0.4.17`
+_AT_HOST = (
+    r"(?:^|[\s\"'`(])[A-Za-z][\w.-]*:([^\s:@/\"'`\x01]+)@(?:[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+|localhost)(?:[:/\s\"'`),]|$)"
+)
+# `Token created: ...`
+_MADE = r"(?i)\b(?:token|(?:api|access|secret|auth)[ _-]?key|secret)\b[^\n:=\x01]*\b(?:created|generated|issued|minted|rotated|regenerated|renewed)\b([^\n:=\x01]*)[:=][ \t]*[\"'`]?([A-Za-z0-9_.+/=-]+)"
+_PAIR_WORDS = (
+    b"/pw", b"/pass", b"/ pw", b"/ pass", b"p/w", b"&pw", b"& pw", b"&pass", b"& pass", b"|pw", b" p:", b" p=", b" p :", b" pw:", b" pw=", b"pwd:", b" pwd=", b",p:", b",p=", b"/p:",
+    b"(root/", b"(admin/", b"(user/", b"(test/", b"(demo/", b"(guest/", b"(sa/", b"(postgres/", b"(ubuntu/", b"(pi/", b"(default/", b"(operator/", b"(manager/", b"@localhost", b"@1",
+    b"@2", b"@3", b"@4", b"@5", b"@6", b"@7", b"@8", b"@9",
+)  # fmt: skip
+_MADE_WORDS = (b"created", b"generated", b"issued", b"minted", b"rotated", b"renewed")
+# What a command prints that asks for nothing else: `echo $DB_PASSWORD`, `pass show work/db`.
+_SHOWS = (
+    b"echo $", b"echo ${", b'echo "$', b"printenv ", b"cat /", b"cat ~", b"cat .", b"pass show", b"-field=", b"-field ", b"op read", b"versions access", b"keyvault secret",
+    b"get-parameter", b"get-secret-value", b"auth token", b"print-access-token", b"successfully reset", b"-password -",
+)  # fmt: skip
+_SHOWN = (
+    r"(?im)(?:[$#>%][ \t]+(?:sudo[ \t]+)?(?:(?:echo|printenv)[ \t]+[\"']?\$?\{?\w*(?:pass|passwd|password|pwd|secret|token|key|pat)\}?[\"']?|cat[ \t]+[^\s\x01]*(?:passw(?:or)?d|secret|token|creds?|passphrase)[\w.-]*"
+    r"|pass[ \t]+(?:show[ \t]+)?[\w./@-]+/[\w./@-]+|vault[ \t]+(?:kv[ \t]+get|read)[ \t][^\n\x01]*-field[= ][^\n\x01]+|op[ \t]+read[ \t][^\n\x01]+|gcloud[ \t]+secrets[ \t]+versions[ \t]+access[ \t][^\n\x01]+|az[ \t]+keyvault[ \t]+secret[ \t]+show[ \t][^\n\x01]+"
+    r"|aws[ \t]+(?:ssm[ \t]+get-parameter|secretsmanager[ \t]+get-secret-value)[ \t][^\n\x01]+|security[ \t]+find-[\w-]+-password[ \t][^\n\x01]+|gh[ \t]+auth[ \t]+token|gcloud[ \t]+auth[ \t][\w -]*print-access-token)[ \t]*\r?\n"
+    r"|\bpassword for [^\n\x01]*\breset\b[^\n\x01]*\r?\n[^\n:\x01]*value:[ \t]*)[\"']?([^\s\"'\x01]+)[\"']?[ \t]*\r?$"
+)
+
+
+def shown(scan: Scan) -> Iterator[Span]:
+    """What was asked for, and what a command printed: `send me the key` over `Kim: sure, ...`, `$ pass show work/db` over its answer; pairs."""
+    data, low = scan.data, scan.low
+    if not scan.has(*_PAIR_WORDS, *_MADE_WORDS, *_ASKS, *_SHOWS):
+        return
+    if scan.has(*_PAIR_WORDS):
+        for source in _PAIRED:
+            for _, (start, end) in scan.spans(source):
+                yield from _paired(scan, start, end)
+    if b"@" in data and (b"@localhost" in low or _AT_ADDRESS.search(data)):
+        for _, (start, end) in scan.spans(_AT_HOST):
+            yield from _paired(scan, start, end)
+    if scan.has(*_MADE_WORDS):
+        for whole, (a, b), (start, end) in scan.spans(_MADE):
+            value = data[start:end].rstrip(b".")
+            if start - whole[0] <= 90 and not _WHICH.search(low, a, b) and has_digit(value) and is_random(value, 20):
+                if not rx(rb"\d{4}-\d\d.*").fullmatch(value) and not is_path(value):
+                    yield Span(start, start + len(value), "api-key", 3)
+    if b"\n" not in data:
+        return
+    if scan.has(*_ASKS):
+        for whole, noun, (start, end) in scan.everywhere(_TOLD):
+            start, end, _ = unquote(data, start, end)
+            if start - whole[0] <= 120:
+                yield from _answer(scan, low[slice(*noun)], start, end)
+    if scan.has(*_SHOWS):
+        for _, (start, end) in scan.everywhere(_SHOWN):
+            if start not in scan.taken and 8 <= end - start <= 256 and _is_printed(data[start:end]):
+                yield Span(start, end, "password", 3)
+
+
+_AT_ADDRESS = Lazy(rb"@[0-9]+\.[0-9]+\.[0-9]+\.[0-9]")
+_WHICH = Lazy(rb"\b(?:id|at|on|by|in)\b")
+
+
+def _paired(scan: Scan, start: int, end: int) -> Iterator[Span]:
+    value = scan.data[start:end].rstrip(b".,;)")
+    if start not in scan.taken and 5 <= len(value) <= 64 and _answers(scan, value):
+        yield Span(start, start + len(value), "password", 3)
+
+
+def _is_printed(value: bytes) -> bool:
+    return (
+        has_digit(value)
+        and (
+            has_symbol(value)
+            or classes(value.translate(None, b"-_.")) >= 3
+            or is_random(max(rx(rb"[-_.]").split(value), key=len), 16)
+        )
+        and not is_path(value)
+        and not is_placeholder(value)
+    )
+
+
+def _answer(scan: Scan, noun: bytes, start: int, end: int) -> Iterator[Span]:
+    """The value that somebody gave who was asked for what the noun says."""
+    value = scan.data[start:end]
+    if start in scan.taken or not 6 <= len(value) <= 128 or not has_digit(value):
+        return
+    if noun.startswith((b"pa", b"pw", b"ken")):
+        if _answers(scan, value):
+            yield Span(start, end, "password", 3)
+    elif len(value) >= 16 and b"://" not in value and is_random(max(rx(rb"[-_.]").split(value), key=len), 12):
+        yield Span(start, end, "api-key", 3)
+
+
+_SIMPLE = Lazy(rb"[A-Za-z]{4,}[-_.!@#$]?[0-9]{2,6}[!?]?")
+
+
+def _answers(scan: Scan, value: bytes) -> bool:
+    """A password, were it as simple as `silver3485`: somebody asked for it, or nothing else stands there."""
+    return scan.recall("linked", value, is_chosen) or (
+        _SIMPLE.fullmatch(value) is not None and scan.recall("strong", value, is_strong)
+    )
 
 
 def _is_memorable(value: bytes) -> bool:

@@ -69,11 +69,12 @@ _LONG = r"[A-Za-z0-9_+/=.~-]{20,}"
 _NEAR_WORD = Lazy(
     rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]keys?(?:[^a-z]|$)|credential|creds|auth(?!ors?(?![a-z]))|bearer|fernet|hmac|cipher|wallet|\bwif\b|privkey"
 )
-_NOT_NEAR = r"public|pub_?key|site[_-]?key|websocket-key|restore-keys|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|next[_ ]?token|page[_ ]?token|continuation|pk_(?:live|test)_|publishable|ciphervalue"
+_NOT_NEAR = r"public|pub_?key|site[_-]?key|websocket-key|restore-keys|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|(?:next|page|change|lock|starting)[-_ ]?token|continuation|pk_(?:live|test)_|publishable|ciphervalue"
 _ENCRYPTED = Lazy(
     rb"\b(?:(?:vault:v\d+|h1|zh):|enc\()$"
 )  # by a vault; or the hash of a module of Go, of a provider of Terraform
 PUBLIC_PART = Lazy(rb"[\"'](?:n|x|y|x5c|x5t)[\"'][ \t]*:[ \t]*\[?[\"']$")  # of a JSON Web Key
+_OF_A_CACHE = Lazy(rb"(?:[\w.]+-)+[0-9a-f]{32,64}")  # `restored from key npm-linux-...`
 _IDENTIFYING = (b"id", b"arn", b"name", b"uuid", b"accessor")
 IDENTIFIES = Lazy(rb"(?:" + b"|".join(_IDENTIFYING) + rb")[\"'\s:=]*$")
 
@@ -136,6 +137,7 @@ def near(scan: Scan) -> Iterator[Span]:
             or (start in scan.taken and size != 40)
             or _NEAR_WORD.search(left) is None
             or left.rstrip(b"\"' \t\r\n\f\v:=").endswith(_IDENTIFYING)  # `IDENTIFIES`, in a tenth of the time
+            or (left.endswith(b" key ") and _OF_A_CACHE.fullmatch(value) is not None)
             or (left.endswith((b":", b"(")) and _ENCRYPTED.search(left) is not None)
             or scan.is_sealed(value)
             or (has_jwk and PUBLIC_PART.search(left) is not None)

@@ -11,6 +11,7 @@ from .scan import (
     Span,
     is_label,
     is_path,
+    is_phrase_of_words,
     is_predicate,
     is_year,
     line_around,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 # --- sentences ----------------------------------------------------------------------------------------------------------
 
 _SECRET_NOUN = (
-    r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|pin(?:[ -]?(?:code|number))?|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord(?:et)?|"
+    r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|p/w|pin(?:[ -]?(?:code|number))?|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord(?:et)?|"
     r"parola d'ordine|parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|geslo|lozinka|zaporka|pasahitza|contrasenya|kodeord(?:et)?|api[ -]?schl\xfcssel|cl\xe9 api|cl\xe9 d'api|schl\xfcssel|cl\xe9 secr\xe8te|(?:clave|chave|chiave)(?: de| da)? api|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
     r"(?:2fa|mfa|otp|recovery|backup|verification|security|access|login|one-time|time|door|gate|alarm|unlock|auth(?:entication)?|confirmation|sms|entry|lock|lockbox|key ?box|safe)[ -]codes?|(?:safe|lock|locker|padlock|vault|combination)(?: lock)?[ -]combo(?:ination)?|(?:safe|lock|locker|padlock|vault)[ -]combination|lock ?box|cvv2?|cvc|otp|puk(?:[ -]?code)?|(?-i:(?:m|i|sms|push|photo|chip)?TAN)|(?:best\xe4tigungs|verifizierungs|sicherheits|freischalt|zugangs|aktivierungs|einmal|verificatie|bevestigings|engangs)-?codes?|c\xf3digo (?:de )?(?:verifica|segur|acceso|confirma)[a-z\xe0-\xff]+|code de (?:v\xe9rification|s\xe9curit\xe9|confirmation|validation)|codice (?:di )?(?:verifica|sicurezza|conferma|otp)|kod weryfikacyjny|"
     r"(?:seed|recovery|mnemonic|secret) (?:phrase|words)|mnemonic|logins?"
@@ -53,7 +54,7 @@ _SECRET_NOUN = (
 _PROSE = (
     rf"(?i)\b({_SECRET_NOUN})\b[\"'`*]{{0,2}}"
     r"([ \t]+(?:(?:\(?(?:for|of|to|on|in|at|from|im|am|beim|bei|dans|chez|au|sur|en|nel|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?)\b|\?{1,20})[^\n:=\x01]{0,60}?|(?:is|ist|was)\b[^\n:=\x01\d!#$%&*]{0,60}?))?"
-    r"(?:[ \t]+(?:(?:is|was|are|c'est|ist|lautet|war|es|est|era|je|jest|hai|er|\xe4r|este|adalah|to|be|now|on|becomes|changed to|set to|reads|would be|equals|aka)\b|\xe9|\xe8|l\xe0|=|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t]))"
+    r"(?:[ \t]+(?:(?:is|was|are|c'est|ist|lautet|war|es|est|era|je|jest|hai|er|\xe4r|este|adalah|to|be|(?:should|must|shall|will|would|has to|needs to)[ \t]be|now|on|becomes|changed to|set to|reads|would be|equals|aka)\b|\xe9|\xe8|l\xe0|=|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t])|'s[ \t])"
     r"((?:[ \t]+(?:now|currently|still|set to|temporarily|going to be|literally|just|this|simply|always|gonna be|actually|the following|called|currently set to|:|=))*)[ \t]*:?[ \t]*(?:\r?\n[ \t]*){0,3}"
     r"(\"[^\"\n\x01]{3,}\"|'[^'\n\x01]{3,}'|`[^`\n\x01]{3,}`|\*\*[^*\n\x01]{3,}\*\*|[^\s\x01]{3,})"
 )
@@ -77,7 +78,7 @@ _PAIR = (
 
 
 _PASSWORD_NOUNS = tuple(
-    b"""pass pwd pw kennwort contrase mot mdp senha clave wacht l\xf6s los parola heslo sala cred login adgang geslo lozink zapork pasahitz kodeord
+    b"""pass pwd pw p/w kennwort contrase mot mdp senha clave wacht l\xf6s los parola heslo sala cred login adgang geslo lozink zapork pasahitz kodeord
     kata jelsz""".split()
 )
 
@@ -292,6 +293,8 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     if not quoted and (_CALL.match(word) or is_literal(word) or word[:1] in _NEXT_FIELD or scan.is_sealed(word)):
         return
     noun = found.group(1).lower()
+    if found.start(2) >= 0 and data.startswith(b"'s", found.end(2)):
+        return  # `credentials from a user's .netrc`
     before = data[found.start() - 1 : found.start()]
     if before == b":" or (before == b"`" and noun == b"pass"):
         return  # `arn:...:secret:name`, the statement `pass`
@@ -308,6 +311,10 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
         or (data[found.end(1) : found.end(1) + 2] == b" :" and data[found.end(1) + 2 : found.end(1) + 3].isalpha())
     ):
         return  # the verb
+    if data.startswith(b"PASS", found.start(1)) and word[:4] in (b"Test", b"test"):
+        return  # a test that passed
+    if noun == b"pass" and found.start(2) >= 0 and data[found.start() : found.start(4)].rstrip().endswith(b"="):
+        return  # `pass in errors="ignore"`
     if len(word) < 3 or (kind != "password" and not quoted and word.isalpha()):
         return
     if kind == "secret" and not quoted and (len(word) < 12 or not has_digit(word)):
@@ -370,6 +377,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
                 and scan.recall("numbered", word, _is_numbered)
             )
             or scan.recall("scrambled", word, is_scrambled)
+            or is_phrase_of_words(word)
         ) or (word.isdigit() and 4 <= len(word) <= (20 if noun.startswith(_WIRELESS) else 12) and not is_year(word)):
             yield Span(start, end, "password", 2)
         elif (rx(rb"[a-z]{5,}").fullmatch(word) and word not in PREDICATES and not is_predicate(word) and rx(rb"[ \t]*[.!]?[ \t]*(?:\r?\n|$|\))").match(data[end : end + 8])
@@ -412,8 +420,12 @@ def nouns(scan: Scan) -> Iterator[Span]:
             (not has_digit(word) and not has_symbol(word))
             or rx(rb"[\w.-]+=\S*").fullmatch(word) is not None
             or (noun.startswith(b"pass ") and quoted)
-            or (noun.startswith(b"key") and rx(rb"[a-z_-]+:.*").fullmatch(word) is not None)  # in a cache
+            or (
+                noun.startswith(b"key") and rx(rb"[a-z_-]+:.*|(?:[\w.]+-)+[0-9a-f]{32,64}").fullmatch(word) is not None
+            )  # in a cache
             or data[found.start() - 1 : found.start()] == b":"
+            or (noun.startswith(b"pass ") and _PASSES.search(scan.low, max(0, found.start() - 12), found.start()))
+            or (noun.startswith(b"token") and _is_no_token(data, found.start()))
         ):
             continue
         if noun.startswith(
@@ -449,7 +461,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
                 noun.startswith(_SAID_BEFORE)
                 and rx(rb"[A-Za-z]{4,}[0-9]{2,6}|[A-Za-z]{3,}[-_!.]?[A-Za-z]{2,}[0-9]{2,6}[a-z]{0,4}").fullmatch(word)
                 is not None
-                and data[end : end + 1] in (b"", b"\n", b"\r")
+                and (quoted or data[end : end + 1] in (b"", b"\n", b"\r"))
                 and scan.recall("strong", word, is_strong)
             )
             or (
@@ -460,7 +472,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
             )
             or (
                 noun.startswith((*_SAID_BEFORE, b"kennwort", b"passwort"))
-                and rx(rb"(?:[a-z]{4,}-){2,6}(?:[a-z]{4,}-)?[0-9]{2,4}").fullmatch(word) is not None
+                and rx(rb"(?:[A-Za-z][a-z]{3,}-){2,6}(?:[a-z]{4,}-)?[0-9]{2,4}").fullmatch(word) is not None
                 and not speaks_of_forms(word)
             )
         ):
@@ -483,6 +495,18 @@ def nouns(scan: Scan) -> Iterator[Span]:
                     else "api-key",
                     3,
                 )
+
+
+_PASSES = Lazy(  # the verb, and `one-pass`
+    rb"\b(?:(?:we|you|they|i|to|can|must|should|will|could|and|then|not|don't|also|just|please)[ \t]+|(?:one|two|single|multi|first|second|by)-)\Z"
+)
+_FIRST_WORD = Lazy(rb"[\w-]*-\Z")
+
+
+def _is_no_token(data: bytes, at: int) -> bool:
+    """`--lock-token ...`: what one writer must show who changes something."""
+    before = _FIRST_WORD.search(data, max(0, at - 24), at)
+    return before is not None and kind_of(before.group().strip(b"-") + b"-token") is None
 
 
 def _is_bare_password(word: bytes) -> bool:
@@ -547,6 +571,13 @@ def pairs(scan: Scan) -> Iterator[Span]:
                     and has_digit(word)
                     and rx(rb"(?i)pass(?:word|wort|wd|phrase)?$|pwd?$").search(data, found.start(), found.end())
                 )
+                # `is monkey385 still the right password?`
+                or (
+                    rx(rb"[A-Za-z]{4,}[-_]?[0-9]{2,6}").fullmatch(word) is not None
+                    and rx(
+                        rb"(?i)is (?:still |now )?(?:the|my|our) (?:right|correct|current|new|old|actual|real) pass(?:word|wd|phrase)\Z"
+                    ).search(data, end, found.end())
+                )
                 # `try Falcon-Harbor24 as the password`
                 or (
                     has_digit(word)
@@ -560,7 +591,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
     for found in _worth(_PAIR, scan, _ends_dull, lines):
         start, end, _ = unquote(data, *found.span(2))
         word = data[start:end]
-        if start in taken or word[:1] == b"%" or rx(rb"(?i)sha-?\d+|md5").fullmatch(found.group(1)):
+        if start in taken or word[:1] in (b"%", b"|") or rx(rb"(?i)sha-?\d+|md5").fullmatch(found.group(1)):
             continue
         if (
             is_password(word, quoted=False)
@@ -570,7 +601,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
                 or not is_wordy(word)
                 # `log in with kim / falcon7`
                 or (
-                    rx(rb"[A-Za-z]{5,}\d{1,4}").fullmatch(word) is not None
+                    rx(rb"[A-Za-z]{5,}\d{1,4}|[A-Za-z]{4,}\d{2,4}[A-Za-z]+").fullmatch(word) is not None
                     and data[found.end(1) : start].strip(b" \t\"'`*") == b"/"
                     and names_a_login(scan.low, start)
                 )
@@ -594,7 +625,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
 _LINKED = (
     r"(?i)\b(?:pass(?:word|wd|phrase|code|wort|key)?|pwd|pw|secret|token|api[ -]?key|credentials?|creds|kennwort|contrase\xf1a|mot de passe|senha|wachtwoord|heslo|l\xf6senord(?:et)?|passwd)\b"
     r"(?:[ \t]+(?:to|auf|as)[ \t]+[\"'`*]{0,2}([^\s\"'`()\x01]*[0-9][^\s\"'`()\x01]*)"  # I set the password to ... on all of them
-    r"|[^\n\x01]{0,60}?(?:\b(?:(?:re)?set(?: back)? to|(?:has been|was|is|got)(?: now)? (?:re)?(?:set|changed) to|(?:it's|its|it is)(?: still| now)?|is|was|use|used|using|try|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)\b|[(:?]|->|=>|\?{2,20})"
+    r"|[^\n\x01]{0,60}?(?:\b(?:(?:re)?set(?: back)? to|(?:has been|was|is|got)(?: now)? (?:re)?(?:set|changed) to|(?:it's|its|it is)(?: still| now)?|is|was|use|used|using|try|tried|typed|entered|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)\b|[(:?]|->|=>|\?{2,20})"
     r"[ \t]*(?:[\"'`(*]{0,2})([^\s\"'`()\x01]{6,64}))"
 )
 
@@ -625,6 +656,8 @@ def linked(scan: Scan) -> Iterator[Span]:
             or not has_digit(word)
             or word[:1] in _NEXT_FIELD
             or scan.is_sealed(word)
+            or (scan.low.startswith(b"pass ", whole[0]) and _PASSES.search(scan.low, max(0, whole[0] - 12), whole[0]))
+            or (data.startswith(b"PASS", whole[0]) and word[:4] in (b"Test", b"test"))
         ):
             continue
         if _PAGE.search(scan.low, max(0, whole[0] - 16), whole[0]) or _IN_A_CALL.search(data, whole[0], start):

@@ -17,11 +17,13 @@ from .values import (
     is_choice,
     is_code,
     is_hex,
+    is_memorable,
     is_noise,
     is_password,
     is_placeholder,
     is_reference,
     is_regex,
+    is_run_together,
     is_scrambled,
     is_wordy,
 )
@@ -574,6 +576,8 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
     if kind == "password":
         if is_password_word(value):
             return False
+        if value in _USED_MOST:
+            return True
         if strict:
             return (
                 size >= 8
@@ -581,6 +585,8 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
                 and (classes(value) >= 3 or is_noise(value, 12))
                 and not is_wordy(value)
             )
+        if is_phrase_of_words(value):
+            return True
         if not is_choice(value, quoted=quoted or env or is_scrambled(value)):
             return False
         if quoted or env:
@@ -600,6 +606,8 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
     if strict:
         return is_noise(value, 16) and has_digit(value)
     if is_noise(value, 12) or (size >= 12 and is_scrambled(value)):
+        return True
+    if is_memorable(value) or ((quoted or env) and is_run_together(value)):
         return True
     if (
         (quoted or env)
@@ -657,6 +665,24 @@ def speaks_of_forms(value: bytes) -> bool:
     return not _SPEAKS_OF_FORMS.isdisjoint(rx(rb"[-_]").split(value.lower()))
 
 
+def is_phrase_of_words(value: bytes) -> bool:
+    """`correct-horse-battery-staple`: four words or more, joined in one way, that say nothing of what they are for."""
+    if value.translate(None, _ABC) not in _JOINTS or rx(rb"[a-z]{3,12}(?:[-_.][a-z]{3,12})+").fullmatch(value) is None:
+        return False
+    words = rx(rb"[-_.]").split(value)
+    return _SPEAKS_OF_FORMS.isdisjoint(words) and len(PREDICATES.intersection(words)) < 2
+
+
+_ABC = b"abcdefghijklmnopqrstuvwxyz"
+_JOINTS = frozenset(mark * n for mark in (b"-", b"_", b".") for n in range(3, 8))
+# Of the passwords that are used most, those that are no word for anything else in a configuration.
+_USED_MOST = frozenset(
+    b"""letmein iloveyou sunshine qwerty monkey dragon princess football baseball superman batman starwars pokemon michael jordan jennifer
+    buster soccer hockey killer george andrew michelle jessica pepper ginger ashley hannah maggie corvette mustang bailey cheese amanda
+    qwertyuiop asdfgh asdfghjkl zxcvbnm zxcvbn opensesame supersecret topsecret""".split()
+)
+
+
 def is_label(value: bytes) -> bool:
     low = value.lower()
     if low in LABELS:
@@ -666,7 +692,11 @@ def is_label(value: bytes) -> bool:
         and len(low) < 24
         and not rx(rb"[A-Z].*[A-Z].*[A-Z]").search(value)
     ):
-        return value[:1].isupper() or low.rstrip(b":?!.*") in LABELS
+        return (
+            value[:1].isupper()
+            or low.rstrip(b":?!.*") in LABELS
+            or rx(rb"[a-z]+(?:[A-Z][a-z]+)+").fullmatch(value) is not None
+        )
     if rx(rb"[a-z]{3,}_[a-z]{3,}").fullmatch(value) and _SPEAKS_OF_FORMS.isdisjoint(value.split(b"_")):
         return False  # `open_sesame`
     if rx(rb"[A-Z]?[a-z]{2,}[A-Z][a-z]{2,}").fullmatch(value) and _SPEAKS_OF_FORMS.isdisjoint(
@@ -694,6 +724,7 @@ PREDICATES = frozenset(
     about like because if or and but with without from into over under after before until since while as is are was were be been
     required. obvious obsolete outdated old new my your our their his her its it they we you i he she who plaintext plain text
     cached loaded read fetched part one two three more less least most enough longer shorter different identical equal
+    erforderlich vergessen notwendig pflichtfeld ben\xf6tigt gespeichert ge\xe4ndert oubli\xe9 requise requerida requerido richiesta vereist
     obligatorio obligatoria obligat\xf3ria obligat\xf3rio scaduta verlopen wymagane incorreta inv\xe1lido necesaria falsch richtig abgelaufen ung\xfcltig nicht zu incorrecta incorrecto correcta requis incorrect obligatoire errada inv\xe1lida
     unchanged irrelevant critical essential crucial ready live dead active inactive enabled disabled locked unlocked blocked
     sensitive confidential recommended provided specified defined configured managed handled processed parsed treated considered

@@ -232,6 +232,7 @@ ANNOUNCING = (
     " is your ",
     "to verify",
     "| base64",
+    "p/w",
 )
 """The words of `is_announced`; a test keeps the two equal."""
 
@@ -262,7 +263,7 @@ def is_announced(low: str) -> bool:
         or "digos de" in low or "codici" in low or "wif" in low or "<<<" in low or "snmp" in low or "smb" in low
         or "puk" in low or "lockbox" in low or "combination" in low or "/rp " in low or "airportnetwork" in low
         or "bundle_" in low or "rocommunity" in low or "digo de" in low or "codice" in low
-        or "tan:" in low or " is your " in low or "to verify" in low or "| base64" in low
+        or "tan:" in low or " is your " in low or "to verify" in low or "| base64" in low or "p/w" in low
     )  # fmt: skip
 
 

@@ -178,6 +178,9 @@ _HEADER = (
 )
 
 
+# psql's: a line of dashes below it.
+_RULED = rf"(?im)^[ \t]*(?:[\w .#/-]+\|)*[\w .#/-]*{_WORD}[\w .#/-]*(?:\|[\w .#/-]+)*\r?\n[ \t]*-+(?:\+-+)+\r?$"
+_RULE = Lazy(rb"[-+=:| \t\r]*-[-+=:| \t\r]*")
 _ROW = (
     r"(?im)^(?:[0-9]+[,;\t][ ]?)?[\"']?([a-z][\w.-]*[_.-](?:key|token|secret|passw(?:or)?d|pwd|pass))[\"']?[,;\t][ ]?[\"']?"
     r"([^\s,;\"'\x01]{8,})[\"']?(?:[,;\t]|\r?$)"
@@ -194,12 +197,17 @@ def tables(scan: Scan) -> Iterator[Span]:
         if kind is not None and start not in scan.taken and scan.judge(kind, data[start:end], quoted=True, strict=True):
             yield Span(start, end, family_of(kind), 2)
     done = 0
-    for ((start, end),) in scan.everywhere(_HEADER) if b"\n" in data else ():
+    headers = [(*span, False) for (span,) in scan.everywhere(_HEADER)] if b"\n" in data else []
+    if b"-+-" in data:
+        headers = sorted([*headers, *((*span, True) for (span,) in scan.everywhere(_RULED))])
+    for start, end, is_ruled in headers:
+        if is_ruled:
+            end = data.find(b"\n", start)
         if start < done or end - start > 400:
             continue
         header = data[start:end]
         for separator in (b"||", b"|", b"\t", b",", b";"):
-            if header.count(separator) >= (2 if b"|" in separator else 1):
+            if header.count(separator) >= (2 if b"|" in separator and not is_ruled else 1):
                 break
         else:
             continue
@@ -220,6 +228,9 @@ def tables(scan: Scan) -> Iterator[Span]:
         while at < len(data):
             stop = data.find(b"\n", at, at + 600)
             line = data[at : stop if stop >= 0 else min(len(data), at + 600)]
+            if at == end + 1 and _RULE.fullmatch(line):
+                at += len(line) + 1
+                continue
             cells = line.strip().strip(b"|").split(inner)
             if len(cells) != len(columns) or (inner == b"|" and b"|" not in line):
                 break
@@ -281,12 +292,78 @@ def inserts(scan: Scan) -> Iterator[Span]:
                 at, number = more.end(), 0
 
 
+# `<td>Password</td><td>...</td>`, `<b>Password:</b> ...<br>`, `<dt>...<dd>`.
+_LABEL = (
+    r"(?i)>[ \t]*([\w\xc0-\xff .-]*(?:pass(?:w(?:or[dt]|d)|phrase|code)?|pwd|pw|secret|token|key|pin|kennwort|contrase\xf1a|senha)[\w .-]*)[ \t]*:?[ \t]*"
+    r"</(?:td|th|dt|b|strong|label|span|em|i|u|p|h[1-6]|div|li)>[ \t\r\n]*:?[ \t\r\n]*"
+    r"(?:<(?:td|dd|code|b|strong|span|tt|kbd|samp|pre|em|i|p|div)(?:[ \t][^<>\n\x01]*)?>[ \t\r\n]*)*([^<>\s\x01]+)[ \t\r\n]*<"
+)
+# `Password: <b>...</b>`
+_EMPHASIS = (
+    r"(?i)\b([\w\xc0-\xff-]*(?:pass(?:w(?:or[dt]|d)|phrase|code)?|pwd|pw|secret|token|api[ _-]?key|kennwort|contrase\xf1a|senha))[ \t]*[:=][ \t]*"
+    r"(?:<(?:code|b|strong|span|tt|kbd|samp|em|i|font|u|mark)(?:[ \t][^<>\n\x01]*)?>[ \t]*)+([^<>\s\x01]+)[ \t]*<"
+)
+_DATE = Lazy(rb"[0-9]{2,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}(?:T.*)?")
+_TITLE = r"(?i)<th(?:[ \t][^<>\n\x01]*)?>[^<>\n\x01]*(?:pass(?:w(?:or[dt]|d)|phrase|code)?|pwd|pw|secret|token|key|kennwort|contrase\xf1a|senha)[^<>\n\x01]*</th>"
+_CELL = Lazy(rb"<t[hd](?:[ \t][^<>]*)?>\s*(?:<(?:b|strong|code|span|tt|p)(?:[ \t][^<>]*)?>\s*)*([^<>]*?)\s*<", 2)
+_TABLE = 4000  # characters of a row, after which it is none
+
+
+def pages(scan: Scan) -> Iterator[Span]:
+    """HTML: what stands beside its label, and the columns below their titles."""
+    data, low = scan.data, scan.low
+    if b"</" not in data or not scan.has(b"</t", b"</d", b"</b", b"</s", b"</l", b"</p", b"</e", b"</i", b"</h"):
+        return
+    for _, (a, b), (start, end) in (*scan.everywhere(_LABEL), *scan.everywhere(_EMPHASIS)):
+        value = data[start:end].strip(b"\"'`")
+        start = data.find(value, start, end)
+        kind = kind_of(data[a:b].strip().replace(b" ", b"_")) if b - a <= 40 else None
+        if (
+            kind
+            and 4 <= len(value) <= 200
+            and not value.startswith(b"&")
+            and _is_odd(value)
+            and not _DATE.fullmatch(value)
+        ):
+            if scan.judge(kind, value, quoted=True, strict=False):
+                yield Span(start, start + len(value), family_of(kind), 2)
+    done = stop = 0
+    for ((start, end),) in scan.everywhere(_TITLE) if b"</th" in low else ():
+        if start < done:
+            continue
+        first, last = low.rfind(b"<tr", max(0, start - _TABLE), start), low.find(b"</tr", end, end + _TABLE)
+        if first < 0 or last < 0:
+            continue
+        columns = [kind_of(cell.replace(b" ", b"_")) for cell in _CELL.findall(data, first, last + 1)]
+        done = last
+        if not any(columns) or all(columns):
+            continue
+        if stop <= last:
+            stop = low.find(b"</table", last)
+            stop = len(data) if stop < 0 else stop
+        while (row := low.find(b"<tr", done, min(stop, done + _TABLE))) >= 0:
+            done = low.find(b"</tr", row, min(stop, row + _TABLE))
+            if done < 0:
+                done = stop
+                break
+            cells = list(_CELL.finditer(data, row, done + 1))
+            if len(cells) != len(columns):
+                continue
+            for kind, cell in zip(columns, cells, strict=True):
+                value = cell.group(1)
+                if kind and b" " not in value and len(value) <= 200 and _is_odd(value) and not _DATE.fullmatch(value):
+                    if scan.judge(kind, value, quoted=True, strict=False):
+                        yield Span(cell.start(1), cell.end(1), family_of(kind), 2)
+
+
 _PLIST = r"(?i)<key>([^<>\n\x01]{2,60})</key>[ \t\r\n]*<(?:string|value)(?:[ ][^<>\n\x01]{1,60})?>([^<>\n\x01]{4,})</(?:string|value)>"
 _NESTED = r"(?i)<([a-z][\w.:-]{2,40})>[ \t\r\n]*<value>([^<>\n\x01]{4,200})</value>"
 _TAGGED = r"(?i)<(?:[a-z]\w*:)?([a-z][\w.-]{2,40})[ \t][^<>\n\x01]{1,120}>([^<>\n\x01]{4,200})</"
 _NAMED = r"(?i)[ \t]name=[\"']([^\"'\n\x01<>]+)[\"'][^<>\n\x01]*>[ \t\r\n]*<value>([^<>\n\x01]+)</value>"
-_PROPERTY = r"(?i)<name>[ \t]*([^<>\n\x01]+)</name>[ \t\r\n]*<value>([^<>\n\x01]+)</value>"
-_APART = (_MANY, _ROW, _INSERT, _UPDATE, _PLIST, _NESTED, _NAMED, _PROPERTY, _TAGGED)
+_PROPERTY = r"(?i)<(?:param-)?name>[ \t]*([^<>\n\x01]+)</(?:param-)?name>[ \t\r\n]*<(?:param-)?value>([^<>\n\x01]+)</(?:param-)?value>"
+_ESCAPED = r"(?i)&lt;([a-z][\w.:-]*)&gt;([^<>&\s\x01]{4,200})&lt;/"
+_FORM = r"(?i)form-data;[ \t]*name=\"?([\w.\[\]-]+)\"?[ \t]*\r?\n\r?\n([^\s\x01]{4,200})\r?\n"
+_APART = (_MANY, _ROW, _INSERT, _UPDATE, _PLIST, _NESTED, _NAMED, _PROPERTY, _ESCAPED, _FORM, _TAGGED)
 
 
 def elements(scan: Scan) -> Iterator[Span]:
@@ -298,7 +375,9 @@ def elements(scan: Scan) -> Iterator[Span]:
         (_PLIST, b"<key>"),
         (_NESTED, b"<value>"),
         (_NAMED, b"<value>"),
-        (_PROPERTY, b"<value>"),
+        (_PROPERTY, b"value>"),
+        (_ESCAPED, b"&lt;"),
+        (_FORM, b"form-data;"),
         (_TAGGED, b">"),
     ):
         if wanted not in low:

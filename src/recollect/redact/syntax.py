@@ -157,6 +157,8 @@ def urls(scan: Scan) -> Iterator[Span]:
     if b"=" in data and (b"?" in data or b"&" in data):
         for (first, _), (start, end) in scan.spans(_QUERY):
             trimmed = data[start:end].rstrip(b".,;:)]}\\|")
+            if trimmed[:1] == b"=":
+                continue  # `&&t.password===void 0`
             name = data[first + 1 : start - 1]
             if name.lower() == b"code" and (len(trimmed) < 20 or classes(trimmed) < 3):
                 continue  # of a voucher, a country, an error
@@ -199,8 +201,15 @@ def _is_url_password(value: bytes, user: bytes) -> bool:
         return False
     if set(value) <= {42} or set(value) <= set(b"xX*."):
         return False
+    if rx(rb"[A-Z]+(?:_[A-Z]+)+").fullmatch(value):
+        return False  # `REPLACE_ME`, `DB_PASSWORD`
     low = value.lower()
-    return rx(rb"your|example|placeholder|redacted|changeme|[-_]here$|^__\w+__$|<|\*\*\*|\.\.\.").search(low) is None
+    return (
+        rx(
+            rb"your|example|placeholder|redacted|change[-_]?me|replace[-_]?(?:me|this)|[-_]here$|^__\w+__$|<|\*\*\*|\.\.\."
+        ).search(low)
+        is None
+    )
 
 
 # --- headers, cookies, well-known files -------------------------------------------------------------------------------------
@@ -221,6 +230,9 @@ _SCHEME_WORDS = (b"bearer", b"basic", b"digest", b"token ", b"apikey", b"api-key
                  b"jwt ", b"key ", b"oauth ", b"hmac ")  # fmt: skip
 
 
+_NO_TOKEN = Lazy(rb"(?i)(?:change|lock|next|page|idempotency|continuation|starting)-\Z")
+
+
 def headers(scan: Scan) -> Iterator[Span]:
     """Authorization in its schemes, wherever it is written."""
     data = scan.data
@@ -233,6 +245,12 @@ def headers(scan: Scan) -> Iterator[Span]:
                 continue
             value = value.rstrip(b".,:;|/") if not value.endswith(b"=") else value
             if not value or is_placeholder(value) or is_reference(value):
+                continue
+            if (
+                scheme == b"token"
+                and data[found.start() - 1 : found.start()] == b"-"
+                and _NO_TOKEN.search(data, max(0, found.start() - 16), found.start())
+            ):
                 continue
             before = data[max(0, found.start() - 32) : found.start()].lower().rpartition(BARRIER)[2]
             in_header = b"authorization" in before or b"auth" in before

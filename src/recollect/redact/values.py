@@ -61,6 +61,9 @@ _CODE = (
 # Without one of these characters neither matches - but for a constant's name, which is code too.
 _REFERRING, _CODING = b"${}%@!&*<[/:", b"([.!?<>:\\|{&)"
 _CONSTANT = Lazy(rb"[A-Z][A-Z_]{3,}")
+_CMDLET = Lazy(  # `$password = Read-Host -AsSecureString`
+    rb"(?:Get|Read|Import|Invoke|Select|ConvertTo|ConvertFrom|Receive|Unprotect)-[A-Z][A-Za-z]+|New-(?:Object|Guid|\w*Password|\w*Secret|\w*Token|\w*Key)"
+)
 _CODE_WORDS = frozenset((b"new", b"await", b"return", b"function", b"lambda", b"not", b"if", b"typeof"))
 _CLASSES = (b"PrivateKey", b"PublicKey", b"SecretKey", b"AccessToken", b"ApiKey")  # `Ed25519PrivateKey`
 _TYPE = Lazy(
@@ -188,9 +191,15 @@ def is_placeholder(value: bytes) -> bool:
     return _is_filling(low) or is_monotone(value)
 
 
+def _is_in_both_cases(value: bytes) -> bool:
+    """`AbCdEfGh`: the alphabet, but as nobody types it to fill a space."""
+    return b"abcdefgh" not in value and b"ABCDEFGH" not in value
+
+
 def is_token_placeholder(value: bytes) -> bool:
     """As `is_placeholder`, for a token whose prefix has been recognised: only the filling is judged."""
-    if _is_filling(value.lower()):
+    low = value.lower()
+    if _is_filling(low) and not (_is_in_both_cases(value) and not _is_filling(low.replace(b"abcdefgh", b""))):
         return True
     body = max(_PARTS.split(value), key=len)
     return len(body) >= 8 and is_monotone(body)
@@ -226,6 +235,7 @@ def is_code(value: bytes) -> bool:
         return (
             value in _CODE_WORDS
             or value.endswith(_CLASSES)
+            or (value.startswith(b"0x") and len(value) <= 18 and is_hex(value))  # a pointer
             or (len(value) >= 4 and value.isalpha() and value.isupper())
             or _TYPE.match(value) is not None
         )
@@ -233,7 +243,11 @@ def is_code(value: bytes) -> bool:
         return True
     if len(value.translate(None, _CODING)) < len(value):
         return (pattern(_CODE).has(value) and not _is_dotted_noise(value)) or _TYPE.match(value) is not None
-    return (value[:4].isupper() and _CONSTANT.fullmatch(value) is not None) or _TYPE.match(value) is not None
+    return (
+        (value[:4].isupper() and _CONSTANT.fullmatch(value) is not None)
+        or _TYPE.match(value) is not None
+        or (b"-" in value and _CMDLET.fullmatch(value) is not None)
+    )
 
 
 # `river.tundra27`, `River.Tundra271`, `R1v3r.Tundra271`; `hashlib.sha256`, `np.float32`, `System.Int128` end in a number too.
@@ -292,11 +306,24 @@ def is_wordy(value: bytes) -> bool:
             if len(words) <= 4 and not digits:
                 good += size
         elif (
-            0.19 * size <= size - len(word.translate(None, b"aeiouyAEIOUY")) <= 0.72 * size
+            0.16 * size <= size - len(word.translate(None, b"aeiouyAEIOUY")) <= 0.72 * size
             and _CONSONANTS.search(word) is None
         ):
             good += size
     return good >= 0.75 * letters
+
+
+_MEMORABLE = Lazy(rb"[A-Z][a-z]{3,}(?:[0-9]{2,}[!@#$*?]{1,3}|[!@#$*][0-9]{2,}[!?]?)")
+
+
+def is_memorable(value: bytes) -> bool:
+    """`Garden2295!`, `Summer#4808`: short, and yet nothing else."""
+    return len(value) >= 8 and _MEMORABLE.fullmatch(value) is not None
+
+
+def is_run_together(value: bytes) -> bool:
+    """`purplemonkeydishwasher`: words without a gap, as a secret is made up; names in code have capitals or dashes."""
+    return len(value) >= 20 and value.isalpha() and value.islower()
 
 
 def is_scrambled(value: bytes) -> bool:
