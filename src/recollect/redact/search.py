@@ -248,7 +248,10 @@ def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _round(scan: Scan, text: str, policy: Policy, looks: Looks) -> tuple[list[Span], Looks]:
     """One look at the text, or what was left of one: where there is a crowd of secrets it ends early, and goes on when the crowd is
     blanked."""
-    looks = looks or _looks(scan, policy)
+    if looks:
+        scan.is_whole = False  # what was looked for before the crowd is looked for in all of the text once more
+    else:
+        looks = _looks(scan, policy)
     spans: list[Span] = []
     for n, row in enumerate(looks, 1):
         new = [span for look in row for span in scan.asks(look)]
