@@ -96,9 +96,7 @@ def restored(spans: list[Span], cut: Cut) -> list[Span] | None:
     whole = [s for s in spans if s.end <= at]
     whole += [s._replace(end=s.end + cut.size) for s in across]
     if not across:
-        whole += [
-            s._replace(start=s.start + shift, end=s.end + shift)
-            for shift in range(unit, cut.size + 1, unit)
-            for s in before
-        ]
-    return whole + [s._replace(start=s.start + cut.size, end=s.end + cut.size) for s in spans if s.start >= at]
+        shifts = range(unit, cut.size + 1, unit)
+        whole += [Span(start + by, end + by, family, rank) for by in shifts for start, end, family, rank in before]
+    size = cut.size
+    return whole + [Span(start + size, end + size, family, rank) for start, end, family, rank in spans if start >= at]

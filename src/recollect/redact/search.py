@@ -136,11 +136,16 @@ def _spans(text: str, policy: Policy) -> list[Span]:
         data = _MARKER.sub(lambda m: BARRIER * len(m.group()), data)
     if len(data) <= LONG:
         return sorted(_found(data, text, policy))
-    found = _found_once(data, text, policy)
-    if found is not None:
-        return sorted(found)
-    taken = [Span(start, end, "flood", 0) for start, end in _floods(data, text, policy)]
-    return sorted(taken + _found(_blanked(data, taken) if taken else data, text, policy))
+    if "flood" in policy.disabled or len(data) - data.count(BARRIER) <= LONG:
+        found = _found_once(data, text, policy)
+        return sorted(_found(data, text, policy) if found is None else found)
+    sure, others = floods.of_words(data.lower())
+    taken = _taken_out(data, sure)
+    found = _found_once(_blanked(data, taken), text, policy)
+    if found is None:
+        taken = _taken_out(data, sure + [region for region in others if _is_flood(data, text, policy, region)])
+        found = _found(_blanked(data, taken), text, policy)
+    return sorted(taken + found)
 
 
 def _found_once(data: bytes, text: str, policy: Policy, most: int | None = None) -> list[Span] | None:
@@ -199,6 +204,8 @@ _LAST = 24
 
 
 def _blanked(data: bytes, spans: list[Span]) -> bytes:
+    if not spans:
+        return data
     blanked = bytearray(data)
     for span in spans:
         blanked[span.start : span.end] = BARRIER * (span.end - span.start)
@@ -226,18 +233,16 @@ def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
     return merged
 
 
-def _floods(data: bytes, text: str, policy: Policy) -> list[tuple[int, int]]:
-    """Those that are known by their words or their secrets."""
-    if "flood" in policy.disabled or len(data) - data.count(BARRIER) <= LONG:
-        return []
-    found, others = floods.of_words(data.lower())
-    for region in others:
-        places = floods.pieces(region)
-        sample = b"\n".join([data[start:end] for start, end in places])
-        secrets = _found(sample, "\n".join([text[start:end] for start, end in places]), policy)
-        if floods.is_disorder(sample, [(start, end) for start, end, _, _ in secrets], len(places)):
-            found.append(region)
-    return floods.joined([floods.widened(data, region) for region in found])
+def _is_flood(data: bytes, text: str, policy: Policy, region: tuple[int, int]) -> bool:
+    places = floods.pieces(region)
+    sample = b"\n".join([data[start:end] for start, end in places])
+    secrets = _found(sample, "\n".join([text[start:end] for start, end in places]), policy)
+    return floods.is_disorder(sample, [(start, end) for start, end, _, _ in secrets], len(places))
+
+
+def _taken_out(data: bytes, regions: list[tuple[int, int]]) -> list[Span]:
+    whole = floods.joined([floods.widened(data, region) for region in regions])
+    return [Span(start, end, "flood", 0) for start, end in whole]
 
 
 def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
