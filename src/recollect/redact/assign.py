@@ -9,19 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from .engine import BARRIER, Lazy, loose, rx
+from .judge import LABELS, PREDICATES, family_of, is_label, is_predicate, speaks_of_forms
 from .names import endings, kind_of
-from .scan import (
-    CROWD,
-    LABELS,
-    LONGEST,
-    PREDICATES,
-    Scan,
-    Span,
-    family_of,
-    is_label,
-    is_predicate,
-    speaks_of_forms,
-)
+from .scan import CROWD, LONGEST, Scan, Span
 from .values import (
     PLACEHOLDERS,
     classes,

@@ -9,8 +9,9 @@ from functools import cache, lru_cache
 
 from .assign import value_at
 from .engine import Lazy, Match, Pattern, outline, rx
+from .judge import family_of, is_path, is_phrase_of_words
 from .names import kind_of
-from .scan import CROWD, Scan, Span, family_of, is_path, is_phrase_of_words, line_around
+from .scan import CROWD, Scan, Span, line_around
 from .values import (
     classes,
     has_alpha,

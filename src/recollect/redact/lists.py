@@ -6,9 +6,10 @@ A line that speaks of a password or a login is all that says so; `prose` reads t
 from __future__ import annotations
 
 from .engine import Lazy, outline, pattern, rx
+from .judge import family_of, is_path
 from .names import kind_of
 from .prose import is_chosen, is_strong, names_a_login, unquote
-from .scan import Scan, Span, family_of, is_path, line_around
+from .scan import Scan, Span, line_around
 from .values import (
     classes,
     has_alpha,

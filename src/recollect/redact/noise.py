@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .engine import BARRIER, Lazy, outline, pattern, rx
-from .scan import Scan, Span, is_path, line_around
+from .judge import is_path
+from .scan import Scan, Span, line_around
 from .values import (
     classes,
     count_digits,

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from .engine import Lazy, Match, either, has_counts, loose, pattern, rx
+from .judge import PREDICATES, is_label, is_path, is_phrase_of_words, is_predicate, is_year, speaks_of_forms
 from .names import kind_of
 from .noise import IDENTIFIES
-from .scan import (
-    PREDICATES,
-    Scan,
-    Span,
-    is_label,
-    is_path,
-    is_phrase_of_words,
-    is_predicate,
-    is_year,
-    line_around,
-    speaks_of_forms,
-)
+from .scan import Scan, Span, line_around
 from .values import (
     classes,
     has_alpha,

@@ -14,9 +14,10 @@ import recollect.redact as package
 from ..light import dataclass
 from . import context, floods
 from .engine import BARRIER, Lazy, Pattern, pattern, rx
+from .judge import judge_value
 from .names import kind_of
 from .repeats import cuts, restored
-from .scan import CROWD, LONG, Scan, Span, judge_value
+from .scan import CROWD, LONG, Scan, Span
 from .screen import ANNOUNCING, Finding, is_quiet, to_bytes
 from .tokens import either_of
 from .values import (

@@ -7,8 +7,9 @@ first; from there it is followed for as long as it goes on, and nothing is follo
 from __future__ import annotations
 
 from .engine import BARRIER, Lazy, outline, rx
+from .judge import family_of
 from .names import kind_of
-from .scan import LONGEST, Scan, Span, family_of
+from .scan import LONGEST, Scan, Span
 from .values import has_digit, has_symbol, is_scrambled
 
 TYPE_CHECKING = False

@@ -8,8 +8,9 @@ sometimes nothing else. Ids of the same services look like their keys, so that a
 from __future__ import annotations
 
 from .engine import BARRIER, Lazy, outline
+from .judge import is_path
 from .noise import PUBLIC_PART
-from .scan import Scan, Span, is_path
+from .scan import Scan, Span
 from .syntax import decodes_to_text
 from .values import (
     classes,
