@@ -308,7 +308,7 @@ def test_odd_texts_pass(text: str) -> None:
 
 HOSTILE = ["a", "key=", "password=", 'password="', "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "eyJ", "://", ":@", "http://a:b@", "1234567890", "\"'", "4 ", "token ", "is my ",
            "my password is ", "ghp_", "sk-", "Bearer ", "Cookie: a=b;", "?token=abc", "--token ", "[redacted:x]", "\n", "a_", "<key>", "seed word ", "token=abc123,", "pin 1234 ", "login a / ", "key: |\n ", "code 123456 ", "user@a.io / ", "jwt", "😀", "пароль ",
-           'api_key = "Zx81kLmQ2v9TqW3nB7yR", ', "password: ", "password,a\n", "passwords: [", "insert into t (password) values (", "it's "]  # fmt: skip
+           'api_key = "Zx81kLmQ2v9TqW3nB7yR", ', "password: ", "password,a\n", "passwords: [", "insert into t (password) values (", "it's ", "login(token, user_number_12, "]  # fmt: skip
 
 
 @pytest.mark.parametrize("piece", HOSTILE)

@@ -153,12 +153,12 @@ class Pattern:
         """The spans of a match that was found before."""
         return self.first(data, span[0], len(data), here=True) if self._has_groups else [span]
 
-    def at(self, data: bytes, start: int) -> Match | None:
-        """The match that begins at a place."""
+    def at(self, data: bytes, start: int, end: int | None = None) -> Match | None:
+        """The match that begins at a place; not past another, if it is known that none goes there."""
         if self._match is None or self._here is None:
-            found = self._compiled.match(data, start)
+            found = self._compiled.match(data, start, len(data) if end is None else end)
             return found and Match(data, [found.span(n) for n in range(found.re.groups + 1)])
-        spans = self._match(self._here, data, start, len(data))
+        spans = self._match(self._here, data, start, len(data) if end is None else end)
         return None if spans[0] == _NOWHERE else Match(data, spans)
 
     def has(self, data: bytes) -> bool:
@@ -204,6 +204,10 @@ class Loose:
         if end is None:
             end = len(data)
         sure, loose, tries = self._sure, self._loose, 0
+        if self._opening is not None and _has_long_line(data, start, end):
+            # Without its counts it would read on to the end of the line for each match.
+            yield from self._counted(data, start, end, noted)
+            return
         match, anywhere = loose._match, loose._anywhere
         while start <= end:
             if match is not None and anywhere is not None:
@@ -252,12 +256,21 @@ class Loose:
     def at(self, data: bytes, start: int, end: int) -> Match | None:
         """The match that was found between two places, with its groups."""
         if end - start <= self._sure:
-            found = pattern(self._groups).at(data, start)
+            found = pattern(self._groups).at(data, start, end)
             if found is not None and found.end() == end:
                 return found
-        return pattern(self._exact_groups).at(data, start)
+        return pattern(self._exact_groups).at(data, start, end)
 
 
+def _has_long_line(data: bytes, start: int, end: int) -> bool:
+    while start + _LINE < end:
+        start = data.rfind(b"\n", start, start + _LINE) + 1
+        if not start:
+            return True
+    return False
+
+
+_LINE = 8_192
 _TRIES = 12
 _OPENING = r"\(\?i\)\\b\((?:[^()\\]|\\.|\((?:[^()\\]|\\.|\([^()]*\))*\))*\)\\b"  # `(?i)\b(one|or|another)\b`
 _FAR = r"\{\d,([4-9]\d|\d{3})\}"

@@ -98,15 +98,17 @@ _NAMED = Lazy(rb"[ \t]*(?:export[ ])?[\w.\"'-]+([ \t]*[=:][ \t]*[\"']?)")
 
 
 _BESIDE = 100
+_TAIL = 400
 
 
 def widened(data: bytes, region: Region) -> Region:
-    """With what the first word names, which may stand before it, and the value of the last."""
+    """With what the first word names, which may stand before it. Not to its end: what the last words name stands behind them, maybe
+    below, so they are looked at with what follows."""
     first, last = region
     start = max(data.rfind(b"\n", 0, first), data.rfind(BARRIER, 0, first), first - _BESIDE) + 1
-    value = rx(rb"[^\s\x01]*").match(data, min(last + _BESIDE, len(data)))
-    assert value is not None
-    return start, min([end for end in (data.find(b"\n", last), data.find(BARRIER, last), value.end()) if end >= 0])
+    end = last - _TAIL
+    line = data.rfind(b"\n", end - _TAIL, end)
+    return start, max(start, line + 1 if line >= 0 else end)
 
 
 def joined(regions: list[Region]) -> list[Region]:
