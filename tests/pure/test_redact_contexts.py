@@ -56,11 +56,49 @@ def test_what_people_paste_is_found(text: str, secret: str) -> None:
         "2FA is required: enter the code from your authenticator app with each login",
         "mfa: required",
         "clef: treble",
+        "--- PASS: TestOpen10 (0.02s)",
+        "    --- PASS: TestParse/empty_string_1",
+        "PASS src/a2.test.js",
+        "PASS: gcc.dg/pr12345.c (test for excess errors)",
+        "Boarding pass: LH1234",
+        'my password is [redacted:password], "id": "Zx81kLmQ"',
         "signature: 8m0V7kFzfLpbf9/xYwAdYok6IFfC0wc3qjMqmNUvoAuw5aGWkSLNCW9AvyAVD8UDH99RBL6f/tYGCc+fbnkopQ==",
     ],
 )
 def test_what_looks_alike_is_left(text: str) -> None:
     assert redact(text).text == text
+
+
+def test_what_is_only_said_beside_a_password_stays() -> None:
+    text = "password: {}, the server is prod-db01, the release is v2.4.1 and AES256 is used"
+    assert redact(text.format("Hunter2x!")).text == text.format("[redacted:password]")
+    row = '{{"password": "{}", "id": "a1b2c3d4", "name": "kim42"}}'
+    assert redact(row.format("hunter2x")).text == row.format("[redacted:password]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my passwords are {} and {}",
+        "passwords: {}, {}",
+        "Password: {} / {}",
+        "my password is {}, or maybe {}",
+        "the password was {} and now it is {}",
+        "my password is {} but at work it is {}",
+        "my password is {}; for the other account it's {}",
+        "The password is {}. If that fails, try {}.",
+        "my password is {} (old: {})",
+        "Passwords:\n{}\n{}",
+    ],
+)
+def test_the_second_of_two_passwords_goes_with_the_first(text: str) -> None:
+    safe = redact(text.format("XkAb4dEf7!", "ZqAb9dEf8#")).text
+    assert "XkAb4dEf7" not in safe and "ZqAb9dEf8" not in safe
+    assert redact(safe) == (safe, ())
+    assert (
+        redact("my PIN is 4711, the other one is 8159").text
+        == "my PIN is [redacted:pin], the other one is [redacted:pin]"
+    )
 
 
 def test_the_pattern_of_names_takes_in_every_name_that_promises_a_secret() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from .engine import BARRIER, Lazy, loose, rx
-from .judge import LABELS, PREDICATES, family_of, is_label, is_predicate, speaks_of_forms
+from .judge import LABELS, PREDICATES, family_of, is_label, is_predicate, is_tested, is_ticket, speaks_of_forms
 from .names import endings, kind_of
 from .scan import CROWD, LONGEST, Scan, Span
 from .values import (
@@ -592,8 +592,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             continue  # `License: LGPLv3+`
         if kind == "key" and is_uuid(word) and name.lower().endswith((b"session_id", b"sessionid", b"session-id")):
             continue  # in a log; a cookie is judged elsewhere
-        if scan.is_sealed(word) or (name == b"PASS" and separator == b":" and word[:4] in (b"Test", b"test")):
-            continue  # the second is a test that passed
+        if scan.is_sealed(word) or (separator == b":" and (is_tested(name, word) or is_ticket(name))):
+            continue
         if ((quoted or env) and not strict and _is_phrase(kind, word)) or scan.judge(
             kind, word, quoted=quoted, strict=strict, env=env
         ):

@@ -6,7 +6,7 @@ from .assign import assignments
 from .commands import commands, connection_strings, flags, given
 from .lists import codes, listed, mail_pairs, memorables, phrases, shown
 from .noise import cards, near
-from .prose import linked, nouns, pairs, said, sentences
+from .prose import linked, nouns, others, pairs, said, sentences
 from .scan import Scan, Span
 from .structures import byte_arrays, collections, elements, inserts, pages, tables
 from .syntax import cookies, files, headers, private_keys, urls
@@ -28,6 +28,7 @@ __all__ = [
     "literals",
     "made_with",
     "near",
+    "others",
     "private_keys",
     "tokens",
     "urls",

@@ -13,7 +13,7 @@ from collections import Counter
 from itertools import pairwise
 from operator import sub
 
-from .engine import BARRIER, Lazy, rx
+from .engine import BARRIER, Lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

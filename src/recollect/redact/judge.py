@@ -298,3 +298,21 @@ def is_predicate(word: bytes) -> bool:
             b"ment",
         )
     )
+
+
+def is_tested(name: bytes, word: bytes) -> bool:
+    """`--- PASS: TestOpen`, `PASS src/a.test.js`: what has passed, not a password."""
+    return name.rpartition(b" ")[2] == b"PASS" and (
+        rx(rb"(?i)\w*(?:test|spec)[\w./:\[\]-]*|[\w.-]+(?:/[\w.\[\]-]+)+|[\w-]+\.[a-z]{1,4}").fullmatch(word)
+        is not None
+    )
+
+
+def is_ticket(name: bytes) -> bool:
+    """`Boarding pass: LH1234`"""
+    return (
+        rx(
+            rb"(?i)\b(?:boarding|ski|lift|bus|train|rail|travel|day|week|monthly|annual|season|city|museum|park|press|visitor|gym|hall)[ -]pass\Z"
+        ).search(name)
+        is not None
+    )

@@ -6,7 +6,7 @@ A line that speaks of a password or a login is all that says so; `prose` reads t
 from __future__ import annotations
 
 from .engine import Lazy, outline, pattern, rx
-from .judge import family_of, is_path
+from .judge import family_of, is_path, is_tested
 from .names import kind_of
 from .prose import is_chosen, is_strong, names_a_login, unquote
 from .scan import Scan, Span, line_around
@@ -196,8 +196,8 @@ def listed(scan: Scan) -> Iterator[Span]:
                 yield Span(start, end, "password", 3)
     for _, (a, b), (start, end) in scan.spans(_SPACED, lines):
         kind = kind_of(data[a:b])
-        if data[end : end + 1] == b";" and data[b:start].isspace():
-            continue  # a statement
+        if (data[end : end + 1] == b";" and data[b:start].isspace()) or is_tested(data[a:b], data[start:end]):
+            continue  # a statement; a test
         if end - start < 8 and not (data[a:b].isupper() and has_digit(data[start:end])):
             continue
         # `ENV DB_PASS tiger42` and `bindpw tiger42` are settings; elsewhere words that follow each other are a sentence.

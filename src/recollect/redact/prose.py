@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from .engine import Lazy, Match, either, has_counts, loose, pattern, rx
-from .judge import PREDICATES, is_label, is_path, is_phrase_of_words, is_predicate, is_year, speaks_of_forms
+from .judge import (
+    PREDICATES,
+    is_label,
+    is_path,
+    is_phrase_of_words,
+    is_predicate,
+    is_tested,
+    is_ticket,
+    is_year,
+    speaks_of_forms,
+)
 from .names import kind_of
 from .noise import IDENTIFIES
 from .scan import Scan, Span, line_around
@@ -288,6 +298,10 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     before = data[found.start() - 1 : found.start()]
     if before == b":" or (before == b"`" and noun == b"pass"):
         return  # `arn:...:secret:name`, the statement `pass`
+    if noun == b"pass" and (
+        is_tested(found.group(1), word) or is_ticket(data[max(0, found.start() - 12) : found.end(1)])
+    ):
+        return
     if data.endswith(b"--", found.start(), start):
         return  # `my-secret --expire-time=...`: the next flag
     kind = _noun_kind(noun)
@@ -695,3 +709,44 @@ def names_a_login(low: bytes, at: int) -> bool:
         rx(rb"zugang|anmelde|log ?in|cred|passw|identif|\bwi-?fi|\bwlan|\bssid").search(line_around(low, at))
         is not None
     )
+
+
+# --- and the next one ------------------------------------------------------------------------------------------------------
+
+_AND = rb"[`*]{0,3}(?:[,;.][ \t]+|[ \t]+[/&][ \t]+|[ \t]+\(|[ \t]+(?=(?:and|or|und|oder|but|aber|y|o|et|ou|e)\b))"
+_FILL = rb"(?:(?:and|or|und|oder|but|y|o|et|ou|e|maybe|perhaps|also|then|now|not|either|before|previously|formerly|old|new|alt|neu)\b[:,]?[ \t]+){0,3}"
+_NEXT = Lazy(rb"(?i)" + _AND + _FILL + rb"[\"'`*]{0,2}([^\s\"'`\x01]{4,64})")
+_CLAUSE = Lazy(
+    rb"(?i)"
+    + _AND
+    + rb"[^\n\x01]{1,60}?(?:\b(?:is|its|was|try|use|ist|war)|'s|:)[ \t]+[\"'`*]{0,2}([^\s\"'`\x01]{4,64})"
+)
+_BELOW = Lazy(rb"[\"'`]?[ \t]*\r?\n[ \t]*[\"'`]?([^\s\"'`\x01]{6,64})[\"'`]?[ \t]*(?=\r?\n|\Z)")
+
+
+def others(data: bytes, first: Span) -> Iterator[Span]:
+    """`my passwords are ... and ...`, `..., at work it is ...`: what is said beside a password or a PIN and is written like it."""
+    start, end, family, _ = first
+    if family not in ("password", "passphrase", "pin") or data[end : end + 1] in (b'"', b"'"):
+        return  # what is in quotes is data, and beside it stand other fields
+    written, size = _written(data[start:end]), end - start
+    ways = (_NEXT, _CLAUSE, _BELOW) if data[start - 1 : start] == b"\n" else (_NEXT, _CLAUSE)
+    while end:
+        last, end = end, 0
+        for way in ways:
+            found = way.match(data, last, last + 160)
+            if found is None:
+                continue
+            at, to, _ = unquote(data, *found.span(1))
+            word = data[at:to]
+            if _written(word) == written and (
+                len(word) == size and not is_year(word) if family == "pin" else len(word) >= 6 and is_strong(word)
+            ):
+                yield Span(at, to, family, 3)
+                end = to
+                break
+
+
+def _written(word: bytes) -> tuple[bool, bool, bool, bool]:
+    """Of which kinds of characters it is made."""
+    return has_digit(word), word.lower() != word, word.upper() != word, has_symbol(word)

@@ -271,7 +271,8 @@ def _round(scan: Scan, text: str, policy: Policy, looks: Looks) -> tuple[list[Sp
             scan.taken.update([span[0] for span in new])
             if not policy.extra:
                 scan.sure.update([span[0] for span in new if span[3] == 0])
-    return spans, []
+    more = [other for span in spans for other in context.others(scan.data, span)]
+    return spans + [other for other in more if not policy.allows(text[other.start : other.end])], []
 
 
 def _looks(scan: Scan, policy: Policy) -> Looks:
