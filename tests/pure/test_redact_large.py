@@ -207,6 +207,11 @@ def test_a_flood_is_known_by_secrets_that_stand_anywhere(pieces: tuple[str, ...]
         '{{"key": "{word}-{n}", "value": {n}}}\n',
         "prompt tokens: {n}, completion tokens: {n}, key {n}\n",
         "session {n} opened for {word}, auth method {n}\n",
+        "token {n}: {word} token_id={n}\n",
+        '{{"code": {n}}},\n',
+        "key:{n}\n",
+        "- postcode: {n}\n",
+        "{n},test_login_{word},pass,code=0,pass\n",
     ],
 )
 def test_words_and_numbers_alone_are_no_flood(line: str) -> None:
@@ -231,9 +236,7 @@ def test_words_and_numbers_alone_are_no_flood(line: str) -> None:
 def test_what_announces_a_secret_behind_a_flood_is_not_taken_with_it(row: str, secret: str) -> None:
     value = "MIIEowIBAAKCAQEAx7fj3kq0Xk9dkw2aQ7bT" if "RSA" in secret else "Xk9dkw!2aQ7b"
     text = "".join(row.format(n=n) for n in range(2_000)) + "\n" + secret.format(value, value)
-    safe, findings = redact(text)
-    assert "flood" in {finding.family for finding in findings}
-    assert value not in safe
+    assert value not in redact(text).text
 
 
 def test_what_is_named_at_either_end_of_a_flood_goes_with_it() -> None:

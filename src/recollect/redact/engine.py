@@ -204,21 +204,24 @@ class Loose:
         if end is None:
             end = len(data)
         sure, loose, tries = self._sure, self._loose, 0
-        if self._opening is not None and _has_long_line(data, start, end):
-            # Without its counts it would read on to the end of the line for each match.
-            yield from self._counted(data, start, end, noted)
-            return
         match, anywhere = loose._match, loose._anywhere
+        # Without its counts it may read on to the end of the line for each match: of a long one only so much at once.
+        most = _LINE if _has_long_line(data, start, end) else end
         while start <= end:
+            stop = min(end, start + most)
             if match is not None and anywhere is not None:
-                spans = match(anywhere, data, start, end)
-                if spans[0] == _NOWHERE:
-                    return
+                spans = match(anywhere, data, start, stop)
             else:
-                spans = loose.first(data, start, end)
-                if spans is None:
+                spans = loose.first(data, start, stop) or [_NOWHERE]
+            if spans[0] == _NOWHERE:
+                if stop == end:
                     return
+                start = stop - _NEAR
+                continue
             first, last = spans[0]
+            if last > stop - _NEAR and stop < end and first > start:
+                start = first  # with what follows it
+                continue
             if last - first > sure:
                 spans = self._exact.first(data, first, end, here=True)
                 if spans is None:
@@ -270,7 +273,7 @@ def _has_long_line(data: bytes, start: int, end: int) -> bool:
     return False
 
 
-_LINE = 8_192
+_LINE, _NEAR = 8_192, 1_024
 _TRIES = 12
 _OPENING = r"\(\?i\)\\b\((?:[^()\\]|\\.|\((?:[^()\\]|\\.|\([^()]*\))*\))*\)\\b"  # `(?i)\b(one|or|another)\b`
 _FAR = r"\{\d,([4-9]\d|\d{3})\}"

@@ -44,12 +44,14 @@ def of_words(low: bytes) -> tuple[list[Region], list[Region]]:
 
 
 def _in_a_row(low: bytes, places: list[int]) -> list[Region]:
-    """Where there are four hundred with at most twenty characters from one to the next. A marker ends it."""
+    """Where there are four hundred with at most twenty characters from one to the next. A marker ends it, and so does a line: a list of
+    codes, keys or counts of tokens has one for each."""
     if len(places) < 400 or min(map(sub, places[399:], places)) > 20 * 400:
         return []
     gaps = [n for n, size in enumerate(map(sub, places[1:], places), 1) if size > 20]
-    if BARRIER in low:
-        gaps += [n for n, (last, place) in enumerate(pairwise(places), 1) if low.find(BARRIER, last, place) >= 0]
+    for end in (BARRIER, b"\n"):
+        if end in low:
+            gaps += [n for n, (last, place) in enumerate(pairwise(places), 1) if low.find(end, last, place) >= 0]
     ends = sorted({0, *gaps, len(places)})
     return [(places[first], places[end - 1]) for first, end in pairwise(ends) if end - first >= 400]
 
