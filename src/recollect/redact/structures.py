@@ -41,7 +41,7 @@ def collections(scan: Scan) -> Iterator[Span]:
     done = 0
     never: set[bytes] = set()  # not closed any more from here to the end
     kinds: dict[bytes, Kind | None] = {}
-    misses = 0
+    misses = clear = 0  # up to where it is known that nothing opens an item
     for ((start, at),) in scan.everywhere(_MANY) if scan.lines_with(*_APART) else ():
         if at < done:
             continue
@@ -70,7 +70,11 @@ def collections(scan: Scan) -> Iterator[Span]:
         done = at
         while done < stop:
             far = min(stop, done + APART + LONGEST)
-            item = _ITEM.search(data, done, far) if misses < _MISSES else _near_item(data, done, far)
+            if misses < _MISSES:
+                item = _ITEM.search(data, done, far)
+            else:
+                item = _near_item(data, max(done, clear), min(far, done + APART + 1), far)
+                clear = clear if item else max(clear, min(far, done + APART + 1))
             if item is None:
                 misses += far - done > APART
                 break
@@ -133,11 +137,10 @@ def _is_odd(value: bytes) -> bool:
     return has_digit(value) or has_symbol(value) or is_scrambled(value)
 
 
-def _near_item(data: bytes, at: int, far: int) -> re.Match[bytes] | None:
+def _near_item(data: bytes, at: int, most: int, far: int) -> re.Match[bytes] | None:
     """As `_ITEM.search`, only where an item is near: half as fast if there is one, but where lists without any stand close
     together, each would be read on for thousands of characters."""
-    most = min(far, at + APART + 1)
-    while opened := _OPENS.search(data, at, most):
+    while at < most and (opened := _OPENS.search(data, at, most)):
         item: re.Match[bytes] | None = _ITEM.match(data, opened.start(), far)
         if item:
             return item
