@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect import extract
-from recollect.extract import Candidate, Turn, frames, framing, session, topic
+from recollect.extract import Candidate, Turn, frames, framing, prose, session, topic
 from recollect.extract.offer import IMPORTANCE
 from recollect.search.fence import CLOSING, OPENING
 
@@ -313,6 +313,30 @@ def test_what_a_secret_is_is_never_offered(text: str) -> None:
 )
 def test_what_is_said_about_keeping_secrets_is_no_secret(text: str, expected: str) -> None:
     assert contents(text)[0] == expected
+
+
+def test_a_sentence_that_was_cut_off_is_not_read() -> None:
+    """Of a long line and of a long message only the beginning is read, and it ended in "I live in New"."""
+    for most, end in ((prose.LONGEST, " "), (prose.MOST, "\n")):
+        before = f"I like tea.{end}" + f"The sky is grey.{end}" * (most // 17 - 3)
+        before += "so" * ((most - len(before) - len(". I live in New")) // 2) + f".{end}"
+        before = before.rjust(most - len("I live in New"))
+        assert contents(f"{before}I live in New York.") == ["Likes tea"]
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("I live in\nBonn.", ["Lives in Bonn"]),
+        ("I work as a\nnurse", ["Works as a nurse"]),
+        ("I live in", []),
+        ("I work as a", []),
+        ("I live in\n- Bonn\n- Kiel", []),
+        ("I live in\n\nI like tea", ["Likes tea"]),
+    ],
+)
+def test_half_a_statement_is_none(text: str, expected: list[str]) -> None:
+    assert contents(text) == expected
 
 
 def test_an_address_that_is_only_a_fact_is_a_fact() -> None:
