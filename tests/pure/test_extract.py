@@ -339,6 +339,22 @@ def test_half_a_statement_is_none(text: str, expected: list[str]) -> None:
     assert contents(text) == expected
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wat is my favorit color",
+        "Waht is my favourite food",
+        "Hwo is my boss",
+        "Wich is my car",
+        "Wo is my dog",
+        "Were is my dog",
+    ],
+)
+def test_a_misspelt_question_is_no_statement(text: str) -> None:
+    assert contents(text) == []
+    assert contents("Wes is my boss") == ["Boss is Wes"]
+
+
 def test_an_address_that_is_only_a_fact_is_a_fact() -> None:
     assert contents("Our repo lives at github.com/acme/rocket") == ["Repo lives at github.com/acme/rocket"]
     assert contents("My email is kim@mail.example") == ["Email is kim@mail.example"]
