@@ -278,6 +278,13 @@ def test_what_nobody_may_teach_waits_for_a_person(text: str, why: str) -> None:
         "I keep the password bluebird in 1Password",
         "My credentials for the router are bob / sunshine",
         "My recovery code is on paper: bluebird",
+        "Remember 4455 for the front door",
+        "Remember: door 4455",
+        "Don't forget my passwort is bluebird",
+        "My pw is bluebird",
+        "The wifi key is bluebird",
+        "My keypad number is 4455",
+        "I always log in with sunshine",
     ],
 )
 def test_what_a_secret_is_is_never_offered(text: str) -> None:
@@ -305,6 +312,7 @@ def test_what_a_secret_is_is_never_offered(text: str) -> None:
         ("The dress code for the office is casual", "Dress code for the office is casual"),
         ("Remember that the front door code is on the fridge", "Front door code is on the fridge"),
         ("Remember that my password must be changed every month", "Password must be changed every month"),
+        ("I always log in with Okta", "Always logs in with Okta"),
         ("Always pin dependencies", "Always pin dependencies"),
         ("Never log passwords or tokens", "Never log passwords or tokens"),
         ("Remind me to change the wifi password", "Change the wifi password"),

@@ -21,11 +21,11 @@ _OPENS = (
     r"|phone|keypad|lockbox|vault|suitcase|luggage|bike|car|gym|wi-?fi|card|tablet|laptop)"
 )
 _NOUN = (
-    r"(?:pass(?:word|phrase|code|wd)s?|pwd|(?-i:PINs?)(?:[ -](?:code|number)s?)?|pins?[ -](?:code|number)s?"
+    r"(?:pass(?:[ -]?words?|wort|phrases?|codes?|wds?)|pwd?|(?-i:PINs?)(?:[ -](?:code|number)s?)?|pins?[ -](?:code|number)s?"
     r"|pins?(?=(?: (?:is|are|was|were|for|to|of|starts?|begins?|ends?)\b|\s?[:=]))|log-?ins?|otp|cvv|cvc"
     r"|(?:client|api|app|webhook|shared)[ -]secrets?|(?:access|api|auth|bearer|refresh|session|security|personal access)[ -]tokens?"
-    r"|(?:api|access|secret|private|ssh|gpg|pgp|encryption|signing|licen[cs]e|product|service|master|webhook|account)[ -]?keys?"
-    rf"|(?:recovery|backup|access|security|verification|login|reset|(?:un)?lock|entry|2fa|mfa|{_OPENS})[ -](?:codes?|combinations?|patterns?)"
+    r"|(?:api|access|secret|private|ssh|gpg|pgp|encryption|signing|licen[cs]e|product|service|master|webhook|account|wi-?fi|wpa2?|network)[ -]?keys?"
+    rf"|(?:recovery|backup|access|security|verification|login|reset|(?:un)?lock|entry|2fa|mfa|two-factor|one-time|{_OPENS})[ -](?:codes?|combinations?|patterns?)"
     r"|(?:seed|recovery)[ -](?:phrase|words)|screen[ -]pattern"
     rf"|(?<!zip )(?<!dress )(?<!postal )(?<!post )(?<!area )(?<!source )(?:code|combination|pattern) (?:of|for|to|on|at) (?:(?!is\b|are\b)[\w'-]+ ){{0,3}}?(?:{_OPENS}|unlock)(?=[,.:=]|$| (?!\w+s\b)(?:at|in|on)\b| (?:is|was|has|will)\b))"
 )
@@ -71,6 +71,10 @@ _SAYS = pattern(
     r"|\bus(?:e|es|ing) (?:the|this|that) (?:token|secret) (?!\w+(?:er|ing)\b)[\w-]*\d"
     r"|\bas (?:[\w'-]+ ){0,4}(?:token|secret)(?: for .*)?$"
     r"|\badmin\b[^/]{0,40} (?:is|are|=|:) ?\S+ ?/ ?\S+$"
+    r"|\blog(?:s|ging)? (?:in|on) with (?-i:(?!an?\b|the\b|my\b|their\b|two|face|finger|touch|email|passkey)[a-z0-9])"
+    r"|\b(?:door|gate|alarm|safe|padlock|keypad|lockbox)(?: number)?(?: is)? \d{4,}$"
+    r"|\b\d{4,} (?:for|to|opens) .*\b(?:door|gate|alarm|safe|padlock|garage|lock|locker)$"
+    r"|\bkeypad number\b|\b(?:credit |debit |bank )?card number (?:is|=) \d"
     r"|\b(?:disarm|unlock|open)\w* (?:with|by) (?:the )?(?:code |number )?\d[\d -]+\b"
 )
 # What services call their keys, and what stands for one: "OpenAI key is sk-XXXX", "Key is YOUR_KEY".
