@@ -530,7 +530,8 @@ def installed(settings: Mapping[str, Any]) -> dict[str, list[str]]:
     hooks = settings.get("hooks")
     for event, groups in hooks.items() if isinstance(hooks, dict) else ():
         for group in groups if isinstance(groups, list) else ():
-            for hook in group.get("hooks", ()) if isinstance(group, dict) else ():
+            inner = group.get("hooks") if isinstance(group, dict) else None
+            for hook in inner if isinstance(inner, list) else ():
                 if is_ours(hook):
                     found.setdefault(event, []).append(hook["command"])
     return found

@@ -44,6 +44,11 @@ def test_each_line_of_a_pipe_is_said_in_turn(process: Run, own_store: Path) -> N
     assert said[2] == "user: What are my preferences?"
 
 
+def test_a_mark_of_the_byte_order_is_not_said(process: Run, own_store: Path) -> None:
+    assert process("chat", stdin="\ufeffHello\nAgain\n").code == 0
+    assert [m for m in messages(own_store) if m.startswith("user")] == ["user: Hello", "user: Again"]
+
+
 def test_several_lines_are_one_message_when_they_are_joined(run: Run, own_store: Path) -> None:
     assert run("chat", stdin='one \\\ntwo\n"""\nthree\n\n  four\n"""\n"""five"""\n//six\n').code == 0
     assert [m for m in messages(own_store) if m.startswith("user")] == [

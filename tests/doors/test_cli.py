@@ -891,6 +891,18 @@ def test_a_reader_that_leaves_early(run: Run) -> None:
     assert reading.returncode == 141  # as of a program that the signal ends; 1 would be a bug of ours
 
 
+@pytest.mark.parametrize("args", [["--help"], ["append", "--help"], ["--version"]])
+def test_a_reader_that_leaves_before_help(args: list[str]) -> None:
+    """click and rich make 1 of it, a bug of ours; what is written as the program ends is 120 and a complaint."""
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "recollect.cli", *args], stdout=write, stderr=subprocess.PIPE, env=environment()
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
 def test_in_a_terminal(trip: str) -> None:
     """Colour, and a width that is the terminal's; NO_COLOR takes the colour away."""

@@ -47,6 +47,18 @@ def test_each_thing_by_its_option(run: Run, trip: str) -> None:
     assert run("erase", "-y").code == run("erase", trip, "--everything", "-y").code == 2
 
 
+def test_of_a_memory_that_was_erased_what_was_said_stays_and_is_told_so(run: Run, trip: str) -> None:
+    (memory, *_) = run("memories", "--json").json
+    run("erase", "--memory", memory["id"], "-y")
+    said = flat(run("receipts", "verify").out)
+    assert (
+        "nothing of what was erased is in the memories, the index" in said and "What was said stays in the log" in said
+    )
+    run("erase", trip, "-y")
+    both = flat(run("receipts", "verify").out)
+    assert "is in the log, the memories" in both and "where only a memory of it was erased" in both
+
+
 def test_receipts_are_listed_and_verified(run: Run, trip: str, own_store: Path) -> None:
     assert run("receipts").out == "Nothing was erased.\n"
     assert "nothing to verify" in run("receipts", "verify").out

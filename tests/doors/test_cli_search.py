@@ -224,6 +224,12 @@ def test_remember_recall_forget(run: Run, own_store: Path) -> None:
     assert run("recall", "tea", "--json").json == []
 
 
+def test_a_secret_is_not_remembered_in_silence(run: Run, own_store: Path) -> None:
+    made = run("remember", "My locker combination is 12-34-56")
+    assert made.out.startswith("Remembered: ") and "names a secret" in " ".join(made.err.split())
+    assert run("remember", "The wifi password is stored in 1Password").err == ""
+
+
 def test_a_memory_is_found_by_meaning_by_the_next_command(run: Run, own_store: Path) -> None:
     pytest.importorskip("wordllama")
     assert run("remember", "Prefers dark mode").code == 0

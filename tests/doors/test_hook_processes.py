@@ -115,6 +115,19 @@ def test_install_keeps_the_line_ends_and_every_character(run: Run, project: Path
         assert file.read_bytes() == before
 
 
+@pytest.mark.parametrize("group", [{"hooks": None}, {"hooks": 5}, {"hooks": "x"}, None, []])
+def test_a_group_without_hooks_has_none_of_ours(run: Run, project: Path, tmp_path: Path, group: object) -> None:
+    file = tmp_path / "claude" / "settings.json"
+    file.parent.mkdir()
+    before = json.dumps({"hooks": {"Stop": [group]}})
+    file.write_text(before)
+    assert run("hooks", "status").code == 0
+    assert run("hooks", "install", "claude-code", "--user", "--yes").code == 0
+    assert json.loads(file.read_text())["hooks"]["Stop"][0] == group
+    assert run("hooks", "uninstall", "claude-code", "--user").code == 0
+    assert json.loads(file.read_text()) == json.loads(before)
+
+
 def test_a_file_that_could_not_be_kept_as_it_is_is_refused(run: Run, project: Path, tmp_path: Path) -> None:
     file = tmp_path / "claude" / "settings.json"
     file.parent.mkdir()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect import extract
-from recollect.extract import Candidate, Turn, frames, framing, session, topic
+from recollect.extract import Candidate, Turn, frames, framing, prose, session, topic
 from recollect.extract.offer import IMPORTANCE
 from recollect.search.fence import CLOSING, OPENING
 
@@ -260,6 +260,31 @@ def test_what_nobody_may_teach_waits_for_a_person(text: str, why: str) -> None:
         "I changed the wifi password to Sunflower",
         "I use Sunflower as my wifi password",
         "I always use the password Sunflower",
+        "Remember that bluebird is my password",
+        "I use bluebird for the wifi password",
+        "Everyone at the office knows the password bluebird",
+        "The wifi at home is called FritzBox, password bluebird",
+        "The code for the front door is 4455",
+        "My Netflix login is bob / sunshine",
+        "My router admin is admin/bluebird",
+        "Remember my locker combination is 12-34-56",
+        "My alarm is disarmed with 9876",
+        "My unlock pattern is L shape",
+        "My login for the bank is bluebird",
+        "My password for Gmail begins with blue and ends with bird",
+        "My passcode ends in 11",
+        "My pin is 1234",
+        "Remember that the combination of the safe is 11 22 33",
+        "I keep the password bluebird in 1Password",
+        "My credentials for the router are bob / sunshine",
+        "My recovery code is on paper: bluebird",
+        "Remember 4455 for the front door",
+        "Remember: door 4455",
+        "Don't forget my passwort is bluebird",
+        "My pw is bluebird",
+        "The wifi key is bluebird",
+        "My keypad number is 4455",
+        "I always log in with sunshine",
     ],
 )
 def test_what_a_secret_is_is_never_offered(text: str) -> None:
@@ -278,10 +303,64 @@ def test_what_a_secret_is_is_never_offered(text: str) -> None:
         ("Our access tokens are rotated every week", "Access tokens are rotated every week"),
         ("My favourite key is C minor", "Favourite key is C minor"),
         ("I work on token counting", "Works on token counting"),
+        ("The code name of the project is Falcon", "Code name of the project is Falcon"),
+        ("My favourite token in Monopoly is the dog", "Favourite token in Monopoly is the dog"),
+        ("Remember that the secret of my bread is long proofing", "Secret of their bread is long proofing"),
+        ("My credentials are a PhD in physics", "Credentials are a PhD in physics"),
+        ("Remember that I keep my passwords in 1Password", "Keeps their passwords in 1Password"),
+        ("Remember that my course code is CS101", "Course code is CS101"),
+        ("The dress code for the office is casual", "Dress code for the office is casual"),
+        ("Remember that the front door code is on the fridge", "Front door code is on the fridge"),
+        ("Remember that my password must be changed every month", "Password must be changed every month"),
+        ("I always log in with Okta", "Always logs in with Okta"),
+        ("Always pin dependencies", "Always pin dependencies"),
+        ("Never log passwords or tokens", "Never log passwords or tokens"),
+        ("Remind me to change the wifi password", "Change the wifi password"),
+        ("Remember that the code for the phone app uses Kotlin", "Code for the phone app uses Kotlin"),
     ],
 )
 def test_what_is_said_about_keeping_secrets_is_no_secret(text: str, expected: str) -> None:
     assert contents(text)[0] == expected
+
+
+def test_a_sentence_that_was_cut_off_is_not_read() -> None:
+    """Of a long line and of a long message only the beginning is read, and it ended in "I live in New"."""
+    for most, end in ((prose.LONGEST, " "), (prose.MOST, "\n")):
+        before = f"I like tea.{end}" + f"The sky is grey.{end}" * (most // 17 - 3)
+        before += "so" * ((most - len(before) - len(". I live in New")) // 2) + f".{end}"
+        before = before.rjust(most - len("I live in New"))
+        assert contents(f"{before}I live in New York.") == ["Likes tea"]
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("I live in\nBonn.", ["Lives in Bonn"]),
+        ("I work as a\nnurse", ["Works as a nurse"]),
+        ("I live in", []),
+        ("I work as a", []),
+        ("I live in\n- Bonn\n- Kiel", []),
+        ("I live in\n\nI like tea", ["Likes tea"]),
+    ],
+)
+def test_half_a_statement_is_none(text: str, expected: list[str]) -> None:
+    assert contents(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wat is my favorit color",
+        "Waht is my favourite food",
+        "Hwo is my boss",
+        "Wich is my car",
+        "Wo is my dog",
+        "Were is my dog",
+    ],
+)
+def test_a_misspelt_question_is_no_statement(text: str) -> None:
+    assert contents(text) == []
+    assert contents("Wes is my boss") == ["Boss is Wes"]
 
 
 def test_an_address_that_is_only_a_fact_is_a_fact() -> None:

@@ -8,6 +8,7 @@ from . import starting
 
 starting.begin_quietly()  # before all that takes time
 
+import sys  # noqa: E402
 from typing import Annotated  # noqa: E402
 
 import typer  # noqa: E402
@@ -72,4 +73,14 @@ def recollect(
 def main() -> None:
     """What `recollect` and `python -m recollect` start."""
     output.prepare_streams()
-    app(prog_name="recollect")
+    try:
+        try:
+            app(prog_name="recollect")
+        except SystemExit as e:
+            if isinstance(e.__context__, BrokenPipeError):  # while help was written: click and rich make 1 of it
+                raise e.__context__ from None
+            sys.stdout.flush()
+            raise
+    except BrokenPipeError:
+        output.end_unread()
+        sys.exit(output.UNREAD)

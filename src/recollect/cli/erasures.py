@@ -150,8 +150,10 @@ def _verdict(found: Sequence["Receipt"]) -> None:
     looked = f"Verified {output.count(len(found), 'receipt')} now"
     if bad := sum(not r.ok for r in found):
         output.line(f"{looked}: {bad:,} of them {'does' if bad == 1 else 'do'} not hold, see above.", style="red")
-    else:
-        output.line(
-            f"{looked}: nothing of what was erased is in the log, the memories, the state of graphs, the index or the embeddings.",
-            style="green",
-        )
+        return
+    memories = sum("memory" in r.request for r in found)
+    where = "the memories, the index or the embeddings"
+    if memories < len(found):
+        where = "the log, the memories, the state of graphs, the index or the embeddings"
+    stays = " What was said stays in the log where only a memory of it was erased." if memories else ""
+    output.line(f"{looked}: nothing of what was erased is in {where}.{stays}", style="green")

@@ -45,7 +45,8 @@ def piped() -> Iterator[str]:
     """The lines of standard input as they come, as UTF-8 whatever the console's code page is."""
     for n, raw in enumerate(iter(sys.stdin.buffer.readline, b""), 1):
         try:
-            yield raw.decode("utf-8").rstrip("\r\n")
+            # What Windows writes before the first line says how the file is written, and is not said.
+            yield raw.decode("utf-8-sig" if n == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as e:
             raise InvalidInput(f"Line {n} of standard input is not UTF-8 (byte {e.start}).") from None
 

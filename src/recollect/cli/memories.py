@@ -44,6 +44,13 @@ def remember(
     )  # fmt: skip
     if s.settings.background:
         s.store.settle()  # this process ends before the background begins: have it found by meaning from now on
+    from ..extract.secrets import tells
+
+    if "[redacted:" not in made.content and tells(made.content):
+        output.warn(
+            "This names a secret, and every model that is asked later may be given it. If it says what the secret is, take it "
+            f"back: {s.command('erase', '--memory', made.id[:8])}"
+        )
     if s.json:
         output.emit(made)
         return

@@ -123,16 +123,16 @@ def candidates(
     LangChain chat model or a callable that is asked as well, for `timeout` seconds at most; what it finds comes on top of what
     the rules found. What a secret is, is not offered. Never raises on any text."""
     from .rules import read
-    from .secrets import tells
+    from .secrets import offers
 
-    found = [c for c in read(turn, before, most) if not tells(c.content)]
+    found = [c for c in read(turn, before, most) if offers(c)]
     if model is None or turn.kind != "message" or turn.role != "user" or not turn.own:
         return found
     from .asking import ask, merged
 
     answered = ask([*before, turn], model, timeout=timeout, most=most)
     # What came before was considered before: of the model's answer only this turn counts.
-    return merged(found, [c for c in answered if c.seqs == (turn.seq,) and not tells(c.content)], most)
+    return merged(found, [c for c in answered if c.seqs == (turn.seq,) and offers(c)], most)
 
 
 def session(turns: Sequence[Turn], *, model: Any = None, timeout: float = 1.0) -> list[Candidate]:
@@ -142,9 +142,9 @@ def session(turns: Sequence[Turn], *, model: Any = None, timeout: float = 1.0) -
         found += candidates(turn, before=turns[max(0, i - 6) : i])
     if model is not None:
         from .asking import ask, merged
-        from .secrets import tells
+        from .secrets import offers
 
-        answered = [c for c in ask(turns, model, timeout=timeout, most=SESSION) if not tells(c.content)]
+        answered = [c for c in ask(turns, model, timeout=timeout, most=SESSION) if offers(c)]
         found = merged(found, answered, len(found) + SESSION)
     found = [c for c in found if len(c.content.split()) <= SESSION_WORDS]
     best = sorted(range(len(found)), key=lambda i: (-found[i].importance, -found[i].seqs[0]))[:SESSION]

@@ -36,6 +36,7 @@ _CODE = pattern(
 )
 _SYMBOLS = frozenset("{}[]();=<>|&*\\/_$%^~")
 _LIST = pattern(r"^\s*(?:[-*•]|\d{1,2}[.)]|\[[ xX]?\])\s+")
+_OPEN = pattern(r"(?i)\w\s+(?:an?|the|my|our|in|at|on|as|of|to|for|from|with|by|into)\s*$")
 _QUOTE_LINE = pattern(r"^\s*(?:>|\|)")
 
 # "Translate to German: ..." - what follows the colon is the material, not the author.
@@ -87,6 +88,7 @@ class Sentence:
 
 def sentences(text: str) -> Iterator[Sentence]:
     """What is said in the author's own voice, in order."""
+    is_cut = len(text) > MOST
     text = fence.without(text[:MOST])
     text = text.replace("’", "'").replace("‘", "'").replace("`' ", "' ")
     text = _BLOCK.sub("\n", text) if "```" in text or "~~~" in text else text
@@ -95,7 +97,8 @@ def sentences(text: str) -> Iterator[Sentence]:
     text = _TICKS.sub(r"\1", text) if "`" in text else text
     scene = False
     material = False
-    for line in text.split("\n"):
+    lines = _unwrapped(text.split("\n"))
+    for n, line in enumerate(lines, 1):
         bare = line.strip()
         if not bare:
             continue
@@ -104,14 +107,28 @@ def sentences(text: str) -> Iterator[Sentence]:
             continue
         if _QUOTE_LINE.match(line) or _CODE.match(line) or line.startswith(("    ", "\t")) or _is_symbols(bare):
             continue
-        line = _LIST.sub("", bare[:LONGEST])
-        for sentence in _line(line):
+        read = list(_line(_LIST.sub("", bare[:LONGEST])))
+        # Of what was cut the last sentence is a half: "Lives in New".
+        half = read[-1] if read and (len(bare) > LONGEST or (is_cut and n == len(lines))) else None
+        for sentence in read:
             if sentence.mark == "material":
                 material = True
                 break
             if _SCENE.match(sentence.text):
                 scene = True
-            yield Sentence(sentence.text, sentence.mark, scene)
+            if sentence is not half:
+                yield Sentence(sentence.text, sentence.mark, scene)
+
+
+def _unwrapped(lines: list[str]) -> list[str]:
+    """Lines that end in the middle of a phrase ("I live in") with the line after them."""
+    out: list[str] = []
+    for line in lines:
+        if out and len(out[-1]) < LONGEST and line[:1].isalnum() and not _LIST.match(line) and _OPEN.search(out[-1]):
+            out[-1] = f"{out[-1].rstrip()} {line}"
+        else:
+            out.append(line)
+    return out
 
 
 def _line(line: str) -> Iterator[Sentence]:

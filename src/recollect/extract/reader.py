@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from ..light import pattern
 from . import Candidate, Turn, danger
 from .clauses import Clause
 from .dates import resolve
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MOST_WORDS = 60
+_LOOSE = pattern(r"(?i)(?:,? (?:and|or)|, as)$")
+# A statement that stops before what it would say: "Works as a", "Lives in". ("Moved in" and "with the light on" are whole.)
+_HALF = pattern(
+    r"(?i)(?:^| )(?:an?|the|my|our|their|as|of|from|at|into|to)$|^(?:is |was )?(?:live|work|born|based|raised|stud)\w* (?:in|on|for|with)$"
+)
 
 
 class Reader(ABC):
@@ -42,8 +48,10 @@ class Reader(ABC):
         content, begins, ends = self._dated(found.content, found.future or found.family in ("todo", "plan"))
         if found.family not in ("plan", "remark"):
             ends = None  # "worked there until 2019" stays true
-        content = " ".join(content.split())
+        content = _LOOSE.sub("", " ".join(content.split()))
         if not content or len(content.split()) > MOST_WORDS:
+            return
+        if found.operation in ("assert", "correct") and _HALF.search(content):
             return
         why = why or danger.reason(content)
         about = found.about

@@ -29,6 +29,11 @@ _REACH = pattern(
     r"(?i)^(?:you|people|clients|they) can (?:always |usually |best )?(?:reach|find|contact) me ((?:at|on|in|via|by|under) .+)$"
 )
 _WH = frozenset("what why how when where who which whose whom".split())
+# As they are mistyped: "Wat is my favourite color" would be a favourite color. ("Wen" and "Ho" are names.)
+_MISTYPED = frozenset(
+    """wat waht whta hwat wht whats wats wut wich whcih whihc wihch hwich whic wo hwo woh whoo wher hwere whre wehre wheer whare whne hwen
+    wehn hwy wyh whyy whoes""".split()
+)
 _INVERTED = frozenset("do does did is are was were can could would should shall will am has have may might".split())
 _MEND = pattern(
     r"(?i)^(?:(?:no|nope|nah|sorry|oops|whoops|wait|hold on|hang on|hmm|actually|correction|my bad|my mistake|pardon|ah|oh|well|ugh|er|erm|um|in fact|to be precise|apologies|mea culpa|i misspoke|i was wrong|i got that wrong|i made a mistake|i made a typo|typo|that is wrong|that is not right|that is not correct|that is incorrect|that was wrong|that was a typo|not quite|wrong|i said that wrong|i mistyped|i was mistaken|let me correct that|let me correct myself|correcting myself|strike that|scratch that|edit|rather|i mean|i meant(?: to say)?|make that|make it|should be|it should be|i should have said|i meant to write|that should (?:be|have been|read|say)|read that as)(?:\s*[,:;.!–—-]+\s*|\s+|$)(?:but |and |it is just that )?)+"
@@ -111,6 +116,8 @@ class _Rules(Mending, Telling):
             return False
         first = low(tokens[0])
         if s.mark == "?" and not body.lower().endswith((", remember", ", ok", ", okay", ", alright")):
+            return False
+        if first in _MISTYPED or [first, *map(low, tokens[1:2])] == ["were", "is"]:
             return False
         if (first in _WH and not (first == "when" and "," in body)) or (
             first in _INVERTED
