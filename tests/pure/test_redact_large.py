@@ -158,13 +158,7 @@ def _flood(rng: random.Random, count: int) -> tuple[str, list[str]]:
     return "".join(rng.choice(NAMES) + rng.choice(SEPARATORS) + value + rng.choice(ends) for value in values), values
 
 
-def test_a_flood_of_names_and_values_goes_whole_and_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    searched: list[int] = []
-    found = search._found
-    monkeypatch.setattr(
-        search, "_found", lambda data, *more: searched.append(len(data.replace(b"\1", b""))) or found(data, *more)
-    )
-    text, values = _flood(random.Random(3), 4_000)
+def assert_goes_whole(text: str, values: list[str]) -> None:
     before, after = "Dear Kim, this is what I found.\n" * 20, "\nThat was all of it, and it was a lot.\n" * 20
     safe, (flood, *others) = redact(before + text + after)
     assert flood.family == "flood" and flood.start == len(before) and flood.end > len(before + text) - 1_000
@@ -172,6 +166,16 @@ def test_a_flood_of_names_and_values_goes_whole_and_is_not_searched(monkeypatch:
     assert safe.startswith(before) and safe.endswith(after[1:])
     assert not [value for value in values if value in (before + text)[: flood.end] and value in safe]
     assert redact(safe) == (safe, ())
+
+
+def test_a_flood_of_names_and_values_goes_whole_and_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+    found = search._found
+    monkeypatch.setattr(
+        search, "_found", lambda data, *more: searched.append(len(data.replace(b"\1", b""))) or found(data, *more)
+    )
+    text, values = _flood(random.Random(3), 4_000)
+    assert_goes_whole(text, values)
     assert max(searched) < 10_000 < len(text)  # samples, what is before it, its end and what is after it
 
 
@@ -189,13 +193,7 @@ def test_a_flood_is_known_by_secrets_that_stand_anywhere(pieces: tuple[str, ...]
     while len(text) < SIZE:
         values.append(_random(rng, 14))
         text += rng.choice(pieces).format(values[-1])
-    before, after = "Dear Kim, this is what I found.\n" * 20, "\nThat was all of it, and it was a lot.\n" * 20
-    safe, (flood, *others) = redact(before + text + after)
-    assert flood.family == "flood" and flood.start == len(before) and flood.end > len(before + text) - 1_000
-    assert len(others) < 40  # in its end, which is looked at with what follows it
-    assert safe.startswith(before) and safe.endswith(after[1:])
-    assert not [value for value in values if value in (before + text)[: flood.end] and value in safe]
-    assert redact(safe) == (safe, ())
+    assert_goes_whole(text, values)
 
 
 @pytest.mark.parametrize(
