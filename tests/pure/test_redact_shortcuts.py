@@ -132,10 +132,10 @@ def test_redacting_a_repetition_twice_changes_nothing(parts: list[tuple[str, str
 
 def test_what_is_allowed_in_a_repetition_is_not_allowed_to_what_only_looks_like_it() -> None:
     """For the search all that Latin-1 lacks is the same `?`: one unlike the others was a repetition of what is allowed."""
-    line = "password=Falcon-文5054x and so on and on and on, as it was said before\n"
-    text = line * 150 + line.replace("文", "字") + line * 150
-    safe, findings = redact(text, search.Policy(allow=("Falcon-文5054x",)))
-    assert len(findings) == 1 and "字" not in safe
+    line = "password=Falcon-€5054x and so on and on and on, as it was said before\n"
+    text = line * 150 + line.replace("€", "₤") + line * 150
+    safe, findings = redact(text, search.Policy(allow=("Falcon-€5054x",)))
+    assert len(findings) == 1 and "₤" not in safe
 
 
 def test_a_repetition_is_not_searched_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:

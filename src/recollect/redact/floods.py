@@ -1,10 +1,11 @@
 """A flood: text that nobody wrote by hand, made of words for secrets, which would take longer to judge than is allowed.
 
-Hundreds of such words in a row, with next to nothing between them, are one whatever they say. Where there is more between
-them it may be a file: the densest of ten thousand installed files are as dense as that. But in a file each secret has a value
-of its own, and stands behind what others stand behind. A flood has secrets without that order, in pieces from its middle.
+Hundreds of such words in a row on one line, with next to nothing between them, are one whatever they say. Where there is more
+between them it may be a file, and the densest of ten thousand installed files have as many of them. But pieces from the middle of a
+flood show more to look at than those of any file, and no order: in a file a secret has a value of its own and stands behind
+what others stand behind, and in a log the next word follows from the last ones.
 
-It is taken out whole. In what is left of one no other may be found: a marker ends a row, and what is redacted has no secrets.
+A flood is taken out whole, and what is left is searched as it will be read, with a marker in its place.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import pairwise
 from operator import sub
 
 from .engine import BARRIER, Lazy
+from .scan import LONG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,81 +23,116 @@ if TYPE_CHECKING:
 
 _WORDS = (b"pass", b"pw", b"secret", b"token", b"key", b"auth", b"cred", b"bearer", b"pin", b"cvv", b"cvc", b"otp",
           b"cookie", b"login", b"code", b"seed", b"basic", b"sess", b"://", b"sk-", b"ghp_")  # fmt: skip
+_ANY = Lazy(b"|".join(_WORDS))
+_BLOCK, _STEP = 4_096, 256
+_APART, _NEAR = 100, 20  # characters from word to word
+_ROW = 400
 _PIECE = 900
 
 
-def of_words(low: bytes) -> tuple[list[Region], list[Region]]:
-    """Where there are hundreds of words for secrets with next to nothing between them, which are floods whatever they say; and where
-    there is one for forty-five characters, which may be."""
-    places: list[int] = []
-    for word in _WORDS:
-        at = -len(word)
-        for between in map(len, low.split(word)):
-            at += between + len(word)
-            places.append(at)
-        places.pop()
-    places.sort()
-    sure = _in_a_row(low, places)
-    return sure, [
-        (first, last)
-        for first, last in _dense(places)
-        if not any(start <= first and last <= end for start, end in sure)
-    ]
+def rows(low: bytes) -> list[Region]:
+    """Where there are four hundred words on one line with at most twenty characters from one to the next. A marker ends a row, and so
+    does a line: a list of codes, keys or counts of tokens has one for each."""
+    found: list[Region] = []
+    for first, last in _blocks(low, _NEAR):
+        places = [match.start() for match in _ANY.finditer(low, first, last)]
+        gaps = [n for n, size in enumerate(map(sub, places[1:], places), 1) if size > _NEAR]
+        for end in (BARRIER, b"\n"):
+            if low.find(end, first, last) >= 0:
+                gaps += [n for n, (this, other) in enumerate(pairwise(places), 1) if low.find(end, this, other) >= 0]
+        ends = sorted({0, *gaps, len(places)})
+        found += [(places[this], places[end - 1]) for this, end in pairwise(ends) if end - this >= _ROW]
+    return found
 
 
-def _in_a_row(low: bytes, places: list[int]) -> list[Region]:
-    """Where there are four hundred with at most twenty characters from one to the next. A marker ends it, and so does a line: a list of
-    codes, keys or counts of tokens has one for each."""
-    if len(places) < 400 or min(map(sub, places[399:], places)) > 20 * 400:
+def dense(low: bytes) -> list[Region]:
+    """Where there is a word for a secret every hundred characters or more often, for longer than a text is that is never slow;
+    from the first of the words to the last."""
+    return [_narrowed(low, first, last) for first, last in _blocks(low, _APART) if last - first > LONG]
+
+
+def _blocks(low: bytes, apart: int) -> list[Region]:
+    """Where there are as many words; a block with fewer between two others does not count."""
+    if _count(low) * apart < LONG // 2:
         return []
-    gaps = [n for n, size in enumerate(map(sub, places[1:], places), 1) if size > 20]
-    for end in (BARRIER, b"\n"):
-        if end in low:
-            gaps += [n for n, (last, place) in enumerate(pairwise(places), 1) if low.find(end, last, place) >= 0]
-    ends = sorted({0, *gaps, len(places)})
-    return [(places[first], places[end - 1]) for first, end in pairwise(ends) if end - first >= 400]
+    runs: list[Region] = []
+    for start in range(0, len(low), _BLOCK):
+        block = low[start : start + _BLOCK]
+        if _count(block) * apart >= len(block):
+            first = runs.pop()[0] if runs and runs[-1][1] >= start - _BLOCK else start
+            runs.append((first, start + len(block)))
+    return runs
 
 
-def _dense(places: list[int]) -> list[Region]:
-    """Where two hundred in a row, and the next ones, are forty-five characters apart on average or less; many in all."""
-    close = [n for n, size in enumerate(map(sub, places[199:], places)) if size <= 45 * 200]
-    rows: list[tuple[int, int]] = []
-    for n, last in zip(close, (-200, *close), strict=False):
-        first = n if n - last >= 200 else rows.pop()[0]
-        rows.append((first, n + 199))
-    return [(places[first], places[last]) for first, last in rows if last - first >= _MANY]
+def _count(low: bytes) -> int:
+    return sum(map(low.count, _WORDS))
 
 
-_MANY = 800  # what has fewer is not slow
+def _narrowed(low: bytes, first: int, last: int) -> Region:
+    """Without what is not dense at either end."""
+    while _count(low[first : first + _STEP]) * _APART < _STEP:
+        first += _STEP
+    while _count(low[last - _STEP : last]) * _APART < _STEP:
+        last -= _STEP
+    starts = [at for word in _WORDS if (at := low.find(word, first, first + _STEP)) >= 0]
+    ends = [at for word in _WORDS if (at := low.rfind(word, last - _STEP, last)) >= 0]
+    return min(starts), max(ends)
 
 
 def pieces(region: Region) -> list[Region]:
     """From a quarter, the middle and three quarters of it."""
     first, last = region
     quarter = (last - first) // 4
-    if quarter < _PIECE:
-        return [region]
-    return [(at, at + _PIECE) for at in range(first + quarter, last - _PIECE, quarter)]
+    return [(at, at + _PIECE) for at in (first + quarter, first + 2 * quarter, first + 3 * quarter)]
 
 
-def is_disorder(sample: bytes, secrets: list[Region], count: int) -> bool:
-    """Whether there are secrets in so many pieces, and no order in them."""
-    if len(secrets) < max(4, len(sample) // 700):
+def is_flood(sample: bytes, matches: int, secrets: list[Region]) -> bool:
+    """Whether there is more to look at than in any file, and no order in it.
+
+    What was redacted may not be one when it is redacted again, though there were values where there are markers now."""
+    slack = 1.3 if BARRIER in sample else 1
+    per_thousand = matches * 1000 / len(sample) / slack
+    secrets = sorted(secrets + [run.span() for run in _BLANKS.finditer(sample)])
+    if len(secrets) * 700 < len(sample):
+        return per_thousand > _MOST and not _follows(sample.lower())
+    if per_thousand <= _MOST_WITH_SECRETS:
         return False
+    has_lines = sample.count(b"\n") >= 3 + len(sample) // 500
+    if matches > 20 * slack * len(secrets) or (not has_lines and len(secrets) * 36 > len(sample)):
+        return True  # nothing comes of most of it; or nothing but secrets on one line
+    return not _has_order(sample, secrets, has_lines, 0.9 / slack)
+
+
+_MOST, _MOST_WITH_SECRETS = 55, 40  # matches in a thousand characters; of ten thousand installed files none has more than 25
+
+
+def _follows(low: bytes) -> bool:
+    """Whether of three words the last follows from the two before it, as in what a program prints."""
+    words = _ANY.findall(low)
+    after: dict[tuple[bytes, bytes], Counter[bytes]] = {}
+    for first, second, third in zip(words, words[1:], words[2:], strict=False):
+        after.setdefault((first, second), Counter())[third] += 1
+    known = sum([times.total() - 1 for times in after.values()])
+    return sum([max(times.values()) - 1 for times in after.values()]) >= 0.75 * known
+
+
+def _has_order(sample: bytes, secrets: list[Region], has_lines: bool, most: float) -> bool:
+    """Whether each secret has a value of its own, and stands behind the same signs as others."""
     values = {sample[start:end] for start, end in secrets}
-    heads = Counter([_head(sample, start) for start, _ in secrets])
-    has_lines = sample.count(b"\n") >= count + len(sample) // 500
+    ends = (0, *(end for _, end in secrets))
+    heads = Counter([_head(sample, last, start) for last, (start, _) in zip(ends, secrets, strict=False)])
     alike = sum([times for _, times in heads.most_common(2 if has_lines else 1)])
-    return min(len(values), alike) < 0.9 * len(secrets)
+    return alike >= most * len(secrets) and (BARRIER in sample or len(values) >= most * len(secrets))
 
 
-def _head(sample: bytes, start: int) -> bytes:
+def _head(sample: bytes, last: int, start: int) -> bytes:
     """What a secret stands behind: a few letters, or the sign alone if it has a line to itself."""
-    line = sample[sample.rfind(b"\n", 0, start) + 1 : start]
+    line = sample[max(last, sample.rfind(b"\n", 0, start) + 1) : start]
     named = _NAMED.fullmatch(line)
     return named.group(1) if named else line[-8:]
 
 
+_BLANKS = Lazy(rb"\x01+")
 _NAMED = Lazy(rb"[ \t]*(?:export[ ])?[\w.\"'-]+([ \t]*[=:][ \t]*[\"']?)")
 
 
@@ -103,21 +140,16 @@ _BESIDE = 100
 _TAIL = 400
 
 
-def widened(data: bytes, region: Region) -> Region:
+def widened(data: bytes, regions: list[Region]) -> list[Region]:
     """With what the first word names, which may stand before it. Not to its end: what the last words name stands behind them, maybe
     below, so they are looked at with what follows."""
-    first, last = region
-    start = max(data.rfind(b"\n", 0, first), data.rfind(BARRIER, 0, first), first - _BESIDE) + 1
-    end = last - _TAIL
-    line = data.rfind(b"\n", end - _TAIL, end)
-    return start, max(start, line + 1 if line >= 0 else end)
-
-
-def joined(regions: list[Region]) -> list[Region]:
-    """What overlaps, or nearly so, as one."""
     whole: list[Region] = []
-    for first, last in sorted(regions):
-        if whole and first <= whole[-1][1] + _BESIDE:
-            first, last = whole[-1][0], max(last, whole.pop()[1])
-        whole.append((first, last))
+    for first, last in regions:
+        start = max(data.rfind(b"\n", 0, first), data.rfind(BARRIER, 0, first), first - _BESIDE) + 1
+        end = last - _TAIL
+        line = data.rfind(b"\n", end - _TAIL, end)
+        end = max(start, line + 1 if line >= 0 else end)
+        if whole and start <= whole[-1][1] + _BESIDE:
+            start = whole.pop()[0]
+        whole.append((start, end))
     return whole

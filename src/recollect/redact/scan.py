@@ -163,6 +163,10 @@ class Scan:
         reach = self._reach[source]
         return reach is None or any(self._reaches(reach, span) for span in before)
 
+    def count(self) -> int:
+        """How many matches of patterns were looked at: a measure of the work that is the same on every machine."""
+        return sum(map(len, self._matched.values()))
+
     def may_wake(self) -> bool:
         """Whether a pattern that matched nowhere may match now."""
         return self.windows is None or bool(self._dirty)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from functools import cache
 from operator import le
@@ -135,69 +135,88 @@ def _spans(text: str, policy: Policy) -> list[Span]:
     data = to_bytes(text)
     if b"[redacted:" in data:
         data = _MARKER.sub(lambda m: BARRIER * len(m.group()), data)
-    if len(data) <= LONG:
-        return sorted(_found(data, text, policy))
-    if "flood" in policy.disabled or len(data) - data.count(BARRIER) <= LONG:
-        found = _found_once(data, text, policy)
-        return sorted(_found(data, text, policy) if found is None else found)
-    sure, others = floods.of_words(data.lower())
-    taken = _taken_out(data, sure)
-    found = _found_once(_blanked(data, taken), text, policy)
-    if found is None:
-        taken = _taken_out(data, sure + [region for region in others if _is_flood(data, text, policy, region)])
-        found = _found(_blanked(data, taken), text, policy)
-    return sorted(taken + found)
+    return sorted(_in_all(data, text, policy))
 
 
-def _found_once(data: bytes, text: str, policy: Policy, most: int | None = None) -> list[Span] | None:
-    """What a long text holds that repeats itself; None if it does not, or not in what was found, or if more is left of it."""
+def _in_all(data: bytes, text: str, policy: Policy, attempt: int = 0) -> list[Span]:
+    """What a text holds, however long: of what repeats itself one is searched, and a flood goes whole."""
+    if len(data) <= LONG or len(data) - data.count(BARRIER) <= LONG:
+        return _found(data, text, policy, attempt)
+    found = _found_once(data, text, policy, attempt)
+    if found is None and "flood" not in policy.disabled:
+        low = data.lower()
+        regions = floods.rows(low) or [spot for spot in floods.dense(low) if _is_flood(data, text, policy, spot)]
+        if regions:
+            taken = [Span(start, end, "flood", 0) for start, end in floods.widened(data, regions)]
+            return taken + _in_rest(data, text, policy, taken, attempt)
+    return _found(data, text, policy, attempt) if found is None else found
+
+
+def _found_once(data: bytes, text: str, policy: Policy, attempt: int) -> list[Span] | None:
+    """What a long text holds that repeats itself; None if it does not, or not in what was found."""
     # Only the bytes are compared: characters that Latin-1 lacks are alike in them, and one of them may be allowed.
     if policy.extra or (policy.allow and not text.isascii()):
         return None
     short, left_out = cuts(data)
-    if not left_out or (most is not None and len(short) > most):
+    if not left_out:
         return None
     for cut in left_out:
         text = text[: cut.at] + text[cut.at + cut.size :]
-    found: list[Span] | None = _found(short, text, policy)
+    found: list[Span] | None = _in_all(short, text, policy, attempt)
     for cut in reversed(left_out):
         found = found and restored(found, cut)
     return found
 
 
-def _found(data: bytes, text: str, policy: Policy) -> list[Span]:
+def _in_rest(data: bytes, text: str, policy: Policy, taken: list[Span], attempt: int) -> list[Span]:
+    """What a text holds beside what was taken out of it: it is searched as it will be read, with markers."""
+    rest: list[bytes] = []
+    read: list[str] = []
+    places, shifts = [0], [0]
+    at = size = 0
+    for start, end, family, _ in taken:
+        marker = f"[redacted:{family}]"
+        rest += (data[at:start], BARRIER * len(marker))
+        read += (text[at:start], marker)
+        size += start - at + len(marker)
+        at = end
+        places.append(size)
+        shifts.append(end - size)
+    found = _in_all(b"".join((*rest, data[at:])), "".join((*read, text[at:])), policy, attempt)
+    moved: list[Span] = []
+    for start, end, family, rank in found:
+        shift = shifts[bisect_right(places, start) - 1]
+        moved.append(Span(start + shift, end + shift, family, rank))
+    return moved
+
+
+def _found(data: bytes, text: str, policy: Policy, attempt: int, work: list[int] | None = None) -> list[Span]:
+    """What is found in rounds: each looks at the text without the secrets that the rounds before have found."""
     found: list[Span] = []
     memo: Memo = {}
     scan: Scan | None = None
     spans: list[Span] = []
-    left: Looks = []
-    attempt = -1
-    while attempt <= _LAST:  # in the last but one, nothing is left
+    for attempt in range(attempt, _LAST + 1):  # in the last but one, nothing is left
         if "re2" not in modules and not policy.extra and is_quiet(data.decode("latin-1")):
             break
         scan = Scan(data, memo) if scan is None else scan.again(data, spans)
-        is_new = not left
-        attempt += is_new
-        spans, left = _round(scan, text, policy, left)
+        spans = _settle(_round(scan, text, policy))
+        if work is not None:
+            work.append(scan.count())
         if not spans:
-            if is_new:
-                break
-            continue
-        spans = _settle(spans)
+            break
         is_dump = len(spans) > CROWD
         if is_dump:
             spans = _merged(data, spans, policy)
-            scan.is_whole = False
         if attempt >= 16:
             # Each round uncovering the next is no text that anybody wrote: give up on precision, not on the promise.
             first, last = (spans[0].start, spans[-1].end) if attempt < _LAST else (0, len(data))
             spans = [Span(s, e, spans[0].family, 0) for s, e in _gaps(data, first, last)]
         # What a disabled family knows is let through: it is blanked as well, or a looser family would take it.
         found += [s for s in spans if s.family not in policy.disabled]
+        if is_dump:
+            return found + _in_rest(data, text, policy, spans, attempt + 1)
         data = _blanked(data, spans)
-        # Without its secrets a dump mostly says the same over and over.
-        if is_dump and len(data) > LONG and (rest := _found_once(data, text, policy, LONG)) is not None:
-            return found + rest
     return found
 
 
@@ -205,8 +224,6 @@ _LAST = 24
 
 
 def _blanked(data: bytes, spans: list[Span]) -> bytes:
-    if not spans:
-        return data
     blanked = bytearray(data)
     for span in spans:
         blanked[span.start : span.end] = BARRIER * (span.end - span.start)
@@ -237,13 +254,9 @@ def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
 def _is_flood(data: bytes, text: str, policy: Policy, region: tuple[int, int]) -> bool:
     places = floods.pieces(region)
     sample = b"\n".join([data[start:end] for start, end in places])
-    secrets = _found(sample, "\n".join([text[start:end] for start, end in places]), policy)
-    return floods.is_disorder(sample, [(start, end) for start, end, _, _ in secrets], len(places))
-
-
-def _taken_out(data: bytes, regions: list[tuple[int, int]]) -> list[Span]:
-    whole = floods.joined([floods.widened(data, region) for region in regions])
-    return [Span(start, end, "flood", 0) for start, end in whole]
+    work: list[int] = []
+    secrets = _found(sample, "\n".join([text[start:end] for start, end in places]), policy, 0, work)
+    return floods.is_flood(sample, sum(work), [(start, end) for start, end, _, _ in secrets])
 
 
 def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -251,28 +264,22 @@ def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start + run.start(), start + run.end()
 
 
-def _round(scan: Scan, text: str, policy: Policy, looks: Looks) -> tuple[list[Span], Looks]:
-    """One look at the text, or what was left of one: where there is a crowd of secrets it ends early, and goes on when the crowd is
-    blanked."""
-    if looks:
-        scan.is_whole = False  # what was looked for before the crowd is looked for in all of the text once more
-    else:
-        looks = _looks(scan, policy)
+def _round(scan: Scan, text: str, policy: Policy) -> list[Span]:
+    """One look at the text. Where there is a crowd of secrets it ends early: the rest is looked for when they are out of the way."""
     spans: list[Span] = []
-    for n, row in enumerate(looks, 1):
+    for row in _looks(scan, policy):
         new = [span for look in row for span in scan.asks(look)]
         if policy.allow:
             new = [s for s in new if not policy.allows(text[s.start : s.end])]
         if new:
             spans += new
             if len(spans) > CROWD:
-                scan.is_whole = False
-                return spans, looks[n:]
+                return spans
             scan.taken.update([span[0] for span in new])
             if not policy.extra:
                 scan.sure.update([span[0] for span in new if span[3] == 0])
     more = [other for span in spans for other in context.others(scan.data, span)]
-    return spans + [other for other in more if not policy.allows(text[other.start : other.end])], []
+    return spans + [other for other in more if not policy.allows(text[other.start : other.end])]
 
 
 def _looks(scan: Scan, policy: Policy) -> Looks:
