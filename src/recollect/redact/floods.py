@@ -103,7 +103,10 @@ def is_flood(sample: bytes, matches: int, secrets: list[Region]) -> bool:
     return not _has_order(sample, secrets, has_lines, 0.9 / slack)
 
 
-_MOST, _MOST_WITH_SECRETS = 55, 40  # matches in a thousand characters; of ten thousand installed files none has more than 25
+_MOST, _MOST_WITH_SECRETS = (
+    55,
+    40,
+)  # matches in a thousand characters; of ten thousand installed files none has more than 25
 
 
 def _follows(low: bytes) -> bool:

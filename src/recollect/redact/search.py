@@ -190,13 +190,13 @@ def _in_rest(data: bytes, text: str, policy: Policy, taken: list[Span], attempt:
     return moved
 
 
-def _found(data: bytes, text: str, policy: Policy, attempt: int, work: list[int] | None = None) -> list[Span]:
+def _found(data: bytes, text: str, policy: Policy, since: int, work: list[int] | None = None) -> list[Span]:
     """What is found in rounds: each looks at the text without the secrets that the rounds before have found."""
     found: list[Span] = []
     memo: Memo = {}
     scan: Scan | None = None
     spans: list[Span] = []
-    for attempt in range(attempt, _LAST + 1):  # in the last but one, nothing is left
+    for attempt in range(since, _LAST + 1):  # in the last but one, nothing is left
         if "re2" not in modules and not policy.extra and is_quiet(data.decode("latin-1")):
             break
         scan = Scan(data, memo) if scan is None else scan.again(data, spans)
