@@ -30,38 +30,42 @@ _ROW = 400
 _PIECE = 900
 
 
-def rows(low: bytes) -> list[Region]:
-    """Where there are four hundred words on one line with at most twenty characters from one to the next. A marker ends a row, and so
-    does a line: a list of codes, keys or counts of tokens has one for each."""
-    found: list[Region] = []
-    for first, last in _blocks(low, _NEAR):
-        places = [match.start() for match in _ANY.finditer(low, first, last)]
-        gaps = [n for n, size in enumerate(map(sub, places[1:], places), 1) if size > _NEAR]
-        for end in (BARRIER, b"\n"):
-            if low.find(end, first, last) >= 0:
-                gaps += [n for n, (this, other) in enumerate(pairwise(places), 1) if low.find(end, this, other) >= 0]
-        ends = sorted({0, *gaps, len(places)})
-        found += [(places[this], places[end - 1]) for this, end in pairwise(ends) if end - this >= _ROW]
-    return found
+class Words:
+    """How many words for secrets stand in each block of a text, in lower case."""
 
+    def __init__(self, low: bytes) -> None:
+        self._low = low
+        self._counts = [_count(low[start : start + _BLOCK]) for start in range(0, len(low), _BLOCK)]
 
-def dense(low: bytes) -> list[Region]:
-    """Where there is a word for a secret every hundred characters or more often, for longer than a text is that is never slow;
-    from the first of the words to the last."""
-    return [_narrowed(low, first, last) for first, last in _blocks(low, _APART) if last - first > LONG]
+    def rows(self) -> list[Region]:
+        """Where there are four hundred on one line with at most twenty characters from one to the next. A marker ends a row, and
+        so does a line: a list of codes, keys or counts of tokens has one for each."""
+        low, found = self._low, []
+        for first, last in self._runs(_NEAR):
+            places = [match.start() for match in _ANY.finditer(low, first, last)]
+            gaps = [n for n, size in enumerate(map(sub, places[1:], places), 1) if size > _NEAR]
+            for end in (BARRIER, b"\n"):
+                if low.find(end, first, last) >= 0:
+                    gaps += [n for n, pair in enumerate(pairwise(places), 1) if low.find(end, *pair) >= 0]
+            ends = sorted({0, *gaps, len(places)})
+            found += [(places[this], places[end - 1]) for this, end in pairwise(ends) if end - this >= _ROW]
+        return found
 
+    def dense(self) -> list[Region]:
+        """Where there is one every hundred characters or more often, for longer than a text is that is never slow; from the first of
+        them to the last."""
+        return [_narrowed(self._low, first, last) for first, last in self._runs(_APART) if last - first > LONG]
 
-def _blocks(low: bytes, apart: int) -> list[Region]:
-    """Where there are as many words; a block with fewer between two others does not count."""
-    if _count(low) * apart < LONG // 2:
-        return []
-    runs: list[Region] = []
-    for start in range(0, len(low), _BLOCK):
-        block = low[start : start + _BLOCK]
-        if _count(block) * apart >= len(block):
-            first = runs.pop()[0] if runs and runs[-1][1] >= start - _BLOCK else start
-            runs.append((first, start + len(block)))
-    return runs
+    def _runs(self, apart: int) -> list[Region]:
+        """Where there are as many; a block with fewer between two others does not count."""
+        runs: list[Region] = []
+        for n, count in enumerate(self._counts):
+            start = n * _BLOCK
+            end = min(start + _BLOCK, len(self._low))
+            if count * apart >= end - start:
+                first = runs.pop()[0] if runs and runs[-1][1] >= start - _BLOCK else start
+                runs.append((first, end))
+        return runs
 
 
 def _count(low: bytes) -> int:
@@ -110,13 +114,18 @@ _MOST, _MOST_WITH_SECRETS = (
 
 
 def _follows(low: bytes) -> bool:
-    """Whether of three words the last follows from the two before it, as in what a program prints."""
-    words = _ANY.findall(low)
+    """Whether of three words, with the signs behind them, the last follows from the two before it, as in what a program prints."""
+    words = [match.group() + _signs(low[match.end() : match.end() + 16]) for match in _ANY.finditer(low)]
     after: dict[tuple[bytes, bytes], Counter[bytes]] = {}
     for first, second, third in zip(words, words[1:], words[2:], strict=False):
         after.setdefault((first, second), Counter())[third] += 1
     known = sum([times.total() - 1 for times in after.values()])
     return sum([max(times.values()) - 1 for times in after.values()]) >= 0.75 * known
+
+
+def _signs(after: bytes) -> bytes:
+    """Up to the next word: `s": 12, "` and `": 7, "` are alike."""
+    return _LETTERS.sub(b"", _DIGITS.sub(b"0", after))[:3]
 
 
 def _has_order(sample: bytes, secrets: list[Region], has_lines: bool, most: float) -> bool:
@@ -135,7 +144,7 @@ def _head(sample: bytes, last: int, start: int) -> bytes:
     return named.group(1) if named else line[-8:]
 
 
-_BLANKS = Lazy(rb"\x01+")
+_LETTERS, _DIGITS, _BLANKS = Lazy(rb"[a-z]+"), Lazy(rb"[0-9]+"), Lazy(rb"\x01+")
 _NAMED = Lazy(rb"[ \t]*(?:export[ ])?[\w.\"'-]+([ \t]*[=:][ \t]*[\"']?)")
 
 
@@ -151,7 +160,7 @@ def widened(data: bytes, regions: list[Region]) -> list[Region]:
         start = max(data.rfind(b"\n", 0, first), data.rfind(BARRIER, 0, first), first - _BESIDE) + 1
         end = last - _TAIL
         line = data.rfind(b"\n", end - _TAIL, end)
-        end = max(start, line + 1 if line >= 0 else end)
+        end = start + len(data[start : line + 1 if line >= 0 else end].rstrip(BARRIER))
         if whole and start <= whole[-1][1] + _BESIDE:
             start = whole.pop()[0]
         whole.append((start, end))

@@ -135,7 +135,11 @@ def _spans(text: str, policy: Policy) -> list[Span]:
     data = to_bytes(text)
     if b"[redacted:" in data:
         data = _MARKER.sub(lambda m: BARRIER * len(m.group()), data)
-    return sorted(_in_all(data, text, policy))
+    spans: list[Span] = []
+    for span in sorted(_in_all(data, text, policy), key=lambda s: (s.start, -s.end)):
+        if not spans or span.start >= spans[-1].end:  # else a flood has swallowed it
+            spans.append(span)
+    return spans
 
 
 def _in_all(data: bytes, text: str, policy: Policy, attempt: int = 0) -> list[Span]:
@@ -144,8 +148,8 @@ def _in_all(data: bytes, text: str, policy: Policy, attempt: int = 0) -> list[Sp
         return _found(data, text, policy, attempt)
     found = _found_once(data, text, policy, attempt)
     if found is None and "flood" not in policy.disabled:
-        low = data.lower()
-        regions = floods.rows(low) or [spot for spot in floods.dense(low) if _is_flood(data, text, policy, spot)]
+        words = floods.Words(data.lower())
+        regions = words.rows() or [spot for spot in words.dense() if _is_flood(data, text, policy, spot)]
         if regions:
             taken = [Span(start, end, "flood", 0) for start, end in floods.widened(data, regions)]
             return taken + _in_rest(data, text, policy, taken, attempt)
@@ -185,8 +189,9 @@ def _in_rest(data: bytes, text: str, policy: Policy, taken: list[Span], attempt:
     found = _in_all(b"".join((*rest, data[at:])), "".join((*read, text[at:])), policy, attempt)
     moved: list[Span] = []
     for start, end, family, rank in found:
-        shift = shifts[bisect_right(places, start) - 1]
-        moved.append(Span(start + shift, end + shift, family, rank))
+        first = bisect_right(places, start) - 1
+        last = bisect_right(places, end - 1, first) - 1  # only a flood goes on behind a marker
+        moved.append(Span(start + shifts[first], end + shifts[last], family, rank))
     return moved
 
 
