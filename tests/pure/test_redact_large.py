@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable
 
 import pytest
+from bench.redaction import mixture
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -197,6 +198,36 @@ def test_a_flood_is_known_by_secrets_that_stand_anywhere(pieces: tuple[str, ...]
 
 
 @pytest.mark.parametrize(
+    "pieces",
+    [
+        ("key=", "password\n", "eyJ", "token="),
+        ("token ", "code 123456 ", "is my ", "Cookie: a=b;", "passwords: ["),
+        ("key=", "a.", "basic ", "{SHA}", "://", "password is ", "cookie>"),
+        ("-p", "passwords: [", "password=", "insert into t (password) values (", "my password to "),
+    ],
+)
+def test_a_flood_without_secrets_is_known_by_what_there_is_to_look_at(
+    pieces: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[int] = []
+    found = search._found
+    monkeypatch.setattr(search, "_found", lambda data, *more: searched.append(len(data)) or found(data, *more))
+    rng = random.Random(8)
+    assert_goes_whole("".join(rng.choices(pieces, k=20_000)), [])
+    assert max(searched) < 10_000
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_redacting_a_mixture_between_prose_twice_changes_nothing(seed: int) -> None:
+    """A flood may go in parts, one after the other, and one may swallow the markers of others."""
+    rng = random.Random(seed)
+    prose = "".join(f"Kim wrote line {n} about the harbour and the weather of the week.\n" for n in range(50))
+    text = prose + mixture(seed)[: rng.choice((18_000, 25_000, 40_000))] + prose
+    safe = redact(text).text
+    assert redact(safe) == (safe, ())
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "tests/test_{word}.py::test_{word}_{n} PASSED [ {n}%]\n",
@@ -210,6 +241,10 @@ def test_a_flood_is_known_by_secrets_that_stand_anywhere(pieces: tuple[str, ...]
         "key:{n}\n",
         "- postcode: {n}\n",
         "{n},test_login_{word},pass,code=0,pass\n",
+        '{{"event":"login","auth":"password","token":"expired","code":{n},"user":"{word}"}},',
+        '"auth.{word}.password_{n}":"Your password must have {n} characters",',
+        '{{"key":"Key{n}","code":{n},"keyCode":{n}}},',
+        "auth: login of {word} failed: bad password (token expired), code {n}\n",
     ],
 )
 def test_words_and_numbers_alone_are_no_flood(line: str) -> None:

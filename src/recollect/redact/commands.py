@@ -275,6 +275,8 @@ def commands(scan: Scan) -> Iterator[Span]:
         if scan.longest >= 20 and scan.has(*_gate(_CLIENTS[1])):
             asked = [*asked, (*_CLIENTS, seldom)]
     for source, words, lines in asked:
+        if words.startswith(_WORD_ELSEWHERE):
+            lines = scan.lines_with(*_elsewhere())
         hits = 0
         for spans in scan.everywhere(source) if words in _FROM_LINE_TO_LINE else scan.spans(source, lines):
             found = Match(data, spans)
@@ -436,6 +438,11 @@ def _everyday() -> list[tuple[str, str]]:
 @cache
 def _others() -> list[tuple[str, str]]:
     return [row for row in _SHORT_FLAGS if _COMMON_GATES.isdisjoint(row[1].split())]
+
+
+@cache
+def _elsewhere() -> tuple[str, ...]:
+    return tuple(source for source, words in _others() if words.startswith(_WORD_ELSEWHERE))
 
 
 @cache

@@ -1,9 +1,8 @@
 """A flood: text that nobody wrote by hand, made of words for secrets, which would take longer to judge than is allowed.
 
-Hundreds of such words in a row on one line, with next to nothing between them, are one whatever they say. Where there is more
-between them it may be a file, and the densest of ten thousand installed files have as many of them. But pieces from the middle of a
-flood show more to look at than those of any file, and no order: in a file a secret has a value of its own and stands behind
-what others stand behind, and in a log the next word follows from the last ones.
+A file may have as many of them as a flood. But pieces from the middle of a flood show more to look at than those of any file, and
+no order: in a file a secret has a value of its own and stands behind what others stand behind, and in a log the next word
+follows from the last ones. Only hundreds of such words in a row on one line, with next to nothing between them, need no disorder.
 
 A flood is taken out whole, and what is left is searched as it will be read, with a marker in its place.
 """
@@ -90,6 +89,11 @@ def pieces(region: Region) -> list[Region]:
     return [(at, at + _PIECE) for at in (first + quarter, first + 2 * quarter, first + 3 * quarter)]
 
 
+def is_row(sample: bytes, matches: int) -> bool:
+    """Whether there is as much to look at as in the densest of files; `{"key":"a","code":65},` has next to nothing."""
+    return matches * 1000 > _MOST_OF_A_FILE * len(sample)
+
+
 def is_flood(sample: bytes, matches: int, secrets: list[Region]) -> bool:
     """Whether there is more to look at than in any file, and no order in it.
 
@@ -107,10 +111,8 @@ def is_flood(sample: bytes, matches: int, secrets: list[Region]) -> bool:
     return not _has_order(sample, secrets, has_lines, 0.9 / slack)
 
 
-_MOST, _MOST_WITH_SECRETS = (
-    55,
-    40,
-)  # matches in a thousand characters; of ten thousand installed files none has more than 25
+# Matches in a thousand characters. Ten thousand installed files have at most 25.
+_MOST_OF_A_FILE, _MOST_WITH_SECRETS, _MOST = 25, 40, 55
 
 
 def _follows(low: bytes) -> bool:
@@ -125,7 +127,8 @@ def _follows(low: bytes) -> bool:
 
 def _signs(after: bytes) -> bytes:
     """Up to the next word: `s": 12, "` and `": 7, "` are alike."""
-    return _LETTERS.sub(b"", _DIGITS.sub(b"0", after))[:3]
+    signs: bytes = _LETTERS.sub(b"", _DIGITS.sub(b"0", after))
+    return signs[:3]
 
 
 def _has_order(sample: bytes, secrets: list[Region], has_lines: bool, most: float) -> bool:

@@ -276,19 +276,15 @@ def shown(scan: Scan) -> Iterator[Span]:
     data, low = scan.data, scan.low
     if not scan.has(*_PAIR_WORDS, *_MADE_WORDS, *_ASKS, *_SHOWS):
         return
-    if scan.has(*_PAIR_WORDS):
-        for source in _PAIRED:
-            for _, (start, end) in scan.spans(source):
-                yield from _paired(scan, start, end)
-    if b"@" in data and (b"@localhost" in low or _AT_ADDRESS.search(data)):
-        for _, (start, end) in scan.spans(_AT_HOST):
+    lines = scan.lines_with(*_PAIRED, _AT_HOST, _MADE)
+    for source in (*_PAIRED, _AT_HOST) if lines else ():
+        for _, (start, end) in scan.spans(source, lines):
             yield from _paired(scan, start, end)
-    if scan.has(*_MADE_WORDS):
-        for whole, (a, b), (start, end) in scan.spans(_MADE):
-            value = data[start:end].rstrip(b".")
-            if start - whole[0] <= 90 and not _WHICH.search(low, a, b) and has_digit(value) and is_random(value, 20):
-                if not rx(rb"\d{4}-\d\d.*").fullmatch(value) and not is_path(value):
-                    yield Span(start, start + len(value), "api-key", 3)
+    for whole, (a, b), (start, end) in scan.spans(_MADE, lines) if lines else ():
+        value = data[start:end].rstrip(b".")
+        if start - whole[0] <= 90 and not _WHICH.search(low, a, b) and has_digit(value) and is_random(value, 20):
+            if not rx(rb"\d{4}-\d\d.*").fullmatch(value) and not is_path(value):
+                yield Span(start, start + len(value), "api-key", 3)
     if b"\n" not in data:
         return
     if scan.has(*_ASKS):
@@ -302,7 +298,6 @@ def shown(scan: Scan) -> Iterator[Span]:
                 yield Span(start, end, "password", 3)
 
 
-_AT_ADDRESS = Lazy(rb"@[0-9]+\.[0-9]+\.[0-9]+\.[0-9]")
 _WHICH = Lazy(rb"\b(?:id|at|on|by|in)\b")
 
 

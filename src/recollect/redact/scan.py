@@ -172,14 +172,14 @@ class Scan:
         return self.windows is None or bool(self._dirty)
 
     def has(self, *words: bytes) -> bool:
-        """Whether one of these words stands in the text in lower case. What a round did not have, the next has not either."""
-        absent: set[tuple[bytes, ...]] = self.kept.setdefault("absent", set())
-        if words in absent:
-            return False
-        if either(words).has(self.low) if len(words) > 3 else any(word in self.low for word in words):
-            return True
-        absent.add(words)
-        return False
+        """Whether one of these words stands in the text in lower case. What a round did not have, the next has not either; what it had
+        is not looked for again if they are many, since they only tell whether a pattern is worth searching for."""
+        known: dict[tuple[bytes, ...], bool] = self.kept.setdefault("words", {})
+        has = known.get(words)
+        if has is None or (has and len(words) <= 3):
+            has = either(words).has(self.low) if len(words) > 3 else any(word in self.low for word in words)
+            known[words] = has
+        return has
 
     def spans(
         self,

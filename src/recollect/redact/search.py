@@ -148,9 +148,7 @@ def _in_all(data: bytes, text: str, policy: Policy, attempt: int = 0) -> list[Sp
         return _found(data, text, policy, attempt)
     found = _found_once(data, text, policy, attempt)
     if found is None and "flood" not in policy.disabled:
-        words = floods.Words(data.lower())
-        regions = words.rows() or [spot for spot in words.dense() if _is_flood(data, text, policy, spot)]
-        if regions:
+        if regions := _floods(data, text, policy):
             taken = [Span(start, end, "flood", 0) for start, end in floods.widened(data, regions)]
             return taken + _in_rest(data, text, policy, taken, attempt)
     return _found(data, text, policy, attempt) if found is None else found
@@ -256,12 +254,23 @@ def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
     return merged
 
 
-def _is_flood(data: bytes, text: str, policy: Policy, region: tuple[int, int]) -> bool:
+def _floods(data: bytes, text: str, policy: Policy) -> list[tuple[int, int]]:
+    words = floods.Words(data.lower())
+    rows = words.rows()
+    if rows and floods.is_row(*_looked_into(data, text, policy, max(rows, key=lambda row: row[1] - row[0]))[:2]):
+        return rows
+    return [spot for spot in words.dense() if floods.is_flood(*_looked_into(data, text, policy, spot))]
+
+
+def _looked_into(
+    data: bytes, text: str, policy: Policy, region: tuple[int, int]
+) -> tuple[bytes, int, list[tuple[int, int]]]:
+    """Pieces of a region, how many matches there are in them, and the secrets."""
     places = floods.pieces(region)
     sample = b"\n".join([data[start:end] for start, end in places])
     work: list[int] = []
     secrets = _found(sample, "\n".join([text[start:end] for start, end in places]), policy, 0, work)
-    return floods.is_flood(sample, sum(work), [(start, end) for start, end, _, _ in secrets])
+    return sample, sum(work), [(start, end) for start, end, _, _ in secrets]
 
 
 def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
