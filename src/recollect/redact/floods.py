@@ -94,12 +94,14 @@ def is_row(sample: bytes, matches: int) -> bool:
     return matches * 1000 > _MOST_OF_A_FILE * len(sample)
 
 
-def is_flood(sample: bytes, matches: int, secrets: list[Region]) -> bool:
-    """Whether there is more to look at than in any file, and no order in it.
+def is_flood(sample: bytes, matches: int, secrets: list[Region], *, is_rest: bool) -> bool:
+    """Whether there is more to look at than in any file, and no order in it; in the rest of a dump, whatever its order.
 
     What was redacted may not be one when it is redacted again, though there were values where there are markers now."""
     slack = 1.3 if BARRIER in sample else 1
     per_thousand = matches * 1000 / len(sample) / slack
+    if is_rest and per_thousand * slack > _MOST_OF_A_REST:
+        return True
     secrets = sorted(secrets + [run.span() for run in _BLANKS.finditer(sample)])
     if len(secrets) * 700 < len(sample):
         return per_thousand > _MOST and not _follows(sample.lower())
@@ -111,8 +113,8 @@ def is_flood(sample: bytes, matches: int, secrets: list[Region]) -> bool:
     return not _has_order(sample, secrets, has_lines, 0.9 / slack)
 
 
-# Matches in a thousand characters. Ten thousand installed files have at most 25.
-_MOST_OF_A_FILE, _MOST_WITH_SECRETS, _MOST = 25, 40, 55
+# Matches in a thousand characters. Ten thousand installed files have at most 25, and what is left of a dump 35.
+_MOST_OF_A_FILE, _MOST_OF_A_REST, _MOST_WITH_SECRETS, _MOST = 25, 45, 40, 55
 
 
 def _follows(low: bytes) -> bool:

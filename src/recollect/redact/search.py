@@ -148,7 +148,7 @@ def _in_all(data: bytes, text: str, policy: Policy, attempt: int = 0) -> list[Sp
         return _found(data, text, policy, attempt)
     found = _found_once(data, text, policy, attempt)
     if found is None and "flood" not in policy.disabled:
-        if regions := _floods(data, text, policy):
+        if regions := _floods(data, text, policy, is_rest=attempt > 0):
             taken = [Span(start, end, "flood", 0) for start, end in floods.widened(data, regions)]
             return taken + _in_rest(data, text, policy, taken, attempt)
     return _found(data, text, policy, attempt) if found is None else found
@@ -254,12 +254,12 @@ def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
     return merged
 
 
-def _floods(data: bytes, text: str, policy: Policy) -> list[tuple[int, int]]:
+def _floods(data: bytes, text: str, policy: Policy, *, is_rest: bool) -> list[tuple[int, int]]:
     words = floods.Words(data.lower())
     rows = words.rows()
     if rows and floods.is_row(*_looked_into(data, text, policy, max(rows, key=lambda row: row[1] - row[0]))[:2]):
         return rows
-    return [spot for spot in words.dense() if floods.is_flood(*_looked_into(data, text, policy, spot))]
+    return [spot for spot in words.dense() if floods.is_flood(*_looked_into(data, text, policy, spot), is_rest=is_rest)]
 
 
 def _looked_into(
