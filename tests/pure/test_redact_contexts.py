@@ -205,6 +205,13 @@ def test_a_value_is_taken_whole(text: str, safe: str) -> None:
         (f"::add-mask::{MIXED}", MIXED),
         (f"-----BEGIN OpenVPN Static key V1-----\n{HEX32}\n{HEX32[::-1]}\n-----END OpenVPN Static key V1-----", HEX32),
         (f"Administrator:500:{HEX32}:{HEX32[::-1]}:::", HEX32[::-1]),
+        ("export SECRET_KEY=dragon885", "dragon885"),
+        ("then run DB_PASSWORD=BlueZvilc7 now", "BlueZvilc7"),
+        ("Passwords:\n1. Falcon#4417\n2. Harbor!5054\n", "Harbor!5054"),
+        ("Passwords:\r\n* Falcon#4417\r\n* Harbor!5054\r\n", "Harbor!5054"),
+        ("PINs: 4711 and 8159", "8159"),
+        ("The PINs are 4711 and 8159.", "4711"),
+        ("my wifi password is Hunterabcdef!", "Hunterabcdef!"),
     ],
 )  # fmt: skip
 def test_what_a_stranger_pasted_is_found(text: str, secret: str) -> None:
@@ -234,6 +241,9 @@ def test_what_a_stranger_pasted_is_found(text: str, secret: str) -> None:
         "vault token lookup -accessor dsLPAF9hNht9VWMeA1fJdoeJ",
         "static const uint8_t public_key[16] = { 0x8b, 0xc1, 0x74, 0x11, 0xee, 0x2f, 0x3c, 0x7a, 0x16, 0x88, 0x98, 0xe2, 0x3d, 0xde, 0x39, 0x5f };",
         "sort_key: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 160]",
+        "key: the GPIO pins: 2040, 2041",
+        "My password is Wonderful!",
+        "the PINs are 12 and 13",
     ],
 )
 def test_what_was_taken_wrongly_is_left(text: str) -> None:

@@ -301,6 +301,22 @@ def _falls_short(scan: Scan, kind: Kind, word: bytes, quoted: bool) -> bool:
     return kind == "pin" and not has_digit(word)
 
 
+_BEFORE_A_VARIABLE = (
+    b"", b"export", b"set", b"$env:", b"ENV", b"ARG", b"-e", b"- ", b"-", b"+", b"Environment=", b'"', b"$", b"> export", b"$ export",
+    b"setx", b"declare -x", b"env", b"+export",
+)  # fmt: skip
+
+
+def _is_variable(lead: bytes, name: bytes) -> bool:
+    """Whether what stands before an equals sign is a variable of the environment: `export DB_PASSWORD`, `run DB_PASSWORD`."""
+    word, _, own = name.rpartition(b" ")
+    if own.upper() != own:
+        return lead.endswith(_HANDS_OVER)
+    if word:
+        lead = (lead + b" " + word).strip()
+    return b"_" in own or lead in _BEFORE_A_VARIABLE or lead.endswith(_SETS)
+
+
 _TELLS = frozenset((b" ", b"[", b"{", b"(", b"\\", b"\n"))
 _OPENED = frozenset(
     bracket + after for bracket in (b"[", b"{", b"(") for after in (b'"', b"'", b"`", b" ", b"\n", b"\t")
@@ -517,10 +533,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         # What was found just before is as good as blanked, or each round would find only the next of `A=... B=... C=...`.
         lead_start = max(line_start, name_start - 40, found_end if found_end <= name_start else 0)
         lead = data[lead_start:name_start].strip(b" \t").rpartition(BARRIER)[2]
-        env = separator == b"=" and data[at : at + 1] not in b" \t" and (
-            lead in (b"", b"export", b"set", b"$env:", b"ENV", b"ARG", b"-e", b"- ", b"-", b"+", b"Environment=", b'"', b"$", b"> export", b"$ export", b"setx", b"declare -x", b"env", b"+export")
-            or lead.endswith(_SETS)
-        ) and (name.upper() == name or lead.endswith(_HANDS_OVER))  # fmt: skip
+        env = separator == b"=" and data[at : at + 1] not in b" \t" and _is_variable(lead, name)
         yaml = (
             not env
             and separator in b":="
@@ -594,6 +607,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             continue  # in a log; a cookie is judged elsewhere
         if scan.is_sealed(word) or (separator == b":" and (is_tested(name, word) or is_ticket(name))):
             continue
+        if kind == "pin" and name.endswith(b"pins"):
+            continue  # `GPIO pins: 2040`; what opens a door is written `PINs`
         if ((quoted or env) and not strict and _is_phrase(kind, word)) or scan.judge(
             kind, word, quoted=quoted, strict=strict, env=env
         ):

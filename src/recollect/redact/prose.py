@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 # --- sentences ----------------------------------------------------------------------------------------------------------
 
 _SECRET_NOUN = (
-    r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|p/w|pin(?:[ -]?(?:code|number))?|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord(?:et)?|"
+    r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|p/w|pin(?:[ -]?(?:code|number)s?)?|(?-i:PINs)|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord(?:et)?|"
     r"parola d'ordine|parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|geslo|lozinka|zaporka|pasahitza|contrasenya|kodeord(?:et)?|api[ -]?schl\xfcssel|cl\xe9 api|cl\xe9 d'api|schl\xfcssel|cl\xe9 secr\xe8te|(?:clave|chave|chiave)(?: de| da)? api|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
     r"(?:2fa|mfa|otp|recovery|backup|verification|security|access|login|one-time|time|door|gate|alarm|unlock|auth(?:entication)?|confirmation|sms|entry|lock|lockbox|key ?box|safe)[ -]codes?|(?:safe|lock|locker|padlock|vault|combination)(?: lock)?[ -]combo(?:ination)?|(?:safe|lock|locker|padlock|vault)[ -]combination|lock ?box|cvv2?|cvc|otp|puk(?:[ -]?code)?|(?-i:(?:m|i|sms|push|photo|chip)?TAN)|(?:best\xe4tigungs|verifizierungs|sicherheits|freischalt|zugangs|aktivierungs|einmal|verificatie|bevestigings|engangs)-?codes?|c\xf3digo (?:de )?(?:verifica|segur|acceso|confirma)[a-z\xe0-\xff]+|code de (?:v\xe9rification|s\xe9curit\xe9|confirmation|validation)|codice (?:di )?(?:verifica|sicurezza|conferma|otp)|kod weryfikacyjny|"
     r"(?:seed|recovery|mnemonic|secret) (?:phrase|words)|mnemonic|logins?"
@@ -388,11 +388,24 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
               and rx(rb"(?i)(?:\b(?:is|ist|es|est|was)|:)[ \t]*[:]?[ \t]*$").search(data[max(found.start(), start - 8) : start]) and found.start(2) < 0 and not is_monotone(word)
               and rx(rb"(?i)\b(?:my|the|your|our|mein|das|mi|la|mon|le|minha|a)\b[ \t]+[^\n\x01]{0,24}$").search(data[max(0, found.start() - 32) : found.start()])):  # fmt: skip
             yield Span(start, end, "password", 3)
+        elif (
+            found.start(2) < 0
+            and _EXCLAIMED.fullmatch(word)
+            and b":" not in data[found.end(1) : start]
+            and _MY.search(data, max(0, found.start() - 16), found.start())
+            and not is_predicate(word[:-1].lower())
+            and word[:-1].lower() not in PREDICATES
+        ):
+            yield Span(start, end, "password", 3)  # `my password is Hunterabc!`
     elif has_digit(word) and is_random(word, 12) and not is_code(word) and not is_path(word):
         if not (is_uuid(word) and not quoted and b"id" in found.group()[: start - found.start()].lower().split()):
             yield Span(start, end, "api-key", 2)
     elif quoted and len(word) >= 8 and tail and scan.recall("strong", word, is_strong):
         yield Span(start, end, "api-key", 3)
+
+
+_EXCLAIMED = Lazy(rb"[A-Z][a-z]{4,}!")
+_MY = Lazy(rb"(?i)\b(?:my|our|mein|unser|mi|mon|notre|minha|il mio|mijn)[ \t]+(?:[a-z-]+[ \t]+)?\Z")
 
 
 def _codes(data: bytes, end: int) -> Iterator[Span]:

@@ -117,6 +117,8 @@ ANNOUNCING = (
     "cred",
     "bearer",
     "pin:",
+    "pins:",
+    "pins are",
     "cvv",
     "cvc",
     "otp",
@@ -242,7 +244,7 @@ def is_announced(low: str) -> bool:
     out, and on text instead of bytes: 2 us, where a loop over bytes takes 8.)"""
     return (
         "pass" in low or "pw" in low or "secret" in low or "token" in low or "key" in low or "auth" in low
-        or "cred" in low or "bearer" in low or "pin:" in low or "cvv" in low or "cvc" in low or "otp" in low
+        or "cred" in low or "bearer" in low or "pin:" in low or "pins:" in low or "pins are" in low or "cvv" in low or "cvc" in low or "otp" in low
         or "cookie" in low or "login" in low or "contrase" in low or "kennwort" in low or "senha" in low
         or "clave" in low or "mdp" in low or "wachtwoord" in low or "senord" in low or "parola" in low
         or "heslo" in low or "geslo" in low or "jelsz" in low or "lozink" in low or "pasahitz" in low or "sandi" in low

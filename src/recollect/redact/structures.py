@@ -23,15 +23,16 @@ APART = 400  # characters without an item, after which a list has ended though n
 
 _MANY = (
     r"(?i)[\w.-]*(?:passwords|passwds|secrets|credentials|creds|api_?-?keys|access_?-?keys|private_?-?keys|tokens|auth_?keys|backup_?-?codes|recovery_?-?codes|"
-    r"scratch_?-?codes|pins)[\"'`]?[ \t]*(?:[:=]|=>|:=)[ \t]*(?:\[\]\w+|new[ ][\w<>\[\], ]+|\w+\()?[ \t]*(?:[{\[(]|\r?\n[ \t]*-[ \t])"
+    r"scratch_?-?codes|pins)[\"'`]?[ \t]*(?:[:=]|=>|:=)[ \t]*(?:\[\]\w+|new[ ][\w<>\[\], ]+|\w+\()?[ \t]*(?:[{\[(]|\r?\n[ \t]*(?:[-*]|[0-9]{1,3}[.)])[ \t])"
     r"|[\w.-]*(?:password|passwd|secret|token|api_?-?key)[\"'`]?[ \t]*(?:=>|:=|[:=])[ \t]*\["
 )
 # Each way begins with a letter of its own, so that a search leaps from one to the next.
 _ITEM = Lazy(
-    rb"\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})'|`([^`\n\x01]{4,})`|\n[ \t]*-[ \t]+([^\s\"'{}\[\]:\x01]{8,})[ \t]*(?=\n|$)"
+    rb"\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})'|`([^`\n\x01]{4,})`"
+    rb"|\n[ \t]*(?:[-*]|[0-9]{1,3}[.)])[ \t]+([^\s\"'{}\[\]:\x01]{8,})[ \t\r]*(?=\n|$)"
 )
 _MISSES = 8
-_OPENS = Lazy(rb"[\"'`]|\n[ \t]*-")
+_OPENS = Lazy(rb"[\"'`]|\n[ \t]*[-*0-9]")
 _CLOSE = {b"{": b"}", b"[": b"]", b"(": b")"}
 
 
@@ -58,7 +59,7 @@ def collections(scan: Scan) -> Iterator[Span]:
         stop = len(data)
         if close is None:
             at = data.rfind(b"\n", start, at)
-            end = rx(rb"(?:\r?\n[ \t]*-[ \t]+[^\n\x01]*)*").match(data, at)
+            end = rx(rb"(?:\r?\n[ \t]*(?:[-*]|[0-9]{1,3}[.)])[ \t]+[^\n\x01]*)*").match(data, at)
             stop = end.end() if end else at
         elif close not in never:
             end_at = data.find(close, at)
