@@ -290,5 +290,5 @@ def clear(s: Session, conversation: ExactConversationId, yes: Yes = False) -> No
 def exact(ref: str) -> str:
     """What goes for good is named: "the newest" may be another one by the time the answer is yes."""
     if ref == "@":
-        raise InvalidInput("@ is not taken here, because another program may make a newer one. Give the id.")
+        raise InvalidInput("@ is not taken here, because another program may make a newer one. Give its id.")
     return ref

@@ -78,6 +78,11 @@ def _meant(
         found = _find(s, memory)
         return {"memory": found.id}, f"the memory “{output.one_line(found.content, 60)}”"
     if event is not None:
+        exact(event.partition(":")[0])
+        try:
+            event = s.event(event, deleted=True)
+        except NotFound:
+            pass  # it may be another program's, and memories came from it
         return {"source": event}, f"the event {event}"
     if workspace is not None:
         return {"workspace": workspace}, f"everything of the workspace {workspace}"
