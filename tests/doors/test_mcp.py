@@ -305,6 +305,30 @@ async def test_over_stdio(url: str, filled: recollect.Store) -> None:
     assert [m.id for m in filled.memories(state="quarantined")] == [made["id"]]
 
 
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_what_is_no_message_is_answered_as_json_rpc_has_it(url: str, filled: recollect.Store) -> None:
+    hello = {
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+    }  # fmt: skip
+    told = (
+        ("garbage", None, -32700), ('{"jsonrpc": "2.0", "id": 7,', None, -32700), ("\xff\xfe", None, -32700),
+        ("[]", None, -32600), ("3", None, -32600), ("{}", None, -32600), ('{"jsonrpc": "2.0", "method": 1}', None, -32600),
+        ('{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": 3}', 7, -32600),
+        ('{"id": "a", "method": "ping"}', "a", -32600), ('{"jsonrpc": "2.0", "id": 9, "result": 3}', None, -32600),
+    )  # fmt: skip
+    lines = ["", *(line for line, _, _ in told), json.dumps(hello), " "]
+    done = subprocess.run(
+        [sys.executable, "-m", "recollect.cli", "-d", url, "-u", "alex", "mcp"],
+        input="\n".join(lines).encode("latin-1"), capture_output=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(a["id"], a["error"]["code"]) for a in answers if "error" in a] == [(id, code) for _, id, code in told]
+    assert all(a["error"]["message"] for a in answers if "error" in a)
+    assert [a["id"] for a in answers if "result" in a] == [1], "and it goes on"
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 @pytest.mark.parametrize("backend", ["sqlite"])
 def test_at_a_terminal_it_says_what_it_waits_for_and_one_ctrl_c_ends_it(url: str) -> None:
