@@ -328,9 +328,11 @@ class Door:
         ] = False,
     ) -> dict[str, Any]:
         """Propose something to keep beyond this conversation. It waits for the user to approve it and is not recalled before
-        that, because these are your words and not the user's. Keep secrets out. The same statement twice is one memory."""
+        that, because these are your words and not the user's. What says what a secret is, is refused. The same statement twice is one memory."""
         if source is not None and self._workspace is not None:
             await self._reach(source.rpartition(":")[0] or source)
+        if (why := self._store._store._why_not(content)) is not None:
+            raise InvalidInput(why)
         made = await self._store.remember(
             content, kind=kind, importance=importance, tags=tags or (), source=source, role="assistant",
             workspace=self._workspace if only_here else None,

@@ -217,9 +217,18 @@ async def test_what_a_model_remembers_waits_for_the_user(client: Client, filled:
 
 
 async def test_a_secret_is_not_remembered(client: Client, filled: recollect.Store) -> None:
-    made = await ask(client, "remember", content="The token is ghp_" + "a1B2c3D4e5F6" * 3)
-    assert "a1B2c3" not in json.dumps(made)
-    assert "[redacted:" in made["content"]
+    for secret in (
+        "The token is ghp_" + "a1B2c3D4e5F6" * 3,
+        "Wifi password is Sunflower",
+        "Deploys with "
+        + ".".join(
+            ("eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0NTY3ODkwIn0", "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U")
+        ),
+    ):
+        told = await refused(client, "remember", content=secret)
+        assert "Not kept: it says what a secret is." in told and "may be remembered" in told
+    assert filled.memories(state="quarantined") == []
+    assert (await ask(client, "remember", content="Wifi password is stored in 1Password"))["state"] == "quarantined"
 
 
 async def test_what_the_user_wrote_a_model_cannot_forget(client: Client, filled: recollect.Store) -> None:
