@@ -103,7 +103,7 @@ def append(
 
 def read_file(name: str) -> str:
     try:
-        return Path(name).read_text("utf-8")
+        return Path(name).read_text("utf-8-sig")
     except FileNotFoundError:
         raise NotFound(f"There is no file {name}.") from None
     except IsADirectoryError:

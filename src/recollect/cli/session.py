@@ -456,8 +456,8 @@ def confirm(question: str, yes: bool) -> None:
 
 
 def read_stdin() -> str:
-    """All of standard input, as UTF-8 whatever the console's code page is."""
+    """All of standard input, as UTF-8 whatever the console's code page is; without the mark that some systems put before it."""
     try:
-        return sys.stdin.buffer.read().decode("utf-8")
+        return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as e:
         raise InvalidInput(f"Standard input is not UTF-8 (byte {e.start}).") from None
