@@ -123,7 +123,7 @@ def receipts(
     conversation: Annotated[
         str | None, typer.Option("--conversation", "-c", metavar="ID", help="Of the conversation that had this id.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 50,
 ) -> None:
     """List what was erased, or look once more that it is gone: `recollect receipts verify`."""
     if verify not in (None, "verify"):

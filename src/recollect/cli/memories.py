@@ -126,7 +126,7 @@ def listed(
     branch: BranchName = None,
     workspace: Annotated[str | None, typer.Option("--workspace", "-w", help="Of what is limited to a workspace, only this one's.")] = None,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="EVENT|WHEN", help="As they stood: at an event's number (with -c), 7d ago, or on a day.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 50,
     cursor: Annotated[str | None, typer.Option("--cursor", metavar="MEMORY", help="Go on behind this one: the id of a listed memory.")] = None,
 ) -> None:  # fmt: skip
     """List memories, the newest first: what is known, from where, and how it stands."""
@@ -135,6 +135,8 @@ def listed(
         if as_of is not None and as_of.isdigit() and conversation is not None
         else since_when(as_of, "--as-of")
     )
+    if state not in (*MEMORY_STATES, "all"):
+        raise InvalidInput(f"--state {state}: choose one of {', '.join(MEMORY_STATES)}, all.")
     s.catch_up()
     found = s.store.memories(
         kinds=split(kinds, MEMORY_KINDS), tags=split(tag), state=None if state == "all" else state, scope=scope,
@@ -169,7 +171,7 @@ def listed(
             _from(m), f"{m.uses:,}" if m.uses else "–", output.when(m.updated_at),
         ])  # fmt: skip
     output.show(output.table(*columns, rows=rows, right=["Weight", "Used"], wide=("Memory", "Limited to")))
-    if limit and len(found) == limit:
+    if len(found) == limit:
         output.line("")
         output.line(f"More: {s.command('memories', '--cursor', found[-1].id)}")
 

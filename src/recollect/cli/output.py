@@ -81,7 +81,11 @@ def end_unread() -> None:
 
 
 def prepare_streams() -> None:
-    """A pipe or console that cannot say a character gets a `?` in its place instead of a crash (Windows code pages)."""
+    """A pipe or console that cannot say a character gets a `?` in its place instead of a crash (Windows code pages). A stream that
+    whoever started us has closed leads nowhere; its number must not become a file's, either."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None and not (stream.encoding or "").lower().startswith("utf"):
@@ -195,7 +199,8 @@ def words(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] in ("psycopg", "psycopg_pool"):
         return "Postgres needs a driver that is not installed here: pip install '.[postgres]' in Recollect's own folder"
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'The system'}: {error.strerror}."
+        own = " Check that you own it and its folder." if isinstance(error, PermissionError) else ""
+        return f"{error.filename or 'The system'}: {error.strerror}.{own}"
     if not isinstance(error, errors.RecollectError):
         text = errors.safe(text) if errors.safe else text
         return f"{type(error).__name__}: {text} (unexpected; RECOLLECT_DEBUG=1 shows where)"
@@ -205,6 +210,7 @@ def words(error: BaseException) -> str:
     )
     text = re.sub(r"`?\b([a-z_]+)\(\)`?", lambda m: f"`recollect {_COMMANDS.get(m[1], m[1])}`", text)
     text = re.sub(r"^(Conversation '([^']*)' .*\brecollect branches)`", lambda m: f"{m[1]} {quoted(m[2])}`", text)
+    text = re.sub(r"^([a-z_]+)(?= must be a whole number)", lambda m: option(m[1]), text)
     text = re.sub(r"\b([a-z_]+)=(?:'([^']*)'|(-?\d+))", lambda m: f"{option(m[1])} {m[2] or m[3]}", text)
     return re.sub(r"\b([a-z_]+)=(?=[.,;)\s]|$)", lambda m: option(m[1]), text)
 

@@ -230,7 +230,7 @@ class Session:
         if ref == NEWEST:
             newest = self.newest(limit=1)
             if not newest:
-                self._missing("There is no conversation yet.")
+                raise NotFound(f"There is no conversation yet: `{self.command('new')}` starts one.")
             return newest[0]
         found = [c for c in self.every() if c.id.startswith(ref)]
         binned = [c for c in self.every(deleted=True) if c.id.startswith(ref)]
