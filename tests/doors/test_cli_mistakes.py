@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -114,3 +115,34 @@ def test_an_event_that_goes_for_good_is_of_a_named_conversation(run: Run, trip: 
     answer = run("delete-event", "@", "1", "-y")
     assert answer.code == 2 and "Give its id" in flat(answer.err)
     assert run("delete-event", trip, "1", "-y").code == 0
+
+
+@pytest.mark.parametrize("width", ["40", "60", "80", "100"])
+def test_a_narrow_window_cuts_nothing_off(run: Run, trip: str, monkeypatch: pytest.MonkeyPatch, width: str) -> None:
+    """`memories` had no memory in a window of 60 columns, and half an id."""
+    said = "Prefers the train at 9:40 to the one at 10:10, and a seat by the window"
+    made = run("remember", said, "-k", "preference", "--json").json["id"]
+    monkeypatch.setenv("COLUMNS", width)
+    listed = run("memories").out
+    assert made[:8] in listed and "preference" in listed and "just now)" in listed
+    assert said in flat(listed) or int(width) > 80, "in a wide window its words stand below each other in a column"
+    assert all(len(line) <= int(width) for line in listed.splitlines())
+    told = run("conversations").out
+    assert trip in told and "just now)" in told and "Trip to" in told
+    for command in ("backups", "memory " + made[:8], "users", "stats --by kind"):
+        assert all(len(line) <= int(width) for line in run(*command.split()).out.splitlines()[1:]), command
+
+
+@pytest.mark.parametrize("command", [(), ("search",), ("append",), ("erase",)])
+def test_help_in_a_narrow_window_names_every_option_whole(process: Run, command: tuple[str, ...]) -> None:
+    narrow, wide = (process(*command, "--help", COLUMNS=width).out for width in ("40", "200"))
+    options = set(re.findall(r"(?m)^│ (--[a-z][a-z-]+)", wide))
+    assert len(options) > 4
+    assert not options - set(re.findall(r"--[a-z][a-z-]+", narrow)) and "…" not in narrow
+    assert all(len(line) <= 50 for line in narrow.splitlines()), "as narrow as its library makes help"
+
+
+def test_a_setting_is_not_called_an_option(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('backup_every = "often"\n')
+    answer = run("conversations")
+    assert answer.code == 2 and "recollect: backup_every must be a whole number, not 'often'" in flat(answer.err)
