@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -146,3 +147,32 @@ def test_a_setting_is_not_called_an_option(run: Run, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text('backup_every = "often"\n')
     answer = run("conversations")
     assert answer.code == 2 and "recollect: backup_every must be a whole number, not 'often'" in flat(answer.err)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes with names")
+def test_what_is_no_file_is_not_put_away_for_one(run: Run, trip: str, tmp_path: Path) -> None:
+    """`export /dev/null --force`, by root, left a file in the place of the device. A pipe with a name stands for it here."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for asked in (("export", "--force"), ("export", "--force", "--encrypt"), ("doctor",)):
+        answer = run(*asked, str(pipe))
+        assert answer.code == 2 and "is no file, but a device or a pipe" in flat(answer.err), asked
+    assert pipe.is_fifo()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes with names")
+def test_settings_that_are_no_file_are_left_alone(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some have their settings lead to /dev/null; others have a folder there."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    file = tmp_path / "claude" / "settings.json"
+    file.parent.mkdir()
+    file.mkdir()
+    assert "Errno" not in run("hooks", "status").out and "Is a directory" in flat(run("hooks", "status").out)
+    file.rmdir()
+    os.mkfifo(tmp_path / "pipe")
+    file.symlink_to(tmp_path / "pipe")
+    for action in ("install", "uninstall"):
+        answer = run("hooks", action, "claude-code", "--user", "--yes")
+        assert answer.code == 6 and "is no file, but a device or a pipe" in flat(answer.err)
+    assert (tmp_path / "pipe").is_fifo()
+    assert run("hooks", "status").code == 0

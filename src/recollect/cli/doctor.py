@@ -106,6 +106,8 @@ def doctor(
         _absent(s, where, named=path is not None)
     elif where.is_dir():
         raise errors.InvalidInput(f"{where} is a folder. Name the file in it: {where / 'chat.db'}")
+    elif not where.is_file():
+        raise errors.InvalidInput(f"{where} is no file, but a device or a pipe.")
     elif out is not None:
         _salvage(s, where, Path(os.path.abspath(out.expanduser())))
     else:

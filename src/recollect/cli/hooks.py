@@ -325,7 +325,7 @@ def _status(s: Session) -> None:
             if found and any(command != current for commands in found.values() for command in commands):
                 state += ", with another command than this Recollect's (install again to change it)"
         except (Refused, OSError) as e:
-            found, state = {}, str(e)
+            found, state = {}, output.words(e)
         places.append({"where": where, "file": str(file), "events": sorted(found), "state": state})
     if s.json:
         output.emit({"agent": claude_code.NAME, "places": places, "paused": off, "store": s.location,
@@ -358,6 +358,8 @@ class Settings:
     @classmethod
     def read(cls, file: Path) -> "Settings":
         """A file that is not there is empty; one that is not understood is refused, and stays as it is."""
+        if file.exists() and not file.is_file() and not file.is_dir():
+            raise Refused(f"{file} is no file, but a device or a pipe. It was left as it is.")
         try:
             raw = file.read_bytes()
         except FileNotFoundError:
