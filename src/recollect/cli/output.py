@@ -354,7 +354,7 @@ def table(
     *columns: str, rows: Iterable[Sequence["str | Text"]], right: Sequence[str] = (), wide: Sequence[str] = ()
 ) -> "RenderableType":
     """A table without lines but one. Only `wide` columns wrap; the others, ids among them, stay on one line. Where the window has
-    no room for that, each row stands by itself, names and values below each other."""
+    no room for that, each row is a line or two of its own."""
     from rich.text import Text
 
     return _Rows(
@@ -362,7 +362,7 @@ def table(
     )
 
 
-READABLE = 24
+READABLE = 16
 """How many characters a column needs whose texts wrap."""
 
 
@@ -373,15 +373,23 @@ class _Rows:
         self._columns, self._rows, self._right, self._wide = columns, rows, right, wide
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[RenderableType]":
+        from rich.padding import Padding
+        from rich.text import Text
+
         widths = [max([len(name), *(row[i].cell_len for row in self._rows)]) for i, name in enumerate(self._columns)]
         needed = [min(w, READABLE) if n in self._wide else w for n, w in zip(self._columns, widths, strict=True)]
         if sum(needed) + 3 * (len(needed) - 1) <= options.max_width:
             yield self._table(needed)
             return
-        for i, row in enumerate(self._rows):
-            yield from [""] * bool(i)
-            said = zip(self._columns, row, strict=True)
-            yield facts((name.lower(), cell) for name, cell in said if cell.plain not in ("", "–"))
+        for row in self._rows:
+            first, rest = [row[0]], []
+            for name, cell in list(zip(self._columns, row, strict=True))[1:]:
+                if name in self._wide and len(first) == 1:
+                    first.append(cell)
+                elif cell.plain not in ("", "–"):
+                    rest.append(Text(f"{name.lower()} " if name in self._right else "").append_text(cell))
+            yield Text("  ").join(first)
+            yield Padding(Text(" · ").join(rest), (0, 0, 0, 2), style="dim")
 
     def _table(self, widths: Sequence[int]) -> "Table":
         from rich import box
