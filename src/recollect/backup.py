@@ -94,11 +94,16 @@ def name(store: Path, *, scheduled: bool = False) -> Path:
     """What a backup made now is called: in `backups` beside the store, with the time (UTC)."""
     stamp = datetime.fromtimestamp(ids.now() / 1000, UTC).strftime(_STAMP)
     folder, end = store.parent / FOLDER, "-auto.db" if scheduled else ".db"
-    path, n = folder / f"{store.stem}-{stamp}{end}", 1
+    path, n = folder / f"{_label(store)}-{stamp}{end}", 1
     while path.exists():
         n += 1
-        path = folder / f"{store.stem}-{stamp}-{n}{end}"
+        path = folder / f"{_label(store)}-{stamp}-{n}{end}"
     return path
+
+
+def _label(store: Path) -> str:
+    """What the names of its backups begin with: `chat` for chat.db, `chat.sqlite` for chat.sqlite, `chat.` for a mere chat."""
+    return store.stem if store.suffix == ".db" else store.name if store.suffix else f"{store.name}."
 
 
 def found(store: Path) -> list[Found]:
@@ -192,12 +197,15 @@ def _made(path: Path, store: Path) -> tuple[str, int] | None:
     if path.parent == store.parent:
         left = re.fullmatch(rf"{re.escape(store.name)}\.(?:(schema-\d+)\.(\d+)\.backup|(\d+)\.aside)", path.name)
         return (("before a migration", int(left[2])) if left[1] else ("set aside", int(left[3]))) if left else None
-    return _named(path.name, store)
+    made = _named(path.name, store)
+    if made is None and not store.with_suffix(".db").exists():
+        made = _named(path.name, store.with_suffix(".db"))  # once the ending of the store was not in the name
+    return made
 
 
 def _named(name: str, store: Path) -> tuple[str, int] | None:
     """What `name()` called so. From end to end: `chat-old-20261118-015748.db` is of chat-old.db, not of chat.db."""
-    named = re.fullmatch(rf"{re.escape(store.stem)}-(\d{{8}}-\d{{6}})(?:-\d+)?(-auto)?\.db", name)
+    named = re.fullmatch(rf"{re.escape(_label(store))}-(\d{{8}}-\d{{6}})(?:-\d+)?(-auto)?\.db", name)
     try:
         at = datetime.strptime(named[1], _STAMP).replace(tzinfo=UTC) if named else None
     except ValueError:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .redact import Gate
 
 MAX_TITLE = 500
+MAX_COUNT = (1 << 63) - 1
 
 
 def safe(value: Any) -> Any:
@@ -73,8 +74,10 @@ def title(value: object) -> str:
 
 def count(value: object, what: str) -> int:
     """A whole number from 0 on that a database can hold."""
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63:
-        raise InvalidInput(f"{what} must be a whole number from 0 on, not {value!r}.")
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_COUNT:
+        is_large = isinstance(value, int) and value > MAX_COUNT
+        upto = f"to {MAX_COUNT}" if is_large else "on"
+        raise InvalidInput(f"{what} must be a whole number from 0 {upto}, not {value!r}.")
     return int(value)
 
 

@@ -93,7 +93,7 @@ class Settings:
     allow_hosts: tuple[str, ...] = ()
     """Hosts that something may be sent to, by an embedder for one: `host` or `host:port`, each in full. This machine is always allowed."""
     chat_model: str | None = None
-    """The language model that answers in the chat, by LangChain's name for it: `ollama:llama3.2`. Unset: answers come from memory alone."""
+    """The language model that answers in the chat, by LangChain's name for it: `ollama:llama3.2`. Unset, or `none`: answers come from memory alone."""
     chat_model_url: str | None = None
     """Where that model is asked, if not at its provider's own address: `http://localhost:11434`. Other machines need `allow_hosts`."""
     context: bool = True
@@ -218,6 +218,8 @@ class Settings:
                 raise SettingsError(f"retention_workspaces: {workspace!r} must have a number of days, not {days!r}.")
         if self.redact_state not in ("messages", "all", "none"):
             raise SettingsError(f"redact_state must be messages, all or none, not {self.redact_state!r}.")
+        if self.chat_model is not None and self.chat_model.strip().casefold() in ("", "none"):
+            self.__dict__["chat_model"] = None  # as `recollect chat --model none` says it
         if self.backend is not None:
             self.__dict__["backend"] = self.backend.strip().casefold()
             if self.backend not in ("sqlite", "postgres"):

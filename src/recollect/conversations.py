@@ -231,7 +231,7 @@ def by_date(tx: Tx, *, workspace: str | None, limit: int, cursor: str | None) ->
         f"{_COLUMNS} and c.deleted_at is null and (cast(:workspace as text) is null or c.workspace = :workspace)"
         f" and ({_DATE} < :date or ({_DATE} = :date and c.activity < :activity))"
         f" order by {_DATE} desc, c.activity desc limit :limit",
-        workspace=workspace, limit=limit, **before,
+        workspace=workspace, limit=checks.count(limit, "limit"), **before,
     )  # fmt: skip
     return [replace(c, cursor=f"{c.updated_at}.{c.cursor}") for c in map(_conversation, rows)]
 

@@ -399,7 +399,7 @@ def revise(
     """By hand. Another statement is another memory, which takes the old one's place; anything else changes it."""
     row, standing = memories.locked(tx, id)
     if standing.state not in (ACTIVE, "quarantined"):
-        raise InvalidInput(f"Memory {id!r} is {standing.state}: undo() that first, or remember() it again.")
+        raise InvalidInput(f"Memory {id!r} is {standing.state}: {_way_back(standing)}.")
     # Seen from where the memory is seen; promoted, from everywhere.
     edit = Edit(tx, View(tx), who="user", place=None if promote else standing.place)
     after = {"by_hand": edit._now, "flag": None, "conflicts_with": None, "expires_at": None, **changes}
@@ -449,6 +449,11 @@ def revise(
     return memories.get(tx, id)
 
 
+def _way_back(standing: Change) -> str:
+    """What brings back what is not in force. What was undone to its very beginning has nothing left to undo."""
+    return "remember() it again" if standing.undone_at is not None else "undo() that first, or remember() it again"
+
+
 def _merged(own: str | None, before: str | None) -> str | None:
     return own if own is not None else before
 
@@ -461,6 +466,8 @@ def _content(tx: Tx, memory: int, standing: Change) -> str:
 
 def pin(tx: Tx, id: str, pinned: bool) -> Memory:
     row, standing = memories.locked(tx, id)
+    if pinned and standing.state == "forgotten":  # it would be kept for good where nobody sees it
+        raise InvalidInput(f"Memory {id!r} is forgotten: {_way_back(standing)}.")
     if (standing.pinned_at is not None) != pinned:
         edit = Edit(tx, View(tx), who="user", place=standing.place)
         after: dict[str, Any] = {"pinned_at": edit._now if pinned else None}
@@ -477,7 +484,8 @@ def forget(tx: Tx, id: str, *, role: str = "user") -> None:
     row, standing = memories.locked(tx, id)
     if standing.state == "forgotten":
         raise NotFound(
-            f"Memory {id!r} was forgotten already. undo() brings it back, forget(erase=True) removes it for good."
+            f"Memory {id!r} was forgotten already. {'undo' if standing.undone_at is None else 'remember'}() brings it back,"
+            " forget(erase=True) removes it for good."
         )
     if role != "user" and (standing.by_hand is not None or standing.pinned_at is not None):
         raise InvalidInput(f"Memory {id!r} was written or pinned by the user: only the user can forget it.")

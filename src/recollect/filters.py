@@ -1,4 +1,4 @@
-"""Filters: what a search in items asks of their values.
+"""Filters: what a search in items asks of their values, and a list of checkpoints of their metadata.
 
 They are judged here, in Python, on the value itself: no key or value of a filter ever stands in a statement. A statement may
 look for a text that every value that passes certainly holds, given as a parameter (`Judge.where`).
@@ -24,10 +24,11 @@ OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte")
 
 
 class Judge:
-    """A filter, read: what it asks of a value."""
+    """A filter, read: what it asks of a value. Keys are of the shape that LangGraph's stores take, unless `any_key`."""
 
-    def __init__(self, filter: Filter | None) -> None:
-        self._wanted = [(_field(key), condition) for key, condition in (filter or {}).items()]
+    def __init__(self, filter: Filter | None, *, any_key: bool = False) -> None:
+        field = _named if any_key else _field
+        self._wanted = [(field(key), condition) for key, condition in (filter or {}).items()]
         for _, condition in self._wanted:
             _check_operators(condition)
         self.needles = [needle for key, condition in (filter or {}).items() for needle in _needle(key, condition)]
@@ -87,6 +88,10 @@ def _field(key: Any) -> Callable[[dict[str, Any]], Any]:
     """How to find what a filter's key names: a field of that name, or by full stops a field of a field."""
     if not isinstance(key, str) or not key or any(c in key for c in "'\"`\\;()[]{}\0"):
         raise InvalidInput(f"Invalid filter key: {key!r}. A key names a field, or by full stops a field of a field.")
+    return _named(key)
+
+
+def _named(key: str) -> Callable[[dict[str, Any]], Any]:
     parts = key.split(".")
 
     def find(value: Any) -> Any:

@@ -18,10 +18,13 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, ParamSpec
 
+import anyio
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.server.mcpserver.resources import ResourceSecurity
-from mcp_types import ToolAnnotations
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, ToolAnnotations
 from pydantic import Field, ValidationError
 
 from . import __version__
@@ -96,6 +99,38 @@ class _Server(MCPServer[Any]):
                 f"{'.'.join(map(str, each['loc'])) or 'the arguments'}: {each['msg']}" for each in e.__cause__.errors()
             ]
             raise ToolError(f"{name} was not called as it should be. {'; '.join(wrong)}.") from None
+
+    async def run_stdio_async(self) -> None:
+        low = self._lowlevel_server
+        async with stdio_server() as (lines, out), anyio.create_task_group() as tasks:
+            send, messages = anyio.create_memory_object_stream[SessionMessage](0)
+            tasks.start_soon(_sort, lines, send, out)
+            await low.run(messages, out, low.create_initialization_options())
+            tasks.cancel_scope.cancel()
+
+
+async def _sort(lines: Any, messages: Any, out: Any) -> None:
+    """Pass messages on. What is none is answered as JSON-RPC has it: MCP's library drops it in silence, and who sent it waits."""
+    async with messages:
+        async for line in lines:
+            if not isinstance(line, Exception):
+                await messages.send(line)
+            elif (error := _no_message(line)) is not None:
+                await out.send(SessionMessage(error))
+
+
+def _no_message(why: Exception) -> JSONRPCError | None:
+    """The answer to what is no message; None to an empty line. By its id, where it has one that can be read."""
+    found = why.errors() if isinstance(why, ValidationError) else []
+    if not found or found[0]["type"] == "json_invalid":
+        if found and not str(found[0]["input"]).strip():
+            return None
+        told = ErrorData(code=PARSE_ERROR, message="Parse error: each line is one message, in JSON.")
+        return JSONRPCError(jsonrpc="2.0", id=None, error=told)
+    whole: Any = next((e["input"] for e in found if e["type"] == "missing"), None)
+    id = whole.get("id") if isinstance(whole, dict) and "method" in whole else None
+    told = ErrorData(code=INVALID_REQUEST, message="Invalid request: this is JSON, and no message of JSON-RPC 2.0.")
+    return JSONRPCError(jsonrpc="2.0", id=id if type(id) in (int, str) else None, error=told)
 
 
 def _json(value: Any) -> str:
@@ -293,9 +328,11 @@ class Door:
         ] = False,
     ) -> dict[str, Any]:
         """Propose something to keep beyond this conversation. It waits for the user to approve it and is not recalled before
-        that, because these are your words and not the user's. Keep secrets out. The same statement twice is one memory."""
+        that, because these are your words and not the user's. What says what a secret is, is refused. The same statement twice is one memory."""
         if source is not None and self._workspace is not None:
             await self._reach(source.rpartition(":")[0] or source)
+        if (why := self._store._store._why_not(content)) is not None:
+            raise InvalidInput(why)
         made = await self._store.remember(
             content, kind=kind, importance=importance, tags=tags or (), source=source, role="assistant",
             workspace=self._workspace if only_here else None,

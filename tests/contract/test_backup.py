@@ -463,7 +463,9 @@ def test_what_is_found_beside_a_store(path: Path, clock: Clock, tmp_path: Path) 
     assert [b.made_at for b in found] == sorted((b.made_at for b in found), reverse=True)
 
 
-NEIGHBOURS = ("chat", "chat-old", "chat-20200101-000000", "chat-20200101", "notes")
+NEIGHBOURS = (
+    "chat.db", "chat-old.db", "chat-20200101-000000.db", "chat-20200101.db", "notes.db", "chat.sqlite", "chat.sqlite3", "chat",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -471,13 +473,13 @@ def neighbours(tmp_path: Path, clock: Clock) -> dict[Path, set[Path]]:
     """Stores in one folder, and the backups of each: under a time, another in the same second, by the clock, and under
     a name of its own."""
     made: dict[Path, set[Path]] = {}
-    for stem in NEIGHBOURS:
-        of = tmp_path / f"{stem}.db"
+    for name in NEIGHBOURS:
+        of = tmp_path / name
         with recollect.open(of, user="alex", summaries=False, semantic=False, background=False) as store:
             store.append_many(store.create("c"), exchange(3))
             mine = {store.backup(backup.name(of)).path for _ in range(2)}
             mine.add(store.backup(backup.name(of, scheduled=True)).path)
-            mine.add(store.backup(of.parent / "backups" / f"before {stem}.db").path)
+            mine.add(store.backup(of.parent / "backups" / f"before {name}.db").path)
         made[of] = mine
     return made
 
@@ -486,6 +488,19 @@ def test_stores_in_one_folder_have_each_their_own(neighbours: dict[Path, set[Pat
     for of, mine in neighbours.items():
         assert {b.path for b in backup.found(of)} == mine, of.name
         assert backup.away(of) == []
+
+
+def test_a_backup_that_says_nothing_of_the_ending_is_still_listed(tmp_path: Path) -> None:
+    """As they were named once: `chat-20261118-015748.db` is of chat.db if there is one, else of the only other it can be of."""
+    of = tmp_path / "chat.sqlite"
+    with recollect.open(of, user="alex", summaries=False, semantic=False, background=False) as store:
+        old = store.backup(tmp_path / "backups" / "chat-20200101-000000.db").path
+        (tmp_path / "backups" / "chat.sqlite.elsewhere").unlink()
+        new = store.backup(backup.name(of)).path
+    assert {b.path for b in backup.found(of)} == {old, new}
+    recollect.open(tmp_path / "chat.db").close()
+    assert {b.path for b in backup.found(of)} == {new}
+    assert {b.path for b in backup.found(tmp_path / "chat.db")} == {old}
 
 
 def test_erasing_names_no_backup_of_a_neighbour(neighbours: dict[Path, set[Path]], tmp_path: Path) -> None:
@@ -515,7 +530,7 @@ def test_under_another_name_for_the_same_store(neighbours: dict[Path, set[Path]]
 
 
 def test_the_clock_takes_nothing_from_a_neighbour(neighbours: dict[Path, set[Path]], clock: Clock) -> None:
-    left = {of: of.parent / "backups" / f"{of.stem}-20200101-000000-auto.db.12345.part" for of in neighbours}
+    left = {of: Path(f"{backup.name(of, scheduled=True)}.12345.part") for of in neighbours}
     for part in left.values():
         part.write_bytes(b"half")
     of = next(iter(neighbours))

@@ -192,6 +192,23 @@ def test_said_again_after_it_was_forgotten(words: recollect.Store) -> None:
     assert actions(words, m) == ["added", "forgotten", "added"]
 
 
+def test_what_is_not_in_force_says_what_brings_it_back(words: recollect.Store) -> None:
+    m = words.remember("Likes tea")
+    words.forget(m)
+    for verb in (words.pin, lambda m: words.revise(m, importance=0.9)):
+        with pytest.raises(InvalidInput, match=r"undo\(\) that first"):
+            verb(m)
+    words.undo(m)
+    words.undo(m)  # and now it was never there
+    for verb in (words.pin, lambda m: words.revise(m, importance=0.9)):
+        with pytest.raises(InvalidInput, match=r"is forgotten: remember\(\) it again"):
+            verb(m)
+    with pytest.raises(NotFound, match=r"remember\(\) brings it back"):
+        words.forget(m)
+    words.remember("Likes tea")
+    assert words.pin(m)
+
+
 def test_the_history_says_who_why_before_and_after(words: recollect.Store, clock: list[int]) -> None:
     m = words.remember("Likes tea")
     for i, verb in enumerate((words.pin, words.unpin, words.forget)):

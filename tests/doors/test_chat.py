@@ -135,7 +135,10 @@ def test_a_model_that_cannot_be_had_is_told_before_anything_is_typed(own_store: 
 def test_no_model_can_be_said_where_the_settings_name_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECOLLECT_CHAT_MODEL", "foo:bar")
     assert run("chat", stdin="My name is Kim.\n").code == 2
-    assert "Kim" in run("chat", "--model", "none", stdin="My name is Kim.\nWhat is my name?\n").out
+    for none in ("none", "NONE", "None", " none "):
+        assert "Kim" in run("chat", "--model", none, stdin="My name is Kim.\nWhat is my name?\n").out
+    monkeypatch.setenv("RECOLLECT_CHAT_MODEL", "None")
+    assert "Kim" in run("chat", stdin="What is my name?\n").out
 
 
 def test_a_server_that_is_away_is_told_before_anything_is_said(run: Run) -> None:

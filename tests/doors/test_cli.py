@@ -387,6 +387,17 @@ def test_append_takes_every_field(run: Run, trip: str) -> None:
     assert again["seq"] == event["seq"]
 
 
+def test_a_byte_order_mark_is_no_part_of_what_is_read(run: Run, trip: str, tmp_path: Path) -> None:
+    mark = b"\xef\xbb\xbf"
+    run("append", trip, "-", stdin=mark + b"Marked")
+    assert run("replay", trip, "--json").json[-1]["text"] == "Marked"
+    entry = mark + json.dumps({"role": "user", "text": "Listed"}).encode()
+    (tmp_path / "entries.json").write_bytes(entry)
+    for entries, stdin in (("-", entry), (str(tmp_path / "entries.json"), b"")):
+        assert run("append", trip, "--entries", entries, stdin=stdin).code == 0
+    assert run("remember", "-", "--json", stdin=mark + b"Likes tea").json["content"] == "Likes tea"
+
+
 def test_append_reads_standard_input(process: Run, run: Run, trip: str) -> None:
     text = "Zażółć gęślą jaźń\nüber 𝄞 العربية\n"
     assert process("append", trip, "-", stdin=text, PYTHONUTF8="0", LC_ALL="C").code == 0

@@ -47,6 +47,33 @@ def test_each_thing_by_its_option(run: Run, trip: str) -> None:
     assert run("erase", "-y").code == run("erase", trip, "--everything", "-y").code == 2
 
 
+def test_an_event_is_named_as_its_conversation_is_with_a_number(run: Run, trip: str) -> None:
+    for wrong in (trip, f"{trip}:", ":1", "", f"{trip}:x", "1"):
+        for asked in (("erase", "--event", wrong, "-y"), *([("pin", wrong)] if ":" in wrong else [])):
+            answer = run(*asked)
+            assert answer.code == 2
+            assert "is no event" in flat(answer.err) and "CONVERSATION:NUMBER" in flat(answer.err)
+            assert "`recollect replay @` shows the numbers" in flat(answer.err)
+    for name in ("@:1", "@"):
+        newest = run("erase", "--event", name, "-y")
+        assert newest.code == 2
+        assert "another program may make a newer one. Give its id" in flat(newest.err)
+    assert "no conversation 'nowhere'" in flat(run("erase", "--event", "nowhere:1", "-y").err)
+    assert "has events 1 to 2; there is no 9" in flat(run("erase", "--event", f"{trip}:9", "-y").err)
+    assert run("erase", "--event", "trip:2", "-y", "--json").json["counts"]["events"] == 1
+    for asked in (
+        ("pin", "@:1"),
+        ("pin", "trip:1"),
+        ("forget", "--source", "@:1", "-y"),
+        ("forget", "--source", "trip:1", "-y"),
+    ):
+        assert run(*asked).code == 0
+    assert run("pins", trip).out == f"{trip}:1\n"
+    assert run("memories", "--json").json == []
+    assert run("remember", "Has a cat", "--source", "@:1", "--json").json["source"] == f"{trip}:1"
+    assert run("remember", "Has a bird", "--source", "a letter: 1", "--json").json["source"] == "a letter: 1"
+
+
 def test_of_a_memory_that_was_erased_what_was_said_stays_and_is_told_so(run: Run, trip: str) -> None:
     (memory, *_) = run("memories", "--json").json
     run("erase", "--memory", memory["id"], "-y")

@@ -82,11 +82,38 @@ def test_undo_of_what_was_just_added_says_how_to_have_it_back(run: Run, own_stor
     said = run("undo", id).out.splitlines()
     assert said[0] == "Undone: it was added. “Likes black coffee” is no longer remembered."
     assert said[1:] == ["Again: recollect remember 'Likes black coffee' --kind preference"]
-    assert "`recollect remember 'Likes black coffee'` brings it back" in flat(run("forget", id, "-y").err)
+    assert "`recollect remember 'Likes black coffee' --kind preference` brings it back" in flat(
+        run("forget", id, "-y").err
+    )
     assert run("remember", "Likes black coffee", "-k", "preference").out == f"Remembered again: {id}\n"
     assert run("remember", "Likes black coffee", "-k", "preference").out == f"Known already: {id}\n"
     run("pin", id)
     assert run("undo", id).out.endswith(f"Again: recollect pin {id[:8]}\n")
+
+
+def test_what_is_not_in_force_is_revised_nor_pinned_and_the_command_that_brings_it_back_is_said(
+    run: Run, own_store: Path
+) -> None:
+    id = run("remember", "Likes tea", "-k", "preference", "--json").json["id"]
+    run("undo", id)
+    for asked in (("revise", id, "Likes coffee"), ("revise", id, "-i", "0.9"), ("pin", id)):
+        answer = run(*asked)
+        assert answer.code == 2
+        assert "is no longer remembered" in flat(answer.err)
+        assert "`recollect remember 'Likes tea' --kind preference` brings it back" in flat(answer.err)
+        assert "undo" not in answer.err, "there is nothing left to undo"
+    assert run("memories").out == "Nothing is remembered.\n"
+    run("remember", "Likes tea", "--kind", "preference")
+    assert run("revise", id, "Likes coffee").code == 0
+    answer = run("revise", id, "Likes cocoa")
+    new = run("memories", "--json").json[0]["id"]
+    assert answer.code == 2
+    assert f"is replaced by {new[:8]}: `recollect revise {new[:8]}` corrects that one" in flat(answer.err)
+    run("forget", new, "-y")
+    for asked in (("revise", new, "Likes cocoa"), ("pin", new)):
+        assert f"`recollect undo {new[:8]}` brings it back" in flat(run(*asked).err)
+    run("undo", new)
+    assert run("revise", new, "Likes cocoa").code == 0
 
 
 def test_everything_from_one_place(run: Run, talk: str) -> None:

@@ -207,6 +207,46 @@ def test_others_may_read_it(run: Run, chat: Path) -> None:
     assert "Sound, with 1 remark." in answer.out
 
 
+def as_nobody_special(*args: str) -> Answer:
+    """A command by somebody for whom the rights of files count, as they do not for root."""
+
+    def drop() -> None:
+        import ctypes
+
+        for right in (1, 2):  # CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH; whoever is not root has neither
+            ctypes.CDLL(None).prctl(24, right, 0, 0, 0)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "recollect.cli", *args],
+        capture_output=True, env=environment(), timeout=120, check=False, preexec_fn=drop,
+    )  # fmt: skip
+    return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="rights of another kind")
+def test_a_store_that_may_only_be_read_is_not_damaged(chat: Path) -> None:
+    """It was said to be, and that its rows should be saved into a new file."""
+    chat.chmod(0o400)
+    chat.parent.chmod(0o500)
+    try:
+        answer = as_nobody_special("doctor")
+        assert "every page is sound" in flat(answer.out) and "all as they were written" in flat(answer.out)
+        assert "may only be read" in flat(answer.out)
+        assert answer.code == 0
+        assert "cannot be written" in flat(as_nobody_special("append", "@", "x").err)
+    finally:
+        chat.parent.chmod(0o700)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="rights of another kind")
+def test_a_store_that_may_not_be_read_is_nobodys_to_salvage(chat: Path) -> None:
+    chat.chmod(0o000)
+    answer = as_nobody_special("doctor")
+    assert answer.code == 6
+    assert "cannot be read: Permission denied" in flat(answer.out) and "Check that you own the file" in flat(answer.out)
+    assert "salvage" not in answer.out and "0 problems" not in answer.out
+
+
 def test_a_disk_that_is_nearly_full(run: Run, chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examination, "LOW_SPACE", 1 << 62)
     answer = run("doctor")

@@ -103,6 +103,25 @@ def test_uninstall_takes_away_the_file_that_install_made(run: Run, project: Path
     assert [p.name for p in (project / ".claude").iterdir()] == ["mine.md"]
 
 
+@pytest.mark.parametrize(
+    "before",
+    ["{}", "{}\n", "", '{"hooks": {}}\n', '{"hooks":{"Stop":[]},"a":[1,2]}', '{"b": true,\n    "a": {"x": [1, 2]}}\n'],
+)
+def test_uninstall_leaves_the_file_that_was_there_before(run: Run, project: Path, tmp_path: Path, before: str) -> None:
+    """`{}` was taken away, and what was written in another shape stayed in ours."""
+    file = tmp_path / "claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(before)
+    assert run("hooks", "install", "claude-code", "--user", "--yes").code == 0
+    assert run("hooks", "-d", str(tmp_path / "other.db"), "install", "claude-code", "--user", "--yes").code == 0, "anew"
+    assert run("hooks", "uninstall", "claude-code", "--user").code == 0
+    assert file.read_text() == before
+    assert run("hooks", "install", "claude-code", "--user", "--yes").code == 0
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"a": 1}))
+    assert run("hooks", "uninstall", "claude-code", "--user").code == 0
+    assert json.loads(file.read_text())["a"] == 1, "what was written since stays"
+
+
 def test_install_keeps_the_line_ends_and_every_character(run: Run, project: Path, tmp_path: Path) -> None:
     file = tmp_path / "claude" / "settings.json"
     file.parent.mkdir()

@@ -217,9 +217,18 @@ async def test_what_a_model_remembers_waits_for_the_user(client: Client, filled:
 
 
 async def test_a_secret_is_not_remembered(client: Client, filled: recollect.Store) -> None:
-    made = await ask(client, "remember", content="The token is ghp_" + "a1B2c3D4e5F6" * 3)
-    assert "a1B2c3" not in json.dumps(made)
-    assert "[redacted:" in made["content"]
+    for secret in (
+        "The token is ghp_" + "a1B2c3D4e5F6" * 3,
+        "Wifi password is Sunflower",
+        "Deploys with "
+        + ".".join(
+            ("eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0NTY3ODkwIn0", "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U")
+        ),
+    ):
+        told = await refused(client, "remember", content=secret)
+        assert "Not kept: it says what a secret is." in told and "may be remembered" in told
+    assert filled.memories(state="quarantined") == []
+    assert (await ask(client, "remember", content="Wifi password is stored in 1Password"))["state"] == "quarantined"
 
 
 async def test_what_the_user_wrote_a_model_cannot_forget(client: Client, filled: recollect.Store) -> None:
@@ -303,6 +312,30 @@ async def test_over_stdio(url: str, filled: recollect.Store) -> None:
         assert found["hits"][0]["conversation_id"] == "boat"
         made = await ask(client, "remember", content="Sails on Sundays")
     assert [m.id for m in filled.memories(state="quarantined")] == [made["id"]]
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_what_is_no_message_is_answered_as_json_rpc_has_it(url: str, filled: recollect.Store) -> None:
+    hello = {
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+    }  # fmt: skip
+    told = (
+        ("garbage", None, -32700), ('{"jsonrpc": "2.0", "id": 7,', None, -32700), ("\xff\xfe", None, -32700),
+        ("[]", None, -32600), ("3", None, -32600), ("{}", None, -32600), ('{"jsonrpc": "2.0", "method": 1}', None, -32600),
+        ('{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": 3}', 7, -32600),
+        ('{"id": "a", "method": "ping"}', "a", -32600), ('{"jsonrpc": "2.0", "id": 9, "result": 3}', None, -32600),
+    )  # fmt: skip
+    lines = ["", *(line for line, _, _ in told), json.dumps(hello), " "]
+    done = subprocess.run(
+        [sys.executable, "-m", "recollect.cli", "-d", url, "-u", "alex", "mcp"],
+        input="\n".join(lines).encode("latin-1"), capture_output=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(a["id"], a["error"]["code"]) for a in answers if "error" in a] == [(id, code) for _, id, code in told]
+    assert all(a["error"]["message"] for a in answers if "error" in a)
+    assert [a["id"] for a in answers if "result" in a] == [1], "and it goes on"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")

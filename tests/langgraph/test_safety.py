@@ -287,6 +287,45 @@ def test_a_hostile_filter_finds_nothing(saver: Saver, key: str) -> None:
     assert saver.get_tuple(config) is not None
 
 
+@pytest.mark.parametrize(
+    ("filter", "steps"),
+    [
+        ({"run.kind": "nightly"}, [2, 1]),
+        ({"run.by.team": "infra"}, [1]),
+        ({"run.by.team": None}, [3, 2]),
+        ({"dotted.name": "yes"}, [3]),
+        ({"run": {"kind": "nightly"}}, [2, 1]),
+        ({"run": {"by": {"team": "infra"}, "kind": "nightly"}}, [1]),
+        ({"run": {"by": {"team": "other"}}}, []),
+        ({"run": {}}, [2, 1]),
+        ({"run.tags": ["a", "b"]}, [2]),
+        ({"run.tags": ["a"]}, []),
+        ({"source": "loop", "step": 2, "run.kind": "nightly"}, [2]),
+        ({"source.kind": "nightly"}, []),
+        ({"run.": "x"}, []),
+        ({".": "x"}, []),
+    ],
+)
+async def test_a_filter_names_fields_of_fields_and_parts_of_objects(
+    saver: Saver, filter: dict[str, Any], steps: list[int]
+) -> None:
+    """The first is what LangGraph's SqliteSaver takes, the second what its PostgresSaver does; here both, on both databases."""
+    said: list[dict[str, Any]] = [
+        {"run": {"kind": "nightly", "by": {"team": "infra", "name": "kim"}}},
+        {"run": {"kind": "nightly", "tags": ["a", "b"]}},
+        {"dotted.name": "yes", "run.kind": "by hand"},
+    ]
+    config = thread()
+    for step, metadata in enumerate(said, 1):
+        checkpoint = {**empty_checkpoint(), "channel_values": {"value": step}, "channel_versions": {"value": str(step)}}
+        config["configurable"] |= {"checkpoint_ns": ""}
+        config = saver.put(
+            config, checkpoint, {"source": "loop", "step": step, "parents": {}, **metadata}, {"value": str(step)}
+        )  # type: ignore[arg-type,typeddict-item]
+    assert [t.metadata["step"] for t in saver.list(thread(), filter=filter)] == steps
+    assert [t.metadata["step"] async for t in saver.alist(thread(), filter=filter, limit=1)] == steps[:1]
+
+
 def test_ids_of_checkpoints_never_reach_a_statement(saver: Saver) -> None:
     config = put(saver, 1)
     for hostile in ("' or 1=1 --", "x" * 500):

@@ -120,7 +120,15 @@ def test_a_secret_that_the_person_said_is_not_remembered(open_store: Open) -> No
     """Redaction lets an ordinary word be; in a memory every later model would get it."""
     store = open_store()
     store.append(store.create("c"), role="user", text="The wifi password is Sunflower")
-    assert run(store, "remember", {"thread_id": "c"}, content="Wifi password is Sunflower").startswith("Not kept")
+    for secret in (
+        "Wifi password is Sunflower",
+        "Deploys with "
+        + ".".join(
+            ("eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0NTY3ODkwIn0", "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U")
+        ),
+    ):
+        told = run(store, "remember", {"thread_id": "c"}, content=secret)
+        assert told.startswith("Not kept: it says what a secret is.") and "may be remembered" in told
     assert store.memories(state=None) == []
 
 

@@ -59,6 +59,26 @@ def test_a_statement_is_said_in_the_third_person(text: str, expected: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Remember that bus passes in Paris are valid for 30 days", "Bus passes in Paris are valid for 30 days"),
+        ("Remember that the passes for the bus are valid until June", "The passes for the bus are valid until June"),
+        ("Remember that the bus pass for the kids is valid until June", "Bus pass for the kids is valid until June"),
+        ("Remember that code reviews are on Mondays", "Code reviews are on Mondays"),
+        ("Remember that the gas is turned off on Mondays", "Gas is turned off on Mondays"),
+        ("Remember that the head of sales and marketing is Kim", "Head of sales and marketing is Kim"),
+        ("Our standups were moved to 9:30", "Standups are at 9:30"),
+        ("Our offices moved to the third floor", "Offices are on the third floor"),
+        ("My parents got divorced", "Parents are divorced"),
+        ("My parents moved to Spain", "Parents live in Spain"),
+        ("My boss moved to Berlin", "Boss lives in Berlin"),
+    ],
+)
+def test_one_is_and_several_are(text: str, expected: str) -> None:
+    assert contents(text) == [expected]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Do I live in Porto?",

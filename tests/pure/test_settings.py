@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 
@@ -306,3 +307,22 @@ def test_what_is_equal_has_one_hash() -> None:
     some = Settings(user="kim", **tables)
     assert {some, Settings(user="kim", **turned)} == {some}
     assert {Settings(), Settings(), some} == {Settings(), some}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_device_in_the_place_of_the_file_stays_one(toml: Path) -> None:
+    """RECOLLECT_CONFIG=/dev/null says that there are no settings; by root, the page put a file in the place of the device."""
+    from recollect.ui import preferences
+
+    os.mkfifo(toml)
+    assert Settings.load().context
+    with pytest.raises(SettingsError, match="no file"):
+        preferences.save({"context": False})
+    assert toml.is_fifo()
+
+
+@pytest.mark.parametrize("said", ["none", "NONE", " None ", ""])
+def test_no_model_is_said_in_a_word(toml: Path, said: str) -> None:
+    toml.write_text(f'chat_model = "{said}"\n')
+    assert Settings.load().chat_model is None
+    assert Settings(chat_model="ollama:llama3.2").chat_model == "ollama:llama3.2"

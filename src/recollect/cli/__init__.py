@@ -8,6 +8,7 @@ from . import starting
 
 starting.begin_quietly()  # before all that takes time
 
+import shutil  # noqa: E402
 import sys  # noqa: E402
 from typing import Annotated  # noqa: E402
 
@@ -42,6 +43,8 @@ from .session import Database, DataDir, Json, Session, User, app, guarded  # noq
 
 __all__ = ["app", "main"]
 
+ROOM = 70
+"""Columns that help in frames needs: in fewer it cuts off names of options."""
 _PANELS = [noun.PANEL for noun in (conversations, events, search, branches, store, doctor)]
 app.registered_commands.sort(key=lambda c: _PANELS.index(str(c.rich_help_panel)))
 
@@ -73,6 +76,8 @@ def recollect(
 def main() -> None:
     """What `recollect` and `python -m recollect` start."""
     output.prepare_streams()
+    if shutil.get_terminal_size().columns < ROOM:
+        app.rich_markup_mode = None
     try:
         try:
             app(prog_name="recollect")

@@ -37,7 +37,7 @@ class Agent:
     def model(self) -> str | None:
         """Its name; None for the one that answers from memory."""
         named = self._given[0] or self._s.settings.chat_model
-        return None if named == NO_MODEL else named
+        return None if named is None or named.strip().casefold() == NO_MODEL else named
 
     @property
     def name(self) -> str:

@@ -41,7 +41,7 @@ def called(c: Conversation, *, with_id: bool = False) -> str:
 def conversations(
     s: Session,
     workspace: Annotated[str | None, typer.Option("--workspace", "-w", help="Only those of this workspace.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="At most so many.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20,
     cursor: Annotated[
         str | None, typer.Option("--cursor", metavar="CURSOR", help="Go on behind this one: the cursor of a listed conversation.")
     ] = None,
@@ -207,7 +207,7 @@ def annotate(
     metadata: Annotated[str, typer.Argument(metavar="JSON", help="A JSON object: keys to set, or null to take one away.", show_default=False)],
 ) -> None:  # fmt: skip
     """Change a conversation's metadata: keys given are set, those given as null go. {"context": false} switches injection off."""
-    c = s.store.annotate(s.find(conversation).id, json_object(metadata, "JSON") or {})
+    c = s.store.annotate(s.find(conversation).id, json_object(metadata, "The metadata") or {})
     if s.json:
         output.emit(c)
         return
@@ -265,13 +265,21 @@ def restore(
 
         put_back(s, file, yes)
         return
-    if file.suffix in BACKUP_SUFFIXES or len(file.parts) > 1:
-        raise NotFound(f"There is no file {thing}. `{s.command('backups')}` lists the backups there are.")
-    c = s.store.restore(s.find(thing, deleted=True).id)
+    backups = f"`{s.command('backups')}` lists the backups there are."
+    is_path = file.suffix in BACKUP_SUFFIXES or len(file.parts) > 1
+    if is_path and not file.is_dir():
+        raise NotFound(f"There is no file {thing}. {backups}")
+    try:
+        found = s.find(thing, deleted=True)
+    except NotFound:
+        if file.is_dir():
+            raise InvalidInput(f"{thing} is a folder; name the file in it. {backups}") from None
+        raise
+    c = s.store.restore(found.id)
     if s.json:
         output.emit(c)
         return
-    output.line(f"{called(c)} is back.")
+    output.line(f"{called(c)} {'is not in the bin' if found.deleted_at is None else 'is back'}.")
 
 
 @command("clear", panel=PANEL)
@@ -290,5 +298,5 @@ def clear(s: Session, conversation: ExactConversationId, yes: Yes = False) -> No
 def exact(ref: str) -> str:
     """What goes for good is named: "the newest" may be another one by the time the answer is yes."""
     if ref == "@":
-        raise InvalidInput("@ is not taken here, because another program may make a newer one. Give the id.")
+        raise InvalidInput("@ is not taken here, because another program may make a newer one. Give its id.")
     return ref

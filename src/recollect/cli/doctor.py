@@ -56,6 +56,8 @@ def advise(report: Report, s: Session, path: Path) -> None:
     if report.locked:
         report.next.append((s.command("key", "status"), "see where a key was looked for"))
         return
+    if path.exists() and not os.access(path, os.R_OK):
+        return  # whose it is has to be mended first
     found = sound_backup(s, path)
     if found is not None:
         what = f"go back to the newest sound backup ({output.count(found[1], 'event')}, {output.age(found[0].made_at)})"
@@ -104,6 +106,8 @@ def doctor(
         _absent(s, where, named=path is not None)
     elif where.is_dir():
         raise errors.InvalidInput(f"{where} is a folder. Name the file in it: {where / 'chat.db'}")
+    elif not where.is_file():
+        raise errors.InvalidInput(f"{where} is no file, but a device or a pipe.")
     elif out is not None:
         _salvage(s, where, Path(os.path.abspath(out.expanduser())))
     else:
@@ -166,7 +170,7 @@ def steps(s: Session) -> "Iterator[tuple[Progress | None, Callable[[Check], None
             row = output.styled(f"{sign}  ", style)
             row.append(f"{check.name:<10}", "dim")
             output.show(_hanging(row, output.clean(check.found)))
-            if check.fix and check.state == "note":
+            if check.fix and check.state in ("note", "bad"):
                 output.show(_hanging(output.styled(" " * 14), f"→ {output.clean(check.fix)}"))
 
         yield bar, step
@@ -193,7 +197,8 @@ def _end(s: Session, report: Report) -> None:
         output.line("")
         output.line(output.styled(said, "green"))
     else:
-        _problems(report.problems)
+        if report.problems:
+            _problems(report.problems)
         _tries(report.next)
     if not report.ok:
         raise typer.Exit(DAMAGED)

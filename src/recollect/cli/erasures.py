@@ -78,6 +78,11 @@ def _meant(
         found = _find(s, memory)
         return {"memory": found.id}, f"the memory “{output.one_line(found.content, 60)}”"
     if event is not None:
+        exact(event.partition(":")[0])
+        try:
+            event = s.event(event, deleted=True)
+        except NotFound:
+            pass  # it may be another program's, and memories came from it
         return {"source": event}, f"the event {event}"
     if workspace is not None:
         return {"workspace": workspace}, f"everything of the workspace {workspace}"
@@ -118,7 +123,7 @@ def receipts(
     conversation: Annotated[
         str | None, typer.Option("--conversation", "-c", metavar="ID", help="Of the conversation that had this id.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 50,
 ) -> None:
     """List what was erased, or look once more that it is gone: `recollect receipts verify`."""
     if verify not in (None, "verify"):

@@ -10,7 +10,7 @@ import typer
 from ..errors import InvalidInput, NotFound
 from ..model import KINDS, ROLES, Entry, Event, Reasoning
 from . import output
-from .conversations import called, json_object
+from .conversations import called, exact, json_object
 from .interrupts import Interrupts
 from .session import BranchName, ConversationId, ExactConversationId, Session, Yes, command, confirm, read_stdin
 
@@ -103,7 +103,7 @@ def append(
 
 def read_file(name: str) -> str:
     try:
-        return Path(name).read_text("utf-8")
+        return Path(name).read_text("utf-8-sig")
     except FileNotFoundError:
         raise NotFound(f"There is no file {name}.") from None
     except IsADirectoryError:
@@ -177,7 +177,7 @@ def replay(
     branch: Annotated[
         str | None, typer.Option("--branch", "-b", metavar="NAME", help="Which branch; * is every one. Unsaid: the active one.")
     ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=0, help="At most so many.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="At most so many.")] = None,
     full: Annotated[bool, typer.Option("--full", help="Do not cut long texts.")] = False,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for more and show it as it comes, until Ctrl-C. With --json: one line an event.")] = False,
 ) -> None:  # fmt: skip
@@ -330,8 +330,8 @@ def delete_event(
 ) -> None:
     """Remove one event from the log for good; its number is never used again. What a graph's checkpoints hold of it stays:
     `recollect erase --event CONVERSATION:N` takes them too."""
-    c = s.find(conversation)
-    there = s.store.read(c.id, after=seq - 1, branch="*", limit=1)
+    c = s.find(exact(conversation))
+    there = s.store.read(c.id, after=seq - 1, branch="*", limit=1) if seq <= c.last_seq else []
     if not there or there[0].seq != seq:
         raise NotFound(f"Conversation {c.id!r} has no event {seq}: it was deleted before, or never written.")
     says = output.one_line(there[0].text or there[0].tool or there[0].name or "", 60)

@@ -113,8 +113,11 @@ def _connect(path: Path, key: "Key | None") -> "apsw.Connection":
     log = path.with_name(path.name + "-wal")
     quiet = not log.exists() or log.stat().st_size == 0
     writable = quiet and os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-    flags = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY
-    connection = file.connect(str(path), cipher, flags)
+    flags, name = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY, str(path)
+    if not writable and not log.exists():
+        # SQLite would want to make a log where nothing may be made, and call the file unreadable. Nobody else has it open.
+        flags, name = flags | apsw.SQLITE_OPEN_URI, f"{path.absolute().as_uri()}?immutable=1"
+    connection = file.connect(name, cipher, flags)
     connection.pragma("query_only", True)
     return connection
 
@@ -235,6 +238,9 @@ def _rights(report: Report, path: Path, status: os.stat_result) -> None:
         report.say(
             "rights", "note", f"{mode}: others on this machine may read it", f"chmod 600 {output.quoted(str(path))}"
         )
+    elif not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        report.say("rights", "note", f"{mode}: it, or its folder, may only be read, so that no command can open it",
+                   f"chmod u+w {output.quoted(str(path))} {output.quoted(str(path.parent))}")  # fmt: skip
     else:
         report.say("rights", "ok", f"{mode}, yours alone")
 

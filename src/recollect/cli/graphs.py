@@ -13,7 +13,7 @@ from .session import BranchName, ConversationId, Session, command
 def checkpoints(
     s: Session,
     conversation: ConversationId,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="At most so many.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20,
     before: Annotated[str | None, typer.Option("--before", metavar="ID", help="Only those older than this checkpoint.", show_default=False)] = None,
     branch: BranchName = None,
 ) -> None:  # fmt: skip

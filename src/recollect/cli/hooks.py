@@ -4,6 +4,7 @@ The settings are the user's own file. It is read as it is, changed only where ou
 written in one move; what cannot be understood is not touched. The hooks themselves are in `recollect.hooks`.
 """
 
+import glob
 import itertools
 import json
 import math
@@ -39,6 +40,8 @@ EVENTS = (
 BY_TOOL = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied")
 TIMEOUT = {"PreCompact": 60}  # seconds; the others are done in a tenth of one
 OTHERS = 10
+COPY = ".before-recollect-"
+"""What the name of a copy of the settings has behind the file's own."""
 
 
 @app.command("hooks", cls=Command, rich_help_panel=PANEL)
@@ -202,10 +205,11 @@ def _uninstall(s: Session, file: Path, dry_run: bool, verbose: bool) -> None:
         _show(s, settings, changed, verbose)
         return
     backup = None
-    if changed and not settings.content and not file.is_symlink():  # nobody else has anything in it
+    was = settings.as_it_was() if changed else None
+    if changed and was is None and not settings.content and not file.is_symlink():  # nobody else has anything in it
         settings.remove()
     elif changed:
-        backup = settings.write()
+        backup = settings.write(was)
     kept = "What was recorded stays; `recollect conversations` lists it."
     _done(
         s,
@@ -321,7 +325,7 @@ def _status(s: Session) -> None:
             if found and any(command != current for commands in found.values() for command in commands):
                 state += ", with another command than this Recollect's (install again to change it)"
         except (Refused, OSError) as e:
-            found, state = {}, str(e)
+            found, state = {}, output.words(e)
         places.append({"where": where, "file": str(file), "events": sorted(found), "state": state})
     if s.json:
         output.emit({"agent": claude_code.NAME, "places": places, "paused": off, "store": s.location,
@@ -354,6 +358,8 @@ class Settings:
     @classmethod
     def read(cls, file: Path) -> "Settings":
         """A file that is not there is empty; one that is not understood is refused, and stays as it is."""
+        if file.exists() and not file.is_file() and not file.is_dir():
+            raise Refused(f"{file} is no file, but a device or a pipe. It was left as it is.")
         try:
             raw = file.read_bytes()
         except FileNotFoundError:
@@ -410,6 +416,18 @@ class Settings:
             made = json.dumps(self.content, indent=width)
         return made.replace("\n", "\r\n") if "\r\n" in old else made
 
+    def as_it_was(self) -> bytes | None:
+        """The file before our hooks came into it, to the letter, where its copy is there and nothing else was changed since."""
+        target = Path(os.path.realpath(self.file))
+        for copy in sorted(target.parent.glob(f"{glob.escape(target.name)}{COPY}*"), reverse=True):
+            try:
+                old = Settings.read(copy)
+            except (Refused, OSError):
+                continue
+            if not old.before and _rest(old.content) == _rest(self.content):
+                return old._raw
+        return None
+
     def remove(self) -> None:
         """Take away the file, and the agent's folder if nothing is left in that."""
         target = Path(os.path.realpath(self.file))
@@ -419,8 +437,8 @@ class Settings:
         except OSError:
             pass  # there is more in it
 
-    def write(self) -> Path | None:
-        """Write it in one move, where a link leads. Returns the copy of what was there."""
+    def write(self, data: bytes | None = None) -> Path | None:
+        """Write it in one move, where a link leads: what it is to hold, or `data`. Returns the copy of what was there."""
         target = Path(os.path.realpath(self.file))
         target.parent.mkdir(parents=True, exist_ok=True)
         backup = None
@@ -431,16 +449,22 @@ class Settings:
             mode = stat.S_IMODE(target.stat().st_mode)
             if not mode & stat.S_IWUSR:
                 raise Refused(f"{self.file} is read-only: somebody wants it as it is. `chmod u+w` it, then try again.")
-            backup = _free(target.with_name(f"{target.name}.before-recollect-{time.strftime('%Y%m%d-%H%M%S')}"))
+            backup = _free(target.with_name(f"{target.name}{COPY}{time.strftime('%Y%m%d-%H%M%S')}"))
             _put(backup, self._raw, mode)
         ends = b"" if self._raw and not self._raw.endswith(b"\n") else b"\n"
         if (self._raw or b"").endswith(b"\r\n"):
             ends = b"\r\n"
         mark = b"\xef\xbb\xbf" if (self._raw or b"").startswith(b"\xef\xbb\xbf") else b""
         new = target.with_name(f".{target.name}.{os.getpid()}")
-        _put(new, mark + self.text().encode() + ends, mode)
+        _put(new, mark + self.text().encode() + ends if data is None else data, mode)
         os.replace(new, target)
         return backup
+
+
+def _rest(content: dict[str, Any]) -> str:
+    """All but lists of hooks that hold nothing: we take those out when ours leave them empty."""
+    hooks = {event: groups for event, groups in content.get("hooks", {}).items() if groups}
+    return json.dumps({**content, "hooks": hooks}, sort_keys=True)
 
 
 def _parsed(text: str) -> Any:

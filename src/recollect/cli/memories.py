@@ -33,14 +33,14 @@ def remember(
         typer.Option("--conversation", "-c", metavar="CONVERSATION", help="Limit it to this conversation.", autocompletion=complete_conversation),
     ] = None,
     workspace: Annotated[str | None, typer.Option("--workspace", "-w", help="Limit it to this workspace.")] = None,
-    source: Annotated[str | None, typer.Option("--source", metavar="EVENT", help="The id of the event it came from.")] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="EVENT", help="The event it came from (conversation:number), or what else that is called.")] = None,
     pin: Annotated[bool, typer.Option("--pin", help="Never let it go.")] = False,
 ) -> None:  # fmt: skip
     """Keep a statement beyond its conversation. The same statement again is the same memory."""
     made = s.store.remember(
         question_of(content), kind=kind, importance=importance, tags=tag or (),
-        conversation=None if conversation is None else s.find(conversation).id, workspace=workspace, source=source,
-        pinned=pin,
+        conversation=None if conversation is None else s.find(conversation).id, workspace=workspace,
+        source=None if source is None else s.source(source), pinned=pin,
     )  # fmt: skip
     if s.settings.background:
         s.store.settle()  # this process ends before the background begins: have it found by meaning from now on
@@ -126,7 +126,7 @@ def listed(
     branch: BranchName = None,
     workspace: Annotated[str | None, typer.Option("--workspace", "-w", help="Of what is limited to a workspace, only this one's.")] = None,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="EVENT|WHEN", help="As they stood: at an event's number (with -c), 7d ago, or on a day.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 50,
     cursor: Annotated[str | None, typer.Option("--cursor", metavar="MEMORY", help="Go on behind this one: the id of a listed memory.")] = None,
 ) -> None:  # fmt: skip
     """List memories, the newest first: what is known, from where, and how it stands."""
@@ -135,6 +135,8 @@ def listed(
         if as_of is not None and as_of.isdigit() and conversation is not None
         else since_when(as_of, "--as-of")
     )
+    if state not in (*MEMORY_STATES, "all"):
+        raise InvalidInput(f"--state {state}: choose one of {', '.join(MEMORY_STATES)}, all.")
     s.catch_up()
     found = s.store.memories(
         kinds=split(kinds, MEMORY_KINDS), tags=split(tag), state=None if state == "all" else state, scope=scope,
@@ -169,7 +171,7 @@ def listed(
             _from(m), f"{m.uses:,}" if m.uses else "–", output.when(m.updated_at),
         ])  # fmt: skip
     output.show(output.table(*columns, rows=rows, right=["Weight", "Used"], wide=("Memory", "Limited to")))
-    if limit and len(found) == limit:
+    if len(found) == limit:
         output.line("")
         output.line(f"More: {s.command('memories', '--cursor', found[-1].id)}")
 
@@ -230,6 +232,7 @@ def revise(
 ) -> None:  # fmt: skip
     """Correct a memory. The old statement is kept in its history; `undo` brings it back."""
     found = _find(s, memory)
+    _refuse_gone(s, found)
     made = s.store.revise(
         found.id, content=question_of(content) if content else None, kind=kind, importance=importance, tags=tag, promote=promote,
     )  # fmt: skip
@@ -269,7 +272,13 @@ def pins(s: Session, conversation: ConversationId) -> None:
 
 
 def _pin(s: Session, ref: str, pinned: bool) -> None:
-    id = ref if ":" in ref else _find(s, ref).id
+    if ":" in ref:
+        id = s.event(ref)
+    else:
+        memory = _find(s, ref)
+        if pinned and memory.state == "forgotten":
+            _refuse_gone(s, memory)
+        id = memory.id
     found = s.store.pin(id) if pinned else s.store.unpin(id)
     if s.json:
         output.emit({"id": id, "pinned": pinned})
@@ -318,9 +327,32 @@ def _again(s: Session, undone: MemoryChange, changed: Sequence[Memory]) -> str |
         old, new = (changed[0], m) if undone.action == "added" else (m, changed[0])
         return s.command("revise", old.id[:8], new.content)
     if undone.action == "added":
-        return s.command("remember", m.content, *(["--kind", m.kind] if m.kind != "fact" else []))
+        return _anew(s, m)
     verb = {"forgotten": "forget", "pinned": "pin", "unpinned": "unpin"}.get(undone.action)
     return None if verb is None else s.command(verb, m.id[:8])
+
+
+def _anew(s: Session, m: Memory) -> str:
+    return s.command("remember", m.content, *(["--kind", m.kind] if m.kind != "fact" else []))
+
+
+def _back(s: Session, m: Memory) -> str:
+    """The command that brings back what is not in force. What was undone to its very beginning, or has had its time, has nothing
+    to undo."""
+    gone = m.state == "expired" or all(c.undone_at is not None for c in s.store.memory_history(m.id))
+    return _anew(s, m) if gone else s.command("undo", m.id[:8])
+
+
+def _refuse_gone(s: Session, m: Memory) -> None:
+    """What is not in force is not changed, and who asks is told what to do first."""
+    if m.state in ("active", "quarantined"):
+        return
+    if m.state == "replaced" and m.replaced_by is not None:
+        by = m.replaced_by[:8]
+        raise InvalidInput(
+            f"Memory {m.id!r} is replaced by {by}: `{s.command('revise', by)}` corrects that one, `{_back(s, m)}` brings this one back."
+        )
+    raise InvalidInput(f"Memory {m.id!r} is {STANDS[m.state]}: `{_back(s, m)}` brings it back.")
 
 
 @command("forget", panel=PANEL)
@@ -336,6 +368,7 @@ def forget(
     if memory is None or source is not None:
         if memory is not None or source is None:
             raise InvalidInput("Say which memory to forget, or --source for everything that came from there.")
+        source = s.source(source)
         confirm(f"Forget everything that came from {source}{for_good}?", yes)
         gone = s.store.forget(source=source, erase=erase)
         if s.json:
@@ -345,9 +378,7 @@ def forget(
         return
     found = _find(s, memory)
     if found.state == "forgotten" and not erase:
-        was_never = s.store.memory_history(found.id)[-1].undone_at is not None
-        back = s.command("remember", found.content) if was_never else s.command("undo", found.id[:8])
-        raise NotFound(f"Memory {found.id!r} was forgotten already. `{back}` brings it back.")
+        raise NotFound(f"Memory {found.id!r} was forgotten already. `{_back(s, found)}` brings it back.")
     confirm(f"Forget “{output.one_line(found.content, 60)}” ({found.kind}){for_good}?", yes)
     s.store.forget(found.id, erase=erase)
     if s.json:

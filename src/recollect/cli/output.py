@@ -22,7 +22,7 @@ from .. import errors, ids
 from ..model import Branch, Event, Verification
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
     from rich.text import Text
 
@@ -81,7 +81,11 @@ def end_unread() -> None:
 
 
 def prepare_streams() -> None:
-    """A pipe or console that cannot say a character gets a `?` in its place instead of a crash (Windows code pages)."""
+    """A pipe or console that cannot say a character gets a `?` in its place instead of a crash (Windows code pages). A stream that
+    whoever started us has closed leads nowhere; its number must not become a file's, either."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None and not (stream.encoding or "").lower().startswith("utf"):
@@ -195,7 +199,8 @@ def words(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] in ("psycopg", "psycopg_pool"):
         return "Postgres needs a driver that is not installed here: pip install '.[postgres]' in Recollect's own folder"
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'The system'}: {error.strerror}."
+        own = " Check that you own it and its folder." if isinstance(error, PermissionError) else ""
+        return f"{error.filename or 'The system'}: {error.strerror}.{own}"
     if not isinstance(error, errors.RecollectError):
         text = errors.safe(text) if errors.safe else text
         return f"{type(error).__name__}: {text} (unexpected; RECOLLECT_DEBUG=1 shows where)"
@@ -205,6 +210,7 @@ def words(error: BaseException) -> str:
     )
     text = re.sub(r"`?\b([a-z_]+)\(\)`?", lambda m: f"`recollect {_COMMANDS.get(m[1], m[1])}`", text)
     text = re.sub(r"^(Conversation '([^']*)' .*\brecollect branches)`", lambda m: f"{m[1]} {quoted(m[2])}`", text)
+    text = re.sub(r"^([a-z_]+)(?= must be a whole number from 0)", lambda m: option(m[1]), text)
     text = re.sub(r"\b([a-z_]+)=(?:'([^']*)'|(-?\d+))", lambda m: f"{option(m[1])} {m[2] or m[3]}", text)
     return re.sub(r"\b([a-z_]+)=(?=[.,;)\s]|$)", lambda m: option(m[1]), text)
 
@@ -346,23 +352,61 @@ def styled(text: str, style: str = "") -> "Text":
 
 def table(
     *columns: str, rows: Iterable[Sequence["str | Text"]], right: Sequence[str] = (), wide: Sequence[str] = ()
-) -> "Table":
-    """A table without lines but one. Only `wide` columns wrap; the others, ids among them, stay on one line."""
-    from rich import box
-    from rich.table import Table
+) -> "RenderableType":
+    """A table without lines but one. Only `wide` columns wrap; the others, ids among them, stay on one line. Where the window has
+    no room for that, each row is a line or two of its own."""
     from rich.text import Text
 
-    made = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 1), show_edge=False)
-    for name in columns:
-        made.add_column(
-            name,
-            justify="right" if name in right else "left",
-            no_wrap=name not in wide,
-            overflow="fold",
-        )
-    for row in rows:
-        made.add_row(*(cell if isinstance(cell, Text) else Text(clean(cell)) for cell in row))
-    return made
+    return _Rows(
+        columns, [[cell if isinstance(cell, Text) else Text(clean(cell)) for cell in row] for row in rows], right, wide
+    )
+
+
+READABLE = 16
+"""How many characters a column needs whose texts wrap."""
+
+
+class _Rows:
+    def __init__(
+        self, columns: Sequence[str], rows: list[list["Text"]], right: Sequence[str], wide: Sequence[str]
+    ) -> None:
+        self._columns, self._rows, self._right, self._wide = columns, rows, right, wide
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[RenderableType]":
+        from rich.padding import Padding
+        from rich.text import Text
+
+        widths = [max([len(name), *(row[i].cell_len for row in self._rows)]) for i, name in enumerate(self._columns)]
+        needed = [min(w, READABLE) if n in self._wide else w for n, w in zip(self._columns, widths, strict=True)]
+        if sum(needed) + 3 * (len(needed) - 1) <= options.max_width:
+            yield self._table(needed)
+            return
+        for row in self._rows:
+            first, rest = [row[0]], []
+            for name, cell in list(zip(self._columns, row, strict=True))[1:]:
+                if name in self._wide and len(first) == 1:
+                    first.append(cell)
+                elif cell.plain not in ("", "–"):
+                    rest.append(Text(f"{name.lower()} " if name in self._right else "").append_text(cell))
+            yield Text("  ").join(first)
+            yield Padding(Text(" · ").join(rest), (0, 0, 0, 2), style="dim")
+
+    def _table(self, widths: Sequence[int]) -> "Table":
+        from rich import box
+        from rich.table import Table
+
+        made = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 1), show_edge=False)
+        for name, width in zip(self._columns, widths, strict=True):
+            made.add_column(
+                name,
+                justify="right" if name in self._right else "left",
+                no_wrap=name not in self._wide,
+                overflow="fold",
+                min_width=width,
+            )
+        for row in self._rows:
+            made.add_row(*row)
+        return made
 
 
 def facts(pairs: Iterable[tuple[str, "str | Text"]]) -> "Table":

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, NoReturn, ParamSp
 import typer
 from typer.core import TyperArgument, TyperCommand
 
-from .. import config, store
+from .. import config, ids, store
 from .. import conversations as talks
 from ..config import Settings
 from ..errors import ConversationDeleted, InvalidInput, NotFound, RecollectError
@@ -230,7 +230,7 @@ class Session:
         if ref == NEWEST:
             newest = self.newest(limit=1)
             if not newest:
-                self._missing("There is no conversation yet.")
+                raise NotFound(f"There is no conversation yet: `{self.command('new')}` starts one.")
             return newest[0]
         found = [c for c in self.every() if c.id.startswith(ref)]
         binned = [c for c in self.every(deleted=True) if c.id.startswith(ref)]
@@ -248,6 +248,27 @@ class Session:
         if candidates[0].deleted_at is not None and not deleted:
             raise ConversationDeleted(self._in_bin(candidates[0].id))
         return candidates[0]
+
+    def event(self, ref: str, *, deleted: bool = False) -> str:
+        """The id of an event, whose conversation may be named as everywhere: `@:7`, `0193ab1f:7`."""
+        named = ids.event(ref)
+        if named is None:
+            raise InvalidInput(
+                f"{ref!r} is no event: one is named CONVERSATION:NUMBER, as in 0193ab1f:7. `{self.command('replay', NEWEST)}` shows "
+                "the numbers."
+            )
+        return f"{self.find(named[0], deleted=deleted).id}:{named[1]}"
+
+    def source(self, ref: str) -> str:
+        """Where something came from: an event of ours, named as everywhere, or whatever else it is called."""
+        if ref == NEWEST:
+            return self.find(ref).id
+        try:
+            return self.event(ref) if ids.event(ref) else ref
+        except NotFound:
+            if ref.startswith(f"{NEWEST}:"):
+                raise
+            return ref
 
     def _missing(self, what: str) -> NoReturn:
         raise NotFound(f"{what} `{self.command('conversations')}` lists what {self.settings.user} has.")
@@ -435,8 +456,8 @@ def confirm(question: str, yes: bool) -> None:
 
 
 def read_stdin() -> str:
-    """All of standard input, as UTF-8 whatever the console's code page is."""
+    """All of standard input, as UTF-8 whatever the console's code page is; without the mark that some systems put before it."""
     try:
-        return sys.stdin.buffer.read().decode("utf-8")
+        return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as e:
         raise InvalidInput(f"Standard input is not UTF-8 (byte {e.start}).") from None

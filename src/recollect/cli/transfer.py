@@ -51,6 +51,10 @@ def export(
         sys.stdout.buffer.flush()
         return
     path = file.expanduser()
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder; name a file in it.")
+    if path.exists() and not path.is_file():  # the file that takes its name would take its place
+        raise InvalidInput(f"{path} is no file, but a device or a pipe; - writes to standard output.")
     if path.exists() and not force:
         raise AlreadyExists(f"{path} exists already: choose another name, or say --force.")
     key = _key(s) if encrypt else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .clauses import Clause
 from .phrases import over, place_and_time
-from .saying import Found, capital, say
+from .saying import Found, capital, is_plural, say
 from .words import GOING_ON, KIN, MONTHS, PARTICIPLE, PAST, PROJECT, STATES, TALK, WEEKDAYS, low, one_of, rewrite
 
 _CODES = frozenset(
@@ -48,6 +48,7 @@ def said_of_others(c: Clause, r: tuple[str, ...], loose: bool) -> Found | None:
         family = "health"
     if words[-1] in one_of("goal plan dream goals"):
         family = "plan"
+    be, live = ("are", "live") if is_plural(subject) else ("is", "lives")
     if c.verb == "be" and c.form in ("present", "past"):
         if not r:
             return None
@@ -83,7 +84,7 @@ def said_of_others(c: Clause, r: tuple[str, ...], loose: bool) -> Found | None:
                 else ""
             )
             return Found(
-                f"{capital(subject)} is {prep}{' '.join(rewrite(new))}", family, marks=c.marks | {"now"}, future=True
+                f"{capital(subject)} {be} {prep}{' '.join(rewrite(new))}", family, marks=c.marks | {"now"}, future=True
             )
         if c.form == "past" and not (
             kin
@@ -141,16 +142,16 @@ def said_of_others(c: Clause, r: tuple[str, ...], loose: bool) -> Found | None:
                     if first[:1].isdigit()
                     else "in "
                 )
-                return Found(f"{capital(subject)} is {prep}{' '.join(rewrite(new))}", family, marks=c.marks | {"now"})
+                return Found(f"{capital(subject)} {be} {prep}{' '.join(rewrite(new))}", family, marks=c.marks | {"now"})
         if kin and c.verb == "get" and r[:1] in (("married",), ("engaged",), ("divorced",)):
-            return Found(f"{capital(subject)} is {' '.join(rewrite(c.rest))}", family, marks=c.marks | {"now"})
+            return Found(f"{capital(subject)} {be} {' '.join(rewrite(c.rest))}", family, marks=c.marks | {"now"})
         if not kin and c.verb == "get" and r[:1] in (("cancelled",), ("canceled",), ("scrapped",)):
             return Found(say(c), "past", "retract", subject, marks=c.marks)
         if kin and c.verb in ("move", "relocate") and r[:1] == ("to",):
             when = place_and_time(" ".join(c.rest[1:]))
             since = f" since {when[1]}" if when[1] else ""
             return Found(
-                f"{capital(subject)} lives in {' '.join(rewrite(when[0].split()))}{since}",
+                f"{capital(subject)} {live} in {' '.join(rewrite(when[0].split()))}{since}",
                 family,
                 marks=c.marks | {"now"},
             )

@@ -19,7 +19,7 @@ _NEGATED = {"is": "isn't", "are": "aren't", "was": "wasn't", "were": "weren't", 
 def say(c: Clause, *, rest: Sequence[str] | None = None, negated: bool | None = None) -> str:
     """The clause as a statement in the third person, the user left out as its subject."""
     neg = c.negated if negated is None else negated
-    plural = c.subject != "" and _is_plural(c.subject)
+    plural = c.subject != "" and is_plural(c.subject)
     be = "are" if plural else "is"
     has = "have" if plural else "has"
     adverbs = " ".join(c.adverbs)
@@ -49,12 +49,26 @@ def say(c: Clause, *, rest: Sequence[str] | None = None, negated: bool | None = 
     return capital(text.rstrip(" ,;:.!"))
 
 
-def _is_plural(subject: str) -> bool:
-    last = low(subject.split()[-1])
-    if " and " in subject:
+def is_plural(subject: str) -> bool:
+    """Whether several are spoken of, by the noun that a phrase is about: the passes of "bus passes in Paris"."""
+    words = subject.split()
+    at = next(
+        (i for i, word in enumerate(words) if i and low(word) in one_of("in of for at on with from to by")), len(words)
+    )
+    if words[at - 1].lower() in one_of("most some all both many several few lots couple"):  # "most of my colleagues"
+        at = len(words)
+    if "and" in words[:at]:
         return True
-    return last in one_of("children people kids parents") or (
-        last.endswith("s") and not last.endswith(("ss", "us", "is", "'s", "ws")) and last[:1] == subject.split()[-1][:1]
+    last = low(words[at - 1])
+    if last in one_of("children people men women feet teeth"):
+        return True
+    is_name = last[:1] != words[at - 1][:1]
+    return (
+        last.endswith("s")
+        and not is_name
+        and not last.endswith(("ss", "us", "is", "'s"))
+        and last
+        not in one_of("news aws gas lens canvas atlas chaos bias alias physics maths economics gymnastics series")
     )
 
 

@@ -20,6 +20,7 @@ from .. import checks, ids
 from ..checkpoints import lineage, pieces, stored
 from ..checkpoints.stored import Loaded
 from ..errors import Damaged, InvalidInput
+from ..filters import Judge
 from ..store import Store
 from . import messages
 from .messages import NOBODY, START
@@ -189,7 +190,8 @@ class Reader(Values):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
-        """Checkpoints, newest first. A filter is compared with the metadata here, never written into a statement."""
+        """Checkpoints, newest first. A filter is compared with the metadata here, never written into a statement: a field, by full
+        stops a field of a field, with a value, a part of an object, or an operator such as `$gt`."""
         if limit is not None and limit <= 0:
             return
         given = (config.get("configurable") or {}) if config is not None else {}
@@ -216,6 +218,7 @@ class Reader(Values):
         if any("\0" in str(name) for name in (namespace, checkpoint, last)):
             return  # no database keeps that: nothing is called so
         have: dict[int, pieces.Have] = {}
+        judge = Judge(wanted, any_key=True)
 
         def first(tx: Tx) -> tuple[Sequence[tuple[int, str, str]], Page]:
             places = stored.find(
@@ -229,7 +232,7 @@ class Reader(Values):
             if start:
                 some = places[start : start + stored.PAGE]
                 page = store._read(lambda tx, some=some: stored.load(tx, some, have))  # type: ignore[misc]
-            for tuple_ in self._on_page(store, given, page, wanted):
+            for tuple_ in self._on_page(store, given, page, judge):
                 yield tuple_
                 if limit is not None:
                     limit -= 1
@@ -237,7 +240,7 @@ class Reader(Values):
                         return
 
     def _on_page(
-        self, store: Store, given: Mapping[str, Any], page: Page, wanted: Mapping[str, Any]
+        self, store: Store, given: Mapping[str, Any], page: Page, judge: Judge
     ) -> Iterator[CheckpointTuple]:  # fmt: skip
         loaded, sealed = page
         secrets = {no: self._unseal(s)[1] for no, s in sealed.items() if s is not None}
@@ -247,7 +250,7 @@ class Reader(Values):
                     f"The state of conversation {one.conversation!r} has lost its key. Run `recollect doctor`."
                 )
             metadata = self._metadata_of(one)
-            if all(metadata.get(name) == value for name, value in wanted.items()):
+            if judge.passes(cast(dict[str, Any], metadata)):
                 known = {"thread_id": one.conversation, **({"user_id": given["user_id"]} if "user_id" in given else {})}
                 yield self._tuple(
                     Place(store, one.conversation, one.namespace, None, None, known), one, secrets[one.no]

@@ -165,10 +165,10 @@ def _recall(store: Store) -> Callable[..., str]:
 
 def _remember(store: Store) -> Callable[..., str]:
     def remember(config: RunnableConfig, content: str, kind: str = "fact") -> str:
-        from ..extract import danger, secrets
+        from ..extract import danger
 
-        if secrets.tells(content):
-            return "Not kept: it says what a secret is. Where a secret is kept may be remembered."
+        if (why := store._why_not(content)) is not None:
+            return why
         scope = Scope(store, config)
         source = None
         if danger.reason(content) is None:

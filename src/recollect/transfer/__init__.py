@@ -68,6 +68,8 @@ def recognise(path: Path) -> str:
     if not path.exists():
         raise NotFound(f"There is no file {path}, and no format of that name. The formats are: {', '.join(names())}.")
     fit = [name for name in names() if load(name).looks_like(path)]
+    if not fit and path.is_file():
+        path.open("rb").close()  # what may not be read is of no format either, and says so itself
     if len(fit) != 1:
         what = f"could be any of {', '.join(fit)}" if fit else f"is of no known format ({', '.join(names())})"
         raise InvalidInput(f"{path} {what}: say which, as in `recollect import {(fit or names())[0]} {path}`.")

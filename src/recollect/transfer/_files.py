@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 def opened(path: Path, whose: str, tables: Mapping[str, Set[str]], *, never: str | None = None) -> apsw.Connection:
     """A file that has these tables with these columns, and not the table `never`."""
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder; name the file in it.")
     if not path.is_file():
         raise NotFound(f"There is no file {path}.")
     try:

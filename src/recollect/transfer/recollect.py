@@ -34,6 +34,8 @@ def looks_like(path: Path) -> bool:
 
 def bring(store: Store, path: Path, *, again: bool | None = None, progress: Progress | None = None) -> Imported:
     """`store.import_` of a file."""
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder; name the file in it.")
     if not path.exists():
         raise NotFound(f"There is no file {path}.")
     try:

@@ -26,6 +26,8 @@ def is_fixed(name: str) -> bool:
 def save(changes: Mapping[str, Any]) -> Settings:
     """Write settings into the file; None takes one out, back to its default. Nothing is written that would not load."""
     path = Path(config_file())
+    if path.exists() and not path.is_file():  # such as /dev/null, which says that there are no settings
+        raise SettingsError(f"RECOLLECT_CONFIG is {path}, which is no file: nothing can be kept there.")
     text = path.read_text("utf-8") if path.exists() else ""
     try:
         before = tomllib.loads(text)

@@ -66,6 +66,15 @@ class MemoryVerbs(ConversationVerbs):
         self._tell("chat.memory_saved", thread_id=name, count=1)
         return made
 
+    def _why_not(self, content: str) -> str | None:
+        """Why a model may not have this remembered; None if it may. Redaction lets an ordinary word be, and takes a key out of what
+        says nothing without it; either way every later model would be given the memory."""
+        from ..extract import secrets
+
+        if secrets.tells(content) or secrets.tells(self._gate.another().text(content)):
+            return "Not kept: it says what a secret is. Where a secret is kept may be remembered."
+        return None
+
     def _limits(self) -> Limits:
         from ..edits import Limits
 
