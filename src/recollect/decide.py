@@ -155,9 +155,10 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
             by_noun.append((min(hit) if meant[0] == "home address" else 0, n))
             continue
         if mine and theirs:
-            a, b = aligned(mine[0], theirs[0])
+            # "Works at Siemens as a welder" is of a job first: what is meant is the frame of the same attribute.
+            a, b = aligned(mine[0], next((f for f in theirs if f.key == mine[0].key), theirs[0]))
             if are_of_one(a, b) and a.attribute == b.attribute and not b.past and a.negated == b.negated:
-                if a.value <= b.value and (a.value or candidate.family == "explicit"):
+                if a.value <= b.value and (a.value or candidate.family == "explicit" or a.attribute in _WHOLLY):
                     if is_within(dict(a.qualifiers), dict(b.qualifiers)) or not b.qualifiers:
                         exact.append(n)
                         continue
@@ -178,7 +179,9 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
             continue
         if not wanted:
             continue
-        if wanted <= words and (candidate.family == "explicit" or _ends(wanted, theirs, words)):
+        if (wanted <= words and (candidate.family == "explicit" or _ends(wanted, theirs, words))) or (
+            theirs and theirs[0].attribute in _KEPT_BY and theirs[0].value == wanted - _CONTRACTS != wanted
+        ):
             named.append(n)
         elif candidate.family == "explicit" and len(wanted & words) / len(wanted) >= 0.5:
             partly.append((len(wanted & words) / len(wanted) + (n.score or 0.0) / 10, n))
@@ -197,6 +200,11 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
     return _guarded(Decision("delete", found[0].id, why, tuple(n.id for n in found[1:]), store=False), active)
 
 
+_CONTRACTS = stems("subscription membership account contract plan".split())
+_KEPT_BY = frozenset(("subscribe to", "have", "use", "watch"))
+"""To cancel a Netflix subscription ends "Subscribes to Netflix"."""
+_WHOLLY = frozenset("smoke vape jog ski surf meditate".split())
+"""Who stops smoking smokes no ten cigarettes a day either; who stops running may run a bakery."""
 _COUPLES = frozenset("girlfriend boyfriend wife husband partner fiance fiancé fiancee fiancée spouse".split())
 
 

@@ -369,6 +369,8 @@ def is_about(about: str, n: Neighbour, content: str) -> bool:
                 and b.attribute not in LASTING
                 and _is_thing(b.subject)
             )
+        if a.attribute == "drink" and b.attribute == "prefer":
+            return a.value == b.value and a.subject == b.subject
         return wanted <= words and a.value <= b.value and a.attribute == b.attribute
     return wanted == words
 

@@ -1,8 +1,9 @@
 """Answers without a model: what is remembered and what was said, quoted with its date.
 
-"What are my preferences?" is answered with the list. What a person says about themselves is acknowledged, and a secret that
-they tell is said to be gone. Anything else is looked up, and the best evidence is quoted, with a remark that no model is set up;
-what speaks to less than half of the question (`coverage`) is none. The same question over the same store gives the same answer.
+"What are my preferences?" is answered with the list, and a greeting with a greeting. What a person says about themselves is
+acknowledged, what ended is said to be over if it was on record, and a secret that they tell is said to be gone. Anything else is
+looked up, and the best evidence is quoted, with a remark that no model is set up; what speaks to less than half of the question
+(`coverage`) is none. The same question over the same store gives the same answer.
 What these answers quote is not evidence a second time: `fence.is_answer` knows them.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from . import ids
+from . import courtesies, erased, ids, memories
 from .context import day
 from .coverage import Coverage
 from .errors import NotFound
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from .db import Tx
+    from .extract import Candidate
     from .model import Conversation, Memory
     from .store import Store
 
@@ -32,6 +35,8 @@ NAME = OFFLINE
 """What these answers are recorded under as their model."""
 NO_MODEL, NOTED, LISTED = fence.NO_MODEL, fence.NOTED, fence.LISTED
 EVIDENCE, NOTHING, EMPTY, SECRET = fence.EVIDENCE, fence.NOTHING, fence.EMPTY, fence.SECRET
+UNLEARNED, REVIEW, UNCHANGED, STAYS = fence.UNLEARNED, fence.REVIEW, fence.UNCHANGED, fence.STAYS
+GREETING, WELCOME, GOODBYE, AGREED, MYSELF = fence.GREETING, fence.WELCOME, fence.GOODBYE, fence.AGREED, fence.MYSELF
 MOST_LISTED, MOST_QUOTED, LONGEST = 50, 3, 300
 COVERED, LEAST = 0.5, 0.75
 """What is quoted speaks to half of the question at least, and to this share of what the best speaks to."""
@@ -50,6 +55,9 @@ _LISTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("preference", "fact", "todo", "project_state"),
     ),
 )  # fmt: skip
+_SUBJECTS = frozenset("i we he she it they this that there these those yesterday today".split())
+_WH = frozenset("what which who how where when why whose whom".split())
+_INVERTED = frozenset("is are was were am had has will would should may might must".split())
 _ORDER = {"preference": 0, "fact": 1, "todo": 2, "project_state": 3}
 
 
@@ -68,14 +76,22 @@ def answered(
     question = store._gate.another().text(" ".join(question.split()))
     if not question:
         return f"{NOTHING} {NO_MODEL}", ()
+    courtesy = courtesies.answer(question)
+    if courtesy is not None:
+        return courtesy, ()
     here = _here(store, conversation)
     kinds = _asked_for(question)
     if kinds is not None:
         return _listed(store, kinds[0], kinds[1], here, branch)
-    noted = _noted(store, question)
+    noted = _noted(store, question, here, branch)
     if "[redacted:" in question and (noted or not question.endswith("?")):
         return (f"{noted} {SECRET}" if noted else SECRET), ()
-    return (noted, ()) if noted else _evidence(store, question, here, branch)
+    if noted:
+        return noted, ()
+    said, quoted = _evidence(store, question, here, branch)
+    if not quoted and store.settings.memory_extract and is_statement(question):
+        return UNLEARNED, ()
+    return said, quoted
 
 
 def _here(store: Store, conversation: str | None) -> Conversation | None:
@@ -125,18 +141,66 @@ def _dates(memory: Memory) -> str:
     return f"{'' if memory.kind == 'todo' else 'since '}{day(_since(memory))}{until}{due}"
 
 
-def _noted(store: Store, said: str) -> str | None:
-    """What will be remembered of it; None when that is nothing, or nothing is looked for."""
+def _noted(store: Store, said: str, here: Conversation | None, branch: str | None) -> str | None:
+    """What will be remembered of it, or was a moment ago; None when that is nothing, or nothing is looked for."""
     if not store.settings.memory_extract:
         return None
     from .extract import Turn, candidates
 
-    offered = [c for c in candidates(Turn("user", "message", said, 1, ids.now())) if c.quarantine is None]
+    every = candidates(Turn("user", "message", said, 1, ids.now()))
+    offered = [c for c in every if c.quarantine is None]
     lines = [c.content for c in offered if c.operation in ("assert", "correct")]
-    lines += [f"no longer: {c.about}" for c in offered if c.operation == "retract" and c.about]
-    if not lines:
-        lines = [f"done: {c.about}" for c in offered if c.operation == "done" and c.about]
-    return f"{NOTED}{'; '.join(lines)}." if lines else None
+    endings = [c for c in offered if c.operation == "retract"] or [
+        c for c in offered if c.operation == "done" and not lines
+    ]
+    over, stays = _ended(store, endings, here, branch) if endings else ([], [])
+    how = "done" if endings and endings[0].operation == "done" else "no longer"
+    lines += [f"{how}: {content}" for content in over]
+    parts = [f"{NOTED}{'; '.join(lines)}."] if lines else []
+    parts += [f"{STAYS}{'; '.join(stays)}."] if stays else []
+    if parts:
+        return " ".join(parts)
+    if every and not offered:
+        return REVIEW
+    return UNCHANGED if how == "no longer" and endings else None
+
+
+def _ended(
+    store: Store, endings: Sequence[Candidate], here: Conversation | None, branch: str | None
+) -> tuple[list[str], list[str]]:
+    """What is over by these words, and what would be if nobody had written or pinned it. What was said may have been
+    considered already: what it ended is among what was forgotten then."""
+    from .decide import decide
+    from .relations import Neighbour
+
+    held = _seen(store, here, branch)
+    held += _seen(store, here, branch, state="forgotten", limit=MOST_LEFT)
+    over: list[str] = []
+    stays: list[str] = []
+    for c in endings:
+        workspace = here.workspace if c.kind == "project_state" and here is not None else None
+        near = [m for m in held if m.conversation_id is None and m.workspace == workspace]
+        decision = decide(c, [Neighbour(m.id, m.content, m.kind, pinned=m.pinned, by_hand=m.by_hand) for m in near])
+        hit = [m.content for m in near if m.id in (decision.id, *decision.others)]
+        (stays if decision.action == "conflict" else over).extend(x for x in hit if x not in over + stays)
+    return over, stays
+
+
+def is_statement(said: str) -> bool:
+    """Whether it tells something rather than asks for it: it has a subject before its verb, and no mark of a question."""
+    from .extract.clauses import read
+    from .extract.cutting import open_up, words
+    from .extract.words import BASES, low
+
+    tokens = open_up(words(said))[0]
+    if said.endswith("?") or len(tokens) < 3:
+        return False
+    first = low(tokens[0])
+    if (_ASKS.search(said) and first != "my") or first in _INVERTED:
+        return False
+    return first in _SUBJECTS or (
+        not _WH & {low(t) for t in tokens} and first not in BASES and read(tokens) is not None
+    )
 
 
 def _evidence(store: Store, question: str, here: Conversation | None, branch: str | None) -> tuple[str, Sequence[Hit]]:
@@ -152,7 +216,7 @@ def _evidence(store: Store, question: str, here: Conversation | None, branch: st
         share = covers.of(hit.text, is_dated=_is_dated(hit))
         share = max(share, 0.0 if covers.knows_near else _meant(hit))
         around = _around(hit, here)
-        if max(share, around) < COVERED or (hit.type == "event" and (_is_past(hit, gone) or _takes_back(hit))):
+        if max(share, around) < COVERED or (hit.type == "event" and _is_void(store, hit, gone, here)):
             continue
         (answers if share >= COVERED else beside).append((max(share, around), hit))
     # What is remembered is how things stand; what was said is how they stood then.
@@ -267,14 +331,27 @@ def _is_past(hit: Hit, gone: tuple[set[str], list[frozenset[str]]]) -> bool:
     return hit.id in sources or any(w <= said for w in words)
 
 
-def _takes_back(hit: Hit) -> bool:
-    """`forget my dog` says nothing about the dog."""
-    if hit.type == "memory" or hit.speaker != "user":
-        return False
+def _is_void(store: Store, hit: Hit, gone: tuple[set[str], list[frozenset[str]]], here: Conversation | None) -> bool:
+    """Whether an answer must not be made of a message: what it says is past, taken back, or was erased since."""
+    if _is_past(hit, gone):
+        return True
     from .extract import Turn, candidates
 
-    offered = candidates(Turn("user", "message", hit.text[:LONGEST], 1, ids.now()))
-    return bool(offered) and all(c.operation == "retract" for c in offered)
+    text = hit.text[:LONGEST]
+    if hit.speaker == "assistant":
+        text = re.sub(r"(?i)\byour\b", "my", re.sub(r"(?i)\byou(?: are\b|'re\b)", "I am", text))
+        text = re.sub(r"(?i)\byou\b", "I", text)
+    offered = candidates(Turn("user", "message", text, 1, hit.created_at))
+    if hit.speaker == "user" and offered and all(c.operation == "retract" for c in offered):
+        return True  # `forget my dog` says nothing about the dog
+    places = (None,) if here is None else (None, here.workspace)
+    names = [memories.id_of(c.content, None, place) for c in offered for place in places]
+    return bool(names) and store._read(lambda tx: _is_erased(tx, names, hit.created_at))
+
+
+def _is_erased(tx: Tx, memories: Sequence[str], said_at: int) -> bool:
+    """Whether one of these memories was erased after that: a hash is all that is left to know it by."""
+    return any((at := erased.at(tx, erased.MEMORY, id)) is not None and at >= said_at for id in memories)
 
 
 def _says_the_same(a: Hit, b: Hit) -> bool:

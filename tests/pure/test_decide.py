@@ -237,3 +237,61 @@ def test_the_newest_status_of_a_task_is_its_only_one() -> None:
 def test_what_a_person_says_about_a_task_is_not_its_status() -> None:
     (done,) = candidates(Turn(None, "ledger", "", 1, AT, task_id="list", status="done"))
     assert decide(done, held("Task list is in Notion", kind="fact")).action == "add"
+
+
+@pytest.mark.parametrize(
+    "text, content, before",
+    [
+        ("My rent went up to 1020", "Rent is 1020", "Rent is 950"),
+        ("My rent is now 1020 euros", "Rent is 1020 euros", "Rent is 950 euros a month"),
+        ("My rent has risen to 1100 euros.", "Rent is 1100 euros", "Rent is 950 euros"),
+        ("my rent dropped to 900", "Rent is 900", "Rent is 950"),
+        ("My rent changed to 910", "Rent is 910", "Rent is 950"),
+        ("My rent was raised from 950 to €1,020 last month", "Rent is €1,020", "Rent is 950"),
+        ("rent went up to 1020 a month", "Rent is 1020 a month", "Rent is 950 euros a month"),
+        ("The rent has gone up to 1020", "Rent is 1020", "Rent is 950"),
+        ("My salary increased to 60k", "Salary is 60k", "Salary is 52k"),
+        ("My salary just got bumped up to 60k", "Salary is 60k", "Salary is 52k"),
+        ("My weight is down to 72 kg", "Weight is 72 kg", "Weighs 75 kg"),
+        ("Our budget was cut to 40000", "Budget is 40000", "Budget is 50000"),
+        ("My flat costs me 1020 now", "Flat costs 1020", "Flat costs 950 a month"),
+        ("I turned 35", "Turned 35", "Is 34 years old"),
+        ("My daughter turned 6", "Daughter turned 6", "Daughter is 5 years old"),
+        ("I moved to Lyon", "Lives in Lyon", "Lives in Paris"),
+        ("I drink coffee now", "Drinks coffee", "Drinks tea in the morning"),
+        ("I switched from tea to coffee", "Drinks coffee", "Drinks tea"),
+        ("I switched from tea to coffee", "Drinks coffee", "Prefers tea"),
+        ("I switched to coffee", "Drinks coffee", "Drinks tea every morning"),
+        ("I prefer coffee over tea now", "Prefers coffee over tea", "Prefers tea"),
+        ("These days I drink decaf", "Drinks decaf", "Drinks coffee"),
+    ],
+)
+def test_what_changed_takes_the_place_of_what_was(text: str, content: str, before: str) -> None:
+    offered = offer(text)
+    assert offered.content.startswith(content)
+    decision = decide(offered, held(before))
+    assert (decision.action, decision.id) == ("update", "1")
+
+
+@pytest.mark.parametrize(
+    "text, before",
+    [
+        ("I drink coffee", "Drinks tea"),
+        ("I drink coffee in the evening now", "Drinks tea in the morning"),
+        ("I also drink coffee now", "Drinks tea"),
+        ("I drink more water now", "Drinks tea"),
+        ("My rent went up to 1020", "Salary is 950"),
+        ("My sister's rent went up to 1020", "Rent is 950"),
+        ("I turned 35", "Sister is 34 years old"),
+    ],
+)
+def test_what_changed_leaves_the_rest(text: str, before: str) -> None:
+    found = candidates(Turn("user", "message", text, 1, AT))
+    assert all(decide(c, held(before)).action in ("add", "noop") for c in found)
+
+
+@pytest.mark.parametrize(
+    "text", ["My code went down to 200 lines", "The answer went up to 42", "It rose to 30 degrees"]
+)
+def test_what_went_up_and_is_nobodys_is_not_kept(text: str) -> None:
+    assert candidates(Turn("user", "message", text, 1, AT)) == []

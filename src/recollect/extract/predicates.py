@@ -404,7 +404,10 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
         return [Frame(who, "diet", frozenset({DIETS[near[0]]}), (), negated, ONE, past, near[0])]
     if first in MARITAL:
         return [Frame(who, "marital", frozenset({first}), (), negated, ONE, past, first)]
-    if first.isdigit() and (len(rl) == 1 or rl[1] in ("years", "year", "now")):
+    is_old = rl[1:2] in (["years"], ["year"]) or (
+        who == "user" or any(w in KIN for w in who.split())
+    )  # a rent of 950 is none
+    if first.isdigit() and is_old and (len(rl) == 1 or rl[1] in ("years", "year", "now")):
         return [Frame(who, "age", frozenset({first}), (), negated, ONE, past, first)]
     if last in ("timezone", "zone"):
         return [Frame("user", "timezone", stems(rest), (), negated, ONE, past, " ".join(rest))]
@@ -442,6 +445,8 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
         return make("allergic", rest[rl.index("to") + 1 :], MANY)
     if who == "car":
         return [Frame("user", "drive", stems(rest), (), negated, ONE, past, " ".join(rest))]
+    if who == "weigh":
+        return [Frame("user", "weigh", stems(rest), (), negated, ONE, past, " ".join(rest))]
     if who == "age":
         return [Frame("user", "age", stems(rest[:1]), (), negated, ONE, past, rest[0])]
     if first == "fluent" and rl[1:2] == ["in"]:

@@ -11,6 +11,7 @@ from .commands import Commands
 from .cutting import close_down, open_up, rotate, split
 from .framing import frames
 from .offer import offer
+from .phrases import place_and_time
 from .saying import Found, capital
 from .words import KIN, PARTICIPLE, PAST, low, one_of, rewrite
 
@@ -26,6 +27,13 @@ _BREAKUP = pattern(
 )
 _INVERSE = pattern(
     r"(?i)^(?P<x>.{1,60}?) (?:is|are) (?:(?P<where>where|what|who|how) (?P<who>i|we) (?P<v>.+)|(?P<my>my|our) (?P<np>[\w' -]{2,40}))$"
+)
+_GREW = pattern(
+    r"(?i)^(?:(?P<my>my|our) (?P<own>[\w' -]{2,40}?)|(?:the )?(?P<known>rent|salary|pay|wage|weight|mortgage|budget|price|fee|income))"
+    r" (?:(?:has|have|had|is|are|was|were|got|been|just|now|recently|finally|already|gone|went|going) ){0,4}"
+    r"(?:went up|gone up|going up|goes up|went down|gone down|down|up|risen|rose|raised|dropped|fallen|fell|jumped|climbed|increased|decreased"
+    r"|reduced|cut|lowered|shrunk|shrank|grew|grown|changed|adjusted|bumped|sunk|sank)(?: up| down)?"
+    r"(?: from [^ ]*\d[^ ]*(?: [a-z%€$£]+)?)? to (?P<new>(?:about |around |over |almost )?[€$£]?\d.*)$"
 )
 _ANOTHER = pattern(r"(?i)^(?:another|one more|a second|one other|one) (?P<np>[a-z]+) of (?:mine|ours) is (?P<x>.+)$")
 
@@ -129,6 +137,15 @@ class Telling(Commands):
                 why,
             )
             return
+        m = _GREW.match(body)
+        if m:
+            # "My rent went up to 1020" is what the rent is now; how it came about is in the log.
+            new, when = place_and_time(m.group("new"))
+            whose = m.group("my") or "my"
+            since = ["since", *when.split()] if when else []
+            part = [whose, *(m.group("own") or m.group("known")).split(), "is", *new.split(), *since]
+            marks |= {"now"}
+            body = " ".join(part)
         if first not in one_of("i we my our"):
             inverse = self._inverse(body)
             if inverse is not None:

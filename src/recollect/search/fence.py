@@ -21,7 +21,16 @@ LISTED = "On record"
 EVIDENCE = "This is the closest I have on record:"
 NOTHING = "I have nothing on record about that."
 EMPTY = "Nothing is on record yet."
-SECRET = "What looks like a secret was taken out before anything was kept."
+SECRET = "What looks like a secret was taken out before anything was kept. A password manager is the place for it."
+UNLEARNED = "I took nothing from that to remember. Begin with “remember that”, and it is kept."
+REVIEW = "That waits to be reviewed before it is remembered."
+UNCHANGED = "Nothing on record had to change."
+STAYS = "Still on record, because you wrote or pinned it: "
+GREETING = "Hello! Tell me something to remember, or ask me what is on record."
+WELCOME = "You're welcome."
+GOODBYE = "Goodbye! What you told me stays on record."
+AGREED = "All right."
+MYSELF = "I keep what you tell me and quote it when you ask. No language model is set up, so I do not reason about it."
 _FIRST = (
     f"{LISTED} about you:",
     f"{LISTED} as your ",
@@ -29,7 +38,14 @@ _FIRST = (
     NOTHING,
     EMPTY,
     SECRET,
-)  # "Noted: " others say as well
+    UNLEARNED,
+    REVIEW,
+    UNCHANGED,
+    STAYS,
+    GREETING,
+    GOODBYE,
+    MYSELF,
+)  # "Noted: " others say as well, and "You're welcome"
 
 _FENCED = pattern(rf"(?s){MARK}.*?(?:{CLOSING}|\Z)")
 
