@@ -42,12 +42,18 @@ _LIVING = pattern(r"(?i)\bdo I do (?:for a living|for work|professionally)\b|(?<
 _LIGHT = frozenset(tokens.terms("go come look take make put keep need stand know find show bring start happen please"))
 """Verbs that say little by themselves; those that only ask weigh little already."""
 _MINE = pattern(r"(?i)\b(?:my|I|me|our|we)\b")
+_OWN = pattern(r"(?i)^(?:please )?(?:remember (?:that )?)?(?:(?:my|our) )?")
 _STATED: dict[str, tuple[str, ...]] = {
     **NOUNS, "occupation": ("job",), "career": ("job",), "town": ("home",), "country": ("home", "origin"), "born": ("birth", "birth year"),
     "old": ("age", "birth year"), "live": ("home", "home address"), "work": ("job", "employer"), "vehicle": ("drive",), "wake": ("wake up",),
     "hobby": ("like", "play"), "hobbies": ("like", "play"), "languages": ("speak",), "language": ("speak",), "earn": ("earn",), "food": ("diet", "allergic"),
 }  # fmt: skip
 """What a word of a question asks for, if it is asked of oneself: attributes of frames."""
+_OF_PEOPLE = frozenset(
+    """home job employer team age birth origin marital diet allergic like prefer speak earn play drive study birthplace fear drink
+    eat know""".split()
+)
+"""What is only said of people: whoever lives in Hamburg is somebody."""
 _SPOUSES = frozenset("wife husband partner spouse".split())
 _GROUPS = {
     **dict.fromkeys(_SPOUSES, _SPOUSES),
@@ -88,15 +94,16 @@ class Coverage:
         """The attributes that it asks for."""
         self._is_mine = _MINE.search(question) is not None
         self._people = _people(question)
+        self._asked = _words(question).union(*self._people)
 
     def of(self, text: str, *, is_dated: bool = False) -> float:
         """The share of the question's weight, 0 to 1. `is_dated`: it was said when the question asks for, or speaks of then."""
         words = _words(text)
         if not self._total or any(not group & words for group in self._people):
             return 0.0
-        stated = _stated(text)
-        if self._is_mine and not self._people and stated and all(who in KIN and what != "name" for who, what in stated):
+        if self.is_of_others(text):
             return 0.0
+        stated = _stated(text)
         (bits,) = tokens.which([text], self._sought)
         missing = [i for i in range(len(self._weights)) if not bits >> i & 1]
         if any(i in missing for i in self._named):
@@ -114,6 +121,11 @@ class Coverage:
         share = 1.0 - lacks / self._total
         return share if stands or share >= WHOLE else 0.0
 
+    def is_of_others(self, text: str) -> bool:
+        """Whether somebody asks about themselves, and the text speaks of people whom the question does not name."""
+        stated = _stated(text) if self._is_mine else frozenset()
+        return bool(stated) and all(self._is_of_another(who, what) for who, what in stated)
+
     def is_stated(self, text: str) -> bool:
         """Whether a statement is of what the question asks for, in whatever words: no search by words would find it."""
         return any(what in self.asks and self._is_of(who) for who, what in _stated(text))
@@ -121,6 +133,12 @@ class Coverage:
     def _is_of(self, who: str) -> bool:
         """Whether the question is about them."""
         return any(who in group for group in self._people) if self._people else self._is_mine and who == "user"
+
+    def _is_of_another(self, who: str, what: str) -> bool:
+        """Whether something is said of a person whom the question does not speak of. Who holds a role is said of oneself."""
+        if who == "user" or who.removesuffix("'s") in self._asked:
+            return False
+        return who.endswith("'s") or (what != "name" and (who in KIN or what in _OF_PEOPLE))
 
     def _near(self, asked: Sequence[str], words: frozenset[str], least: float) -> set[str]:
         asked = [w for w in asked if _is_word(w) and w not in KIN]
@@ -155,6 +173,11 @@ def _stated(text: str) -> frozenset[tuple[str, str]]:
     """What a statement is about: whom (the user, or by the word for them), and which attribute of theirs."""
     if len(text) > LONGEST:
         return frozenset()
-    for own in ("My ", "Our "):
-        text = text.removeprefix(own)
-    return frozenset((f.subject.split()[0], f.attribute) for f in frames(text) if f.subject and not f.past)
+    text = _OWN.sub("", text)
+    # Of "Tom's salary" the frame says Tom, and of "rent" that it is the rent: whose it is stands in the text alone.
+    first = text.partition(" ")[0].lower()
+    return frozenset(
+        (first if first.endswith("'s") else f.subject.split()[0], f.attribute)
+        for f in frames(text)
+        if f.subject and not f.past
+    )

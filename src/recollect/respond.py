@@ -215,7 +215,7 @@ def _evidence(store: Store, question: str, here: Conversation | None, branch: st
             continue
         share = covers.of(hit.text, is_dated=_is_dated(hit))
         share = max(share, 0.0 if covers.knows_near else _meant(hit))
-        around = _around(hit, here)
+        around = 0.0 if covers.is_of_others(hit.text) else _around(hit, here)
         if max(share, around) < COVERED or (hit.type == "event" and _is_void(store, hit, gone, here)):
             continue
         (answers if share >= COVERED else beside).append((max(share, around), hit))

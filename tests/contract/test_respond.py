@@ -420,3 +420,22 @@ def test_what_was_erased_is_not_quoted(learned: recollect.Store) -> None:
     assert "Pixel" in learned.read("told")[0].text
     told(learned, "My dog is called Pixel.", conversation="anew")
     assert "Pixel" in respond.answer(learned, "What is my dog called?")
+
+
+@pytest.mark.parametrize("by", ["words", "meaning"])
+def test_what_is_said_of_somebody_else_is_no_answer(open_store: Open, by: str) -> None:
+    store = open_store(memory_extract=True, semantic=by == "meaning")
+    told(
+        store, "Tom lives in Hamburg", "Remember that Tom works at Bosch", "Tom's salary is 50k", "Anna's birthday is 3 May",
+        "My neighbour has a dog called Rex", "My friend plays chess",
+    )  # fmt: skip
+    for asked in (
+        "Which street do I live on?", "Where do I live?", "Where do I work?", "What is my salary?", "When is my birthday?",
+        "What is my dog called?", "Do I have a dog?", "What do I play?",
+    ):  # fmt: skip
+        assert respond.answer(store, asked) == f"{respond.NOTHING} {respond.NO_MODEL}", asked
+    for asked, right in (
+        ("Where does Tom live?", "Hamburg"), ("What is Tom's salary?", "50k"), ("When is Anna's birthday?", "3 May"),
+        ("What is my neighbour's dog called?", "Rex"), ("What does my friend play?", "chess"),
+    ):  # fmt: skip
+        assert right in respond.answer(store, asked), asked

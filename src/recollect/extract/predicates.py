@@ -306,7 +306,7 @@ def _has(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) ->
         if after in (["called"], ["named"]):
             return [
                 Frame(
-                    single,
+                    single if who == "user" else f"{who}'s {single}",
                     "name",
                     frozenset(low(t) for t in rest[noun_at + 2 : noun_at + 4] if t[:1].isupper()),
                     (),
