@@ -16,6 +16,7 @@ from .context import day
 from .coverage import Coverage
 from .errors import NotFound
 from .extract.frames import content_words
+from .extract.german import in_english
 from .model import OFFLINE, SENSITIVE, Hit
 from .search import fence, statistics
 from .search.find import plain
@@ -55,7 +56,7 @@ _LISTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("preference", "fact", "todo", "project_state"),
     ),
 )  # fmt: skip
-_SUBJECTS = frozenset("i we he she it they this that there these those yesterday today".split())
+_SUBJECTS = frozenset("i we he she it they this that there these those yesterday today ich wir mein meine".split())
 _WH = frozenset("what which who how where when why whose whom".split())
 _INVERTED = frozenset("is are was were am had has will would should may might must".split())
 _ORDER = {"preference": 0, "fact": 1, "todo": 2, "project_state": 3}
@@ -80,7 +81,8 @@ def answered(
     if courtesy is not None:
         return courtesy, ()
     here = _here(store, conversation)
-    kinds = _asked_for(question)
+    english = in_english(question)
+    kinds = _asked_for(english or question)
     if kinds is not None:
         return _listed(store, kinds[0], kinds[1], here, branch)
     noted = _noted(store, question, here, branch)
@@ -88,7 +90,9 @@ def answered(
         return (f"{noted} {SECRET}" if noted else SECRET), ()
     if noted:
         return noted, ()
-    said, quoted = _evidence(store, question, here, branch)
+    said, quoted = _evidence(store, english or question, here, branch)
+    if not quoted and english is not None:
+        said, quoted = _evidence(store, question, here, branch)
     if not quoted and store.settings.memory_extract and is_statement(question):
         return UNLEARNED, ()
     return said, quoted

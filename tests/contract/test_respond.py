@@ -439,3 +439,21 @@ def test_what_is_said_of_somebody_else_is_no_answer(open_store: Open, by: str) -
         ("What is my neighbour's dog called?", "Rex"), ("What does my friend play?", "chess"),
     ):  # fmt: skip
         assert right in respond.answer(store, asked), asked
+
+
+def test_german_and_english_answer_each_other(open_store: Open) -> None:
+    asked = (
+        ("Wo wohne ich?", "Where do I live?", "Berlin"), ("Wie heißt mein Hund?", "What is my dog called?", "Rex"),
+        ("Was ist meine Lieblingsfarbe?", "What is my favourite colour?", "Indigo"),
+    )  # fmt: skip
+    german = ("Ich wohne in Berlin", "Mein Hund heißt Rex", "Meine Lieblingsfarbe ist Indigo")
+    english = ("I live in Berlin", "My dog is called Rex", "My favourite colour is Indigo")
+    for user, said in (("anna", german), ("kim", english)):
+        store = told(open_store(user=user, memory_extract=True), *said)
+        for question, the_same, right in asked:
+            assert right in respond.answer(store, question), (user, question)
+            assert right in respond.answer(store, the_same), (user, the_same)
+        assert "Berlin" in respond.answer(store, "Was weißt du über mich?")
+        assert respond.answer(store, "Wie heißt meine Katze?").startswith(respond.NOTHING)
+    told(store, "Der Schlüssel liegt unter der Matte")
+    assert "Matte" in respond.answer(store, "Wo liegt der Schlüssel?"), "what has no known shape is found by its words"
