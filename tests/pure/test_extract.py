@@ -73,7 +73,7 @@ def test_a_statement_is_said_in_the_third_person(text: str, expected: str) -> No
         "Maybe I'll move to Canada one day.",
         "I got an error when I ran it.",
         "He told me he lives in Vienna.",
-        "Ich wohne in Wien und arbeite bei der Bahn.",
+        "J’habite à Lyon et je travaille chez Renault.",
         "Thanks, that works!",
     ],
 )
