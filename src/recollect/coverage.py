@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from .extract.frames import SYNONYM
 from .extract.framing import NOUNS, frames
-from .extract.words import KIN, PETS
+from .extract.words import KIN, PETS, RIVALS
 from .light import pattern
 from .search import tokens
 from .search.fusion import TERMS, understand
@@ -47,6 +47,7 @@ _STATED: dict[str, tuple[str, ...]] = {
     **NOUNS, "occupation": ("job",), "career": ("job",), "town": ("home",), "country": ("home", "origin"), "born": ("birth", "birth year"),
     "old": ("age", "birth year"), "live": ("home", "home address"), "work": ("job", "employer"), "vehicle": ("drive",), "wake": ("wake up",),
     "hobby": ("like", "play"), "hobbies": ("like", "play"), "languages": ("speak",), "language": ("speak",), "earn": ("earn",), "food": ("diet", "allergic"),
+    "eat": ("diet", "allergic"),
 }  # fmt: skip
 """What a word of a question asks for, if it is asked of oneself: attributes of frames."""
 _OF_PEOPLE = frozenset(
@@ -61,8 +62,16 @@ _GROUPS = {
     **{word: PETS | {"pets"} for word in ("pet", "pets")},
 }  # fmt: skip
 """The words for people and pets by which one is covered, where that is more than itself."""
+_CALLED = frozenset("called named name names".split())
+_A_NAME = pattern(r"(?<=[\w,] )(?<!in )(?<!at )(?<!to )(?<!on )(?<!from )[A-Z][a-z]+")
+"""Somebody's name, not a place or a day: "two kids, Leo and Mia"."""
 _TRIPS = frozenset("trip holiday vacation journey travel".split())
-_ALSO = {"theme": frozenset(("mode",)), "holiday": _TRIPS, "vacation": _TRIPS, "trip": _TRIPS}
+_TOOLS = {
+    noun: frozenset(name for name, kind in RIVALS.items() if kind == RIVALS[one])
+    for noun, one in (pair.split("=") for pair in "editor=vim ide=vim browser=firefox database=mysql shell=zsh os=linux cloud=aws".split())
+}  # fmt: skip
+"""Who uses Neovim has said which editor."""
+_ALSO = {"theme": frozenset(("mode",)), "holiday": _TRIPS, "vacation": _TRIPS, "trip": _TRIPS, **_TOOLS}
 """What vectors of single words do not see: dark mode is a theme (0.14)."""
 
 
@@ -90,7 +99,7 @@ class Coverage:
         self._words = [spelt.get(term, "") for term in weights]
         """As they were written, for what is looked for by meaning."""
         self._named = [i for i, term in enumerate(weights) if term in named]
-        self.asks = {what for word in self._words for what in _STATED.get(word, ())}
+        self.asks = {what for word in self._words for what in _STATED.get(word, (word,) if word in _TOOLS else ())}
         """The attributes that it asks for."""
         self._is_mine = _MINE.search(question) is not None
         self._people = _people(question)
@@ -113,6 +122,8 @@ class Coverage:
             said = {what for who, what in stated if self._is_of(who)}
             covered = {w for i in missing if (w := self._words[i]) in _GROUPS or said.intersection(_STATED.get(w, ()))}
             covered |= {w for i in missing if words & _ALSO.get(w := self._words[i], frozenset())}
+            if self._people and _A_NAME.search(text):
+                covered |= {w for i in missing if (w := self._words[i]) in _CALLED}
             stands = stands or bool(covered)
             rest = [w for i in missing if (w := self._words[i]) not in covered]
             covered |= self._near(rest, words, NEAR if stands else ALONE)
@@ -128,16 +139,22 @@ class Coverage:
 
     def is_stated(self, text: str) -> bool:
         """Whether a statement is of what the question asks for, in whatever words: no search by words would find it."""
+        if any(_words(text) & _TOOLS.get(word, frozenset()) for word in self._words):
+            return True
         return any(what in self.asks and self._is_of(who) for who, what in _stated(text))
 
     def _is_of(self, who: str) -> bool:
         """Whether the question is about them."""
-        return any(who in group for group in self._people) if self._people else self._is_mine and who == "user"
+        if self._people:
+            return any(who in group for group in self._people)
+        return who == "user" if self._is_mine else who in self._asked
 
     def _is_of_another(self, who: str, what: str) -> bool:
         """Whether something is said of a person whom the question does not speak of. Who holds a role is said of oneself."""
         if who == "user" or who.removesuffix("'s") in self._asked:
             return False
+        if what == "name" and who in KIN:
+            return "name" in self.asks
         return who.endswith("'s") or (what != "name" and (who in KIN or what in _OF_PEOPLE))
 
     def _near(self, asked: Sequence[str], words: frozenset[str], least: float) -> set[str]:
@@ -156,7 +173,8 @@ def _is_word(text: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def _words(text: str) -> frozenset[str]:
-    return frozenset(word.removesuffix("'s") for word in tokens.words(text[:LONGEST]))
+    text = text[:LONGEST].replace("VS Code", "VSCode")
+    return frozenset(word.removesuffix("'s") for word in tokens.words(text))
 
 
 def _people(question: str) -> tuple[frozenset[str], ...]:

@@ -222,7 +222,7 @@ def _ends(wanted: frozenset[str], theirs: Sequence[Frame], words: frozenset[str]
     if f.attribute in ("value", "drive") and wanted == f.value:
         return True
     if wanted == frozenset(f.subject.split()) or (
-        wanted <= frozenset(f.subject.split()) and f.attribute in ("name", "value")
+        wanted <= frozenset(f.subject.split()) and f.attribute in ("name", "value", "when")
     ):
         return True
     around = f.value.union(*(v for _, v in f.qualifiers))

@@ -186,10 +186,10 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
 def _are_rivals(a: Frame, b: Frame) -> bool:
     """Whether two values are of the kind of which people have one at a time: npm and pnpm, Chrome and Firefox."""
 
-    return bool(
-        {RIVALS[w] for w in a.text.lower().split() if w in RIVALS}
-        & {RIVALS[w] for w in b.text.lower().split() if w in RIVALS}
+    one, other = (
+        {RIVALS[w] for w in f.text.lower().replace("vs code", "vscode").split() if w in RIVALS} for f in (a, b)
     )
+    return bool(one & other)
 
 
 def _counts_apart(a: Frame, b: Frame) -> bool:

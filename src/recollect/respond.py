@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .db import Tx
-    from .extract import Candidate
+    from .extract import Candidate, Turn
     from .model import Conversation, Memory
     from .store import Store
 
@@ -56,7 +56,12 @@ _LISTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("preference", "fact", "todo", "project_state"),
     ),
 )  # fmt: skip
+_SUPPOSES = re.compile(
+    r"(?i)\W*(?:what )?(?:if|suppose|imagine|maybe|perhaps|i (?:think |guess )?i? ?(?:might|may|could|wish|would)|i'd) "
+)
+"""What is only supposed is no evidence for anything: "If I lived in Rome"."""
 _SUBJECTS = frozenset("i we he she it they this that there these those yesterday today ich wir mein meine".split())
+_IS = frozenset("is are was were has have had".split())
 _WH = frozenset("what which who how where when why whose whom".split())
 _INVERTED = frozenset("is are was were am had has will would should may might must".split())
 _ORDER = {"preference": 0, "fact": 1, "todo": 2, "project_state": 3}
@@ -151,7 +156,7 @@ def _noted(store: Store, said: str, here: Conversation | None, branch: str | Non
         return None
     from .extract import Turn, candidates
 
-    every = candidates(Turn("user", "message", said, 1, ids.now()))
+    every = candidates(Turn("user", "message", said, 1, ids.now()), before=_before(store, said, here, branch))
     offered = [c for c in every if c.quarantine is None]
     lines = [c.content for c in offered if c.operation in ("assert", "correct")]
     endings = [c for c in offered if c.operation == "retract"] or [
@@ -167,6 +172,16 @@ def _noted(store: Store, said: str, here: Conversation | None, branch: str | Non
     if every and not offered:
         return REVIEW
     return UNCHANGED if how == "no longer" and endings else None
+
+
+def _before(store: Store, said: str, here: Conversation | None, branch: str | None) -> list[Turn]:
+    """The messages before it: "no, it's Jon" needs them. What is answered may be among them already, as the last."""
+    from .extract import Turn
+
+    events = [] if here is None else store.messages(here, limit=7, branch=branch)
+    if events and events[-1].role == "user" and " ".join(events[-1].text.split()) == said:
+        events = events[:-1]
+    return [Turn.of(e) for e in events[-6:] if e.kind == "message"]
 
 
 def _ended(
@@ -194,7 +209,7 @@ def is_statement(said: str) -> bool:
     """Whether it tells something rather than asks for it: it has a subject before its verb, and no mark of a question."""
     from .extract.clauses import read
     from .extract.cutting import open_up, words
-    from .extract.words import BASES, low
+    from .extract.words import BASES, PAST, THIRD, low
 
     tokens = open_up(words(said))[0]
     if said.endswith("?") or len(tokens) < 3:
@@ -202,6 +217,8 @@ def is_statement(said: str) -> bool:
     first = low(tokens[0])
     if (_ASKS.search(said) and first != "my") or first in _INVERTED:
         return False
+    if first in ("my", "our", "the"):
+        return any((w := low(t)) in _IS or w in THIRD or w in PAST for t in tokens[2:])
     return first in _SUBJECTS or (
         not _WH & {low(t) for t in tokens} and first not in BASES and read(tokens) is not None
     )
@@ -216,6 +233,8 @@ def _evidence(store: Store, question: str, here: Conversation | None, branch: st
     beside: list[tuple[float, Hit]] = []
     for hit in hits:
         if hit.sensitive or not _is_said(hit) or plain(hit.text) == asked or hit.text.rstrip().endswith("?"):
+            continue
+        if hit.type == "event" and _SUPPOSES.match(hit.text):
             continue
         share = covers.of(hit.text, is_dated=_is_dated(hit))
         share = max(share, 0.0 if covers.knows_near else _meant(hit))

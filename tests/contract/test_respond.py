@@ -457,3 +457,42 @@ def test_german_and_english_answer_each_other(open_store: Open) -> None:
         assert respond.answer(store, "Wie heißt meine Katze?").startswith(respond.NOTHING)
     told(store, "Der Schlüssel liegt unter der Matte")
     assert "Matte" in respond.answer(store, "Wo liegt der Schlüssel?"), "what has no known shape is found by its words"
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "right"),
+    [
+        ("I use VS Code now", "Which editor do I use?", "VS Code"),
+        ("I use Neovim", "What is my editor?", "Neovim"),
+        ("My wife Ola is a vet", "What is my wife's name?", "Ola"),
+        ("I have two kids, Leo and Mia", "What are my kids called?", "Leo and Mia"),
+        ("Leo is 7", "How old is Leo?", "7"),
+        ("I'm vegetarian", "What can't I eat?", "vegetarian"),
+        ("My flight to Oslo is on 12 December at 9:40", "When is my flight?", "remembered: Flight to Oslo"),
+    ],
+)
+def test_what_a_person_would_see_at_once_is_quoted(open_store: Open, said: str, asked: str, right: str) -> None:
+    store = told(open_store(memory_extract=True), "My name is Marta", said)
+    assert right in respond.answer(store, asked, conversation="told")
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("We have a cat named Luna", "What's my name?"),
+        ("If I lived in Rome I'd eat pasta every day", "Where do I live?"),
+        ("I think I might live in Rome one day", "Where do I live?"),
+        ("I have a cat from Berlin", "What is my cat called?"),
+        ("I use Neovim", "Which browser do I use?"),
+    ],
+)
+def test_what_a_person_would_not_take_for_an_answer_is_not_quoted(open_store: Open, said: str, asked: str) -> None:
+    store = told(open_store(memory_extract=True), said)
+    assert respond.answer(store, asked, conversation="told").startswith(respond.NOTHING)
+
+
+def test_a_correction_is_acknowledged_with_what_it_corrects(learned: recollect.Store) -> None:
+    told(learned, "My name is John")
+    assert respond.answer(learned, "No, it's Jon", conversation="told") == "Noted: Name is Jon."
+    told(learned, "No, it's Jon")
+    assert respond.answer(learned, "No, it's Jon", conversation="told") == "Noted: Name is Jon."

@@ -16,6 +16,7 @@ from .words import (
     NUMBERS,
     PARTICIPLE,
     PETS,
+    PROJECT,
     TOOL_NOUNS,
     WEEKDAYS,
     low,
@@ -404,9 +405,9 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
         return [Frame(who, "diet", frozenset({DIETS[near[0]]}), (), negated, ONE, past, near[0])]
     if first in MARITAL:
         return [Frame(who, "marital", frozenset({first}), (), negated, ONE, past, first)]
-    is_old = rl[1:2] in (["years"], ["year"]) or (
-        who == "user" or any(w in KIN for w in who.split())
-    )  # a rent of 950 is none
+    # "Leo is 7" and "sister is 30", but neither a rent of 950 nor a limit of 20.
+    is_someone = who == "user" or any(w in KIN for w in who.split()) or (" " not in who and who not in PROJECT)
+    is_old = rl[1:2] in (["years"], ["year"]) or (is_someone and len(first) <= 2)
     if first.isdigit() and is_old and (len(rl) == 1 or rl[1] in ("years", "year", "now")):
         return [Frame(who, "age", frozenset({first}), (), negated, ONE, past, first)]
     if last in ("timezone", "zone"):
