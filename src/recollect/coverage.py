@@ -39,6 +39,7 @@ LONGEST = 1_000
 
 _NAMED = pattern(r"(?<=[\w,;] )[A-Z][\w'-]+|\w*\d\w*")
 _LIVING = pattern(r"(?i)\bdo I do (?:for a living|for work|professionally)\b|(?<=^what )do I do(?=\W*$)")
+_FROM = pattern(r"(?i)\bwhere (?:am I|are we|do I come|do we come) from\b")
 _LIGHT = frozenset(tokens.terms("go come look take make put keep need stand know find show bring start happen please"))
 """Verbs that say little by themselves; those that only ask weigh little already."""
 _MINE = pattern(r"(?i)\b(?:my|I|me|our|we)\b")
@@ -47,7 +48,7 @@ _STATED: dict[str, tuple[str, ...]] = {
     **NOUNS, "occupation": ("job",), "career": ("job",), "town": ("home",), "country": ("home", "origin"), "born": ("birth", "birth year"),
     "old": ("age", "birth year"), "live": ("home", "home address"), "work": ("job", "employer"), "vehicle": ("drive",), "wake": ("wake up",),
     "hobby": ("like", "play"), "hobbies": ("like", "play"), "languages": ("speak",), "language": ("speak",), "earn": ("earn",), "food": ("diet", "allergic"),
-    "eat": ("diet", "allergic"),
+    "eat": ("diet", "allergic"), "afraid": ("fear",), "scared": ("fear",), "fear": ("fear",), "married": ("marital",), "single": ("marital",),
 }  # fmt: skip
 """What a word of a question asks for, if it is asked of oneself: attributes of frames."""
 _OF_PEOPLE = frozenset(
@@ -68,7 +69,7 @@ _A_NAME = pattern(r"(?<=[\w,] )(?<!in )(?<!at )(?<!to )(?<!on )(?<!from )[A-Z][a
 _TRIPS = frozenset("trip holiday vacation journey travel".split())
 _TOOLS = {
     noun: frozenset(name for name, kind in RIVALS.items() if kind == RIVALS[one])
-    for noun, one in (pair.split("=") for pair in "editor=vim ide=vim browser=firefox database=mysql shell=zsh os=linux cloud=aws".split())
+    for noun, one in (pair.split("=") for pair in "editor=vim ide=vim browser=firefox database=mysql shell=zsh os=linux cloud=aws framework=react".split())
 }  # fmt: skip
 """Who uses Neovim has said which editor."""
 _ALSO = {"theme": frozenset(("mode",)), "holiday": _TRIPS, "vacation": _TRIPS, "trip": _TRIPS, **_TOOLS}
@@ -82,7 +83,7 @@ class Coverage:
         self, question: str, statistics: Statistics, embed: Callable[[Sequence[str]], Any] | None = None
     ) -> None:
         """`embed` gives unit vectors of words, by which NEAR was measured; without it there is no nearness."""
-        question = _LIVING.sub("is my job", question)
+        question = _FROM.sub("what is my hometown", _LIVING.sub("is my job", question))
         asked = understand(question)
         named = set(tokens.terms(" ".join(_NAMED.findall(question))))
         weights = {

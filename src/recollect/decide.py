@@ -180,7 +180,7 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
         if not wanted:
             continue
         if (wanted <= words and (candidate.family == "explicit" or _ends(wanted, theirs, words))) or (
-            theirs and theirs[0].attribute in _KEPT_BY and theirs[0].value == wanted - _CONTRACTS != wanted
+            theirs and _ends_by_its_kind(wanted, theirs[0])
         ):
             named.append(n)
         elif candidate.family == "explicit" and len(wanted & words) / len(wanted) >= 0.5:
@@ -202,7 +202,19 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
 
 _CONTRACTS = stems("subscription membership account contract plan".split())
 _KEPT_BY = frozenset(("subscribe to", "have", "use", "watch"))
-"""To cancel a Netflix subscription ends "Subscribes to Netflix"."""
+_TRIPS = stems("trip holiday vacation journey flight visit".split())
+_TRAVELS = frozenset(("plan go", "plan travel", "plan fly", "visit", "plan visit"))
+
+
+def _ends_by_its_kind(wanted: frozenset[str], f: Frame) -> bool:
+    """To cancel a Netflix subscription ends "Subscribes to Netflix", and the trip to Rome ends "Is going to Rome in May"."""
+    if f.past or f.negated:
+        return False
+    if f.attribute in _KEPT_BY and wanted & _CONTRACTS:
+        return f.value == wanted - _CONTRACTS
+    return f.attribute in _TRAVELS and bool(wanted & _TRIPS) and frozenset() != wanted - _TRIPS <= f.value
+
+
 _WHOLLY = frozenset("smoke vape jog ski surf meditate".split())
 """Who stops smoking smokes no ten cigarettes a day either; who stops running may run a bakery."""
 _COUPLES = frozenset("girlfriend boyfriend wife husband partner fiance fiancé fiancee fiancée spouse".split())

@@ -215,6 +215,12 @@ def aligned(a: Frame, b: Frame) -> tuple[Frame, Frame]:
         and dict(b.qualifiers).get("for") == content_words(a.subject)
     ):
         return a, Frame(a.subject, "is on", b.value, (), b.negated, a.cardinality, b.past, b.text)
+    if a.attribute == "when" and b.attribute == "have" and b.subject == "user":
+        # "Meeting with Paula is on Tuesday" and "Has a meeting with Paula on Monday at 10"
+        held = dict(b.qualifiers)
+        at = held.pop("on", None) or held.pop("at", None)
+        if at is not None and content_words(a.subject) == b.value.union(*(held.get(p, ()) for p in ("with", "for"))):
+            return a, Frame(a.subject, "when", at, (), b.negated, ONE, b.past, b.text)
     if {a.attribute, b.attribute} == {"use", "work with"} and a.subject == b.subject and a.value == b.value:
         return _as(a, "use"), _as(b, "use")
     if a.attribute == "is on" and b.subject == "user" and b.attribute in _KEPT and content_words(a.subject) == b.value:

@@ -36,6 +36,7 @@ NAME = OFFLINE
 """What these answers are recorded under as their model."""
 NO_MODEL, NOTED, LISTED = fence.NO_MODEL, fence.NOTED, fence.LISTED
 EVIDENCE, NOTHING, EMPTY, SECRET = fence.EVIDENCE, fence.NOTHING, fence.EMPTY, fence.SECRET
+ONE_BY_ONE = fence.ONE_BY_ONE
 UNLEARNED, REVIEW, UNCHANGED, STAYS = fence.UNLEARNED, fence.REVIEW, fence.UNCHANGED, fence.STAYS
 GREETING, WELCOME, GOODBYE, AGREED, MYSELF = fence.GREETING, fence.WELCOME, fence.GOODBYE, fence.AGREED, fence.MYSELF
 MOST_LISTED, MOST_QUOTED, LONGEST = 50, 3, 300
@@ -47,7 +48,7 @@ MOST_WEIGHED, MOST_LEFT, MOST_HELD = 80, 200, 1_000
 
 _ASKS = re.compile(r"(?i)^\W*(what|which|list|show|tell|do|does|did|who|how|have|can|could|give|name|any|my)\b|\?\s*$")
 _LISTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("preferences", r"\bpreferences?\b|\bwhat (?:do|did) i (?:like|prefer|want)\b", ("preference",)),
+    ("preferences", r"\bpreferences?\b|\bwhat (?:do|did|don't|do not) i (?:not )?(?:like|dislike|love|hate|prefer|want)\b", ("preference",)),
     ("todos", r"\b(?:to-?dos?|to do list|tasks)\b|\bwhat (?:do|should) i (?:have to|need to|still have to) do\b", ("todo",)),
     (
         "memories",
@@ -56,6 +57,9 @@ _LISTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("preference", "fact", "todo", "project_state"),
     ),
 )  # fmt: skip
+_FORGET_ALL = re.compile(
+    r"(?i)(?:please )?(?:forget|delete|erase|clear) (?:everything|all|it all|all of it|all my (?:data|memories))\b.{0,30}$"
+)
 _SUPPOSES = re.compile(
     r"(?i)\W*(?:what )?(?:if|suppose|imagine|maybe|perhaps|i (?:think |guess )?i? ?(?:might|may|could|wish|would)|i'd) "
 )
@@ -95,6 +99,8 @@ def answered(
         return (f"{noted} {SECRET}" if noted else SECRET), ()
     if noted:
         return noted, ()
+    if _FORGET_ALL.match(question):
+        return ONE_BY_ONE, ()
     said, quoted = _evidence(store, english or question, here, branch)
     if not quoted and english is not None:
         said, quoted = _evidence(store, question, here, branch)

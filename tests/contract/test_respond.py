@@ -376,6 +376,8 @@ def test_a_statement_that_is_not_learned_is_no_question(learned: recollect.Store
         ("I live with Tom", "I don't live with Tom anymore"),
         ("I use Spotify", "I stopped using Spotify"),
         ("My dog is called Rex", "forget my dog"),
+        ("We're going to Rome in May", "We cancelled the trip to Rome"),
+        ("My flight to Oslo is on 12 December", "My flight got cancelled"),
     ],
 )
 def test_what_ended_is_said_to_have_and_has(open_store: Open, held: str, ended: str) -> None:
@@ -468,6 +470,10 @@ def test_german_and_english_answer_each_other(open_store: Open) -> None:
         ("I have two kids, Leo and Mia", "What are my kids called?", "Leo and Mia"),
         ("Leo is 7", "How old is Leo?", "7"),
         ("I'm vegetarian", "What can't I eat?", "vegetarian"),
+        ("I'm from Ukraine", "Where am I from?", "Ukraine"),
+        ("I'm scared of spiders", "What am I afraid of?", "spiders"),
+        ("I don't like olives", "What don't I like?", "olives"),
+        ("I got a new job at Arup", "Where do I work?", "Works at Arup"),
         ("My flight to Oslo is on 12 December at 9:40", "When is my flight?", "remembered: Flight to Oslo"),
     ],
 )
@@ -496,3 +502,10 @@ def test_a_correction_is_acknowledged_with_what_it_corrects(learned: recollect.S
     assert respond.answer(learned, "No, it's Jon", conversation="told") == "Noted: Name is Jon."
     told(learned, "No, it's Jon")
     assert respond.answer(learned, "No, it's Jon", conversation="told") == "Noted: Name is Jon."
+
+
+def test_everything_is_not_forgotten_at_a_word(learned: recollect.Store) -> None:
+    for said in ("forget everything", "Please forget all of it!"):
+        told(learned, said)
+        assert respond.answer(learned, said, conversation="told") == respond.ONE_BY_ONE
+    assert len(learned.memories()) == 3

@@ -264,6 +264,13 @@ def test_what_a_person_says_about_a_task_is_not_its_status() -> None:
         ("I switched to coffee", "Drinks coffee", "Drinks tea every morning"),
         ("I prefer coffee over tea now", "Prefers coffee over tea", "Prefers tea"),
         ("These days I drink decaf", "Drinks decaf", "Drinks coffee"),
+        ("I use VS Code now", "Uses VS Code", "Uses Vim"),
+        ("I got a new job at Arup", "Works at Arup", "Works at Bosch"),
+        (
+            "The meeting with Paula moved to Tuesday",
+            "Meeting with Paula is on Tuesday",
+            "Has a meeting with Paula on Monday at 10",
+        ),
     ],
 )
 def test_what_changed_takes_the_place_of_what_was(text: str, content: str, before: str) -> None:
@@ -295,3 +302,24 @@ def test_what_changed_leaves_the_rest(text: str, before: str) -> None:
 )
 def test_what_went_up_and_is_nobodys_is_not_kept(text: str) -> None:
     assert candidates(Turn("user", "message", text, 1, AT)) == []
+
+
+@pytest.mark.parametrize(
+    "text, before, content",
+    [
+        ("We moved the deadline to 22 March", "The deadline for Atlas is 15 March", "Deadline for Atlas is on 22 March"),
+        ("The appointment was moved to 5 December", "My dentist appointment is on 3 December", "Dentist appointment is on 5 December"),
+        ("The appointment was moved to 5 December", "My exam is on 3 December", "Appointment is on 5 December"),
+    ],
+)  # fmt: skip
+def test_what_was_moved_is_the_one_that_was_spoken_of(text: str, before: str, content: str) -> None:
+    said = Turn("user", "message", before, 1, AT)
+    (found,) = [c for c in candidates(Turn("user", "message", text, 2, AT), before=[said]) if c.operation != "done"]
+    assert found.content == content
+
+
+def test_a_place_to_go_to_is_no_task() -> None:
+    assert [(c.content, c.kind) for c in candidates(Turn("user", "message", "We're going to Rome in May", 1, AT))] == [
+        ("Is going to Rome in May", "fact")
+    ]
+    assert [c.kind for c in candidates(Turn("user", "message", "We are going to paint the kitchen", 1, AT))] == ["todo"]

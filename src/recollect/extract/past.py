@@ -120,6 +120,9 @@ def user_did(c: Clause, r: tuple[str, ...]) -> Found | None:
                 "person" if set(r[:5]) & PETS else "habit",
                 marks=c.marks | {"also"} if r[0] == "another" else c.marks,
             )
+        employed = _new_job(c.rest)
+        if employed is not None:
+            return Found(employed, "work", marks=marks)
         if r[:2] in (("a", "new"), ("my", "new")) and len(r) > 2:
             return Found("Has " + " ".join(rewrite(c.rest)), "habit", marks=c.marks)
         if r[:1] and r[0] in one_of("promoted hired fired accepted"):
@@ -178,6 +181,9 @@ def user_did(c: Clause, r: tuple[str, ...]) -> Found | None:
     if v == "join" and r and (is_name(c.rest[0]) or r[0] in one_of("a the my our")):
         return Found(content, "work" if is_name(c.rest[0]) else "habit", marks=marks)
     if v in ("start", "begin"):
+        employed = _new_job(c.rest)
+        if employed is not None:
+            return Found(employed, "work", marks=marks)
         if r[:1] == ("at",) and len(r) > 1 and is_name(c.rest[1]):
             return Found(content, "work", marks=marks)
         if (
@@ -246,6 +252,15 @@ def _job(words: tuple[str, ...]) -> str | None:
         return None
     where = until(words[3:])
     return f"Works at {where}" if where and lowered[1] in one_of("job position role post gig") else None
+
+
+def _new_job(words: tuple[str, ...]) -> str | None:
+    """`a new job at Arup` -> `Works at Arup`; None for anything else."""
+    lowered = [low(w) for w in words]
+    at = lowered.index("job") if "job" in lowered[1:4] else 0
+    if not at or lowered[0] not in ("a", "my") or lowered[at + 1 : at + 2] not in (["at"], ["with"], ["as"]):
+        return None
+    return f"Works {'as' if lowered[at + 1] == 'as' else 'at'} {' '.join(rewrite(words[at + 2 :]))}".rstrip()
 
 
 _CIRCLES = one_of(

@@ -365,7 +365,8 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
     last = who.split()[-1]
     if who in ("address", "home address"):
         return [Frame("user", "home address", stems(rest), (), negated, ONE, past, " ".join(rest))]
-    if who not in ("user", "birthday") and not any(w in KIN for w in who.split()):
+    # "dentist appointment" is an appointment, not a dentist.
+    if who not in ("user", "birthday") and (last in PROJECT or not any(w in KIN for w in who.split())):
         skip = 1 if first in ("on", "at", "by", "due") else 0
         if first in one_of("planned scheduled due set") and rl[1:2] in (["for"], ["on"], ["at"]):
             skip = 2

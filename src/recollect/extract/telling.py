@@ -184,7 +184,7 @@ class Telling(Commands):
         if made is None:
             self._maybe_done(clause, part, why)
             return
-        made = self._instead(made, body)
+        made = self._which(self._instead(made, body))
         if (
             clause.subject == ""
             and clause.verb == "be"
@@ -217,6 +217,18 @@ class Telling(Commands):
                 if read and read[0].text and read[0].text in kept and 0 < len(old.split()) <= 5:
                     return Found(**{**made.__dict__, "content": kept, "about": kept.replace(read[0].text, old)})
         return made
+
+    def _which(self, made: Found) -> Found:
+        """`The appointment was moved to Friday`, when the last was a dentist appointment: it is that one."""
+        previous = self._previous() if "now" in made.marks and made.operation == "assert" else None
+        new, old = (frames(x.content) if x is not None else () for x in (made, previous))
+        if previous is None or not new or not old or not new[0].attribute == old[0].attribute == "when":
+            return made
+        short, long = new[0].subject.split(), old[0].subject.split()
+        head = previous.content[: previous.content.lower().find(" is ")]
+        if short == long or not set(short) < set(long) or " is " not in made.content or not head:
+            return made
+        return Found(**{**made.__dict__, "content": head + made.content[made.content.find(" is ") :]})
 
     def _note_names(self, clause: Clause) -> None:
         if clause.subject:

@@ -22,7 +22,8 @@ EVIDENCE = "This is the closest I have on record:"
 NOTHING = "I have nothing on record about that."
 EMPTY = "Nothing is on record yet."
 SECRET = "What looks like a secret was taken out before anything was kept. A password manager is the place for it."
-UNLEARNED = "I took nothing from that to remember. Begin with “remember that”, and it is kept."
+UNLEARNED = "That is kept as you said it; I took no memory from it. To have one, begin with “remember that”."
+ONE_BY_ONE = "Name what to forget, one thing at a time. `recollect erase --everything` takes all of it, for good."
 REVIEW = "That waits to be reviewed before it is remembered."
 UNCHANGED = "Nothing on record had to change."
 STAYS = "Still on record, because you wrote or pinned it: "
@@ -39,6 +40,7 @@ _FIRST = (
     EMPTY,
     SECRET,
     UNLEARNED,
+    ONE_BY_ONE,
     REVIEW,
     UNCHANGED,
     STAYS,
