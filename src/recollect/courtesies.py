@@ -23,7 +23,7 @@ _SAID = (
         |nice to meet you|how are you|how are you doing|how's it going|how is it going|what's up|sup|are you there|anybody there
         |hallo|moin|servus|guten morgen|guten tag|guten abend|wie geht es dir|wie geht's"""),
     (AGREED, """ok|okay|k|cool|great|nice|perfect|awesome|fine|good|super|alright|all right|got it|i see|understood|sure|right|wow
-        |lol|haha|well done|sounds good|that's great|that's good|never mind|nevermind|yes|yeah|yep|no|nope|gut|prima|alles klar"""),
+        |lol|haha|well done|good job|sounds good|that's great|that's good|never mind|nevermind|yes|yeah|yep|no|nope|gut|prima|alles klar"""),
 )  # fmt: skip
 _LINES = {tuple(phrase.split()): n for n, (_, said) in enumerate(_SAID) for phrase in said.split("|")}
 _MOST_WORDS = max(map(len, _LINES))

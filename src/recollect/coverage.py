@@ -83,7 +83,7 @@ class Coverage:
         self, question: str, statistics: Statistics, embed: Callable[[Sequence[str]], Any] | None = None
     ) -> None:
         """`embed` gives unit vectors of words, by which NEAR was measured; without it there is no nearness."""
-        question = _FROM.sub("what is my hometown", _LIVING.sub("is my job", question))
+        question = _FROM.sub("what is my hometown", _LIVING.sub("is my job", question.replace("get up", "wake up")))
         asked = understand(question)
         named = set(tokens.terms(" ".join(_NAMED.findall(question))))
         weights = {
@@ -102,6 +102,8 @@ class Coverage:
         self._named = [i for i, term in enumerate(weights) if term in named]
         self.asks = {what for word in self._words for what in _STATED.get(word, (word,) if word in _TOOLS else ())}
         """The attributes that it asks for."""
+        self.is_of_known = bool(self.asks or _people(question))
+        """Whether `is_stated` may find what search does not."""
         self._is_mine = _MINE.search(question) is not None
         self._people = _people(question)
         self._asked = _words(question).union(*self._people)
@@ -140,7 +142,10 @@ class Coverage:
 
     def is_stated(self, text: str) -> bool:
         """Whether a statement is of what the question asks for, in whatever words: no search by words would find it."""
-        if any(_words(text) & _TOOLS.get(word, frozenset()) for word in self._words):
+        words = _words(text)
+        if any(words & _TOOLS.get(word, frozenset()) for word in self._words):
+            return True
+        if self._people and not self.asks and all(group & words for group in self._people):
             return True
         return any(what in self.asks and self._is_of(who) for who, what in _stated(text))
 

@@ -64,7 +64,7 @@ _SUPPOSES = re.compile(
     r"(?i)\W*(?:what )?(?:if|suppose|imagine|maybe|perhaps|i (?:think |guess )?i? ?(?:might|may|could|wish|would)|i'd) "
 )
 """What is only supposed is no evidence for anything: "If I lived in Rome"."""
-_SUBJECTS = frozenset("i we he she it they this that there these those yesterday today ich wir mein meine".split())
+_SUBJECTS = frozenset("i we you he she it they this that there these those yesterday today ich wir mein meine".split())
 _IS = frozenset("is are was were has have had".split())
 _WH = frozenset("what which who how where when why whose whom".split())
 _INVERTED = frozenset("is are was were am had has will would should may might must".split())
@@ -272,7 +272,7 @@ def _stated(
     store: Store, covers: Coverage, here: Conversation | None, branch: str | None, known: set[str]
 ) -> list[Hit]:
     """The memories that state what is asked for in words of which search knows nothing."""
-    held = _seen(store, here, branch) if covers.asks else ()
+    held = _seen(store, here, branch) if covers.is_of_known else ()
     return [
         Hit("memory", m.kind, m.id, m.conversation_id, None, m.content, m.content, 0.0, {}, m.created_at, None, None, SENSITIVE in m.tags)
         for m in held

@@ -471,6 +471,8 @@ def test_german_and_english_answer_each_other(open_store: Open) -> None:
         ("Leo is 7", "How old is Leo?", "7"),
         ("I'm vegetarian", "What can't I eat?", "vegetarian"),
         ("I'm from Ukraine", "Where am I from?", "Ukraine"),
+        ("I usually get up at 6", "When do I get up?", "gets up at 6"),
+        ("I have a parrot, Kiki", "Do I have any pets?", "remembered: Has a parrot"),
         ("I'm scared of spiders", "What am I afraid of?", "spiders"),
         ("I don't like olives", "What don't I like?", "olives"),
         ("I got a new job at Arup", "Where do I work?", "Works at Arup"),

@@ -57,7 +57,8 @@ def user_did(c: Clause, r: tuple[str, ...]) -> Found | None:
             when = place_and_time(place)
             place = when[0]
             since = f" since {when[1]}" if when[1] else ""
-            return Found(f"Lives in {' '.join(rewrite(place.split()))}{since}", "home", marks=marks)
+            prep = "at" if place[:1].isdigit() else "in"  # "5 Elm Road"
+            return Found(f"Lives {prep} {' '.join(rewrite(place.split()))}{since}", "home", marks=marks)
         if r[:1] == ("in",) and r[1:2] == ("with",):
             return Found("Lives " + " ".join(rewrite(c.rest[1:])), "home", marks=marks)
         if r[:1] in (("house",), ("houses",), ("flat",)) or not r:

@@ -208,7 +208,7 @@ _MONTH_WORDS = frozenset(
 _SINGLE = frozenset(
     "deploy host listen report ship store track release weigh run meet end start begin expire leave land arrive".split()
 )
-_SINGLE_OBJECT = frozenset("weigh target drive cost".split())
+_SINGLE_OBJECT = frozenset("weigh target drive cost earn".split())
 _SETS = frozenset(
     """speak know play own study teach drink follow support collect wear use take read watch cook bake learn practise
     practice celebrate attend include own avoid eat enjoy write build manage lead maintain coach sell rent handle train
@@ -447,6 +447,8 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
         return make("allergic", rest[rl.index("to") + 1 :], MANY)
     if who == "car":
         return [Frame("user", "drive", stems(rest), (), negated, ONE, past, " ".join(rest))]
+    if who in ("salary", "income"):
+        return [Frame("user", "earn", stems(rest), (), negated, ONE, past, " ".join(rest))]
     if who == "weigh":
         return [Frame("user", "weigh", stems(rest), (), negated, ONE, past, " ".join(rest))]
     if who == "age":

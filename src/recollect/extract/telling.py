@@ -35,6 +35,11 @@ _GREW = pattern(
     r"|reduced|cut|lowered|shrunk|shrank|grew|grown|changed|adjusted|bumped|sunk|sank)(?: up| down)?"
     r"(?: from [^ ]*\d[^ ]*(?: [a-z%€$£]+)?)? to (?P<new>(?:about |around |over |almost )?[€$£]?\d.*)$"
 )
+_PAYS = pattern(
+    r"(?i)^(?:i|we) (?:now |currently )?pay (?P<new>[€$£]?\d[\d.,]*k?(?: ?(?:euros?|dollars?|pounds?|francs|€|eur|usd|gbp|chf))?"
+    r"(?: (?:a|per) (?:month|week|year)| monthly)?)(?: in| for| of)?(?: my| our| the)? (?P<own>rent|mortgage|insurance)"
+    r"(?P<per> (?:a|per) (?:month|week|year)| monthly)?$"
+)
 _ANOTHER = pattern(r"(?i)^(?:another|one more|a second|one other|one) (?P<np>[a-z]+) of (?:mine|ours) is (?P<x>.+)$")
 
 
@@ -137,6 +142,10 @@ class Telling(Commands):
                 why,
             )
             return
+        m = _PAYS.match(body)
+        if m:
+            part = ["my", m.group("own"), "is", *m.group("new").split(), *(m.group("per") or "").split()]
+            body, first = " ".join(part), "my"
         m = _GREW.match(body)
         if m:
             # "My rent went up to 1020" is what the rent is now; how it came about is in the log.
