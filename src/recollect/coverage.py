@@ -40,6 +40,14 @@ LONGEST = 1_000
 _NAMED = pattern(r"(?<=[\w,;] )[A-Z][\w'-]+|\w*\d\w*")
 _LIVING = pattern(r"(?i)\bdo I do (?:for a living|for work|professionally)\b|(?<=^what )do I do(?=\W*$)")
 _FROM = pattern(r"(?i)\bwhere (?:am I|are we|do I come|do we come) from\b")
+_LEAD = pattern(
+    r"(?i)^(?:(?:hey|hi|so|ok|and|please),? )*(?:do you (?:still )?(?:remember|know|recall)|(?:can|could) you (?:please )?(?:tell|remind) me"
+    r"|(?:tell|remind) me|i (?:forgot|forget)) (?=\S+ \S|my )"
+)
+"""What only asks that something be answered: "Do you remember my name?"."""
+_THEN = pattern(r"(?i)\b(?:did|was|were|used|before|ever|formerly|previous(?:ly)?|earlier|past|once)\b")
+_USED_TO = pattern(r"(?i)(?:I |We )?used to ")
+_LIKING = pattern(r"(?i)\bdo (?:I|we) (?:like|love|enjoy)\b")
 _LIGHT = frozenset(tokens.terms("go come look take make put keep need stand know find show bring start happen please"))
 """Verbs that say little by themselves; those that only ask weigh little already."""
 _MINE = pattern(r"(?i)\b(?:my|I|me|our|we)\b")
@@ -83,7 +91,7 @@ class Coverage:
         self, question: str, statistics: Statistics, embed: Callable[[Sequence[str]], Any] | None = None
     ) -> None:
         """`embed` gives unit vectors of words, by which NEAR was measured; without it there is no nearness."""
-        question = _FROM.sub("what is my hometown", _LIVING.sub("is my job", question.replace("get up", "wake up")))
+        question = _FROM.sub("what is my hometown", _LIVING.sub("is my job", _said_plainly(question)))
         asked = understand(question)
         named = set(tokens.terms(" ".join(_NAMED.findall(question))))
         weights = {
@@ -105,6 +113,8 @@ class Coverage:
         self.is_of_known = bool(self.asks or _people(question))
         """Whether `is_stated` may find what search does not."""
         self._is_mine = _MINE.search(question) is not None
+        self._is_of_now = _THEN.search(question) is None
+        self._asks_liking = _LIKING.search(question) is not None
         self._people = _people(question)
         self._asked = _words(question).union(*self._people)
 
@@ -113,7 +123,7 @@ class Coverage:
         words = _words(text)
         if not self._total or any(not group & words for group in self._people):
             return 0.0
-        if self.is_of_others(text):
+        if self.is_of_others(text) or (self._is_of_now and _USED_TO.match(text)):
             return 0.0
         stated = _stated(text)
         (bits,) = tokens.which([text], self._sought)
@@ -127,7 +137,7 @@ class Coverage:
             covered |= {w for i in missing if words & _ALSO.get(w := self._words[i], frozenset())}
             if self._people and _A_NAME.search(text):
                 covered |= {w for i in missing if (w := self._words[i]) in _CALLED}
-            stands = stands or bool(covered)
+            stands = stands or bool(covered) or (self._asks_liking and ("user", "like") in stated)
             rest = [w for i in missing if (w := self._words[i]) not in covered]
             covered |= self._near(rest, words, NEAR if stands else ALONE)
             missing = [i for i in missing if self._words[i] not in covered]
@@ -173,6 +183,10 @@ class Coverage:
         return {word for word, cosine in zip(asked, best, strict=True) if cosine >= least}
 
 
+def _said_plainly(question: str) -> str:
+    return _LEAD.sub("", question).replace("get up", "wake up").replace("time zone", "timezone")
+
+
 def _is_word(text: str) -> bool:
     return len(text) > 2 and text.isascii() and text.isalpha()
 
@@ -201,7 +215,11 @@ def _stated(text: str) -> frozenset[tuple[str, str]]:
     # Of "Tom's salary" the frame says Tom, and of "rent" that it is the rent: whose it is stands in the text alone.
     first = text.partition(" ")[0].lower()
     return frozenset(
-        (first if first.endswith("'s") else f.subject.split()[0], f.attribute)
-        for f in frames(text)
-        if f.subject and not f.past
+        (who, f.attribute) for f in frames(text) if f.subject and not f.past for who in _whom(first, f.subject.split())
     )
+
+
+def _whom(first: str, subject: list[str]) -> list[str]:
+    """By which words they are known: "daughter Emma" by both, the neighbour's dog as the neighbour's."""
+    owner = next((word for word in (first, subject[0]) if word.endswith("'s")), None)
+    return subject if owner is None else [owner]

@@ -227,6 +227,9 @@ def _ends(wanted: frozenset[str], theirs: Sequence[Frame], words: frozenset[str]
     f = theirs[0]
     if f.past or f.negated:
         return False
+    who = f.subject.split()
+    if who[0] in _COUPLES and wanted and wanted <= stems(who[1:]):
+        return True  # "Girlfriend Lena is a doctor"
     if (f.attribute == "name" and wanted <= f.value and f.subject in _COUPLES) or (
         f.attribute in ("date", "live with") and wanted <= f.value
     ):

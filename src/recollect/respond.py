@@ -36,7 +36,7 @@ NAME = OFFLINE
 """What these answers are recorded under as their model."""
 NO_MODEL, NOTED, LISTED = fence.NO_MODEL, fence.NOTED, fence.LISTED
 EVIDENCE, NOTHING, EMPTY, SECRET = fence.EVIDENCE, fence.NOTHING, fence.EMPTY, fence.SECRET
-ONE_BY_ONE = fence.ONE_BY_ONE
+ONE_BY_ONE, SECRETIVE = fence.ONE_BY_ONE, fence.SECRETIVE
 UNLEARNED, REVIEW, UNCHANGED, STAYS = fence.UNLEARNED, fence.REVIEW, fence.UNCHANGED, fence.STAYS
 GREETING, WELCOME, GOODBYE, AGREED, MYSELF = fence.GREETING, fence.WELCOME, fence.GOODBYE, fence.AGREED, fence.MYSELF
 MOST_LISTED, MOST_QUOTED, LONGEST = 50, 3, 300
@@ -160,9 +160,13 @@ def _noted(store: Store, said: str, here: Conversation | None, branch: str | Non
     """What will be remembered of it, or was a moment ago; None when that is nothing, or nothing is looked for."""
     if not store.settings.memory_extract:
         return None
-    from .extract import Turn, candidates
+    from .extract import MOST, Turn, candidates
+    from .extract.rules import read
 
-    every = candidates(Turn("user", "message", said, 1, ids.now()), before=_before(store, said, here, branch))
+    turn, before = Turn("user", "message", said, 1, ids.now()), _before(store, said, here, branch)
+    every = candidates(turn, before=before)
+    if not every and any(c.operation in ("assert", "correct") for c in read(turn, before, MOST)):
+        return None if "[redacted:" in said else SECRETIVE  # it would be offered, were it no secret
     offered = [c for c in every if c.quarantine is None]
     lines = [c.content for c in offered if c.operation in ("assert", "correct")]
     endings = [c for c in offered if c.operation == "retract"] or [

@@ -277,6 +277,20 @@ def test_a_secret_is_said_to_be_gone(learned: recollect.Store) -> None:
     assert "Lisbon" in respond.answer(learned, f"I have token={secret}. In which city do I live?")
 
 
+def test_what_is_kept_out_of_memory_as_a_secret_is_said_to(learned: recollect.Store) -> None:
+    said = "Remember that the garage code is 4417"
+    told(learned, said)
+    assert respond.answer(learned, said, conversation="told") == respond.SECRETIVE
+    assert not [m for m in learned.memories() if "garage" in m.content]
+
+
+def test_likes_are_found_by_what_they_are(open_store: Open) -> None:
+    store = told(open_store(memory_extract=True, semantic=True), "I like jazz and soul", "I love pizza")
+    assert "jazz" in quotations(respond.answer(store, "Which music do I like?"))[0]
+    assert "pizza" in quotations(respond.answer(store, "What food do I love?"))[0]
+    assert respond.answer(store, "Which films do I like?").startswith(respond.NOTHING)
+
+
 def test_what_waits_to_be_learned_is_learned_before_an_answer(open_store: Open) -> None:
     store = open_store(memory_extract=True, background=False)
     store.append(store.create("first"), role="user", text="Remember I prefer dark mode")
@@ -357,6 +371,8 @@ def test_a_statement_that_is_not_learned_is_no_question(learned: recollect.Store
     ("held", "ended"),
     [
         ("My girlfriend is Lena", "I broke up with Lena"),
+        ("My girlfriend Lena is a doctor", "I broke up with Lena"),
+        ("My girlfriend is Lena", "My girlfriend and I broke up"),
         ("I'm dating Lena", "Lena and I broke up"),
         ("I work at Siemens", "I quit my job at Siemens"),
         ("I work at Siemens", "I quit Siemens"),
@@ -471,6 +487,12 @@ def test_german_and_english_answer_each_other(open_store: Open) -> None:
         ("Leo is 7", "How old is Leo?", "7"),
         ("I'm vegetarian", "What can't I eat?", "vegetarian"),
         ("I'm from Ukraine", "Where am I from?", "Ukraine"),
+        ("I live in Oslo", "Do you remember where I live?", "Oslo"),
+        ("I live in Oslo", "Can you tell me where I live?", "Oslo"),
+        ("My dog is called Rex", "Do you still know my dog's name?", "Rex"),
+        ("My daughter Emma is 4", "How old is Emma?", "4"),
+        ("I used to live in Oslo", "Where did I live before?", "Oslo"),
+        ("My timezone is CET", "What is my time zone?", "remembered: Timezone is CET"),
         ("I usually get up at 6", "When do I get up?", "gets up at 6"),
         ("I have a parrot, Kiki", "Do I have any pets?", "remembered: Has a parrot"),
         ("I'm scared of spiders", "What am I afraid of?", "spiders"),
@@ -491,6 +513,8 @@ def test_what_a_person_would_see_at_once_is_quoted(open_store: Open, said: str, 
         ("If I lived in Rome I'd eat pasta every day", "Where do I live?"),
         ("I think I might live in Rome one day", "Where do I live?"),
         ("I have a cat from Berlin", "What is my cat called?"),
+        ("I used to live in Oslo", "Where do I live?"),
+        ("I used to live in Oslo", "Do you know where I live?"),
         ("I use Neovim", "Which browser do I use?"),
     ],
 )

@@ -251,7 +251,7 @@ def _job(words: tuple[str, ...]) -> str | None:
     lowered = [low(w) for w in words]
     if lowered[:1] != ["my"] or len(words) < 4 or lowered[2] not in ("at", "with"):
         return None
-    where = until(words[3:])
+    where = place_and_time(until(words[3:]))[0]
     return f"Works at {where}" if where and lowered[1] in one_of("job position role post gig") else None
 
 

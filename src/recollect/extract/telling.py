@@ -23,7 +23,7 @@ _NO_LONGER = pattern(
     r"(?i)^(?P<name>(?-i:[A-Z])[\w.-]+(?: (?-i:[A-Z])[\w.-]+)?) is (?:no longer|not) (?:my|our) (?P<np>[\w' -]+?)(?: any ?more)?$"
 )
 _BREAKUP = pattern(
-    r"(?i)^(?P<name>[A-Z][\w-]+) and i (?:broke up|split up|split|separated|divorced|got divorced|are divorced|are no longer together|are not together|are no longer a couple|are no longer dating)"
+    r"(?i)^(?:my )?(?P<name>[A-Z][\w-]+) and i (?:broke up|split up|split|separated|divorced|got divorced|are divorced|are no longer together|are not together|are no longer a couple|are no longer dating)"
 )
 _INVERSE = pattern(
     r"(?i)^(?P<x>.{1,60}?) (?:is|are) (?:(?P<where>where|what|who|how) (?P<who>i|we) (?P<v>.+)|(?P<my>my|our) (?P<np>[\w' -]{2,40}))$"

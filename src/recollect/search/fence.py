@@ -24,6 +24,7 @@ EMPTY = "Nothing is on record yet."
 SECRET = "What looks like a secret was taken out before anything was kept. A password manager is the place for it."
 UNLEARNED = "That is kept as you said it; I took no memory from it. To have one, begin with “remember that”."
 ONE_BY_ONE = "Name what to forget, one thing at a time. `recollect erase --everything` takes all of it, for good."
+SECRETIVE = "That looks like a secret: I took no memory from it. A password manager is the place for it."
 REVIEW = "That waits to be reviewed before it is remembered."
 UNCHANGED = "Nothing on record had to change."
 STAYS = "Still on record, because you wrote or pinned it: "
@@ -39,6 +40,7 @@ _FIRST = (
     NOTHING,
     EMPTY,
     SECRET,
+    SECRETIVE,
     UNLEARNED,
     ONE_BY_ONE,
     REVIEW,
