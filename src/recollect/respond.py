@@ -173,15 +173,14 @@ def _noted(store: Store, said: str, here: Conversation | None, branch: str | Non
         c for c in offered if c.operation == "done" and not lines
     ]
     over, stays = _ended(store, endings, here, branch) if endings else ([], [])
-    how = "done" if endings and endings[0].operation == "done" else "no longer"
-    lines += [f"{how}: {content}" for content in over]
+    lines += over
     parts = [f"{NOTED}{'; '.join(lines)}."] if lines else []
     parts += [f"{STAYS}{'; '.join(stays)}."] if stays else []
     if parts:
         return " ".join(parts)
     if every and not offered:
         return REVIEW
-    return UNCHANGED if how == "no longer" and endings else None
+    return UNCHANGED if endings and endings[0].operation == "retract" else None
 
 
 def _before(store: Store, said: str, here: Conversation | None, branch: str | None) -> list[Turn]:
@@ -202,17 +201,26 @@ def _ended(
     from .decide import decide
     from .relations import Neighbour
 
-    held = _seen(store, here, branch)
-    held += _seen(store, here, branch, state="forgotten", limit=MOST_LEFT)
+    held = _seen(store, here, branch) + _seen(store, here, branch, state="forgotten", limit=MOST_LEFT)
     over: list[str] = []
     stays: list[str] = []
     for c in endings:
         workspace = here.workspace if c.kind == "project_state" and here is not None else None
-        near = [m for m in held if m.conversation_id is None and m.workspace == workspace]
-        decision = decide(c, [Neighbour(m.id, m.content, m.kind, pinned=m.pinned, by_hand=m.by_hand) for m in near])
-        hit = [m.content for m in near if m.id in (decision.id, *decision.others)]
-        (stays if decision.action == "conflict" else over).extend(x for x in hit if x not in over + stays)
-    return over, stays
+        for among in (held, _seen(store, here, branch, state="replaced", limit=MOST_LEFT)):
+            near = [m for m in among if m.conversation_id is None and m.workspace == workspace]
+            decision = decide(c, [Neighbour(m.id, m.content, m.kind, pinned=m.pinned, by_hand=m.by_hand) for m in near])
+            if among is not held and decision.content is None:
+                continue  # it was replaced for another reason
+            hit = [m.content for m in near if m.id in (decision.id, *decision.others)]
+            if decision.action == "conflict":
+                stays += hit
+            elif decision.content is not None:
+                over.append(decision.content)
+            else:
+                over += [f"{'done' if c.operation == 'done' else 'no longer'}: {content}" for content in hit]
+            if hit:
+                break
+    return list(dict.fromkeys(over)), list(dict.fromkeys(stays))
 
 
 def is_statement(said: str) -> bool:

@@ -406,6 +406,32 @@ def test_what_ended_is_said_to_have_and_has(open_store: Open, held: str, ended: 
     assert before == said == f"Noted: no longer: {was}."
 
 
+@pytest.mark.parametrize(
+    ("held", "ended", "left"),
+    [
+        ("I like jazz, blues and soul", "I don't like soul anymore", "Likes jazz and blues"),
+        ("I play the guitar and the drums", "I stopped playing the drums", "Plays the guitar"),
+        ("I speak Polish, French and Dutch", "I no longer speak French", "Speaks Polish and Dutch"),
+    ],
+)
+def test_of_several_things_one_is_over(open_store: Open, held: str, ended: str, left: str) -> None:
+    store = told(open_store(memory_extract=True), held)
+    before = respond.answer(store, ended, conversation="told")
+    told(store, ended)
+    assert [m.content for m in store.memories()] == [left]
+    assert before == respond.answer(store, ended, conversation="told") == f"Noted: {left}."
+
+
+def test_of_several_things_that_are_pinned_none_is_over(open_store: Open) -> None:
+    store = told(open_store(memory_extract=True), "I like jazz, blues and soul")
+    store.pin(store.memories()[0].id)
+    told(store, "I don't like soul anymore")
+    assert [m.content for m in store.memories()] == ["Likes jazz, blues and soul"]
+    assert store.memories(state="quarantined") == []
+    said = respond.answer(store, "I don't like soul anymore", conversation="told")
+    assert said == f"{respond.STAYS}Likes jazz, blues and soul."
+
+
 def test_what_ends_nothing_is_not_said_to(open_store: Open) -> None:
     store = told(open_store(memory_extract=True), "I work at Siemens", "My mother's name is Lena")
     for ended in ("I broke up with Ida", "I cancelled Netflix", "forget my dog", "I gave up the piano"):
