@@ -27,7 +27,7 @@ _SAID = (
 )  # fmt: skip
 _LINES = {tuple(phrase.split()): n for n, (_, said) in enumerate(_SAID) for phrase in said.split("|")}
 _MOST_WORDS = max(map(len, _LINES))
-_BESIDE = frozenset("there all everyone again recollect friend buddy mate then today soon tomorrow now you too and for that".split())  # fmt: skip
+_BESIDE = frozenset("there all everyone again recollect friend buddy mate then today soon tomorrow now you too and for that please".split())  # fmt: skip
 
 
 def answer(said: str) -> str | None:

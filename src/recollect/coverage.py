@@ -42,7 +42,8 @@ _LIVING = pattern(r"(?i)\bdo I do (?:for a living|for work|professionally)\b|(?<
 _FROM = pattern(r"(?i)\bwhere (?:am I|are we|do I come|do we come) from\b")
 _LEAD = pattern(
     r"(?i)^(?:(?:hey|hi|so|ok|and|please),? )*(?:do you (?:still )?(?:remember|know|recall)|(?:can|could) you (?:please )?(?:tell|remind) me"
-    r"|(?:tell|remind) me|i (?:forgot|forget)) (?=\S+ \S|my )"
+    r"|(?:tell|remind) me|i (?:forgot|forget)|what (?:do you know|do you remember|did i (?:tell|say to) you|have i told you) about)"
+    r" (?=\S+ \S|my )"
 )
 """What only asks that something be answered: "Do you remember my name?"."""
 _THEN = pattern(r"(?i)\b(?:did|was|were|used|before|ever|formerly|previous(?:ly)?|earlier|past|once)\b")
@@ -52,6 +53,7 @@ _LIGHT = frozenset(tokens.terms("go come look take make put keep need stand know
 """Verbs that say little by themselves; those that only ask weigh little already."""
 _MINE = pattern(r"(?i)\b(?:my|I|me|our|we)\b")
 _OWN = pattern(r"(?i)^(?:please )?(?:remember (?:that )?)?(?:(?:my|our) )?")
+_OWNER = pattern(r"(?!(?i:it|that|he|she|there|here|what|who|let|today|where)'s)([\w-]+)'s ")
 _STATED: dict[str, tuple[str, ...]] = {
     **NOUNS, "occupation": ("job",), "career": ("job",), "town": ("home",), "country": ("home", "origin"), "born": ("birth", "birth year"),
     "old": ("age", "birth year"), "live": ("home", "home address"), "work": ("job", "employer"), "vehicle": ("drive",), "wake": ("wake up",),
@@ -147,7 +149,12 @@ class Coverage:
 
     def is_of_others(self, text: str) -> bool:
         """Whether somebody asks about themselves, and the text speaks of people whom the question does not name."""
-        stated = _stated(text) if self._is_mine else frozenset()
+        if not self._is_mine:
+            return False
+        owner = _OWNER.match(_OWN.sub("", text))
+        if owner and owner[1].lower() not in self._asked and (owner[1][0].isupper() or owner[1] in KIN):
+            return True
+        stated = _stated(text)
         return bool(stated) and all(self._is_of_another(who, what) for who, what in stated)
 
     def is_stated(self, text: str) -> bool:

@@ -87,6 +87,8 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
         and not a.negated
     ):
         return "replaces", f"the newer value for work replaces “{n.content}”"
+    if c.mode == "now" and a.attribute == "use" and b.attribute in TOOL_NOUNS and not a.negated and _are_rivals(a, b):
+        return "replaces", f"the newer value for {b.attribute} replaces “{n.content}”"
     if a.attribute != b.attribute:
         # Vegetarian, then "eats meat"; "doesn't eat fish" is something else.
         return "", ""

@@ -230,9 +230,9 @@ def is_statement(said: str) -> bool:
     from .extract.words import BASES, PAST, THIRD, low
 
     tokens = open_up(words(said))[0]
-    if said.endswith("?") or len(tokens) < 3:
+    first = low(tokens[0]) if tokens else ""
+    if said.endswith("?") or len(tokens) < (2 if first in _SUBJECTS else 3):
         return False
-    first = low(tokens[0])
     if (_ASKS.search(said) and first != "my") or first in _INVERTED:
         return False
     if first in ("my", "our", "the"):

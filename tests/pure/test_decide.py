@@ -268,6 +268,8 @@ def test_what_a_person_says_about_a_task_is_not_its_status() -> None:
         ("I pay 1020 euros rent now", "Rent is 1020 euros", "Rent is 950"),
         ("We pay €1,020 a month in rent", "Rent is €1,020 a month", "Rent is 950"),
         ("I earn 60k now", "Earns 60k", "Salary is 52k"),
+        ("My rent went up to 1020 and my salary went up to 3100", "Rent is 1020", "Rent is 950"),
+        ("I switched to a Pixel 8", "Uses a Pixel 8", "Phone is an iPhone 12"),
         ("My salary is 60k", "Salary is 60k", "Earns 52k"),
         ("I moved to 5 Elm Road", "Lives at 5 Elm Road", "Lives at 12 Baker Street"),
         ("I got a new job at Arup", "Works at Arup", "Works at Bosch"),

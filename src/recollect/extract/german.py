@@ -23,7 +23,7 @@ _NOUNS = dict(
 |großvater=grandfather|tante=aunt|onkel=uncle|cousin=cousin|cousine=cousin|chef=boss|chefin=boss|arzt=doctor|ärztin=doctor
 |hausarzt=doctor|hausärztin=doctor|zahnarzt=dentist|zahnärztin=dentist|lehrer=teacher|lehrerin=teacher|nachbar=neighbour
 |nachbarin=neighbour|kollege=colleague|kollegin=colleague|vermieter=landlord|vermieterin=landlady|eltern=parents|kinder=children
-|kind=child|name=name|vorname=first name|nachname=last name|beruf=job|job=job|arbeit=job|arbeitgeber=employer|firma=company|miete=rent
+|kind=child|hunde=dogs|katzen=cats|brüder=brothers|schwestern=sisters|söhne=sons|töchter=daughters|termin=appointment|name=name|vorname=first name|nachname=last name|beruf=job|job=job|arbeit=job|arbeitgeber=employer|firma=company|miete=rent
 |gehalt=salary|geburtstag=birthday|adresse=address|auto=car|fahrrad=bike|wohnung=flat|haus=house|handy=phone|telefon=phone
 |muttersprache=native language|alter=age|hobby=hobby|größe=height|gewicht=weight|schuhgröße=shoe size|blutgruppe=blood type
 |projekt=project|büro=office|laptop=laptop|computer=computer|editor=editor|browser=browser|farbe=colour|essen=food|film=film|buch=book
@@ -32,7 +32,7 @@ _NOUNS = dict(
 )  # fmt: skip
 _WORDS = dict(
     pair.split("=")
-    for pair in """ein=a|eine=a|einen=a|einem=a|einer=a|der=the|die=the|das=the|den=the|dem=the|und=and|oder=or|mit=with|am=on|um=at|bei=at
+    for pair in """zwei=two|drei=three|vier=four|fünf=five|ein=a|eine=a|einen=a|einem=a|einer=a|der=the|die=the|das=the|den=the|dem=the|und=and|oder=or|mit=with|am=on|um=at|bei=at
 |für=for|von=from|aus=from|seit=since|bis=until|vor=before|nach=after|im=in|jahre=years|jahr=year|alt=old|januar=January
 |februar=February|märz=March|april=April|mai=May|juni=June|juli=July|august=August|september=September|oktober=October
 |november=November|dezember=December|montag=Monday|dienstag=Tuesday|mittwoch=Wednesday|donnerstag=Thursday|freitag=Friday
@@ -99,7 +99,9 @@ _SHAPES = tuple(
         (rf"ich {_DOES} (?:sehr |am liebsten )?(?:gern[e]? )?(?P<x>.+)", "I {v} {x}"),
         (r"ich fahre (?P<x>eine?n? .+)", "I drive {x}"),
         (rf"ich habe eine?n? {_THIS},? (?:namens (?P<x>.+)|(?:der|die|das) (?P<y>.+) hei(?:ß|ss)t)", "I have a {n} called {x}{y}"),
+        (rf"ich habe eine?n? {_THIS} (?P<x>(?:am|um|bei) .+)", "I have a {n} {x}"),
         (rf"ich habe eine?n? {_THIS}", "I have a {n}"),
+        (rf"(?:ich habe|wir haben) (?P<x>zwei|drei|vier|fünf|\d+) {_THIS}", "I have {x} {n}"),
         (rf"{_MY} {_THIS} hei(?:ß|ss)t (?P<x>.+)", "My {n} is called {x}"),
         (rf"{_MY} {_THIS} (?:wohnt|lebt) in (?P<x>.+)", "My {n} lives in {x}"),
         (rf"{_MY} {_THIS} arbeitet (?:bei|für) (?P<x>.+)", "My {n} works at {x}"),
@@ -107,6 +109,9 @@ _SHAPES = tuple(
         (rf"vergiss (?:{_MY} )?{_THIS}", "Forget my {n}"),
     )
 )  # fmt: skip
+_OPENING = pattern(
+    r"(?i)^(?:(?:hallo|hi|hey|moin|servus|guten (?:morgen|tag|abend)|übrigens|also|ja|nein|und)[,!.]? )+"
+)
 _NOW = pattern(r"(?i) (?:jetzt|nun|inzwischen|mittlerweile)(?= |$)")
 _NEXT = pattern(
     r"(?i),? und (?=(?:ich|wir|mein|meine|unser|unsere|bin|habe|wohne|arbeite|mag|trinke|esse|spiele|spreche) )"
@@ -128,6 +133,7 @@ def dated(text: str) -> str:
 
 def in_english(text: str) -> str | None:
     """A German sentence said in English, as far as it has a known shape; None if nothing of it has."""
+    text = _OPENING.sub("", text)
     first = text[:12].split(" ", 1)[0].lower()
     if first not in _STARTS or len(text) > LONGEST:
         return None
@@ -157,7 +163,7 @@ def _told(part: str) -> str | None:
             "x": _value(said.get("x"), english),
             "y": _value(said.get("y"), english),
         }
-        told = " ".join(english.format(**parts).split())
+        told = " ".join(english.format(**parts).split()).replace(" a a", " an a")
         return told if told.endswith("?") or bare == part else f"{told} now"
     return None
 

@@ -35,6 +35,7 @@ _GREW = pattern(
     r"|reduced|cut|lowered|shrunk|shrank|grew|grown|changed|adjusted|bumped|sunk|sank)(?: up| down)?"
     r"(?: from [^ ]*\d[^ ]*(?: [a-z%€$£]+)?)? to (?P<new>(?:about |around |over |almost )?[€$£]?\d.*)$"
 )
+_BOTH = pattern(r"(?i),? and (?=(?:my|our) )")
 _PAYS = pattern(
     r"(?i)^(?:i|we) (?:now |currently )?pay (?P<new>[€$£]?\d[\d.,]*k?(?: ?(?:euros?|dollars?|pounds?|francs|€|eur|usd|gbp|chf))?"
     r"(?: (?:a|per) (?:month|week|year)| monthly)?)(?: in| for| of)?(?: my| our| the)? (?P<own>rent|mortgage|insurance)"
@@ -141,6 +142,11 @@ class Telling(Commands):
                 ),
                 why,
             )
+            return
+        cut = _BOTH.search(body)
+        if cut and _GREW.match(body[: cut.start()]):
+            self._one(body[: cut.start()].split(), marks, why)
+            self._one(body[cut.end() :].split(), marks, why)
             return
         m = _PAYS.match(body)
         if m:

@@ -322,7 +322,7 @@ RIVALS = {
         safari edge brave opera|jira linear asana trello|slack teams discord mattermost|aws gcp azure|heroku render fly.io vercel netlify railway
         |jenkins circleci travis buildkite teamcity|webpack vite rollup esbuild parcel|react vue svelte angular|bash zsh fish
         |windows macos linux ubuntu fedora debian|scrum kanban|kubernetes nomad swarm|rest graphql grpc|kafka rabbitmq sqs nats|black ruff
-        |jest vitest mocha|spotify tidal deezer|android iphone|notion obsidian evernote|figma sketch|python rust go java typescript ruby
+        |jest vitest mocha|spotify tidal deezer|android iphone pixel galaxy|notion obsidian evernote|figma sketch|python rust go java typescript ruby
         kotlin|email phone sms|tabs spaces|gmail outlook proton fastmail|git mercurial|flask django fastapi|sql-server snowflake bigquery
         |tea coffee decaf espresso matcha chai
         """.replace("\n", " ").split("|")
