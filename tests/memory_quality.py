@@ -105,7 +105,9 @@ def run(dialogue: Dialogue, most: int = 10) -> Outcome:
             if d.action == "noop" and c.operation in ("assert", "correct"):
                 lost.append(c.content)
             if d.action in ("add", "update") and d.store:
-                held[len(log) * 100 + len(held)] = Held(len(log) * 100 + len(held), c.content, c.kind, c.importance)
+                held[len(log) * 100 + len(held)] = Held(
+                    len(log) * 100 + len(held), d.content or c.content, c.kind, c.importance
+                )
         before.append(turn)
     return Outcome(list(held.values()), actions, lost, log)
 

@@ -268,6 +268,14 @@ class Run:
             held = _held(tx, view, scope)
             near = self._neighbours(tx, candidate, held, vectors)
             decision = decide(candidate, [_neighbour(h) for h in near], self._policy)
+            if decision.content is not None:
+                was = next(h for h in near if h.id == decision.id)
+                draft = edits.Draft(
+                    gate, decision.content, was.kind, was.importance, (), workspace, role=candidate.role,
+                    extractor=candidate.extractor, valid_from=was.valid_from, seqs=candidate.seqs,
+                    checkpoint=candidate.source_checkpoint_id,
+                )  # fmt: skip
+                doing = _Doing(tx, view, edit, draft, memories.id_of(draft.content, None, workspace), limits, turn)
             action, why = doing.apply(decision, held)
         edit.finish()
         total.note(action, draft.content, why)

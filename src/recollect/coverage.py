@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from .extract.frames import SYNONYM
 from .extract.framing import NOUNS, frames
-from .extract.words import KIN, PETS
+from .extract.words import KIN, PETS, RIVALS
 from .light import pattern
 from .search import tokens
 from .search.fusion import TERMS, understand
@@ -39,15 +39,33 @@ LONGEST = 1_000
 
 _NAMED = pattern(r"(?<=[\w,;] )[A-Z][\w'-]+|\w*\d\w*")
 _LIVING = pattern(r"(?i)\bdo I do (?:for a living|for work|professionally)\b|(?<=^what )do I do(?=\W*$)")
+_FROM = pattern(r"(?i)\bwhere (?:am I|are we|do I come|do we come) from\b")
+_LEAD = pattern(
+    r"(?i)^(?:(?:hey|hi|so|ok|and|please),? )*(?:do you (?:still )?(?:remember|know|recall)|(?:can|could) you (?:please )?(?:tell|remind) me"
+    r"|(?:tell|remind) me|i (?:forgot|forget)|what (?:do you know|do you remember|did i (?:tell|say to) you|have i told you) about)"
+    r" (?=\S+ \S|my )"
+)
+"""What only asks that something be answered: "Do you remember my name?"."""
+_THEN = pattern(r"(?i)\b(?:did|was|were|used|before|ever|formerly|previous(?:ly)?|earlier|past|once)\b")
+_USED_TO = pattern(r"(?i)(?:I |We )?used to ")
+_LIKING = pattern(r"(?i)\bdo (?:I|we) (?:like|love|enjoy)\b")
 _LIGHT = frozenset(tokens.terms("go come look take make put keep need stand know find show bring start happen please"))
 """Verbs that say little by themselves; those that only ask weigh little already."""
 _MINE = pattern(r"(?i)\b(?:my|I|me|our|we)\b")
+_OWN = pattern(r"(?i)^(?:please )?(?:remember (?:that )?)?(?:(?:my|our) )?")
+_OWNER = pattern(r"(?!(?i:it|that|he|she|there|here|what|who|let|today|where)'s)([\w-]+)'s ")
 _STATED: dict[str, tuple[str, ...]] = {
     **NOUNS, "occupation": ("job",), "career": ("job",), "town": ("home",), "country": ("home", "origin"), "born": ("birth", "birth year"),
     "old": ("age", "birth year"), "live": ("home", "home address"), "work": ("job", "employer"), "vehicle": ("drive",), "wake": ("wake up",),
     "hobby": ("like", "play"), "hobbies": ("like", "play"), "languages": ("speak",), "language": ("speak",), "earn": ("earn",), "food": ("diet", "allergic"),
+    "eat": ("diet", "allergic"), "afraid": ("fear",), "scared": ("fear",), "fear": ("fear",), "married": ("marital",), "single": ("marital",),
 }  # fmt: skip
 """What a word of a question asks for, if it is asked of oneself: attributes of frames."""
+_OF_PEOPLE = frozenset(
+    """home job employer team age birth origin marital diet allergic like prefer speak earn play drive study birthplace fear drink
+    eat know""".split()
+)
+"""What is only said of people: whoever lives in Hamburg is somebody."""
 _SPOUSES = frozenset("wife husband partner spouse".split())
 _GROUPS = {
     **dict.fromkeys(_SPOUSES, _SPOUSES),
@@ -55,8 +73,16 @@ _GROUPS = {
     **{word: PETS | {"pets"} for word in ("pet", "pets")},
 }  # fmt: skip
 """The words for people and pets by which one is covered, where that is more than itself."""
+_CALLED = frozenset("called named name names".split())
+_A_NAME = pattern(r"(?<=[\w,] )(?<!in )(?<!at )(?<!to )(?<!on )(?<!from )[A-Z][a-z]+")
+"""Somebody's name, not a place or a day: "two kids, Leo and Mia"."""
 _TRIPS = frozenset("trip holiday vacation journey travel".split())
-_ALSO = {"theme": frozenset(("mode",)), "holiday": _TRIPS, "vacation": _TRIPS, "trip": _TRIPS}
+_TOOLS = {
+    noun: frozenset(name for name, kind in RIVALS.items() if kind == RIVALS[one])
+    for noun, one in (pair.split("=") for pair in "editor=vim ide=vim browser=firefox database=mysql shell=zsh os=linux cloud=aws framework=react".split())
+}  # fmt: skip
+"""Who uses Neovim has said which editor."""
+_ALSO = {"theme": frozenset(("mode",)), "holiday": _TRIPS, "vacation": _TRIPS, "trip": _TRIPS, **_TOOLS}
 """What vectors of single words do not see: dark mode is a theme (0.14)."""
 
 
@@ -67,7 +93,7 @@ class Coverage:
         self, question: str, statistics: Statistics, embed: Callable[[Sequence[str]], Any] | None = None
     ) -> None:
         """`embed` gives unit vectors of words, by which NEAR was measured; without it there is no nearness."""
-        question = _LIVING.sub("is my job", question)
+        question = _FROM.sub("what is my hometown", _LIVING.sub("is my job", _said_plainly(question)))
         asked = understand(question)
         named = set(tokens.terms(" ".join(_NAMED.findall(question))))
         weights = {
@@ -84,19 +110,24 @@ class Coverage:
         self._words = [spelt.get(term, "") for term in weights]
         """As they were written, for what is looked for by meaning."""
         self._named = [i for i, term in enumerate(weights) if term in named]
-        self.asks = {what for word in self._words for what in _STATED.get(word, ())}
+        self.asks = {what for word in self._words for what in _STATED.get(word, (word,) if word in _TOOLS else ())}
         """The attributes that it asks for."""
+        self.is_of_known = bool(self.asks or _people(question))
+        """Whether `is_stated` may find what search does not."""
         self._is_mine = _MINE.search(question) is not None
+        self._is_of_now = _THEN.search(question) is None
+        self._asks_liking = _LIKING.search(question) is not None
         self._people = _people(question)
+        self._asked = _words(question).union(*self._people)
 
     def of(self, text: str, *, is_dated: bool = False) -> float:
         """The share of the question's weight, 0 to 1. `is_dated`: it was said when the question asks for, or speaks of then."""
         words = _words(text)
         if not self._total or any(not group & words for group in self._people):
             return 0.0
-        stated = _stated(text)
-        if self._is_mine and not self._people and stated and all(who in KIN and what != "name" for who, what in stated):
+        if self.is_of_others(text) or (self._is_of_now and _USED_TO.match(text)):
             return 0.0
+        stated = _stated(text)
         (bits,) = tokens.which([text], self._sought)
         missing = [i for i in range(len(self._weights)) if not bits >> i & 1]
         if any(i in missing for i in self._named):
@@ -106,7 +137,9 @@ class Coverage:
             said = {what for who, what in stated if self._is_of(who)}
             covered = {w for i in missing if (w := self._words[i]) in _GROUPS or said.intersection(_STATED.get(w, ()))}
             covered |= {w for i in missing if words & _ALSO.get(w := self._words[i], frozenset())}
-            stands = stands or bool(covered)
+            if self._people and _A_NAME.search(text):
+                covered |= {w for i in missing if (w := self._words[i]) in _CALLED}
+            stands = stands or bool(covered) or (self._asks_liking and ("user", "like") in stated)
             rest = [w for i in missing if (w := self._words[i]) not in covered]
             covered |= self._near(rest, words, NEAR if stands else ALONE)
             missing = [i for i in missing if self._words[i] not in covered]
@@ -114,13 +147,38 @@ class Coverage:
         share = 1.0 - lacks / self._total
         return share if stands or share >= WHOLE else 0.0
 
+    def is_of_others(self, text: str) -> bool:
+        """Whether somebody asks about themselves, and the text speaks of people whom the question does not name."""
+        if not self._is_mine:
+            return False
+        owner = _OWNER.match(_OWN.sub("", text))
+        if owner and owner[1].lower() not in self._asked and (owner[1][0].isupper() or owner[1] in KIN):
+            return True
+        stated = _stated(text)
+        return bool(stated) and all(self._is_of_another(who, what) for who, what in stated)
+
     def is_stated(self, text: str) -> bool:
         """Whether a statement is of what the question asks for, in whatever words: no search by words would find it."""
+        words = _words(text)
+        if any(words & _TOOLS.get(word, frozenset()) for word in self._words):
+            return True
+        if self._people and not self.asks and all(group & words for group in self._people):
+            return True
         return any(what in self.asks and self._is_of(who) for who, what in _stated(text))
 
     def _is_of(self, who: str) -> bool:
         """Whether the question is about them."""
-        return any(who in group for group in self._people) if self._people else self._is_mine and who == "user"
+        if self._people:
+            return any(who in group for group in self._people)
+        return who == "user" if self._is_mine else who in self._asked
+
+    def _is_of_another(self, who: str, what: str) -> bool:
+        """Whether something is said of a person whom the question does not speak of. Who holds a role is said of oneself."""
+        if who == "user" or who.removesuffix("'s") in self._asked:
+            return False
+        if what == "name" and who in KIN:
+            return "name" in self.asks
+        return who.endswith("'s") or (what != "name" and (who in KIN or what in _OF_PEOPLE))
 
     def _near(self, asked: Sequence[str], words: frozenset[str], least: float) -> set[str]:
         asked = [w for w in asked if _is_word(w) and w not in KIN]
@@ -132,13 +190,18 @@ class Coverage:
         return {word for word, cosine in zip(asked, best, strict=True) if cosine >= least}
 
 
+def _said_plainly(question: str) -> str:
+    return _LEAD.sub("", question).replace("get up", "wake up").replace("time zone", "timezone")
+
+
 def _is_word(text: str) -> bool:
     return len(text) > 2 and text.isascii() and text.isalpha()
 
 
 @lru_cache(maxsize=2048)
 def _words(text: str) -> frozenset[str]:
-    return frozenset(word.removesuffix("'s") for word in tokens.words(text[:LONGEST]))
+    text = text[:LONGEST].replace("VS Code", "VSCode")
+    return frozenset(word.removesuffix("'s") for word in tokens.words(text))
 
 
 def _people(question: str) -> tuple[frozenset[str], ...]:
@@ -155,6 +218,15 @@ def _stated(text: str) -> frozenset[tuple[str, str]]:
     """What a statement is about: whom (the user, or by the word for them), and which attribute of theirs."""
     if len(text) > LONGEST:
         return frozenset()
-    for own in ("My ", "Our "):
-        text = text.removeprefix(own)
-    return frozenset((f.subject.split()[0], f.attribute) for f in frames(text) if f.subject and not f.past)
+    text = _OWN.sub("", text)
+    # Of "Tom's salary" the frame says Tom, and of "rent" that it is the rent: whose it is stands in the text alone.
+    first = text.partition(" ")[0].lower()
+    return frozenset(
+        (who, f.attribute) for f in frames(text) if f.subject and not f.past for who in _whom(first, f.subject.split())
+    )
+
+
+def _whom(first: str, subject: list[str]) -> list[str]:
+    """By which words they are known: "daughter Emma" by both, the neighbour's dog as the neighbour's."""
+    owner = next((word for word in (first, subject[0]) if word.endswith("'s")), None)
+    return subject if owner is None else [owner]

@@ -11,7 +11,7 @@ from .extract import Candidate
 from .extract.frames import Frame, content_words, stems
 from .extract.framing import NOUNS, frames
 from .extract.words import base_of
-from .light import dataclass
+from .light import dataclass, pattern
 from .relations import LASTING, Neighbour, aligned, are_of_one, is_about, is_negative, is_within, stands_to
 
 TYPE_CHECKING = False
@@ -43,6 +43,9 @@ class Decision:
     why: str = ""  # for a person to read
     others: tuple[str, ...] = ()  # further memories that the same decision retires
     store: bool = True  # whether the candidate's content is to be stored (add, update, conflict)
+    content: str | None = (
+        None  # what is stored in its place: what is left of `id`, of which one thing of several is over
+    )
 
 
 def decide(candidate: Candidate, neighbours: Sequence[Neighbour], policy: Policy | None = None) -> Decision:
@@ -73,7 +76,8 @@ def _guarded(decision: Decision, neighbours: Sequence[Neighbour]) -> Decision:
         free = [n.id for n in neighbours if n.id in hit and not (n.pinned or n.by_hand)]
         if free:
             return Decision("delete", free[0], decision.why, tuple(free[1:]), store=False)
-    return Decision("conflict", held[0].id, f"{decision.why}, but that is {how}", store=decision.action != "delete")
+    store = decision.action != "delete" and decision.content is None
+    return Decision("conflict", held[0].id, f"{decision.why}, but that is {how}", store=store)
 
 
 def _assert(candidate: Candidate, active: Sequence[Neighbour], policy: Policy) -> Decision:
@@ -144,6 +148,7 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
     exact: list[Neighbour] = []
     named: list[Neighbour] = []
     partly: list[tuple[float, Neighbour]] = []
+    lists: list[tuple[Neighbour, str]] = []
     for n in active:
         if n.content.casefold().rstrip(".") == about.casefold().rstrip("."):
             exact.append(n)
@@ -155,9 +160,14 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
             by_noun.append((min(hit) if meant[0] == "home address" else 0, n))
             continue
         if mine and theirs:
-            a, b = aligned(mine[0], theirs[0])
+            # "Works at Siemens as a welder" is of a job first: what is meant is the frame of the same attribute.
+            a, b = aligned(mine[0], next((f for f in theirs if f.key == mine[0].key), theirs[0]))
             if are_of_one(a, b) and a.attribute == b.attribute and not b.past and a.negated == b.negated:
-                if a.value <= b.value and (a.value or candidate.family == "explicit"):
+                left = _left(a, b, n)
+                if left is not None and is_within(dict(a.qualifiers), dict(b.qualifiers)):
+                    lists.append((n, left))
+                    continue
+                if a.value <= b.value and (a.value or candidate.family == "explicit" or a.attribute in _WHOLLY):
                     if is_within(dict(a.qualifiers), dict(b.qualifiers)) or not b.qualifiers:
                         exact.append(n)
                         continue
@@ -178,7 +188,9 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
             continue
         if not wanted:
             continue
-        if wanted <= words and (candidate.family == "explicit" or _ends(wanted, theirs, words)):
+        if (wanted <= words and (candidate.family == "explicit" or _ends(wanted, theirs, words))) or (
+            theirs and _ends_by_its_kind(wanted, theirs[0])
+        ):
             named.append(n)
         elif candidate.family == "explicit" and len(wanted & words) / len(wanted) >= 0.5:
             partly.append((len(wanted & words) / len(wanted) + (n.score or 0.0) / 10, n))
@@ -187,6 +199,9 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
         nearest = min(rank for rank, _ in by_noun)
         exact += [n for rank, n in by_noun if rank == nearest]
     found = exact or named
+    if not found and lists:
+        n, left = lists[0]
+        return _guarded(Decision("update", n.id, f"no longer holds: {about}", content=left), active)
     if not found and partly:
         partly.sort(key=lambda p: -p[0])
         if len(partly) == 1 or partly[0][0] > partly[1][0]:
@@ -197,6 +212,36 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
     return _guarded(Decision("delete", found[0].id, why, tuple(n.id for n in found[1:]), store=False), active)
 
 
+_COMMAS = pattern(r", and |, or |, | and | or ")
+
+
+def _left(a: Frame, b: Frame, n: Neighbour) -> str | None:
+    """`Likes jazz, blues and soul` without the soul; None where it is no list, or not one thing of several is over."""
+    things = _COMMAS.split(b.text)
+    kept = [thing for thing in things if not stems(thing.split()) <= a.value]
+    if not a.value or not 0 < len(kept) < len(things) or b.text not in n.content:
+        return None
+    said = f"{', '.join(kept[:-1])} and {kept[-1]}" if len(kept) > 1 else kept[0]
+    return n.content.replace(b.text, said)
+
+
+_CONTRACTS = stems("subscription membership account contract plan".split())
+_KEPT_BY = frozenset(("subscribe to", "have", "use", "watch"))
+_TRIPS = stems("trip holiday vacation journey flight visit".split())
+_TRAVELS = frozenset(("plan go", "plan travel", "plan fly", "visit", "plan visit"))
+
+
+def _ends_by_its_kind(wanted: frozenset[str], f: Frame) -> bool:
+    """To cancel a Netflix subscription ends "Subscribes to Netflix", and the trip to Rome ends "Is going to Rome in May"."""
+    if f.past or f.negated:
+        return False
+    if f.attribute in _KEPT_BY and wanted & _CONTRACTS:
+        return f.value == wanted - _CONTRACTS
+    return f.attribute in _TRAVELS and bool(wanted & _TRIPS) and frozenset() != wanted - _TRIPS <= f.value
+
+
+_WHOLLY = frozenset("smoke vape jog ski surf meditate".split())
+"""Who stops smoking smokes no ten cigarettes a day either; who stops running may run a bakery."""
 _COUPLES = frozenset("girlfriend boyfriend wife husband partner fiance fiancé fiancee fiancée spouse".split())
 
 
@@ -207,6 +252,9 @@ def _ends(wanted: frozenset[str], theirs: Sequence[Frame], words: frozenset[str]
     f = theirs[0]
     if f.past or f.negated:
         return False
+    who = f.subject.split()
+    if who[0] in _COUPLES and wanted and wanted <= stems(who[1:]):
+        return True  # "Girlfriend Lena is a doctor"
     if (f.attribute == "name" and wanted <= f.value and f.subject in _COUPLES) or (
         f.attribute in ("date", "live with") and wanted <= f.value
     ):
@@ -214,7 +262,7 @@ def _ends(wanted: frozenset[str], theirs: Sequence[Frame], words: frozenset[str]
     if f.attribute in ("value", "drive") and wanted == f.value:
         return True
     if wanted == frozenset(f.subject.split()) or (
-        wanted <= frozenset(f.subject.split()) and f.attribute in ("name", "value")
+        wanted <= frozenset(f.subject.split()) and f.attribute in ("name", "value", "when")
     ):
         return True
     around = f.value.union(*(v for _, v in f.qualifiers))

@@ -87,6 +87,8 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
         and not a.negated
     ):
         return "replaces", f"the newer value for work replaces “{n.content}”"
+    if c.mode == "now" and a.attribute == "use" and b.attribute in TOOL_NOUNS and not a.negated and _are_rivals(a, b):
+        return "replaces", f"the newer value for {b.attribute} replaces “{n.content}”"
     if a.attribute != b.attribute:
         # Vegetarian, then "eats meat"; "doesn't eat fish" is something else.
         return "", ""
@@ -186,10 +188,10 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
 def _are_rivals(a: Frame, b: Frame) -> bool:
     """Whether two values are of the kind of which people have one at a time: npm and pnpm, Chrome and Firefox."""
 
-    return bool(
-        {RIVALS[w] for w in a.text.lower().split() if w in RIVALS}
-        & {RIVALS[w] for w in b.text.lower().split() if w in RIVALS}
+    one, other = (
+        {RIVALS[w] for w in f.text.lower().replace("vs code", "vscode").split() if w in RIVALS} for f in (a, b)
     )
+    return bool(one & other)
 
 
 def _counts_apart(a: Frame, b: Frame) -> bool:
@@ -215,6 +217,12 @@ def aligned(a: Frame, b: Frame) -> tuple[Frame, Frame]:
         and dict(b.qualifiers).get("for") == content_words(a.subject)
     ):
         return a, Frame(a.subject, "is on", b.value, (), b.negated, a.cardinality, b.past, b.text)
+    if a.attribute == "when" and b.attribute == "have" and b.subject == "user":
+        # "Meeting with Paula is on Tuesday" and "Has a meeting with Paula on Monday at 10"
+        held = dict(b.qualifiers)
+        at = held.pop("on", None) or held.pop("at", None)
+        if at is not None and content_words(a.subject) == b.value.union(*(held.get(p, ()) for p in ("with", "for"))):
+            return a, Frame(a.subject, "when", at, (), b.negated, ONE, b.past, b.text)
     if {a.attribute, b.attribute} == {"use", "work with"} and a.subject == b.subject and a.value == b.value:
         return _as(a, "use"), _as(b, "use")
     if a.attribute == "is on" and b.subject == "user" and b.attribute in _KEPT and content_words(a.subject) == b.value:
@@ -369,6 +377,8 @@ def is_about(about: str, n: Neighbour, content: str) -> bool:
                 and b.attribute not in LASTING
                 and _is_thing(b.subject)
             )
+        if a.attribute == "drink" and b.attribute == "prefer":
+            return a.value == b.value and a.subject == b.subject
         return wanted <= words and a.value <= b.value and a.attribute == b.attribute
     return wanted == words
 

@@ -1,8 +1,9 @@
 """Answers without a model: what is remembered and what was said, quoted with its date.
 
-"What are my preferences?" is answered with the list. What a person says about themselves is acknowledged, and a secret that
-they tell is said to be gone. Anything else is looked up, and the best evidence is quoted, with a remark that no model is set up;
-what speaks to less than half of the question (`coverage`) is none. The same question over the same store gives the same answer.
+"What are my preferences?" is answered with the list, and a greeting with a greeting. What a person says about themselves is
+acknowledged, what ended is said to be over if it was on record, and a secret that they tell is said to be gone. Anything else is
+looked up, and the best evidence is quoted, with a remark that no model is set up; what speaks to less than half of the question
+(`coverage`) is none. The same question over the same store gives the same answer.
 What these answers quote is not evidence a second time: `fence.is_answer` knows them.
 """
 
@@ -10,11 +11,12 @@ from __future__ import annotations
 
 import re
 
-from . import ids
+from . import courtesies, erased, ids, memories
 from .context import day
 from .coverage import Coverage
 from .errors import NotFound
 from .extract.frames import content_words
+from .extract.german import in_english
 from .model import OFFLINE, SENSITIVE, Hit
 from .search import fence, statistics
 from .search.find import plain
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from .db import Tx
+    from .extract import Candidate, Turn
     from .model import Conversation, Memory
     from .store import Store
 
@@ -32,6 +36,9 @@ NAME = OFFLINE
 """What these answers are recorded under as their model."""
 NO_MODEL, NOTED, LISTED = fence.NO_MODEL, fence.NOTED, fence.LISTED
 EVIDENCE, NOTHING, EMPTY, SECRET = fence.EVIDENCE, fence.NOTHING, fence.EMPTY, fence.SECRET
+ONE_BY_ONE, SECRETIVE = fence.ONE_BY_ONE, fence.SECRETIVE
+UNLEARNED, REVIEW, UNCHANGED, STAYS = fence.UNLEARNED, fence.REVIEW, fence.UNCHANGED, fence.STAYS
+GREETING, WELCOME, GOODBYE, AGREED, MYSELF = fence.GREETING, fence.WELCOME, fence.GOODBYE, fence.AGREED, fence.MYSELF
 MOST_LISTED, MOST_QUOTED, LONGEST = 50, 3, 300
 COVERED, LEAST = 0.5, 0.75
 """What is quoted speaks to half of the question at least, and to this share of what the best speaks to."""
@@ -41,7 +48,7 @@ MOST_WEIGHED, MOST_LEFT, MOST_HELD = 80, 200, 1_000
 
 _ASKS = re.compile(r"(?i)^\W*(what|which|list|show|tell|do|does|did|who|how|have|can|could|give|name|any|my)\b|\?\s*$")
 _LISTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("preferences", r"\bpreferences?\b|\bwhat (?:do|did) i (?:like|prefer|want)\b", ("preference",)),
+    ("preferences", r"\bpreferences?\b|\bwhat (?:do|did|don't|do not) i (?:not )?(?:like|dislike|love|hate|prefer|want)\b", ("preference",)),
     ("todos", r"\b(?:to-?dos?|to do list|tasks)\b|\bwhat (?:do|should) i (?:have to|need to|still have to) do\b", ("todo",)),
     (
         "memories",
@@ -50,6 +57,17 @@ _LISTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("preference", "fact", "todo", "project_state"),
     ),
 )  # fmt: skip
+_FORGET_ALL = re.compile(
+    r"(?i)(?:please )?(?:forget|delete|erase|clear) (?:everything|all|it all|all of it|all my (?:data|memories))\b.{0,30}$"
+)
+_SUPPOSES = re.compile(
+    r"(?i)\W*(?:what )?(?:if|suppose|imagine|maybe|perhaps|i (?:think |guess )?i? ?(?:might|may|could|wish|would)|i'd) "
+)
+"""What is only supposed is no evidence for anything: "If I lived in Rome"."""
+_SUBJECTS = frozenset("i we you he she it they this that there these those yesterday today ich wir mein meine".split())
+_IS = frozenset("is are was were has have had".split())
+_WH = frozenset("what which who how where when why whose whom".split())
+_INVERTED = frozenset("is are was were am had has will would should may might must".split())
 _ORDER = {"preference": 0, "fact": 1, "todo": 2, "project_state": 3}
 
 
@@ -68,14 +86,27 @@ def answered(
     question = store._gate.another().text(" ".join(question.split()))
     if not question:
         return f"{NOTHING} {NO_MODEL}", ()
+    courtesy = courtesies.answer(question)
+    if courtesy is not None:
+        return courtesy, ()
     here = _here(store, conversation)
-    kinds = _asked_for(question)
+    english = in_english(question)
+    kinds = _asked_for(english or question)
     if kinds is not None:
         return _listed(store, kinds[0], kinds[1], here, branch)
-    noted = _noted(store, question)
+    noted = _noted(store, question, here, branch)
     if "[redacted:" in question and (noted or not question.endswith("?")):
         return (f"{noted} {SECRET}" if noted else SECRET), ()
-    return (noted, ()) if noted else _evidence(store, question, here, branch)
+    if noted:
+        return noted, ()
+    if _FORGET_ALL.match(question):
+        return ONE_BY_ONE, ()
+    said, quoted = _evidence(store, english or question, here, branch)
+    if not quoted and english is not None:
+        said, quoted = _evidence(store, question, here, branch)
+    if not quoted and store.settings.memory_extract and is_statement(question):
+        return UNLEARNED, ()
+    return said, quoted
 
 
 def _here(store: Store, conversation: str | None) -> Conversation | None:
@@ -125,18 +156,90 @@ def _dates(memory: Memory) -> str:
     return f"{'' if memory.kind == 'todo' else 'since '}{day(_since(memory))}{until}{due}"
 
 
-def _noted(store: Store, said: str) -> str | None:
-    """What will be remembered of it; None when that is nothing, or nothing is looked for."""
+def _noted(store: Store, said: str, here: Conversation | None, branch: str | None) -> str | None:
+    """What will be remembered of it, or was a moment ago; None when that is nothing, or nothing is looked for."""
     if not store.settings.memory_extract:
         return None
-    from .extract import Turn, candidates
+    from .extract import MOST, Turn, candidates
+    from .extract.rules import read
 
-    offered = [c for c in candidates(Turn("user", "message", said, 1, ids.now())) if c.quarantine is None]
+    turn, before = Turn("user", "message", said, 1, ids.now()), _before(store, said, here, branch)
+    every = candidates(turn, before=before)
+    if not every and any(c.operation in ("assert", "correct") for c in read(turn, before, MOST)):
+        return None if "[redacted:" in said else SECRETIVE  # it would be offered, were it no secret
+    offered = [c for c in every if c.quarantine is None]
     lines = [c.content for c in offered if c.operation in ("assert", "correct")]
-    lines += [f"no longer: {c.about}" for c in offered if c.operation == "retract" and c.about]
-    if not lines:
-        lines = [f"done: {c.about}" for c in offered if c.operation == "done" and c.about]
-    return f"{NOTED}{'; '.join(lines)}." if lines else None
+    endings = [c for c in offered if c.operation == "retract"] or [
+        c for c in offered if c.operation == "done" and not lines
+    ]
+    over, stays = _ended(store, endings, here, branch) if endings else ([], [])
+    lines += over
+    parts = [f"{NOTED}{'; '.join(lines)}."] if lines else []
+    parts += [f"{STAYS}{'; '.join(stays)}."] if stays else []
+    if parts:
+        return " ".join(parts)
+    if every and not offered:
+        return REVIEW
+    return UNCHANGED if endings and endings[0].operation == "retract" else None
+
+
+def _before(store: Store, said: str, here: Conversation | None, branch: str | None) -> list[Turn]:
+    """The messages before it: "no, it's Jon" needs them. What is answered may be among them already, as the last."""
+    from .extract import Turn
+
+    events = [] if here is None else store.messages(here, limit=7, branch=branch)
+    if events and events[-1].role == "user" and " ".join(events[-1].text.split()) == said:
+        events = events[:-1]
+    return [Turn.of(e) for e in events[-6:] if e.kind == "message"]
+
+
+def _ended(
+    store: Store, endings: Sequence[Candidate], here: Conversation | None, branch: str | None
+) -> tuple[list[str], list[str]]:
+    """What is over by these words, and what would be if nobody had written or pinned it. What was said may have been
+    considered already: what it ended is among what was forgotten then."""
+    from .decide import decide
+    from .relations import Neighbour
+
+    held = _seen(store, here, branch) + _seen(store, here, branch, state="forgotten", limit=MOST_LEFT)
+    over: list[str] = []
+    stays: list[str] = []
+    for c in endings:
+        workspace = here.workspace if c.kind == "project_state" and here is not None else None
+        for among in (held, _seen(store, here, branch, state="replaced", limit=MOST_LEFT)):
+            near = [m for m in among if m.conversation_id is None and m.workspace == workspace]
+            decision = decide(c, [Neighbour(m.id, m.content, m.kind, pinned=m.pinned, by_hand=m.by_hand) for m in near])
+            if among is not held and decision.content is None:
+                continue  # it was replaced for another reason
+            hit = [m.content for m in near if m.id in (decision.id, *decision.others)]
+            if decision.action == "conflict":
+                stays += hit
+            elif decision.content is not None:
+                over.append(decision.content)
+            else:
+                over += [f"{'done' if c.operation == 'done' else 'no longer'}: {content}" for content in hit]
+            if hit:
+                break
+    return list(dict.fromkeys(over)), list(dict.fromkeys(stays))
+
+
+def is_statement(said: str) -> bool:
+    """Whether it tells something rather than asks for it: it has a subject before its verb, and no mark of a question."""
+    from .extract.clauses import read
+    from .extract.cutting import open_up, words
+    from .extract.words import BASES, PAST, THIRD, low
+
+    tokens = open_up(words(said))[0]
+    first = low(tokens[0]) if tokens else ""
+    if said.endswith("?") or len(tokens) < (2 if first in _SUBJECTS else 3):
+        return False
+    if (_ASKS.search(said) and first != "my") or first in _INVERTED:
+        return False
+    if first in ("my", "our", "the"):
+        return any((w := low(t)) in _IS or w in THIRD or w in PAST for t in tokens[2:])
+    return first in _SUBJECTS or (
+        not _WH & {low(t) for t in tokens} and first not in BASES and read(tokens) is not None
+    )
 
 
 def _evidence(store: Store, question: str, here: Conversation | None, branch: str | None) -> tuple[str, Sequence[Hit]]:
@@ -149,10 +252,12 @@ def _evidence(store: Store, question: str, here: Conversation | None, branch: st
     for hit in hits:
         if hit.sensitive or not _is_said(hit) or plain(hit.text) == asked or hit.text.rstrip().endswith("?"):
             continue
+        if hit.type == "event" and _SUPPOSES.match(hit.text):
+            continue
         share = covers.of(hit.text, is_dated=_is_dated(hit))
         share = max(share, 0.0 if covers.knows_near else _meant(hit))
-        around = _around(hit, here)
-        if max(share, around) < COVERED or (hit.type == "event" and (_is_past(hit, gone) or _takes_back(hit))):
+        around = 0.0 if covers.is_of_others(hit.text) else _around(hit, here)
+        if max(share, around) < COVERED or (hit.type == "event" and _is_void(store, hit, gone, here)):
             continue
         (answers if share >= COVERED else beside).append((max(share, around), hit))
     # What is remembered is how things stand; what was said is how they stood then.
@@ -179,7 +284,7 @@ def _stated(
     store: Store, covers: Coverage, here: Conversation | None, branch: str | None, known: set[str]
 ) -> list[Hit]:
     """The memories that state what is asked for in words of which search knows nothing."""
-    held = _seen(store, here, branch) if covers.asks else ()
+    held = _seen(store, here, branch) if covers.is_of_known else ()
     return [
         Hit("memory", m.kind, m.id, m.conversation_id, None, m.content, m.content, 0.0, {}, m.created_at, None, None, SENSITIVE in m.tags)
         for m in held
@@ -267,14 +372,27 @@ def _is_past(hit: Hit, gone: tuple[set[str], list[frozenset[str]]]) -> bool:
     return hit.id in sources or any(w <= said for w in words)
 
 
-def _takes_back(hit: Hit) -> bool:
-    """`forget my dog` says nothing about the dog."""
-    if hit.type == "memory" or hit.speaker != "user":
-        return False
+def _is_void(store: Store, hit: Hit, gone: tuple[set[str], list[frozenset[str]]], here: Conversation | None) -> bool:
+    """Whether an answer must not be made of a message: what it says is past, taken back, or was erased since."""
+    if _is_past(hit, gone):
+        return True
     from .extract import Turn, candidates
 
-    offered = candidates(Turn("user", "message", hit.text[:LONGEST], 1, ids.now()))
-    return bool(offered) and all(c.operation == "retract" for c in offered)
+    text = hit.text[:LONGEST]
+    if hit.speaker == "assistant":
+        text = re.sub(r"(?i)\byour\b", "my", re.sub(r"(?i)\byou(?: are\b|'re\b)", "I am", text))
+        text = re.sub(r"(?i)\byou\b", "I", text)
+    offered = candidates(Turn("user", "message", text, 1, hit.created_at))
+    if hit.speaker == "user" and offered and all(c.operation == "retract" for c in offered):
+        return True  # `forget my dog` says nothing about the dog
+    places = (None,) if here is None else (None, here.workspace)
+    names = [memories.id_of(c.content, None, place) for c in offered for place in places]
+    return bool(names) and store._read(lambda tx: _is_erased(tx, names, hit.created_at))
+
+
+def _is_erased(tx: Tx, memories: Sequence[str], said_at: int) -> bool:
+    """Whether one of these memories was erased after that: a hash is all that is left to know it by."""
+    return any((at := erased.at(tx, erased.MEMORY, id)) is not None and at >= said_at for id in memories)
 
 
 def _says_the_same(a: Hit, b: Hit) -> bool:

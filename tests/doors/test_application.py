@@ -322,7 +322,7 @@ def test_a_list_has_its_lines_for_sources_and_nothing_has_none(store: recollect.
     assert sources(app) == 0, "written by hand: there is no conversation to go to"
     payload = next(e for e in store.read(app.conversation) if e.kind == "event").payload
     assert len(payload["items"]) == listed == 2
-    app.click("new").say("ok thanks")
+    app.click("new").say("What is the weather like?")
     assert "nothing on record about that" in app.said[-1]
     assert [e.kind for e in store.read(app.conversation)] == ["message"] * 2, "nothing is quoted, so there is no source"
 

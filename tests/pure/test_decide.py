@@ -237,3 +237,96 @@ def test_the_newest_status_of_a_task_is_its_only_one() -> None:
 def test_what_a_person_says_about_a_task_is_not_its_status() -> None:
     (done,) = candidates(Turn(None, "ledger", "", 1, AT, task_id="list", status="done"))
     assert decide(done, held("Task list is in Notion", kind="fact")).action == "add"
+
+
+@pytest.mark.parametrize(
+    "text, content, before",
+    [
+        ("My rent went up to 1020", "Rent is 1020", "Rent is 950"),
+        ("My rent is now 1020 euros", "Rent is 1020 euros", "Rent is 950 euros a month"),
+        ("My rent has risen to 1100 euros.", "Rent is 1100 euros", "Rent is 950 euros"),
+        ("my rent dropped to 900", "Rent is 900", "Rent is 950"),
+        ("My rent changed to 910", "Rent is 910", "Rent is 950"),
+        ("My rent was raised from 950 to €1,020 last month", "Rent is €1,020", "Rent is 950"),
+        ("rent went up to 1020 a month", "Rent is 1020 a month", "Rent is 950 euros a month"),
+        ("The rent has gone up to 1020", "Rent is 1020", "Rent is 950"),
+        ("My salary increased to 60k", "Salary is 60k", "Salary is 52k"),
+        ("My salary just got bumped up to 60k", "Salary is 60k", "Salary is 52k"),
+        ("My weight is down to 72 kg", "Weight is 72 kg", "Weighs 75 kg"),
+        ("Our budget was cut to 40000", "Budget is 40000", "Budget is 50000"),
+        ("My flat costs me 1020 now", "Flat costs 1020", "Flat costs 950 a month"),
+        ("I turned 35", "Turned 35", "Is 34 years old"),
+        ("My daughter turned 6", "Daughter turned 6", "Daughter is 5 years old"),
+        ("I moved to Lyon", "Lives in Lyon", "Lives in Paris"),
+        ("I drink coffee now", "Drinks coffee", "Drinks tea in the morning"),
+        ("I switched from tea to coffee", "Drinks coffee", "Drinks tea"),
+        ("I switched from tea to coffee", "Drinks coffee", "Prefers tea"),
+        ("I switched to coffee", "Drinks coffee", "Drinks tea every morning"),
+        ("I prefer coffee over tea now", "Prefers coffee over tea", "Prefers tea"),
+        ("These days I drink decaf", "Drinks decaf", "Drinks coffee"),
+        ("I use VS Code now", "Uses VS Code", "Uses Vim"),
+        ("I pay 1020 euros rent now", "Rent is 1020 euros", "Rent is 950"),
+        ("We pay €1,020 a month in rent", "Rent is €1,020 a month", "Rent is 950"),
+        ("I earn 60k now", "Earns 60k", "Salary is 52k"),
+        ("My rent went up to 1020 and my salary went up to 3100", "Rent is 1020", "Rent is 950"),
+        ("I switched to a Pixel 8", "Uses a Pixel 8", "Phone is an iPhone 12"),
+        ("My salary is 60k", "Salary is 60k", "Earns 52k"),
+        ("I moved to 5 Elm Road", "Lives at 5 Elm Road", "Lives at 12 Baker Street"),
+        ("I got a new job at Arup", "Works at Arup", "Works at Bosch"),
+        (
+            "The meeting with Paula moved to Tuesday",
+            "Meeting with Paula is on Tuesday",
+            "Has a meeting with Paula on Monday at 10",
+        ),
+    ],
+)
+def test_what_changed_takes_the_place_of_what_was(text: str, content: str, before: str) -> None:
+    offered = offer(text)
+    assert offered.content.startswith(content)
+    decision = decide(offered, held(before))
+    assert (decision.action, decision.id) == ("update", "1")
+
+
+@pytest.mark.parametrize(
+    "text, before",
+    [
+        ("I drink coffee", "Drinks tea"),
+        ("I drink coffee in the evening now", "Drinks tea in the morning"),
+        ("I also drink coffee now", "Drinks tea"),
+        ("I drink more water now", "Drinks tea"),
+        ("My rent went up to 1020", "Salary is 950"),
+        ("My sister's rent went up to 1020", "Rent is 950"),
+        ("I turned 35", "Sister is 34 years old"),
+    ],
+)
+def test_what_changed_leaves_the_rest(text: str, before: str) -> None:
+    found = candidates(Turn("user", "message", text, 1, AT))
+    assert all(decide(c, held(before)).action in ("add", "noop") for c in found)
+
+
+@pytest.mark.parametrize(
+    "text", ["My code went down to 200 lines", "The answer went up to 42", "It rose to 30 degrees"]
+)
+def test_what_went_up_and_is_nobodys_is_not_kept(text: str) -> None:
+    assert candidates(Turn("user", "message", text, 1, AT)) == []
+
+
+@pytest.mark.parametrize(
+    "text, before, content",
+    [
+        ("We moved the deadline to 22 March", "The deadline for Atlas is 15 March", "Deadline for Atlas is on 22 March"),
+        ("The appointment was moved to 5 December", "My dentist appointment is on 3 December", "Dentist appointment is on 5 December"),
+        ("The appointment was moved to 5 December", "My exam is on 3 December", "Appointment is on 5 December"),
+    ],
+)  # fmt: skip
+def test_what_was_moved_is_the_one_that_was_spoken_of(text: str, before: str, content: str) -> None:
+    said = Turn("user", "message", before, 1, AT)
+    (found,) = [c for c in candidates(Turn("user", "message", text, 2, AT), before=[said]) if c.operation != "done"]
+    assert found.content == content
+
+
+def test_a_place_to_go_to_is_no_task() -> None:
+    assert [(c.content, c.kind) for c in candidates(Turn("user", "message", "We're going to Rome in May", 1, AT))] == [
+        ("Is going to Rome in May", "fact")
+    ]
+    assert [c.kind for c in candidates(Turn("user", "message", "We are going to paint the kitchen", 1, AT))] == ["todo"]

@@ -93,7 +93,7 @@ def test_one_is_and_several_are(text: str, expected: str) -> None:
         "Maybe I'll move to Canada one day.",
         "I got an error when I ran it.",
         "He told me he lives in Vienna.",
-        "Ich wohne in Wien und arbeite bei der Bahn.",
+        "J’habite à Lyon et je travaille chez Renault.",
         "Thanks, that works!",
     ],
 )

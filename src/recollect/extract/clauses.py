@@ -254,6 +254,10 @@ _PROJECT_STARTS = frozenset(
 )
 
 
+_WAYS = frozenset("flight flights train bus ferry trip ticket tickets journey drive".split())
+"""What goes somewhere: "my flight to Oslo is on Monday"."""
+
+
 def _habitual(lowered: Sequence[str]) -> bool:
     text = " ".join(lowered)
     return any(p in text for p in ("every ", "each ", "twice a ", "once a ", "times a "))
@@ -309,7 +313,7 @@ def _verb_at(lowered: Sequence[str], tokens: Sequence[str]) -> int:
             and (lowered[i + 1] in THIRD or (lowered[i + 1] in BASES and lowered[i - 1].endswith("s")))
         ):
             return i
-        if w in PREPOSITIONS and w not in one_of("of for in at from with on"):
+        if w in PREPOSITIONS and w not in one_of("of for in at from with on") and lowered[i - 1] not in _WAYS:
             return 0
         if tokens[i - 1].endswith((",", ";")) and i > 1:
             return 0

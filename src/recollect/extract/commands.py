@@ -275,7 +275,8 @@ class Commands(Reader):
             return False
         what = m.group(group).strip(" ,:")
         if group == "g":
-            if s.mark == "?" or not self._is_duty(body, what):
+            is_place = what[:1].isupper() and low(what.split()[0]) not in BASES  # "we are going to Rome"
+            if s.mark == "?" or is_place or not self._is_duty(body, what):
                 return False
         if s.mark == "?" and not body.lower().startswith(("can you", "could you", "will you", "would you", "please")):
             return False

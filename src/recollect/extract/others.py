@@ -176,6 +176,8 @@ def said_of_others(c: Clause, r: tuple[str, ...], loose: bool) -> Found | None:
         return None
     if not r and c.verb not in ("smoke", "snore", "rotate"):
         return None
+    if c.verb == "cost" and r[0] in ("me", "us"):
+        return Found(say(c, rest=c.rest[1:]), family, marks=c.marks)
     if c.verb in one_of("start end leave expire begin land arrive depart"):
         family = "plan" if not project or family == "project" else family
     return Found(say(c), family, marks=c.marks, future=False)

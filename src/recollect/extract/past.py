@@ -7,7 +7,7 @@ from .being import user_is
 from .clauses import Clause
 from .phrases import is_name, is_place, noun, place_and_time, until
 from .saying import Found, capital, say
-from .words import BASES, GOING_ON, ING, LASTING, PETS, low, one_of, rewrite, third
+from .words import BASES, DRINKS, GOING_ON, ING, LASTING, PETS, low, one_of, rewrite, third
 
 _SWITCH = pattern(r"(?i)^(?:over )?(?:from (?P<a>.+?) (?:over )?to|to) (?P<b>.+)$")
 _MOVES = frozenset("move relocate".split())
@@ -57,7 +57,8 @@ def user_did(c: Clause, r: tuple[str, ...]) -> Found | None:
             when = place_and_time(place)
             place = when[0]
             since = f" since {when[1]}" if when[1] else ""
-            return Found(f"Lives in {' '.join(rewrite(place.split()))}{since}", "home", marks=marks)
+            prep = "at" if place[:1].isdigit() else "in"  # "5 Elm Road"
+            return Found(f"Lives {prep} {' '.join(rewrite(place.split()))}{since}", "home", marks=marks)
         if r[:1] == ("in",) and r[1:2] == ("with",):
             return Found("Lives " + " ".join(rewrite(c.rest[1:])), "home", marks=marks)
         if r[:1] in (("house",), ("houses",), ("flat",)) or not r:
@@ -89,10 +90,11 @@ def user_did(c: Clause, r: tuple[str, ...]) -> Found | None:
             return None
         when = place_and_time(new)
         new = when[0] + (f" since {when[1]}" if when[1] else "")
+        does = "Drinks " if low(when[0].split()[-1]) in DRINKS else "Uses "
         return Found(
-            "Uses " + new,
+            does + new,
             "project" if c.group else "habit",
-            about="Uses " + m.group("a") if m.group("a") else None,
+            about=does + m.group("a") if m.group("a") else None,
             marks=marks,
         )
     if v == "get":
@@ -119,6 +121,9 @@ def user_did(c: Clause, r: tuple[str, ...]) -> Found | None:
                 "person" if set(r[:5]) & PETS else "habit",
                 marks=c.marks | {"also"} if r[0] == "another" else c.marks,
             )
+        employed = _new_job(c.rest)
+        if employed is not None:
+            return Found(employed, "work", marks=marks)
         if r[:2] in (("a", "new"), ("my", "new")) and len(r) > 2:
             return Found("Has " + " ".join(rewrite(c.rest)), "habit", marks=c.marks)
         if r[:1] and r[0] in one_of("promoted hired fired accepted"):
@@ -151,7 +156,7 @@ def user_did(c: Clause, r: tuple[str, ...]) -> Found | None:
             held = Clause(c.subject, c.group, (), False, "", ING[r[0]], "present", c.rest[1:], frozenset())
             return Found(content, "past", "retract", say(held), marks=c.marks)
         if r[0] in ("my", "our", "the") or v == "quit":
-            return Found(content, "past", "retract", noun(c.rest), marks=c.marks)
+            return Found(content, "past", "retract", _job(c.rest) or noun(c.rest), marks=c.marks)
         return None
     if v == "give" and r[:1] == ("up",) and len(r) > 1:
         if len(r) > 1 and r[1] in ING:
@@ -165,29 +170,21 @@ def user_did(c: Clause, r: tuple[str, ...]) -> Found | None:
         and r
         and r[0] not in one_of("it that them weight interest")
     ):
-        return Found(content, "past", "retract", noun(c.rest), marks=c.marks)
+        return Found(content, "past", "retract", _job(c.rest) or noun(c.rest), marks=c.marks)
     if v == "leave" and r and r[0] not in one_of("it that them a the for at out my early"):
         return Found(content, "past", "retract", "Works at " + until(c.rest), marks=c.marks)
-    if (
-        v == "leave"
-        and len(r) > 1
-        and r[0] in ("the", "my")
-        and r[1]
-        in one_of(
-            "band club team choir army navy church party group board company startup firm project orchestra union committee gym"
-        )
-        and not (r[1] == "company" or (r[1] == "party" and len(r) == 2))
-    ):
+    if v == "leave" and r[0] in ("the", "my", "our") and _is_left(r[1:]):
         return Found(content, "past", "retract", noun(c.rest), marks=c.marks)
-    if v == "leave" and r[:2] in (("my", "job"), ("the", "company")):
-        return Found(
-            content, "past", "retract", "Works at " + " ".join(c.rest[3:]) if len(r) > 3 else "job", marks=c.marks
-        )
+    if v == "leave" and (r[:2] in (("my", "job"), ("the", "company"))):
+        return Found(content, "past", "retract", _job(c.rest) or "job", marks=c.marks)
     if v == "break" and r[:2] == ("up", "with") and len(r) > 2:
         return Found(content, "past", "retract", " ".join(rewrite(c.rest[2:])), marks=c.marks)
     if v == "join" and r and (is_name(c.rest[0]) or r[0] in one_of("a the my our")):
         return Found(content, "work" if is_name(c.rest[0]) else "habit", marks=marks)
     if v in ("start", "begin"):
+        employed = _new_job(c.rest)
+        if employed is not None:
+            return Found(employed, "work", marks=marks)
         if r[:1] == ("at",) and len(r) > 1 and is_name(c.rest[1]):
             return Found(content, "work", marks=marks)
         if (
@@ -247,6 +244,37 @@ def user_did(c: Clause, r: tuple[str, ...]) -> Found | None:
     if v in ("found", "serve", "marry") and r:
         return Found(content, "past", marks=c.marks)
     return None
+
+
+def _job(words: tuple[str, ...]) -> str | None:
+    """`my job at Siemens` -> `Works at Siemens`; None for anything that is no job somewhere."""
+    lowered = [low(w) for w in words]
+    if lowered[:1] != ["my"] or len(words) < 4 or lowered[2] not in ("at", "with"):
+        return None
+    where = place_and_time(until(words[3:]))[0]
+    return f"Works at {where}" if where and lowered[1] in one_of("job position role post gig") else None
+
+
+def _new_job(words: tuple[str, ...]) -> str | None:
+    """`a new job at Arup` -> `Works at Arup`; None for anything else."""
+    lowered = [low(w) for w in words]
+    at = lowered.index("job") if "job" in lowered[1:4] else 0
+    if not at or lowered[0] not in ("a", "my") or lowered[at + 1 : at + 2] not in (["at"], ["with"], ["as"]):
+        return None
+    return f"Works {'as' if lowered[at + 1] == 'as' else 'at'} {' '.join(rewrite(words[at + 2 :]))}".rstrip()
+
+
+_CIRCLES = one_of(
+    "band club team choir army navy church group board startup firm project orchestra union committee gym"
+)
+
+
+def _is_left(r: tuple[str, ...]) -> bool:
+    """Whether to leave this is to be no longer part of it: the chess club, not the gym at six or the party."""
+    at = next(
+        (i for i, w in enumerate(r) if w in one_of("at in of after before for with because when early late")), len(r)
+    )
+    return 0 < at <= 4 and r[at - 1] in _CIRCLES and r[at : at + 1] not in (("at",), ("early",), ("late",))
 
 
 _OUT_FOR = {"replace": ("with", "by"), "swap": ("for", "with"), "trade": ("for",), "ditch": ("for",), "drop": ("for",), "leave": ("for",),

@@ -16,6 +16,7 @@ from .words import (
     NUMBERS,
     PARTICIPLE,
     PETS,
+    PROJECT,
     TOOL_NOUNS,
     WEEKDAYS,
     low,
@@ -207,7 +208,7 @@ _MONTH_WORDS = frozenset(
 _SINGLE = frozenset(
     "deploy host listen report ship store track release weigh run meet end start begin expire leave land arrive".split()
 )
-_SINGLE_OBJECT = frozenset("weigh target drive cost".split())
+_SINGLE_OBJECT = frozenset("weigh target drive cost earn".split())
 _SETS = frozenset(
     """speak know play own study teach drink follow support collect wear use take read watch cook bake learn practise
     practice celebrate attend include own avoid eat enjoy write build manage lead maintain coach sell rent handle train
@@ -306,7 +307,7 @@ def _has(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) ->
         if after in (["called"], ["named"]):
             return [
                 Frame(
-                    single,
+                    single if who == "user" else f"{who}'s {single}",
                     "name",
                     frozenset(low(t) for t in rest[noun_at + 2 : noun_at + 4] if t[:1].isupper()),
                     (),
@@ -364,7 +365,8 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
     last = who.split()[-1]
     if who in ("address", "home address"):
         return [Frame("user", "home address", stems(rest), (), negated, ONE, past, " ".join(rest))]
-    if who not in ("user", "birthday") and not any(w in KIN for w in who.split()):
+    # "dentist appointment" is an appointment, not a dentist.
+    if who not in ("user", "birthday") and (last in PROJECT or not any(w in KIN for w in who.split())):
         skip = 1 if first in ("on", "at", "by", "due") else 0
         if first in one_of("planned scheduled due set") and rl[1:2] in (["for"], ["on"], ["at"]):
             skip = 2
@@ -404,7 +406,10 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
         return [Frame(who, "diet", frozenset({DIETS[near[0]]}), (), negated, ONE, past, near[0])]
     if first in MARITAL:
         return [Frame(who, "marital", frozenset({first}), (), negated, ONE, past, first)]
-    if first.isdigit() and (len(rl) == 1 or rl[1] in ("years", "year", "now")):
+    # "Leo is 7" and "sister is 30", but neither a rent of 950 nor a limit of 20.
+    is_someone = who == "user" or any(w in KIN for w in who.split()) or (" " not in who and who not in PROJECT)
+    is_old = rl[1:2] in (["years"], ["year"]) or (is_someone and len(first) <= 2)
+    if first.isdigit() and is_old and (len(rl) == 1 or rl[1] in ("years", "year", "now")):
         return [Frame(who, "age", frozenset({first}), (), negated, ONE, past, first)]
     if last in ("timezone", "zone"):
         return [Frame("user", "timezone", stems(rest), (), negated, ONE, past, " ".join(rest))]
@@ -442,6 +447,10 @@ def _is(who: str, rest: list[str], rl: list[str], negated: bool, past: bool) -> 
         return make("allergic", rest[rl.index("to") + 1 :], MANY)
     if who == "car":
         return [Frame("user", "drive", stems(rest), (), negated, ONE, past, " ".join(rest))]
+    if who in ("salary", "income"):
+        return [Frame("user", "earn", stems(rest), (), negated, ONE, past, " ".join(rest))]
+    if who == "weigh":
+        return [Frame("user", "weigh", stems(rest), (), negated, ONE, past, " ".join(rest))]
     if who == "age":
         return [Frame("user", "age", stems(rest[:1]), (), negated, ONE, past, rest[0])]
     if first == "fluent" and rl[1:2] == ["in"]:

@@ -12,6 +12,7 @@ from . import Candidate, Turn, danger
 from .cutting import close_down, open_up, words
 from .events import derive
 from .foreign import foreign
+from .german import dated, in_english
 from .mending import Mending
 from .prose import Sentence, is_foreign, sentences
 from .saying import Found, ing
@@ -67,7 +68,7 @@ class _Rules(Mending, Telling):
     def all(self) -> list[Candidate]:
         if _AFFIRM.match(self.turn.text) and self._affirmed():
             return self.out
-        said = [s for s in sentences(self.turn.text) if s.text]
+        said = [s for s in sentences(dated(self.turn.text)) if s.text]
         self.asks = any(s.mark == "?" for s in said) or "```" in self.turn.text
         self.count = len(said)
         mending = False
@@ -89,7 +90,7 @@ class _Rules(Mending, Telling):
 
     def _sentence(self, s: Sentence, mending: bool) -> bool:
         """Reads a sentence; True when it only announced a correction that is still to come."""
-        text = s.text
+        text = in_english(s.text) or s.text
         tokens = words(text)
         tokens, marks = open_up(tokens)
         if not tokens:

@@ -24,7 +24,13 @@ def fact(c: Clause, *, loose: bool = False, asks: bool = False) -> Found | None:
         return None
     lowered = c.lower
     if not loose:
-        if is_trouble(list(lowered)) and c.subject == "" and c.verb not in one_of("work like love hate prefer be"):
+        ends_work = c.verb in ("stop", "quit") and lowered[:1] == ("working",)  # "I stopped working at Bosch"
+        if (
+            is_trouble(list(lowered))
+            and c.subject == ""
+            and c.verb not in one_of("work like love hate prefer be")
+            and not ends_work
+        ):
             return None
         if is_trouble(list(lowered)) and (c.subject or c.verb == "be") and "working" not in lowered[:1]:
             return None

@@ -11,6 +11,7 @@ from .commands import Commands
 from .cutting import close_down, open_up, rotate, split
 from .framing import frames
 from .offer import offer
+from .phrases import place_and_time
 from .saying import Found, capital
 from .words import KIN, PARTICIPLE, PAST, low, one_of, rewrite
 
@@ -22,10 +23,23 @@ _NO_LONGER = pattern(
     r"(?i)^(?P<name>(?-i:[A-Z])[\w.-]+(?: (?-i:[A-Z])[\w.-]+)?) is (?:no longer|not) (?:my|our) (?P<np>[\w' -]+?)(?: any ?more)?$"
 )
 _BREAKUP = pattern(
-    r"(?i)^(?P<name>[A-Z][\w-]+) and i (?:broke up|split up|split|separated|divorced|got divorced|are divorced|are no longer together|are not together|are no longer a couple|are no longer dating)"
+    r"(?i)^(?:my )?(?P<name>[A-Z][\w-]+) and i (?:broke up|split up|split|separated|divorced|got divorced|are divorced|are no longer together|are not together|are no longer a couple|are no longer dating)"
 )
 _INVERSE = pattern(
     r"(?i)^(?P<x>.{1,60}?) (?:is|are) (?:(?P<where>where|what|who|how) (?P<who>i|we) (?P<v>.+)|(?P<my>my|our) (?P<np>[\w' -]{2,40}))$"
+)
+_GREW = pattern(
+    r"(?i)^(?:(?P<my>my|our) (?P<own>[\w' -]{2,40}?)|(?:the )?(?P<known>rent|salary|pay|wage|weight|mortgage|budget|price|fee|income))"
+    r" (?:(?:has|have|had|is|are|was|were|got|been|just|now|recently|finally|already|gone|went|going) ){0,4}"
+    r"(?:went up|gone up|going up|goes up|went down|gone down|down|up|risen|rose|raised|dropped|fallen|fell|jumped|climbed|increased|decreased"
+    r"|reduced|cut|lowered|shrunk|shrank|grew|grown|changed|adjusted|bumped|sunk|sank)(?: up| down)?"
+    r"(?: from [^ ]*\d[^ ]*(?: [a-z%€$£]+)?)? to (?P<new>(?:about |around |over |almost )?[€$£]?\d.*)$"
+)
+_BOTH = pattern(r"(?i),? and (?=(?:my|our) )")
+_PAYS = pattern(
+    r"(?i)^(?:i|we) (?:now |currently )?pay (?P<new>[€$£]?\d[\d.,]*k?(?: ?(?:euros?|dollars?|pounds?|francs|€|eur|usd|gbp|chf))?"
+    r"(?: (?:a|per) (?:month|week|year)| monthly)?)(?: in| for| of)?(?: my| our| the)? (?P<own>rent|mortgage|insurance)"
+    r"(?P<per> (?:a|per) (?:month|week|year)| monthly)?$"
 )
 _ANOTHER = pattern(r"(?i)^(?:another|one more|a second|one other|one) (?P<np>[a-z]+) of (?:mine|ours) is (?P<x>.+)$")
 
@@ -129,6 +143,24 @@ class Telling(Commands):
                 why,
             )
             return
+        cut = _BOTH.search(body)
+        if cut and _GREW.match(body[: cut.start()]):
+            self._one(body[: cut.start()].split(), marks, why)
+            self._one(body[cut.end() :].split(), marks, why)
+            return
+        m = _PAYS.match(body)
+        if m:
+            part = ["my", m.group("own"), "is", *m.group("new").split(), *(m.group("per") or "").split()]
+            body, first = " ".join(part), "my"
+        m = _GREW.match(body)
+        if m:
+            # "My rent went up to 1020" is what the rent is now; how it came about is in the log.
+            new, when = place_and_time(m.group("new"))
+            whose = m.group("my") or "my"
+            since = ["since", *when.split()] if when else []
+            part = [whose, *(m.group("own") or m.group("known")).split(), "is", *new.split(), *since]
+            marks |= {"now"}
+            body = " ".join(part)
         if first not in one_of("i we my our"):
             inverse = self._inverse(body)
             if inverse is not None:
@@ -167,7 +199,7 @@ class Telling(Commands):
         if made is None:
             self._maybe_done(clause, part, why)
             return
-        made = self._instead(made, body)
+        made = self._which(self._instead(made, body))
         if (
             clause.subject == ""
             and clause.verb == "be"
@@ -200,6 +232,18 @@ class Telling(Commands):
                 if read and read[0].text and read[0].text in kept and 0 < len(old.split()) <= 5:
                     return Found(**{**made.__dict__, "content": kept, "about": kept.replace(read[0].text, old)})
         return made
+
+    def _which(self, made: Found) -> Found:
+        """`The appointment was moved to Friday`, when the last was a dentist appointment: it is that one."""
+        previous = self._previous() if "now" in made.marks and made.operation == "assert" else None
+        new, old = (frames(x.content) if x is not None else () for x in (made, previous))
+        if previous is None or not new or not old or not new[0].attribute == old[0].attribute == "when":
+            return made
+        short, long = new[0].subject.split(), old[0].subject.split()
+        head = previous.content[: previous.content.lower().find(" is ")]
+        if short == long or not set(short) < set(long) or " is " not in made.content or not head:
+            return made
+        return Found(**{**made.__dict__, "content": head + made.content[made.content.find(" is ") :]})
 
     def _note_names(self, clause: Clause) -> None:
         if clause.subject:

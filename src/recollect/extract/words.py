@@ -322,13 +322,17 @@ RIVALS = {
         safari edge brave opera|jira linear asana trello|slack teams discord mattermost|aws gcp azure|heroku render fly.io vercel netlify railway
         |jenkins circleci travis buildkite teamcity|webpack vite rollup esbuild parcel|react vue svelte angular|bash zsh fish
         |windows macos linux ubuntu fedora debian|scrum kanban|kubernetes nomad swarm|rest graphql grpc|kafka rabbitmq sqs nats|black ruff
-        |jest vitest mocha|spotify tidal deezer|android iphone|notion obsidian evernote|figma sketch|python rust go java typescript ruby
+        |jest vitest mocha|spotify tidal deezer|android iphone pixel galaxy|notion obsidian evernote|figma sketch|python rust go java typescript ruby
         kotlin|email phone sms|tabs spaces|gmail outlook proton fastmail|git mercurial|flask django fastapi|sql-server snowflake bigquery
+        |tea coffee decaf espresso matcha chai
         """.replace("\n", " ").split("|")
     )
     for name in group.split()
 }  # fmt: skip
 """What people use one of at a time, by kind: with "now", one takes the place of the other."""
+DRINKS = _set(
+    "tea coffee decaf espresso matcha chai beer wine water juice milk cola coke soda lemonade kombucha cappuccino"
+)
 DIETS = {"vegetarian": "vegetarian", "vegan": "vegan", "pescatarian": "pescatarian", "omnivore": "meat", "veggie": "vegetarian",
          "carnivore": "meat"}  # fmt: skip
 MARITAL = _set("single married divorced engaged widowed separated")

@@ -21,7 +21,18 @@ LISTED = "On record"
 EVIDENCE = "This is the closest I have on record:"
 NOTHING = "I have nothing on record about that."
 EMPTY = "Nothing is on record yet."
-SECRET = "What looks like a secret was taken out before anything was kept."
+SECRET = "What looks like a secret was taken out before anything was kept. A password manager is the place for it."
+UNLEARNED = "That is kept as you said it; I took no memory from it. To have one, begin with “remember that”."
+ONE_BY_ONE = "Name what to forget, one thing at a time. `recollect erase --everything` takes all of it, for good."
+SECRETIVE = "That looks like a secret: I took no memory from it. A password manager is the place for it."
+REVIEW = "That waits to be reviewed before it is remembered."
+UNCHANGED = "Nothing on record had to change."
+STAYS = "Still on record, because you wrote or pinned it: "
+GREETING = "Hello! Tell me something to remember, or ask me what is on record."
+WELCOME = "You're welcome."
+GOODBYE = "Goodbye! What you told me stays on record."
+AGREED = "All right."
+MYSELF = "I keep what you tell me and quote it when you ask. No language model is set up, so I do not reason about it."
 _FIRST = (
     f"{LISTED} about you:",
     f"{LISTED} as your ",
@@ -29,7 +40,16 @@ _FIRST = (
     NOTHING,
     EMPTY,
     SECRET,
-)  # "Noted: " others say as well
+    SECRETIVE,
+    UNLEARNED,
+    ONE_BY_ONE,
+    REVIEW,
+    UNCHANGED,
+    STAYS,
+    GREETING,
+    GOODBYE,
+    MYSELF,
+)  # "Noted: " others say as well, and "You're welcome"
 
 _FENCED = pattern(rf"(?s){MARK}.*?(?:{CLOSING}|\Z)")
 
