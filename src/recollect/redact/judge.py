@@ -46,6 +46,8 @@ def is_path(value: bytes) -> bool:
 
 def _is_blob(value: bytes) -> bool:
     """Base64 with slashes in it, which reads like a path: `IYgdGDUiF3Djo9lSW/r2vtEd`."""
+    if len(value) >= 24 and len(longest := max(value.split(b"/"), key=len)) >= 20 and longest.isalnum() and classes(longest) == 3 and not is_hex(longest):
+        return count_digits(longest) >= 2 and not is_wordy(longest)
     return (
         len(value) >= 16
         and value.replace(b"/", b"").isalnum()

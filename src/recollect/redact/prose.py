@@ -14,7 +14,7 @@ from .judge import (
     is_year,
     speaks_of_forms,
 )
-from .names import kind_of
+from .names import kind_of, takes_back
 from .noise import IDENTIFIES
 from .scan import Scan, Span, line_around
 from .values import (
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _SECRET_NOUN = (
     r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|p/w|pin(?:[ -]?(?:code|number))?|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord(?:et)?|"
-    r"parola d'ordine|parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|geslo|lozinka|zaporka|pasahitza|contrasenya|kodeord(?:et)?|api[ -]?schl\xfcssel|cl\xe9 api|cl\xe9 d'api|schl\xfcssel|cl\xe9 secr\xe8te|(?:clave|chave|chiave)(?: de| da)? api|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
+    r"parola d'ordine|parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|geslo|lozinka|zaporka|pasahitza|contrasenya|kodeord(?:et)?|(?:[a-z]{2,20}[ -]?)?schl\xfcssel|cl\xe9(?: (?:d'|secr\xe8te )?api| d'acc\xe8s| secr\xe8te| priv\xe9e)|(?:clave|chave|chiave|llave)(?:(?: de| da| de la| dell')? ?api| de acc?es[os]+| secreta| segreta| privada)|jeton(?: d'[a-z\xe0-\xff]{2,20})?|geheimnis|api[ -]sleutel|api[ -]nyckeln?|klucz api|zug(?:riffs|angs)-?token|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
     r"(?:2fa|mfa|otp|recovery|backup|verification|security|access|login|one-time|time|door|gate|alarm|unlock|auth(?:entication)?|confirmation|sms|entry|lock|lockbox|key ?box|safe)[ -]codes?|(?:safe|lock|locker|padlock|vault|combination)(?: lock)?[ -]combo(?:ination)?|(?:safe|lock|locker|padlock|vault)[ -]combination|lock ?box|cvv2?|cvc|otp|puk(?:[ -]?code)?|(?-i:(?:m|i|sms|push|photo|chip)?TAN)|(?:best\xe4tigungs|verifizierungs|sicherheits|freischalt|zugangs|aktivierungs|einmal|verificatie|bevestigings|engangs)-?codes?|c\xf3digo (?:de )?(?:verifica|segur|acceso|confirma)[a-z\xe0-\xff]+|code de (?:v\xe9rification|s\xe9curit\xe9|confirmation|validation)|codice (?:di )?(?:verifica|sicurezza|conferma|otp)|kod weryfikacyjny|"
     r"(?:seed|recovery|mnemonic|secret) (?:phrase|words)|mnemonic|logins?"
 )
@@ -53,8 +53,8 @@ _SECRET_NOUN = (
 # hunter2 and my name is Alex" was kept, as a password called Alex.
 _PROSE = (
     rf"(?i)\b({_SECRET_NOUN})\b[\"'`*]{{0,2}}"
-    r"([ \t]+(?:(?:\(?(?:for|of|to|on|in|at|from|im|am|beim|bei|dans|chez|au|sur|en|nel|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?)\b|\?{1,20})[^\n:=\x01]{0,60}?|(?:is|ist|was)\b[^\n:=\x01\d!#$%&*]{0,60}?))?"
-    r"(?:[ \t]+(?:(?:is|was|are|c'est|ist|lautet|war|es|est|era|je|jest|hai|er|\xe4r|este|adalah|to|be|(?:should|must|shall|will|would|has to|needs to)[ \t]be|now|on|becomes|changed to|set to|reads|would be|equals|aka)\b|\xe9|\xe8|l\xe0|=|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t])|'s[ \t])"
+    r"([ \t]+(?:(?:\(?(?:for|of|to|on|in|at|from|im|am|beim|bei|dans|chez|au|sur|en|nel|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?|between)\b|\?{1,20})[^\n:=\x01]{0,60}?|(?-i:[A-Z])[a-z0-9.]{1,20}(?:[ \t]+[a-z]{2,10}){0,2}|\([^()\n\x01]{1,24}\)|(?:is|ist|was)\b[^\n:=\x01\d!#$%&*]{0,60}?))?"
+    r"(?:[ \t]+(?:(?:is|was|are|c'est|ist|lautet|war|es|est|era|je|jest|hai|er|\xe4r|este|adalah|to|as|be|(?:should|must|shall|will|would|has to|needs to)[ \t]be|now|on|becomes|changed to|set to|reads|would be|equals|aka)\b|\xe9|\xe8|l\xe0|=|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t])|'s[ \t])"
     r"((?:[ \t]+(?:now|currently|still|set to|temporarily|going to be|literally|just|this|simply|always|gonna be|actually|the following|called|currently set to|:|=))*)[ \t]*:?[ \t]*(?:\r?\n[ \t]*){0,3}"
     r"(\"[^\"\n\x01]{3,}\"|'[^'\n\x01]{3,}'|`[^`\n\x01]{3,}`|\*\*[^*\n\x01]{3,}\*\*|[^\s\x01]{3,})"
 )
@@ -83,6 +83,7 @@ _PASSWORD_NOUNS = tuple(
 )
 
 
+_FOREIGN_KEYS = (b"cl\xe9", b"chave", b"chiave", b"llave", b"jeton", b"klucz", b"api-s", b"api s", b"api-n", b"api n", b"zug")
 _WIRELESS = (b"wifi", b"wi-fi", b"wlan", b"network", b"netzwerk")
 
 
@@ -295,6 +296,8 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     noun = found.group(1).lower()
     if found.start(2) >= 0 and data.startswith(b"'s", found.end(2)):
         return  # `credentials from a user's .netrc`
+    if found.start(2) >= 0 and takes_back(data[found.start(2) : found.end(2)].split()[0]):
+        return  # `Authority Key Identifier: ...`
     before = data[found.start() - 1 : found.start()]
     if before == b":" or (before == b"`" and noun == b"pass"):
         return  # `arn:...:secret:name`, the statement `pass`
@@ -307,7 +310,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     kind = _noun_kind(noun)
     if kind == "secret" and b" " in word:
         return  # `Token: '#ff0000 bold'`
-    if kind == "secret" and kind_of(noun) is None:
+    if kind == "secret" and kind_of(noun) is None and not noun.startswith(_FOREIGN_KEYS):
         if not noun.startswith((b"the ", b"my ", b"this ", b"your ", b"our ")) or found.end(4) - found.start(4) < 20:
             return
     if noun == b"pass" and (

@@ -233,6 +233,15 @@ ANNOUNCING = (
     "to verify",
     "| base64",
     "p/w",
+    "jeton",
+    "chave",
+    "chiave",
+    "llave",
+    "klucz",
+    "sleutel",
+    "nyckel",
+    "geheim",
+    "api ",
 )
 """The words of `is_announced`; a test keeps the two equal."""
 
@@ -264,6 +273,8 @@ def is_announced(low: str) -> bool:
         or "puk" in low or "lockbox" in low or "combination" in low or "/rp " in low or "airportnetwork" in low
         or "bundle_" in low or "rocommunity" in low or "digo de" in low or "codice" in low
         or "tan:" in low or " is your " in low or "to verify" in low or "| base64" in low or "p/w" in low
+        or "jeton" in low or "chave" in low or "chiave" in low or "llave" in low or "klucz" in low or "sleutel" in low
+        or "nyckel" in low or "geheim" in low or "api " in low
     )  # fmt: skip
 
 

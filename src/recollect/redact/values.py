@@ -310,7 +310,12 @@ def is_wordy(value: bytes) -> bool:
             and _CONSONANTS.search(word) is None
         ):
             good += size
-    return good >= 0.75 * letters
+    if good < 0.75 * letters:
+        return False
+    # Noise of both cases with few digits is cut into short words, some of which sound like one: `YATN127MirfFRirdYpJWUAZR`.
+    return not (
+        digits >= 2 and len(value) >= 16 and value.isalnum() and _is_unspoken(value.translate(None, _DIGITS), 0.36)
+    )
 
 
 _MEMORABLE = Lazy(rb"[A-Z][a-z]{3,}(?:[0-9]{2,}[!@#$*?]{1,3}|[!@#$*][0-9]{2,}[!?]?)")
