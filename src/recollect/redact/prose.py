@@ -53,9 +53,9 @@ _SECRET_NOUN = (
 # hunter2 and my name is Alex" was kept, as a password called Alex.
 _PROSE = (
     rf"(?i)\b({_SECRET_NOUN})\b[\"'`*]{{0,2}}"
-    r"([ \t]+(?:(?:\(?(?:for|of|to|on|in|at|from|im|am|beim|bei|dans|chez|au|sur|en|nel|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?|between)\b|\?{1,20})[^\n:=\x01]{0,60}?|(?-i:[A-Z])[a-z0-9.]{1,20}(?:[ \t]+[a-z]{2,10}){0,2}|\([^()\n\x01]{1,24}\)|(?:is|ist|was)\b[^\n:=\x01\d!#$%&*]{0,60}?))?"
-    r"(?:[ \t]+(?:(?:is|was|are|c'est|ist|lautet|war|es|est|era|je|jest|hai|er|\xe4r|este|adalah|to|as|be|(?:should|must|shall|will|would|has to|needs to)[ \t]be|now|on|becomes|changed to|set to|reads|would be|equals|aka)\b|\xe9|\xe8|l\xe0|=|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t])|'s[ \t])"
-    r"((?:[ \t]+(?:now|currently|still|set to|temporarily|going to be|literally|just|this|simply|always|gonna be|actually|the following|called|currently set to|:|=))*)[ \t]*:?[ \t]*(?:\r?\n[ \t]*){0,3}"
+    r"([ \t]+(?:(?:\(?(?:for|of|to|on|in|at|from|im|am|beim|bei|dans|chez|au|sur|en|nel|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?|between|provided|supplied|given|used)\b|\?{1,20})[^\n:=\x01]{0,60}?|(?-i:[A-Z])[a-z0-9.]{1,20}(?:[ \t]+[a-z]{2,10}){0,2}|\([^()\n\x01]{1,24}\)|(?:is|ist|was)\b[^\n:=\x01\d!#$%&*]{0,60}?))?"
+    r"(?:[ \t]+(?:(?:is|was|are|c'est|ist|lautet|war|es|est|era|je|jest|hai|er|\xe4r|este|adalah|to|as|be|(?:should|must|shall|will|would|has to|needs to)[ \t]be|now|on|becomes|changed to|set to|reads|would be|equals|aka|used to be)\b|\xe9|\xe8|l\xe0|=|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t])|'s[ \t])"
+    r"((?:[ \t]+(?:now|jetzt|maintenant|ahora|agora|adesso|nun|currently|still|set to|temporarily|going to be|literally|just|this|simply|always|gonna be|actually|the following|called|currently set to|:|=))*)[ \t]*:?[ \t]*(?:\r?\n[ \t]*){0,3}"
     r"(\"[^\"\n\x01]{3,}\"|'[^'\n\x01]{3,}'|`[^`\n\x01]{3,}`|\*\*[^*\n\x01]{3,}\*\*|[^\s\x01]{3,})"
 )
 _NEXT_CODE = Lazy(rb"[\s,;]{1,4}(?:and[ ]|[-*\d.]{1,3}[ ])?([A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}|\d{5,8})\b")
@@ -322,9 +322,10 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
         return  # a test that passed
     if noun == b"pass" and found.start(2) >= 0 and data[found.start() : found.start(4)].rstrip().endswith(b"="):
         return  # `pass in errors="ignore"`
-    if len(word) < 3 or (kind != "password" and not quoted and word.isalpha()):
+    scrambled = word.isalpha() and scan.recall("scrambled", word, is_scrambled)
+    if len(word) < 3 or (kind != "password" and not quoted and word.isalpha() and not scrambled):
         return
-    if kind == "secret" and not quoted and (len(word) < 12 or not has_digit(word)):
+    if kind == "secret" and not quoted and (len(word) < 12 or not (has_digit(word) or scrambled)):
         return  # not random, as is asked below
     if scan.recall("filler", word, _is_filler):
         return
@@ -391,6 +392,8 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
               and rx(rb"(?i)(?:\b(?:is|ist|es|est|was)|:)[ \t]*[:]?[ \t]*$").search(data[max(found.start(), start - 8) : start]) and found.start(2) < 0 and not is_monotone(word)
               and rx(rb"(?i)\b(?:my|the|your|our|mein|das|mi|la|mon|le|minha|a)\b[ \t]+[^\n\x01]{0,24}$").search(data[max(0, found.start() - 32) : found.start()])):  # fmt: skip
             yield Span(start, end, "password", 3)
+    elif kind == "secret" and scrambled and not word.islower():
+        yield Span(start, end, "api-key", 3)
     elif has_digit(word) and is_random(word, 12) and not is_code(word) and not is_path(word):
         if not (is_uuid(word) and not quoted and b"id" in found.group()[: start - found.start()].lower().split()):
             yield Span(start, end, "api-key", 2)
@@ -549,6 +552,9 @@ def said(scan: Scan) -> Iterator[Span]:
 _AROUND = (b'"', b"'", b"`")
 
 
+_OF_IT = Lazy(rb"(?i) \((?:the|my|our)[^()\n]*(?:token|key|secret|password)\)")
+_MADE_UP = Lazy(rb"[A-Za-z]{4,}[-_]?[0-9]{2,6}")
+_IS_IT = Lazy(rb"(?i)[\"'`]? is (?:the|my|our) (?:\w+ )?pass(?:word|wd|phrase)(?: (?:for|to|of|on)\b|[.!,;]|\s*$)")
 _TRIES = Lazy(rb"(?i)\b(?:try|use|used|using|with|enter|type)[ \t]+[\"'`*]{0,2}\Z")
 
 
@@ -569,7 +575,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
                     (classes(word) >= 3 or is_random(word, 12))
                     and (has_symbol(word) or not is_wordy(word))
                     # `picked from 1a2b3c (token cleanup)`
-                    and not (is_hex(word) and data[end : end + 2] == b" (")
+                    and not (is_hex(word) and data[end : end + 2] == b" (" and not _OF_IT.match(data, end, end + 60))
                     and rx(rb"[#@$][A-Za-z_]+").fullmatch(word) is None  # `#normKey (key)`
                 )
                 or (
@@ -585,10 +591,14 @@ def pairs(scan: Scan) -> Iterator[Span]:
                         rb"(?i)is (?:still |now )?(?:the|my|our) (?:right|correct|current|new|old|actual|real) pass(?:word|wd|phrase)\Z"
                     ).search(data, end, found.end())
                 )
+                # `falcon482 is the password for the vault`
+                or (
+                    _MADE_UP.fullmatch(word) is not None and _IS_IT.match(data, end, end + 60) is not None
+                )
                 # `try Falcon-Harbor24 as the password`
                 or (
                     has_digit(word)
-                    and classes(word) >= 3
+                    and (classes(word) >= 3 or _MADE_UP.fullmatch(word) is not None)
                     and _TRIES.search(data, max(0, found.start() - 8), start)
                     and rx(rb"(?i) as [^\n]*(?:pass(?:word|wort|wd|phrase)|pwd?)$").search(data, end, found.end())
                 )
@@ -631,7 +641,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
 
 _LINKED = (
     r"(?i)\b(?:pass(?:word|wd|phrase|code|wort|key)?|pwd|pw|secret|token|api[ -]?key|credentials?|creds|kennwort|contrase\xf1a|mot de passe|senha|wachtwoord|heslo|l\xf6senord(?:et)?|passwd)\b"
-    r"(?:[ \t]+(?:to|auf|as)[ \t]+[\"'`*]{0,2}([^\s\"'`()\x01]*[0-9][^\s\"'`()\x01]*)"  # I set the password to ... on all of them
+    r"(?:[ \t]+(?:to|auf|as|a|\xe0)[ \t]+[\"'`*]{0,2}([^\s\"'`()\x01]*[0-9][^\s\"'`()\x01]*)"  # I set the password to ... on all of them
     r"|[^\n\x01]{0,60}?(?:\b(?:(?:re)?set(?: back)? to|(?:has been|was|is|got)(?: now)? (?:re)?(?:set|changed) to|(?:it's|its|it is)(?: still| now)?|is|was|use|used|using|try|tried|typed|entered|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)\b|[(:?]|->|=>|\?{2,20})"
     r"[ \t]*(?:[\"'`(*]{0,2})([^\s\"'`()\x01]{6,64}))"
 )
@@ -640,6 +650,7 @@ _LINKED = (
 _MORE = Lazy(rb"[^\s\"'`()\x01]+(?<![.,;:?>*\]\\}])")
 _ONE_IS = Lazy(rb"(?i)\b(?:one|it)(?: is|'s)(?: now)?:?[ \t]+[\"'`*]{1,2}\Z")  # `rotated the secret, the new one is`
 _SET_TO = Lazy(rb"(?i)(?:set|set back|changed?) (?:to|from)[ \t\"'`(*]+\Z")
+_CHANGED = Lazy(rb"\b(?:chang|re-?set|set\b|switch|updat|rotat|ge\xe4ndert|gesetzt|\xe4nder|cambi|chang|mudei|alter|modifi|mis\b)")
 _FROM, _TO = (
     Lazy(rb"(?i)from[ \t\"'`(*]+\Z"),
     Lazy(rb"[\"'`*]{0,2}[ \t]+(?:to|->|=>)[ \t]+[\"'`*]{0,2}([^\s\"'`*()\x01]{6,64})"),
@@ -674,6 +685,15 @@ def linked(scan: Scan) -> Iterator[Span]:
             _FROM.search(data, max(whole[0], start - 8), start) is not None
             and b"chang" in scan.low[max(0, whole[0] - 20) : start]
         )
+        if (
+            group == 1
+            and len(word) >= 20
+            and (is_hex(word) or is_uuid(word))
+            and data[whole[0] : whole[0] + 6].lower().startswith((b"secret", b"token", b"api"))
+            and _CHANGED.search(line_around(scan.low, start))
+        ):
+            yield Span(start, end, "api-key", 3)
+            continue
         if is_hex(word) and len(word) in (32, 40, 64) and _ONE_IS.search(data, max(whole[0], start - 24), start):
             yield Span(start, end, "api-key", 3)
             continue

@@ -38,7 +38,7 @@ _FOREIGN = (
     ("пароль", "passwd"), ("Пароль", "passwd"), ("пароля", "passwd"), ("密码", "pw"), ("密碼", "pw"),
     ("口令", "pw"), ("パスワード", "passw"), ("비밀번호는", "pass:"), ("비밀번호가", "pass:"), ("비밀번호", "pass"), ("hasło", "passw"), ("Hasło", "passw"),
     ("şifrem", "passwd"), ("Şifrem", "passwd"), ("şifre", "passw"), ("Şifre", "passw"), ("токен", "token"), ("секрет", "secret"), ("令牌", "tk"),
-    ("：", ":"), ("＝", "="), ("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"), ("是", ":"), ("«", '"'), ("»", '"'),
+    ("→", "="), ("⇒", "="), ("：", ":"), ("＝", "="), ("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"), ("是", ":"), ("«", '"'), ("»", '"'),
     ("验证码", "otp"), ("驗證碼", "otp"), ("認証コード", "  otp"), ("確認コード", "  otp"), ("인증번호", " otp"), ("인증코드", " otp"), ("код подтверждения", "verification code"), ("Код подтверждения", "verification code"),
     ("„", '"'), ("비번", "pw"), ("암호화", "enc"), ("암호", "pw"), ("패스워드", "pass"), ("parolă", "passwd"), ("Parolă", "passwd"),
     ("парола", "passwd"), ("Парола", "passwd"), ("пароли", "passwd"), ("mật khẩu", "password"), ("Mật khẩu", "password"), ("รหัสผ่าน", "password"),
@@ -69,6 +69,8 @@ _SAME = bytes([0 if page in _PAGES else 32 if page << 8 in _SPACES else 63 for p
 
 def to_bytes(text: str) -> bytes:
     """One byte for each character; what Latin-1 lacks becomes `?`, or a space in scripts that write none."""
+    if "%22" in text or "%3D" in text or "&quot;" in text:
+        text = _unescaped(text)
     if text.isascii():
         return text.encode("ascii")
     try:
@@ -79,6 +81,17 @@ def to_bytes(text: str) -> bytes:
         if foreign in text:
             text = text.replace(foreign, same_length)
     return text.encode("latin-1")
+
+
+def _unescaped(text: str) -> str:
+    """Quotes and equals signs as a link or a page writes them, each by a stand-in of the same length: `%22token%22%3A%22...%22`,
+    `api_key%3D...`. (At the end of a value `%3D` is base64's padding.)"""
+    import re
+
+    text = re.sub(r"(?<=%22)%3A(?=%22)", "  :", text).replace("%22", '"""')
+    text = re.sub(r"(?<=[A-Za-z_])%3D(?=[A-Za-z0-9])", "__=", text)
+    text = re.sub(r"(?<=[A-Za-z0-9])%26(?=[A-Za-z_]+(?:%3D|__=))", "&__", text)
+    return re.sub(r"&quot;(?=[A-Za-z0-9])", '     "', text).replace("&quot;", '"     ')
 
 
 def _narrow(text: str) -> bytes:

@@ -314,7 +314,7 @@ def is_wordy(value: bytes) -> bool:
         return False
     # Noise of both cases with few digits is cut into short words, some of which sound like one: `YATN127MirfFRirdYpJWUAZR`.
     return not (
-        digits >= 2 and len(value) >= 16 and value.isalnum() and _is_unspoken(value.translate(None, _DIGITS), 0.36)
+        digits >= 2 and len(value) >= 16 and value.isalnum() and is_unspoken(value.translate(None, _DIGITS), 0.36)
     )
 
 
@@ -339,7 +339,7 @@ def is_scrambled(value: bytes) -> bool:
     if size < 10 or not value.isalpha():
         return False
     upturns = len(_UPTURNS.findall(value))
-    if _is_unspoken(value, 0.36 if upturns else 0.45):
+    if is_unspoken(value, 0.36 if upturns else 0.45):
         return True
     if upturns < 3:
         return False
@@ -358,7 +358,7 @@ _FOLLOWS = (
 _SPOKEN = frozenset((row[0], follower) for row in _FOLLOWS.split() for follower in row[1:])
 
 
-def _is_unspoken(letters: bytes, share: float) -> bool:
+def is_unspoken(letters: bytes, share: float) -> bool:
     """Whether so many of the pairs are of letters that hardly ever stand side by side. A key on the keyboard's rows is typed,
     and a word of another language may be taken: under the name of a password that is no loss."""
     low = letters.lower()
