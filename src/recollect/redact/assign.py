@@ -56,7 +56,7 @@ _ASSIGN = (
     + _names()
     + r"(?:(?:\[[0-9A-Z_]*\])?[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:{1,3}=|===?|!==?|\?{1,2}=|\+=|\.=|\|\|=|=|::|:|<-|->|\||As[ \t]+\w{1,20}[ \t]*=|(?:[ \t]constant)?[ \t](?:n?(?:var)?char2?(?:\([\w ]{1,6}\))?[ \t]*:?=|text[ \t]*:=))"  # name = value
     r"|[\"']?[\s,]{1,40}(?:[\"']?type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:\w{1,16}:|Parameter|Option)?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
-    r"|[\"'\\]{0,3}[ \t]*[,({][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value"), name{"value"}
+    r"|[\"'\\\]]{0,3}[ \t]*[,({][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value"), name{"value"}
     r"|[ \t]{1,20}[\"']"  # #define NAME "value"
     r"|[\"']?>"  # <name>value</name>
     r"|[\"'][ \t]*\{[^{}\x01]*?(?:default|value)[ \t]*=)"  # variable "name" { default = "..." }
@@ -101,7 +101,7 @@ _ANNOTATION = Lazy(
 _BARE = Lazy(rb"[^\s\"'`\x01]+")
 _BLANK = Lazy(rb"[\s\x01]")
 _NEXT_LINE = Lazy(
-    rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:string\([0-9]+\)[ ])?[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)"
+    rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:string\([0-9]+\)[ ]|[\"']?value[\"']?[ \t]?[:=][ \t]*)?[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)"
 )
 # Each way begins with a letter of its own, so that a search leaps from one to the next.
 _NEXT_FIELD = rb"(?=[\w .\-\"']{1,40}[=:])"

@@ -234,7 +234,9 @@ def listed(scan: Scan) -> Iterator[Span]:
             start, end, _ = unquote(data, *value_span)
             value = data[start:end]
             label = data[whole[0] : start].strip()
-            if b" " in label and (is_wordy(value) or kind_of(label) is None or IDENTIFIES.search(low[whole[0] : start])):
+            if b" " in label and (
+                is_wordy(value) or kind_of(label) is None or IDENTIFIES.search(low[whole[0] : start])
+            ):
                 continue
             if b" " in label and len(value) >= 20 and (is_hex(value) or is_uuid(value)):
                 yield Span(start, end, "api-key", 3)

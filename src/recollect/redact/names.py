@@ -205,7 +205,6 @@ def kind_of(name: bytes) -> Kind | None:
     if last in (
         b"sig",
         b"signature",
-        b"seed",
         b"serial",
         b"nonce",
         b"xsrf",
@@ -222,6 +221,7 @@ def kind_of(name: bytes) -> Kind | None:
         b"dsn",
         b"salt",
         b"jwt",
+        b"seed",
     ):
         return "key"
     if last in (b"otp", b"totp", b"mfa"):

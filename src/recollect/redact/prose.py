@@ -53,7 +53,7 @@ _SECRET_NOUN = (
 # hunter2 and my name is Alex" was kept, as a password called Alex.
 _PROSE = (
     rf"(?i)\b({_SECRET_NOUN})\b[\"'`*]{{0,2}}"
-    r"([ \t]+(?:(?:\(?(?:for|of|to|on|in|at|from|im|am|beim|bei|dans|chez|au|sur|en|nel|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?|between|provided|supplied|given|used)\b|\?{1,20})[^\n:=\x01]{0,60}?|(?-i:[A-Z])[a-z0-9.]{1,20}(?:[ \t]+[a-z]{2,10}){0,2}|\([^()\n\x01]{1,24}\)|(?:is|ist|was)\b[^\n:=\x01\d!#$%&*]{0,60}?))?"
+    r"([ \t]+(?:(?:\(?(?:for|of|to|on|in|at|from|im|am|beim|bei|dans|chez|au|sur|en|nel|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?|between|provided|supplied|given)\b|\?{1,20})[^\n:=\x01]{0,60}?|(?-i:[A-Z])[a-z0-9.]{1,20}(?:[ \t]+[a-z]{2,10}){0,2}|\([^()\n\x01]{1,24}\)|(?:is|ist|was)\b[^\n:=\x01\d!#$%&*]{0,60}?))?"
     r"(?:[ \t]+(?:(?:is|was|are|c'est|ist|lautet|war|es|est|era|je|jest|hai|er|\xe4r|este|adalah|to|as|be|(?:should|must|shall|will|would|has to|needs to)[ \t]be|now|on|becomes|changed to|set to|reads|would be|equals|aka|used to be)\b|\xe9|\xe8|l\xe0|=|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t])|'s[ \t])"
     r"((?:[ \t]+(?:now|jetzt|maintenant|ahora|agora|adesso|nun|currently|still|set to|temporarily|going to be|literally|just|this|simply|always|gonna be|actually|the following|called|currently set to|:|=))*)[ \t]*:?[ \t]*(?:\r?\n[ \t]*){0,3}"
     r"(\"[^\"\n\x01]{3,}\"|'[^'\n\x01]{3,}'|`[^`\n\x01]{3,}`|\*\*[^*\n\x01]{3,}\*\*|[^\s\x01]{3,})"
@@ -83,7 +83,19 @@ _PASSWORD_NOUNS = tuple(
 )
 
 
-_FOREIGN_KEYS = (b"cl\xe9", b"chave", b"chiave", b"llave", b"jeton", b"klucz", b"api-s", b"api s", b"api-n", b"api n", b"zug")
+_FOREIGN_KEYS = (
+    b"cl\xe9",
+    b"chave",
+    b"chiave",
+    b"llave",
+    b"jeton",
+    b"klucz",
+    b"api-s",
+    b"api s",
+    b"api-n",
+    b"api n",
+    b"zug",
+)
 _WIRELESS = (b"wifi", b"wi-fi", b"wlan", b"network", b"netzwerk")
 
 
@@ -299,7 +311,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     if found.start(2) >= 0 and takes_back(data[found.start(2) : found.end(2)].split()[0]):
         return  # `Authority Key Identifier: ...`
     before = data[found.start() - 1 : found.start()]
-    if before == b":" or (before == b"`" and noun == b"pass"):
+    if before == b":" or (before == b"`" and noun == b"pass") or data[max(0, start - 4) : start] == b"arn:":
         return  # `arn:...:secret:name`, the statement `pass`
     if noun == b"pass" and (
         is_tested(found.group(1), word) or is_ticket(data[max(0, found.start() - 12) : found.end(1)])
@@ -327,7 +339,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
         return
     if kind == "secret" and not quoted and (len(word) < 12 or not (has_digit(word) or scrambled)):
         return  # not random, as is asked below
-    if scan.recall("filler", word, _is_filler):
+    if scan.recall("filler", word, _is_filler) and not (kind == "pin" and word.isdigit() and len(set(word)) == 2):
         return
     tail = data[end : end + 2]
     if kind == "pin":
@@ -554,6 +566,7 @@ _AROUND = (b'"', b"'", b"`")
 
 _OF_IT = Lazy(rb"(?i) \((?:the|my|our)[^()\n]*(?:token|key|secret|password)\)")
 _MADE_UP = Lazy(rb"[A-Za-z]{4,}[-_]?[0-9]{2,6}")
+_NO_NOUN = Lazy(rb"[.!,;?)]|\s*$|[ ](?:everywhere|anywhere|for|on|at|in|and|but|too|now|again|there|here|since)\b")
 _IS_IT = Lazy(rb"(?i)[\"'`]? is (?:the|my|our) (?:\w+ )?pass(?:word|wd|phrase)(?: (?:for|to|of|on)\b|[.!,;]|\s*$)")
 _TRIES = Lazy(rb"(?i)\b(?:try|use|used|using|with|enter|type)[ \t]+[\"'`*]{0,2}\Z")
 
@@ -592,13 +605,11 @@ def pairs(scan: Scan) -> Iterator[Span]:
                     ).search(data, end, found.end())
                 )
                 # `falcon482 is the password for the vault`
-                or (
-                    _MADE_UP.fullmatch(word) is not None and _IS_IT.match(data, end, end + 60) is not None
-                )
+                or (_MADE_UP.fullmatch(word) is not None and _IS_IT.match(data, end, end + 60) is not None)
                 # `try Falcon-Harbor24 as the password`
                 or (
                     has_digit(word)
-                    and (classes(word) >= 3 or _MADE_UP.fullmatch(word) is not None)
+                    and (classes(word) >= 3 or (_MADE_UP.fullmatch(word) and _NO_NOUN.match(data, found.end())))
                     and _TRIES.search(data, max(0, found.start() - 8), start)
                     and rx(rb"(?i) as [^\n]*(?:pass(?:word|wort|wd|phrase)|pwd?)$").search(data, end, found.end())
                 )
@@ -650,7 +661,9 @@ _LINKED = (
 _MORE = Lazy(rb"[^\s\"'`()\x01]+(?<![.,;:?>*\]\\}])")
 _ONE_IS = Lazy(rb"(?i)\b(?:one|it)(?: is|'s)(?: now)?:?[ \t]+[\"'`*]{1,2}\Z")  # `rotated the secret, the new one is`
 _SET_TO = Lazy(rb"(?i)(?:set|set back|changed?) (?:to|from)[ \t\"'`(*]+\Z")
-_CHANGED = Lazy(rb"\b(?:chang|re-?set|set\b|switch|updat|rotat|ge\xe4ndert|gesetzt|\xe4nder|cambi|chang|mudei|alter|modifi|mis\b)")
+_CHANGED = Lazy(
+    rb"\b(?:chang|re-?set|set\b|switch|updat|rotat|ge\xe4ndert|gesetzt|\xe4nder|cambi|chang|mudei|alter|modifi|mis\b)"
+)
 _FROM, _TO = (
     Lazy(rb"(?i)from[ \t\"'`(*]+\Z"),
     Lazy(rb"[\"'`*]{0,2}[ \t]+(?:to|->|=>)[ \t]+[\"'`*]{0,2}([^\s\"'`*()\x01]{6,64})"),

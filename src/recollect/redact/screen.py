@@ -43,7 +43,7 @@ _FOREIGN = (
     ("„", '"'), ("비번", "pw"), ("암호화", "enc"), ("암호", "pw"), ("패스워드", "pass"), ("parolă", "passwd"), ("Parolă", "passwd"),
     ("парола", "passwd"), ("Парола", "passwd"), ("пароли", "passwd"), ("mật khẩu", "password"), ("Mật khẩu", "password"), ("รหัสผ่าน", "password"),
     ("पासवर्ड", "my pass"), ("סיסמה", "passw"), ("סיסמא", "passw"), ("κωδικός", "my pass"), ("Κωδικός", "my pass"), ("είναι", " is  "), ("كلمة المرور", "my password"),
-    ("كلمة السر", "the passw"), ("slaptažodis", "my password"), ("API密钥", "token"), ("APIキー", "token"), ("API 密钥", " token"), ("—", "-"), ("–", "-"), ("密鑰", "tk"), ("密钥", "tk"), ("秘钥", "tk"), ("토큰", "tk"), ("トークン", " tok"), ("clé secrète", "secret key "), ("Clé secrète", "Secret key "), ("clé wifi", "password"), ("Clé wifi", "Password"), ("clé WiFi", "password"), ("Clé WiFi", "Password"),
+    ("كلمة السر", "the passw"), ("slaptažodis", "my password"), ("API密钥", "token"), ("API ключ", " api key"), ("API-ключ", " api-key"), ("ключ API", "api key "), ("トークンは", " tok:"), ("APIキー", "token"), ("API 密钥", " token"), ("—", "-"), ("–", "-"), ("密鑰", "tk"), ("密钥", "tk"), ("秘钥", "tk"), ("토큰", "tk"), ("トークン", " tok"), ("clé secrète", "secret key "), ("Clé secrète", "Secret key "), ("clé wifi", "password"), ("Clé wifi", "Password"), ("clé WiFi", "password"), ("Clé WiFi", "Password"),
     ("clé Wi-Fi", "password "), ("Clé Wi-Fi", "Password "), ("助记词", "bip"), ("助記詞", "bip"), ("니모닉", "bip"), ("シードフレーズ", "my seed"),
     ("сид-фраза", "my phrase"), ("Сид-фраза", "my phrase"), ("\u2028", "\n"), ("\u00a0", " "),
     ("היא", "is "), ("הוא", "is "), ("है", "is"), ("هي", "is"),

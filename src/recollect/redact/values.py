@@ -230,6 +230,19 @@ def is_regex(value: bytes) -> bool:
     return (b"[" in value or b"\\" in value or b"(?" in value) and pattern(_REGEX).has(value)
 
 
+_IN_GROUPS = Lazy(rb"[A-Z0-9]{3,7}(?:-[A-Z0-9]{3,7}){3,7}")
+
+
+def is_grouped(value: bytes) -> bool:
+    """`7QK2F-M3XVB-...`: a key as it is printed to be typed, in groups of one length."""
+    return (
+        _IN_GROUPS.fullmatch(value) is not None
+        and has_digit(value)
+        and len({len(group) for group in value.split(b"-")}) == 1
+        and not value.replace(b"-", b"").isdigit()
+    )
+
+
 def is_code(value: bytes) -> bool:
     if value.isalnum():
         return (
@@ -244,7 +257,7 @@ def is_code(value: bytes) -> bool:
     if len(value.translate(None, _CODING)) < len(value):
         return (pattern(_CODE).has(value) and not _is_dotted_noise(value)) or _TYPE.match(value) is not None
     return (
-        (value[:4].isupper() and _CONSTANT.fullmatch(value) is not None)
+        (value[:4].isupper() and _CONSTANT.fullmatch(value) is not None and not is_grouped(value))
         or _TYPE.match(value) is not None
         or (b"-" in value and _CMDLET.fullmatch(value) is not None)
     )
@@ -287,7 +300,7 @@ def _is_dotted_noise(value: bytes) -> bool:
 def is_wordy(value: bytes) -> bool:
     """Reads like words: `refresh-token-cookie`, `MyClass`, `loginForm.title`. Random letters run into consonants."""
     digits = count_digits(value)
-    if digits > 4 or digits > 0.34 * len(value):
+    if digits > 4 or digits > 0.34 * len(value) or (digits and b"-" in value and is_grouped(value)):
         return False
     if digits >= 2 and value.isalnum() and len(_TURNS.findall(value)) >= 2:
         # Letters go on after digits, and again: `x3k9f` is no word, `sha256sum` is one, `V1beta1TokenReview` says which it is.
