@@ -69,7 +69,7 @@ _SAME = bytes([0 if page in _PAGES else 32 if page << 8 in _SPACES else 63 for p
 
 def to_bytes(text: str) -> bytes:
     """One byte for each character; what Latin-1 lacks becomes `?`, or a space in scripts that write none."""
-    if "%22" in text or "%3D" in text or "&quot;" in text:
+    if _is_escaped(text):
         text = _unescaped(text)
     if text.isascii():
         return text.encode("ascii")
@@ -81,6 +81,10 @@ def to_bytes(text: str) -> bytes:
         if foreign in text:
             text = text.replace(foreign, same_length)
     return text.encode("latin-1")
+
+
+def _is_escaped(text: str) -> bool:
+    return "%22" in text or "%3D" in text or "&quot;" in text
 
 
 def _unescaped(text: str) -> str:
@@ -297,7 +301,7 @@ def count_digits(text: str) -> int:
 
 def is_quiet(text: str) -> bool:
     """Whether there is nothing to look for."""
-    if not text.isascii():
+    if not text.isascii() or _is_escaped(text):
         text = to_bytes(text).decode("latin-1")
     return (
         "=" not in text
