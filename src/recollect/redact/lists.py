@@ -40,7 +40,7 @@ _PASSWORD_WORD = (
     r"pass(?:word|wd|wort|w\b|phrase)?\b|\bpwd?\b|\bcreds?\b|credential|log ?in\b|kennwort|contrase|mot de passe|senha"
 )
 _MAIL_PAIR = r"[A-Za-z0-9_.+-]+@[A-Za-z0-9.-]+\.[a-z]{2,10}[\"'`*]{0,2}(?:[ \t]*[/|,;][ \t]*|[ \t]*:[ \t]*|[ \t]+(?:and|with|-)[ \t]+)[\"'`*]{0,2}([^\s\"'`\x01]{6,64})"
-_ALONE = r"(?im)^[ \t>*#-]*(?:subject:[ \t]*)?(?:[\w.()-]+[ ]){0,3}(?:[\w.-]*(?:password|passwd|passwort)|pass|pwd|token|secret|api[ _-]?key|key)[ \t*]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*([^\s\x01]{8,128})[ \t]*\r?$"
+_ALONE = r"(?im)^[ \t>*#-]*(?:subject:)?[\w.() -]*(?:password|passwd|passwort|pass|pwd|token|secret|key)[ \t*]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*([^\s\x01]{8,128})[ \t]*\r?$"
 _APP_QUOTED = r"[\"'`]([a-z]{4}(?:[ ][a-z]{4}){3})[\"'`]"
 _ACCOUNT = r"(?i)(?:^|[\s\"'`(,;])(?:root|admin|administrator|sa|postgres|ubuntu|ec2-user|pi|guest|demo|sysadmin|superuser)[\"'`*]{0,2}[ \t]*[/:][ \t]*[\"'`*]{0,2}([^\s\"'`\x01]{6,64})"
 _SPACED = r"(?im)^[ \t]*(?:(?:set|setenv|setx|env|arg|export)[ \t]+(?:-[a-z]+[ \t]+)?)?([\w.-]*(?:password|passwd|pass|pwd|pw|psk|secret|passphrase|token|key|secret_id)[0-9]?)(?:[ \t]+|[ \t]?[,;][ \t]?)([^\s\"'=:|,;\x01]{5,})[ \t]*[,;]?\r?$"
@@ -233,12 +233,13 @@ def listed(scan: Scan) -> Iterator[Span]:
         for whole, value_span in scan.everywhere(_ALONE):
             start, end, _ = unquote(data, *value_span)
             value = data[start:end]
-            label = data[whole[0] : start].strip()
-            if b" " in label and (
-                is_wordy(value) or kind_of(label) is None or IDENTIFIES.search(low[whole[0] : start])
-            ):
+            label = data[whole[0] : start].strip(b" \t\r\n>*#-\"'`")
+            is_long = b" " in label
+            if len(label) > 48 or (kind_of(label) is None and label.lower() != b"key"):
+                continue  # counted here, as above
+            if is_long and (is_wordy(value) or IDENTIFIES.search(low[whole[0] : start])):
                 continue
-            if b" " in label and len(value) >= 20 and (is_hex(value) or is_uuid(value)):
+            if is_long and len(value) >= 20 and (is_hex(value) or is_uuid(value)):
                 yield Span(start, end, "api-key", 3)
             elif (
                 scan.recall("strong", value, is_strong)
