@@ -56,7 +56,7 @@ _ASSIGN = (
     + _names()
     + r"(?:(?:\[[0-9A-Z_]*\])?[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:{1,3}=|===?|!==?|\?{1,2}=|\+=|\.=|\|\|=|=|::|:|<-|->|\||As[ \t]+\w{1,20}[ \t]*=|(?:[ \t]constant)?[ \t](?:n?(?:var)?char2?(?:\([\w ]{1,6}\))?[ \t]*:?=|text[ \t]*:=))"  # name = value
     r"|[\"']?[\s,]{1,40}(?:[\"']?type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:\w{1,16}:|Parameter|Option)?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
-    r"|[\"'\\]{0,3}[ \t]*[,({][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value"), name{"value"}
+    r"|[\"'\\\]]{0,3}[ \t]*[,({][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value"), name{"value"}
     r"|[ \t]{1,20}[\"']"  # #define NAME "value"
     r"|[\"']?>"  # <name>value</name>
     r"|[\"'][ \t]*\{[^{}\x01]*?(?:default|value)[ \t]*=)"  # variable "name" { default = "..." }
@@ -85,6 +85,7 @@ _COMPARES = (b"==", b"!=")
 _ENDS = (b"", b" ", b"\n", b"\r", b"\t")
 _LETTERS = Lazy(rb"[ \t]?[A-Za-z_.]++(?=\s)(?<=[A-Za-z])")
 # `process.env.TOKEN || "..."`: what it is where the variable is not set.
+_CELL = Lazy(rb"\|[ `*]*(?:[\w()/&-]+[ ]){0,3}[`*]*\Z")  # where the cell of a table begins, perhaps with more words
 _OR_ELSE = Lazy(rb"[ \t](?:\|\||\?\?|or)[ \t]+[\"']")
 # Letters alone before the next field are a name, a call without arguments is code: rejected below as well, but not as fast.
 _DULL = Lazy(rb"[ \t]?(?:[A-Za-z_.]++(?:[,;)\]}]+(?=\s)|(?=[ \t])|\(\))|[A-Za-z_][\w.]*+\([A-Za-z_][\w.]*+[,)])")
@@ -100,7 +101,7 @@ _ANNOTATION = Lazy(
 _BARE = Lazy(rb"[^\s\"'`\x01]+")
 _BLANK = Lazy(rb"[\s\x01]")
 _NEXT_LINE = Lazy(
-    rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:string\([0-9]+\)[ ])?[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)"
+    rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:string\([0-9]+\)[ ]|[\"']?value[\"']?[ \t]?[:=][ \t]*)?[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)"
 )
 # Each way begins with a letter of its own, so that a search leaps from one to the next.
 _NEXT_FIELD = rb"(?=[\w .\-\"']{1,40}[=:])"
@@ -267,7 +268,7 @@ def _plain_until(data: bytes, at: int) -> tuple[int, bool]:
     last = data[end - 1 : end] if end > at else b""
     if last.isspace():
         last = data[at:end].rstrip()[-1:]
-    return end, last not in _OPEN and last != b":" and (end - at < 20 or _LONG_RUN.search(data, at, end) is None)
+    return end, last not in _OPEN and last != b":" and (end - at < 12 or _LONG_RUN.search(data, at, end) is None)
 
 
 # A quote of one sort may stand in it, of another not: it might be in a value.
@@ -275,7 +276,8 @@ _TOLD = rb"0-9!@#$%^&*+=?~|<\\\n"
 _UNTELLING = Lazy(
     rb"[^" + _TOLD + rb"\"'`]*+(?:\"[^" + _TOLD + rb"'`]*+|'[^" + _TOLD + rb"\"`]*+|`[^" + _TOLD + rb"\"']*+)?"
 )
-_LONG_RUN = Lazy(rb"[^\s\"'`]{20}")
+# ... or twelve letters that turn to capitals twice, as a key without a digit does.
+_LONG_RUN = Lazy(rb"[^\s\"'`]{20}|(?=[A-Za-z]{12})[A-Z]*[a-z]+[A-Z]+[a-z]+[A-Z]")
 
 
 def _reach(data: bytes, start: int, at: int) -> tuple[int, int]:
@@ -407,7 +409,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             if name == b"tk" and head.endswith(b"::"):
                 continue  # of Tcl
         elif separator == b"|":
-            if near[:1] != b" " or not data[max(0, name_start - 4) : name_start].rstrip(b" `*").endswith(b"|"):
+            if near[:1] != b" " or _CELL.search(data, max(0, name_start - 40), name_start) is None:
                 continue
         elif separator == b">":
             if data[at - 2 : at - 1] in (b"-", b"="):

@@ -114,7 +114,7 @@ _SHORT_FLAGS = (
     (r"(?i)[ \t](?:-[uUD]|--?user(?:name)?|/u|/user|/ru)(?:[ \t]+|[=:])[^\s\x01-][^\s\x01]*[ \t][^\n|\x01]*?(?:-[pPw]|/p|/rp)[ \t:]+[\"']?([^\s\"'\x01/-][^\s\"'\x01]{4,})()()", "%-p%%-w% %-p %-w /rp% /p%"),
     (r"(?i)passw(?:or)?d[\"']?[ \t]*,?[ \t]*with:?[ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "with%\" with%' with:"),
     (r"(?i)\bwpa_passphrase[ \t]+(?:\"[^\"\n\x01]+\"|[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{8,63})()()", "wpa_passphrase"),
-    (r"(?i)\b(?:sudo[ \t]+-S|kinit|cryptsetup|passwd|chpasswd|vncpasswd|secret-tool|su|docker|podman|gh|vault|doas|read[ \t][^\n<\x01]*(?:PASS|PWD|PW|TOKEN|SECRET|KEY)\w*)\b[^\n<\x01]*<<<[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "<<<"),
+    (r"(?i)\b(?:sudo[ \t]+-S|kinit|cryptsetup|passwd|chpasswd|vncpasswd|secret-tool|su|docker|podman|gh|vault|doas|read[ \t][^\n<\x01]*(?:PASS|PWD|PW|TOKEN|SECRET|KEY)\w*|secret[ \t]+(?:put|set)|env[ \t]+add)\b[^\n<\x01]*<<<[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "<<<"),
     (r"(?i)(?:pass(?:word|wd|phrase)?|token|secret|key|cred)[\w-]*[ \t=]+<\([ \t]*(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"')\x01]{4,})()()", "<(echo <(printf"),
     (r"(?i)\brootpw[ \t]+(?:--(?:plaintext|allow-ssh|lock)[ \t]+)*[\"']?([^\s\"'\x01-][^\s\"'\x01]{4,})()()", "rootpw"),
     (r"(?i)\bd-i[ \t][^\n\x01]*passw(?:or)?d(?:-again)?[ \t]+(?:password|string)[ \t]+([^\s\"'\x01]{5,})()()", "d-i%"),

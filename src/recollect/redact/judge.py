@@ -46,6 +46,14 @@ def is_path(value: bytes) -> bool:
 
 def _is_blob(value: bytes) -> bool:
     """Base64 with slashes in it, which reads like a path: `IYgdGDUiF3Djo9lSW/r2vtEd`."""
+    if (
+        len(value) >= 24
+        and len(longest := max(value.split(b"/"), key=len)) >= 20
+        and longest.isalnum()
+        and classes(longest) == 3
+        and not is_hex(longest)
+    ):
+        return count_digits(longest) >= 2 and not is_wordy(longest)
     return (
         len(value) >= 16
         and value.replace(b"/", b"").isalnum()
@@ -235,6 +243,8 @@ def is_label(value: bytes) -> bool:
     low = value.lower()
     if low in LABELS:
         return True
+    if value[:1] in (b"#", b".") and rx(rb".[a-z]+(?:[-_][a-z]+)*").fullmatch(value):
+        return speaks_of_forms(value[1:])  # `#add-password`: where a form is on a page
     if rx(rb"[A-Za-z\xc0-\xff]+[:?!.*]?").fullmatch(value) and (
         rx(rb"pass(?:word|wort)|contrase|senha|required|login").search(low)
         and len(low) < 24

@@ -8,6 +8,7 @@ from __future__ import annotations
 from .engine import Lazy, outline, pattern, rx
 from .judge import family_of, is_path, is_tested
 from .names import kind_of
+from .noise import IDENTIFIES
 from .prose import is_chosen, is_strong, names_a_login, unquote
 from .scan import Scan, Span, line_around
 from .values import (
@@ -22,6 +23,8 @@ from .values import (
     is_placeholder,
     is_random,
     is_reference,
+    is_unspoken,
+    is_uuid,
     is_wordy,
 )
 
@@ -37,7 +40,7 @@ _PASSWORD_WORD = (
     r"pass(?:word|wd|wort|w\b|phrase)?\b|\bpwd?\b|\bcreds?\b|credential|log ?in\b|kennwort|contrase|mot de passe|senha"
 )
 _MAIL_PAIR = r"[A-Za-z0-9_.+-]+@[A-Za-z0-9.-]+\.[a-z]{2,10}[\"'`*]{0,2}(?:[ \t]*[/|,;][ \t]*|[ \t]*:[ \t]*|[ \t]+(?:and|with|-)[ \t]+)[\"'`*]{0,2}([^\s\"'`\x01]{6,64})"
-_ALONE = r"(?im)^[ \t>*-]*(?:[\w.-]*(?:password|passwd|passwort)|pass|pwd|token|secret|api[ _-]?key|key)[ \t]*\r?\n[ \t>]*([^\s\x01]{8,128})[ \t]*\r?$"
+_ALONE = r"(?im)^[ \t>*#-]*(?:subject:)?[\w.() -]*(?:password|passwd|passwort|pass|pwd|token|secret|key)[ \t*]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*([^\s\x01]{8,128})[ \t]*\r?$"
 _APP_QUOTED = r"[\"'`]([a-z]{4}(?:[ ][a-z]{4}){3})[\"'`]"
 _ACCOUNT = r"(?i)(?:^|[\s\"'`(,;])(?:root|admin|administrator|sa|postgres|ubuntu|ec2-user|pi|guest|demo|sysadmin|superuser)[\"'`*]{0,2}[ \t]*[/:][ \t]*[\"'`*]{0,2}([^\s\"'`\x01]{6,64})"
 _SPACED = r"(?im)^[ \t]*(?:(?:set|setenv|setx|env|arg|export)[ \t]+(?:-[a-z]+[ \t]+)?)?([\w.-]*(?:password|passwd|pass|pwd|pw|psk|secret|passphrase|token|key|secret_id)[0-9]?)(?:[ \t]+|[ \t]?[,;][ \t]?)([^\s\"'=:|,;\x01]{5,})[ \t]*[,;]?\r?$"
@@ -168,7 +171,8 @@ def listed(scan: Scan) -> Iterator[Span]:
             yield Span(start, end, "password", 3)
     for source in (_APP_PASSWORD, _APP_SETTING):
         for _, (start, end) in scan.spans(source, lines):
-            if not is_placeholder(data[start:end]) and not is_wordy(data[start:end].replace(b" ", b"")):
+            letters = data[start:end].translate(None, b" -")
+            if not is_placeholder(data[start:end]) and (is_unspoken(letters, 0.25) or not is_wordy(letters)):
                 yield Span(start, end, "password", 2)
     for _, (start, end) in scan.spans(_GROUPED, lines):
         if has_digit(data[start:end]) and not is_monotone(data[start:end].replace(b" ", b"")):
@@ -226,10 +230,18 @@ def listed(scan: Scan) -> Iterator[Span]:
             start, end, _ = unquote(data, *value_span)
             if value_span[0] - whole[0] <= 120:
                 yield from _answer(scan, low[slice(*noun)], start, end)
-        for _, value_span in scan.everywhere(_ALONE):
+        for whole, value_span in scan.everywhere(_ALONE):
             start, end, _ = unquote(data, *value_span)
             value = data[start:end]
-            if (
+            label = data[whole[0] : start].strip(b" \t\r\n>*#-\"'`")
+            is_long = b" " in label
+            if len(label) > 48 or (kind_of(label) is None and label.lower() != b"key"):
+                continue  # counted here, as above
+            if is_long and (is_wordy(value) or IDENTIFIES.search(low[whole[0] : start])):
+                continue
+            if is_long and len(value) >= 20 and (is_hex(value) or is_uuid(value)):
+                yield Span(start, end, "api-key", 3)
+            elif (
                 scan.recall("strong", value, is_strong)
                 and (classes(value) >= 3 or is_random(value, 16))
                 and not is_wordy(value)

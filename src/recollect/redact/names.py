@@ -55,7 +55,7 @@ _NOT_KEY_OF = frozenset(
     from with to on at as li tr td th div span ul option fragment cell hit miss found using used matched duplicate site door kms socket websocket restore no the a this that each per one next same new old wrong every of by for in""".split()
 )
 _TAKES_BACK = frozenset(
-    b"""id ids url urls uri uris name names type types count counts counter length len size file files filename path paths dir
+    b"""id ids identifier url urls uri uris name names type types count counts counter length len size file files filename path paths dir
     folder directory ttl expiry expires expiration expire expired exp lifetime timeout age policy hint hints label labels
     placeholder field fields input inputs limit limits format regex pattern algorithm alg algo version provider endpoint host
     user username column columns index class method function func manager service store ring board ref reference references arn
@@ -122,6 +122,11 @@ def _shortest(words: Iterable[bytes]) -> list[str]:
 def is_password_word(word: bytes) -> bool:
     """`Wachtwoord`: what a password is called, and so the label of a field."""
     return word.lower() in _PASSWORD
+
+
+def takes_back(word: bytes) -> bool:
+    """`Identifier`, after the word for a key."""
+    return word.lower() in _TAKES_BACK
 
 
 def words_of(name: bytes) -> list[bytes]:
@@ -200,7 +205,6 @@ def kind_of(name: bytes) -> Kind | None:
     if last in (
         b"sig",
         b"signature",
-        b"seed",
         b"serial",
         b"nonce",
         b"xsrf",
@@ -217,6 +221,7 @@ def kind_of(name: bytes) -> Kind | None:
         b"dsn",
         b"salt",
         b"jwt",
+        b"seed",
     ):
         return "key"
     if last in (b"otp", b"totp", b"mfa"):

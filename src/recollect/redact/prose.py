@@ -14,7 +14,7 @@ from .judge import (
     is_year,
     speaks_of_forms,
 )
-from .names import kind_of
+from .names import kind_of, takes_back
 from .noise import IDENTIFIES
 from .scan import Scan, Span, line_around
 from .values import (
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _SECRET_NOUN = (
     r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|p/w|pin(?:[ -]?(?:code|number)s?)?|(?-i:PINs)|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord(?:et)?|"
-    r"parola d'ordine|parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|geslo|lozinka|zaporka|pasahitza|contrasenya|kodeord(?:et)?|api[ -]?schl\xfcssel|cl\xe9 api|cl\xe9 d'api|schl\xfcssel|cl\xe9 secr\xe8te|(?:clave|chave|chiave)(?: de| da)? api|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
+    r"parola d'ordine|parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|geslo|lozinka|zaporka|pasahitza|contrasenya|kodeord(?:et)?|(?:[a-z]{2,20}[ -]?)?schl\xfcssel|cl\xe9(?: (?:d'|secr\xe8te )?api| d'acc\xe8s| secr\xe8te| priv\xe9e)|(?:clave|chave|chiave|llave)(?:(?: de| da| de la| dell')? ?api| de acc?es[os]+| secreta| segreta| privada)|jeton(?: d'[a-z\xe0-\xff]{2,20})?|geheimnis|api[ -]sleutel|api[ -]nyckeln?|klucz api|zug(?:riffs|angs)-?token|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
     r"(?:2fa|mfa|otp|recovery|backup|verification|security|access|login|one-time|time|door|gate|alarm|unlock|auth(?:entication)?|confirmation|sms|entry|lock|lockbox|key ?box|safe)[ -]codes?|(?:safe|lock|locker|padlock|vault|combination)(?: lock)?[ -]combo(?:ination)?|(?:safe|lock|locker|padlock|vault)[ -]combination|lock ?box|cvv2?|cvc|otp|puk(?:[ -]?code)?|(?-i:(?:m|i|sms|push|photo|chip)?TAN)|(?:best\xe4tigungs|verifizierungs|sicherheits|freischalt|zugangs|aktivierungs|einmal|verificatie|bevestigings|engangs)-?codes?|c\xf3digo (?:de )?(?:verifica|segur|acceso|confirma)[a-z\xe0-\xff]+|code de (?:v\xe9rification|s\xe9curit\xe9|confirmation|validation)|codice (?:di )?(?:verifica|sicurezza|conferma|otp)|kod weryfikacyjny|"
     r"(?:seed|recovery|mnemonic|secret) (?:phrase|words)|mnemonic|logins?"
 )
@@ -53,9 +53,9 @@ _SECRET_NOUN = (
 # hunter2 and my name is Alex" was kept, as a password called Alex.
 _PROSE = (
     rf"(?i)\b({_SECRET_NOUN})\b[\"'`*]{{0,2}}"
-    r"([ \t]+(?:(?:\(?(?:for|of|to|on|in|at|from|im|am|beim|bei|dans|chez|au|sur|en|nel|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?)\b|\?{1,20})[^\n:=\x01]{0,60}?|(?:is|ist|was)\b[^\n:=\x01\d!#$%&*]{0,60}?))?"
-    r"(?:[ \t]+(?:(?:is|was|are|c'est|ist|lautet|war|es|est|era|je|jest|hai|er|\xe4r|este|adalah|to|be|(?:should|must|shall|will|would|has to|needs to)[ \t]be|now|on|becomes|changed to|set to|reads|would be|equals|aka)\b|\xe9|\xe8|l\xe0|=|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t])|'s[ \t])"
-    r"((?:[ \t]+(?:now|currently|still|set to|temporarily|going to be|literally|just|this|simply|always|gonna be|actually|the following|called|currently set to|:|=))*)[ \t]*:?[ \t]*(?:\r?\n[ \t]*){0,3}"
+    r"([ \t]+(?:(?:\(?(?:for|of|to|on|in|at|from|im|am|beim|bei|dans|chez|au|sur|en|nel|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?|between|provided|supplied|given)\b|\?{1,20})[^\n:=\x01]{0,60}?|(?-i:[A-Z])[a-z0-9.]{1,20}(?:[ \t]+[a-z]{2,10}){0,2}|\([^()\n\x01]{1,24}\)|(?:is|ist|was)\b[^\n:=\x01\d!#$%&*]{0,60}?))?"
+    r"(?:[ \t]+(?:(?:is|was|are|c'est|ist|lautet|war|es|est|era|je|jest|hai|er|\xe4r|este|adalah|to|as|be|(?:should|must|shall|will|would|has to|needs to)[ \t]be|now|on|becomes|changed to|set to|reads|would be|equals|aka|used to be)\b|\xe9|\xe8|l\xe0|=|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t])|'s[ \t])"
+    r"((?:[ \t]+(?:now|jetzt|maintenant|ahora|agora|adesso|nun|currently|still|set to|temporarily|going to be|literally|just|this|simply|always|gonna be|actually|the following|called|currently set to|:|=))*)[ \t]*:?[ \t]*(?:\r?\n[ \t]*){0,3}"
     r"(\"[^\"\n\x01]{3,}\"|'[^'\n\x01]{3,}'|`[^`\n\x01]{3,}`|\*\*[^*\n\x01]{3,}\*\*|[^\s\x01]{3,})"
 )
 _NEXT_CODE = Lazy(rb"[\s,;]{1,4}(?:and[ ]|[-*\d.]{1,3}[ ])?([A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}|\d{5,8})\b")
@@ -83,6 +83,19 @@ _PASSWORD_NOUNS = tuple(
 )
 
 
+_FOREIGN_KEYS = (
+    b"cl\xe9",
+    b"chave",
+    b"chiave",
+    b"llave",
+    b"jeton",
+    b"klucz",
+    b"api-s",
+    b"api s",
+    b"api-n",
+    b"api n",
+    b"zug",
+)
 _WIRELESS = (b"wifi", b"wi-fi", b"wlan", b"network", b"netzwerk")
 
 
@@ -295,8 +308,10 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     noun = found.group(1).lower()
     if found.start(2) >= 0 and data.startswith(b"'s", found.end(2)):
         return  # `credentials from a user's .netrc`
+    if found.start(2) >= 0 and takes_back(data[found.start(2) : found.end(2)].split()[0]):
+        return  # `Authority Key Identifier: ...`
     before = data[found.start() - 1 : found.start()]
-    if before == b":" or (before == b"`" and noun == b"pass"):
+    if before == b":" or (before == b"`" and noun == b"pass") or data[max(0, start - 4) : start] == b"arn:":
         return  # `arn:...:secret:name`, the statement `pass`
     if noun == b"pass" and (
         is_tested(found.group(1), word) or is_ticket(data[max(0, found.start() - 12) : found.end(1)])
@@ -307,7 +322,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     kind = _noun_kind(noun)
     if kind == "secret" and b" " in word:
         return  # `Token: '#ff0000 bold'`
-    if kind == "secret" and kind_of(noun) is None:
+    if kind == "secret" and kind_of(noun) is None and not noun.startswith(_FOREIGN_KEYS):
         if not noun.startswith((b"the ", b"my ", b"this ", b"your ", b"our ")) or found.end(4) - found.start(4) < 20:
             return
     if noun == b"pass" and (
@@ -319,11 +334,12 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
         return  # a test that passed
     if noun == b"pass" and found.start(2) >= 0 and data[found.start() : found.start(4)].rstrip().endswith(b"="):
         return  # `pass in errors="ignore"`
-    if len(word) < 3 or (kind != "password" and not quoted and word.isalpha()):
+    scrambled = word.isalpha() and scan.recall("scrambled", word, is_scrambled)
+    if len(word) < 3 or (kind != "password" and not quoted and word.isalpha() and not scrambled):
         return
-    if kind == "secret" and not quoted and (len(word) < 12 or not has_digit(word)):
+    if kind == "secret" and not quoted and (len(word) < 12 or not (has_digit(word) or scrambled)):
         return  # not random, as is asked below
-    if scan.recall("filler", word, _is_filler):
+    if scan.recall("filler", word, _is_filler) and not (kind == "pin" and word.isdigit() and len(set(word)) == 2):
         return
     tail = data[end : end + 2]
     if kind == "pin":
@@ -397,6 +413,8 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
             and word[:-1].lower() not in PREDICATES
         ):
             yield Span(start, end, "password", 3)  # `my password is Hunterabc!`
+    elif kind == "secret" and scrambled and not word.islower():
+        yield Span(start, end, "api-key", 3)
     elif has_digit(word) and is_random(word, 12) and not is_code(word) and not is_path(word):
         if not (is_uuid(word) and not quoted and b"id" in found.group()[: start - found.start()].lower().split()):
             yield Span(start, end, "api-key", 2)
@@ -559,6 +577,10 @@ def said(scan: Scan) -> Iterator[Span]:
 _AROUND = (b'"', b"'", b"`")
 
 
+_OF_IT = Lazy(rb"(?i) \((?:the|my|our)[^()\n]*(?:token|key|secret|password)\)")
+_MADE_UP = Lazy(rb"[A-Za-z]{4,}[-_]?[0-9]{2,6}")
+_NO_NOUN = Lazy(rb"[.!,;?)]|\s*$|[ ](?:everywhere|anywhere|for|on|at|in|and|but|too|now|again|there|here|since)\b")
+_IS_IT = Lazy(rb"(?i)[\"'`]? is (?:the|my|our) (?:\w+ )?pass(?:word|wd|phrase)(?: (?:for|to|of|on)\b|[.!,;]|\s*$)")
 _TRIES = Lazy(rb"(?i)\b(?:try|use|used|using|with|enter|type)[ \t]+[\"'`*]{0,2}\Z")
 
 
@@ -579,7 +601,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
                     (classes(word) >= 3 or is_random(word, 12))
                     and (has_symbol(word) or not is_wordy(word))
                     # `picked from 1a2b3c (token cleanup)`
-                    and not (is_hex(word) and data[end : end + 2] == b" (")
+                    and not (is_hex(word) and data[end : end + 2] == b" (" and not _OF_IT.match(data, end, end + 60))
                     and rx(rb"[#@$][A-Za-z_]+").fullmatch(word) is None  # `#normKey (key)`
                 )
                 or (
@@ -595,10 +617,12 @@ def pairs(scan: Scan) -> Iterator[Span]:
                         rb"(?i)is (?:still |now )?(?:the|my|our) (?:right|correct|current|new|old|actual|real) pass(?:word|wd|phrase)\Z"
                     ).search(data, end, found.end())
                 )
+                # `falcon482 is the password for the vault`
+                or (_MADE_UP.fullmatch(word) is not None and _IS_IT.match(data, end, end + 60) is not None)
                 # `try Falcon-Harbor24 as the password`
                 or (
                     has_digit(word)
-                    and classes(word) >= 3
+                    and (classes(word) >= 3 or (_MADE_UP.fullmatch(word) and _NO_NOUN.match(data, found.end())))
                     and _TRIES.search(data, max(0, found.start() - 8), start)
                     and rx(rb"(?i) as [^\n]*(?:pass(?:word|wort|wd|phrase)|pwd?)$").search(data, end, found.end())
                 )
@@ -641,7 +665,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
 
 _LINKED = (
     r"(?i)\b(?:pass(?:word|wd|phrase|code|wort|key)?|pwd|pw|secret|token|api[ -]?key|credentials?|creds|kennwort|contrase\xf1a|mot de passe|senha|wachtwoord|heslo|l\xf6senord(?:et)?|passwd)\b"
-    r"(?:[ \t]+(?:to|auf|as)[ \t]+[\"'`*]{0,2}([^\s\"'`()\x01]*[0-9][^\s\"'`()\x01]*)"  # I set the password to ... on all of them
+    r"(?:[ \t]+(?:to|auf|as|a|\xe0)[ \t]+[\"'`*]{0,2}([^\s\"'`()\x01]*[0-9][^\s\"'`()\x01]*)"  # I set the password to ... on all of them
     r"|[^\n\x01]{0,60}?(?:\b(?:(?:re)?set(?: back)? to|(?:has been|was|is|got)(?: now)? (?:re)?(?:set|changed) to|(?:it's|its|it is)(?: still| now)?|is|was|use|used|using|try|tried|typed|entered|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)\b|[(:?]|->|=>|\?{2,20})"
     r"[ \t]*(?:[\"'`(*]{0,2})([^\s\"'`()\x01]{6,64}))"
 )
@@ -650,6 +674,9 @@ _LINKED = (
 _MORE = Lazy(rb"[^\s\"'`()\x01]+(?<![.,;:?>*\]\\}])")
 _ONE_IS = Lazy(rb"(?i)\b(?:one|it)(?: is|'s)(?: now)?:?[ \t]+[\"'`*]{1,2}\Z")  # `rotated the secret, the new one is`
 _SET_TO = Lazy(rb"(?i)(?:set|set back|changed?) (?:to|from)[ \t\"'`(*]+\Z")
+_CHANGED = Lazy(
+    rb"\b(?:chang|re-?set|set\b|switch|updat|rotat|ge\xe4ndert|gesetzt|\xe4nder|cambi|chang|mudei|alter|modifi|mis\b)"
+)
 _FROM, _TO = (
     Lazy(rb"(?i)from[ \t\"'`(*]+\Z"),
     Lazy(rb"[\"'`*]{0,2}[ \t]+(?:to|->|=>)[ \t]+[\"'`*]{0,2}([^\s\"'`*()\x01]{6,64})"),
@@ -684,6 +711,15 @@ def linked(scan: Scan) -> Iterator[Span]:
             _FROM.search(data, max(whole[0], start - 8), start) is not None
             and b"chang" in scan.low[max(0, whole[0] - 20) : start]
         )
+        if (
+            group == 1
+            and len(word) >= 20
+            and (is_hex(word) or is_uuid(word))
+            and data[whole[0] : whole[0] + 6].lower().startswith((b"secret", b"token", b"api"))
+            and _CHANGED.search(line_around(scan.low, start))
+        ):
+            yield Span(start, end, "api-key", 3)
+            continue
         if is_hex(word) and len(word) in (32, 40, 64) and _ONE_IS.search(data, max(whole[0], start - 24), start):
             yield Span(start, end, "api-key", 3)
             continue

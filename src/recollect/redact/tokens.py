@@ -252,8 +252,8 @@ def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
         return is_random(value[3:], 24)
     if name == "jwt":
         return len(value) >= 40 or value.count(b".") >= 2
-    if name == "azure-key" and value.endswith(b"=="):
-        return not pattern(_BLOB).has(line_around(data, start)) and len(set(value)) >= 30
+    if name == "azure-key":
+        return not pattern(_BLOB).has(line_around(data, start)) and (len(set(value)) >= 30 or not value.endswith(b"=="))
     if name in (
         "resend-key",
         "vault-token",

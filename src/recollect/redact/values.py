@@ -230,6 +230,19 @@ def is_regex(value: bytes) -> bool:
     return (b"[" in value or b"\\" in value or b"(?" in value) and pattern(_REGEX).has(value)
 
 
+_IN_GROUPS = Lazy(rb"[A-Z0-9]{3,7}(?:-[A-Z0-9]{3,7}){3,7}")
+
+
+def is_grouped(value: bytes) -> bool:
+    """`7QK2F-M3XVB-...`: a key as it is printed to be typed, in groups of one length."""
+    return (
+        _IN_GROUPS.fullmatch(value) is not None
+        and has_digit(value)
+        and len({len(group) for group in value.split(b"-")}) == 1
+        and not value.replace(b"-", b"").isdigit()
+    )
+
+
 def is_code(value: bytes) -> bool:
     if value.isalnum():
         return (
@@ -244,7 +257,7 @@ def is_code(value: bytes) -> bool:
     if len(value.translate(None, _CODING)) < len(value):
         return (pattern(_CODE).has(value) and not _is_dotted_noise(value)) or _TYPE.match(value) is not None
     return (
-        (value[:4].isupper() and _CONSTANT.fullmatch(value) is not None)
+        (value[:4].isupper() and _CONSTANT.fullmatch(value) is not None and not is_grouped(value))
         or _TYPE.match(value) is not None
         or (b"-" in value and _CMDLET.fullmatch(value) is not None)
     )
@@ -287,7 +300,7 @@ def _is_dotted_noise(value: bytes) -> bool:
 def is_wordy(value: bytes) -> bool:
     """Reads like words: `refresh-token-cookie`, `MyClass`, `loginForm.title`. Random letters run into consonants."""
     digits = count_digits(value)
-    if digits > 4 or digits > 0.34 * len(value):
+    if digits > 4 or digits > 0.34 * len(value) or (digits and b"-" in value and is_grouped(value)):
         return False
     if digits >= 2 and value.isalnum() and len(_TURNS.findall(value)) >= 2:
         # Letters go on after digits, and again: `x3k9f` is no word, `sha256sum` is one, `V1beta1TokenReview` says which it is.
@@ -310,7 +323,12 @@ def is_wordy(value: bytes) -> bool:
             and _CONSONANTS.search(word) is None
         ):
             good += size
-    return good >= 0.75 * letters
+    if good < 0.75 * letters:
+        return False
+    # Noise of both cases with few digits is cut into short words, some of which sound like one: `YATN127MirfFRirdYpJWUAZR`.
+    return not (
+        digits >= 2 and len(value) >= 16 and value.isalnum() and is_unspoken(value.translate(None, _DIGITS), 0.36)
+    )
 
 
 _MEMORABLE = Lazy(rb"[A-Z][a-z]{3,}(?:[0-9]{2,}[!@#$*?]{1,3}|[!@#$*][0-9]{2,}[!?]?)")
@@ -334,7 +352,7 @@ def is_scrambled(value: bytes) -> bool:
     if size < 10 or not value.isalpha():
         return False
     upturns = len(_UPTURNS.findall(value))
-    if _is_unspoken(value, 0.36 if upturns else 0.45):
+    if is_unspoken(value, 0.36 if upturns else 0.45):
         return True
     if upturns < 3:
         return False
@@ -353,7 +371,7 @@ _FOLLOWS = (
 _SPOKEN = frozenset((row[0], follower) for row in _FOLLOWS.split() for follower in row[1:])
 
 
-def _is_unspoken(letters: bytes, share: float) -> bool:
+def is_unspoken(letters: bytes, share: float) -> bool:
     """Whether so many of the pairs are of letters that hardly ever stand side by side. A key on the keyboard's rows is typed,
     and a word of another language may be taken: under the name of a password that is no loss."""
     low = letters.lower()
