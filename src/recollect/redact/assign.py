@@ -158,7 +158,7 @@ def value_at(data: bytes, at: int) -> tuple[int, int, bool] | None:
             inside = data[start:end]
             if len(quote) == 1 and quote in b"\"'" and inside.endswith(b"\\") and not inside.endswith(b"\\\\"):
                 again = data.find(closing, end + 1, start + LONGEST)  # an escaped quote inside the value
-                if again >= 0 and b"\n" not in data[start:again]:
+                if again >= 0 and b"\n" not in data[start:again] and BARRIER not in data[end:again]:
                     end, inside = again, data[start:again]
             if (b"\n" not in inside or len(quote) == 3) and BARRIER not in inside:
                 return start, end, True
@@ -275,7 +275,7 @@ _TOLD = rb"0-9!@#$%^&*+=?~|<\\\n"
 _UNTELLING = Lazy(
     rb"[^" + _TOLD + rb"\"'`]*+(?:\"[^" + _TOLD + rb"'`]*+|'[^" + _TOLD + rb"\"`]*+|`[^" + _TOLD + rb"\"']*+)?"
 )
-_LONG_RUN = Lazy(rb"[^\s\"'`]{20}")
+_LONG_RUN = Lazy(rb"[^\s\"'`\x01]{20}")
 
 
 def _reach(data: bytes, start: int, at: int) -> tuple[int, int]:
@@ -363,7 +363,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 first == b"\n" and _NEXT_LINE.match(data, at, at + 600) is None
             ):
                 continue  # JSON in JSON in JSON: no value is seen before the quote; as below, at a glance
-        annotates = separator == b":" and b"=" in data[at : at + 80]
+        annotates = separator == b":" and b"=" in data[at : at + 80].partition(BARRIER)[0]
         if (
             not annotates
             and (kind != "password" or separator != b"=" or data[at : at + 1] == b" ")
@@ -447,7 +447,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             ):
                 after = _NEXT_LINE.match(data, at, at + 600)
                 if separator == b">" and (
-                    is_placeholder(name) or (after and b"</" not in data[after.end(1) : after.end(1) + 80])
+                    is_placeholder(name) or (after and b"</" not in data[after.end(1) : after.end(1) + 80].partition(BARRIER)[0])
                 ):
                     continue  # `PASSWORD=<your-secret>`, and the next setting
                 if after and scan.judge(kind, after.group(1), quoted=False, strict=True):
@@ -503,7 +503,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             continue
         if separator == b">" and not quoted:
             closing = data.find(b"<", start, start + LONGEST)
-            if closing < 0 or b"\n" in data[start:closing]:
+            if closing < 0 or b"\n" in (inside := data[start:closing]) or BARRIER in inside:
                 continue
             end = closing
             word = data[start:end].strip()

@@ -314,11 +314,13 @@ def _extra(name: str, source: str) -> Look:
     """What a user's own pattern finds."""
 
     def look(scan: Scan) -> Iterator[Span]:
-        for match in _compiled(source).find(scan.data):
-            group = 1 if match.groups and match.start(1) >= 0 else 0
-            start, end = match.span(group)
-            if end > start and BARRIER not in scan.data[start:end]:
-                yield Span(start, end, name, -1)
+        data, compiled = scan.data, _compiled(source)
+        # From marker to marker, because it may match any character.
+        for first, last in _gaps(data, 0, len(data)) if BARRIER in data else ((0, len(data)),):
+            for spans in compiled.spans(data, first, last):
+                start, end = spans[1] if len(spans) > 1 and spans[1][0] >= 0 else spans[0]
+                if end > start:
+                    yield Span(start, end, name, -1)
 
     return look
 
