@@ -363,7 +363,9 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 first == b"\n" and _NEXT_LINE.match(data, at, at + 600) is None
             ):
                 continue  # JSON in JSON in JSON: no value is seen before the quote; as below, at a glance
-        annotates = separator == b":" and b"=" in data[at : at + 80].partition(BARRIER)[0]
+        annotates = separator == b":" and b"=" in (ahead := data[at : at + 80])
+        if annotates and has_blanks:
+            annotates = b"=" in ahead.partition(BARRIER)[0]
         if (
             not annotates
             and (kind != "password" or separator != b"=" or data[at : at + 1] == b" ")
@@ -447,7 +449,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             ):
                 after = _NEXT_LINE.match(data, at, at + 600)
                 if separator == b">" and (
-                    is_placeholder(name) or (after and b"</" not in data[after.end(1) : after.end(1) + 80].partition(BARRIER)[0])
+                    is_placeholder(name)
+                    or (after and b"</" not in data[after.end(1) : after.end(1) + 80].partition(BARRIER)[0])
                 ):
                     continue  # `PASSWORD=<your-secret>`, and the next setting
                 if after and scan.judge(kind, after.group(1), quoted=False, strict=True):

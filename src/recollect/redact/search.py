@@ -128,7 +128,29 @@ def redact(text: str, policy: Policy | None = None) -> Redacted:
 
 def _search(text: str, policy: Policy) -> list[Span]:
     with package.searching:
-        return _spans(text, policy)
+        found = _spans(text, policy)
+        return _with_the_rest(text, found, policy) if policy.disabled and found else found
+
+
+def _with_the_rest(text: str, found: list[Span], policy: Policy) -> list[Span]:
+    """And what is found once that is replaced. A secret of a family that is switched off is blanked while the text is searched and
+    stands there again in the result; beside a marker it may no longer be known for what it is, and a looser family takes it."""
+    new, rounds = found, 0
+    while new:
+        rounds += 1
+        at, pieces = 0, list[str]()
+        for start, end, _, _ in new:
+            pieces += (text[at:start], "\x01" * (end - start))
+            at = end
+        text = "".join((*pieces, text[at:]))
+        new = _spans(text, policy)
+        if new and rounds > _LAST:
+            new = [Span(0, len(text), new[0].family, 0)]  # as in `_found`
+        # A flood goes with the markers in it; here each has its place already.
+        data = to_bytes(text) if new else b""
+        new = [Span(*gap, span.family, 0) for span in new for gap in _gaps(data, span.start, span.end)]
+        found = found + new
+    return sorted(found)
 
 
 def _spans(text: str, policy: Policy) -> list[Span]:
