@@ -205,7 +205,7 @@ def tables(scan: Scan) -> Iterator[Span]:
         kind = kind_of(data[a:b])
         if kind is not None and start not in scan.taken and scan.judge(kind, data[start:end], quoted=True, strict=True):
             yield Span(start, end, family_of(kind), 2)
-    done = 0
+    done, has_blanks = 0, BARRIER in data
     headers = [(*span, False) for (span,) in scan.everywhere(_HEADER)] if b"\n" in data else []
     if b"-+-" in data:
         headers = sorted([*headers, *((*span, True) for (span,) in scan.everywhere(_RULED))])
@@ -235,7 +235,7 @@ def tables(scan: Scan) -> Iterator[Span]:
         inner = b"|" if b"|" in separator else separator
         at = end + 1
         while at < len(data):
-            most = beyond(data, at, 600)
+            most = beyond(data, at, 600) if has_blanks else at + 600
             stop = data.find(b"\n", at, most)
             line = data[at : stop if stop >= 0 else most]
             if at == end + 1 and _RULE.fullmatch(line):
