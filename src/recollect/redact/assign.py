@@ -159,7 +159,7 @@ def value_at(data: bytes, at: int) -> tuple[int, int, bool] | None:
             inside = data[start:end]
             if len(quote) == 1 and quote in b"\"'" and inside.endswith(b"\\") and not inside.endswith(b"\\\\"):
                 again = data.find(closing, end + 1, start + LONGEST)  # an escaped quote inside the value
-                if again >= 0 and b"\n" not in data[start:again]:
+                if again >= 0 and b"\n" not in data[start:again] and BARRIER not in data[end:again]:
                     end, inside = again, data[start:again]
             if (b"\n" not in inside or len(quote) == 3) and BARRIER not in inside:
                 return start, end, True
@@ -277,7 +277,7 @@ _UNTELLING = Lazy(
     rb"[^" + _TOLD + rb"\"'`]*+(?:\"[^" + _TOLD + rb"'`]*+|'[^" + _TOLD + rb"\"`]*+|`[^" + _TOLD + rb"\"']*+)?"
 )
 # ... or twelve letters that turn to capitals twice, as a key without a digit does.
-_LONG_RUN = Lazy(rb"[^\s\"'`]{20}|(?=[A-Za-z]{12})[A-Z]*[a-z]+[A-Z]+[a-z]+[A-Z]")
+_LONG_RUN = Lazy(rb"[^\s\"'`\x01]{20}|(?=[A-Za-z]{12})[A-Z]*[a-z]+[A-Z]+[a-z]+[A-Z]")
 
 
 def _reach(data: bytes, start: int, at: int) -> tuple[int, int]:
@@ -381,7 +381,9 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                 first == b"\n" and _NEXT_LINE.match(data, at, at + 600) is None
             ):
                 continue  # JSON in JSON in JSON: no value is seen before the quote; as below, at a glance
-        annotates = separator == b":" and b"=" in data[at : at + 80]
+        annotates = separator == b":" and b"=" in (ahead := data[at : at + 80])
+        if annotates and has_blanks:
+            annotates = b"=" in ahead.partition(BARRIER)[0]
         if (
             not annotates
             and (kind != "password" or separator != b"=" or data[at : at + 1] == b" ")
@@ -465,7 +467,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             ):
                 after = _NEXT_LINE.match(data, at, at + 600)
                 if separator == b">" and (
-                    is_placeholder(name) or (after and b"</" not in data[after.end(1) : after.end(1) + 80])
+                    is_placeholder(name)
+                    or (after and b"</" not in data[after.end(1) : after.end(1) + 80].partition(BARRIER)[0])
                 ):
                     continue  # `PASSWORD=<your-secret>`, and the next setting
                 if after and scan.judge(kind, after.group(1), quoted=False, strict=True):
@@ -521,7 +524,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             continue
         if separator == b">" and not quoted:
             closing = data.find(b"<", start, start + LONGEST)
-            if closing < 0 or b"\n" in data[start:closing]:
+            if closing < 0 or b"\n" in (inside := data[start:closing]) or BARRIER in inside:
                 continue
             end = closing
             word = data[start:end].strip()

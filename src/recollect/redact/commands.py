@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 from .assign import value_at
-from .engine import Lazy, Match, Pattern, outline, rx
+from .engine import BARRIER, Lazy, Match, Pattern, outline, rx
 from .judge import family_of, is_path, is_phrase_of_words
 from .names import kind_of
 from .scan import CROWD, Scan, Span, line_around
@@ -313,7 +313,8 @@ def commands(scan: Scan) -> Iterator[Span]:
             if words == _CLIENTS[1] and not is_hex(word) and not (classes(word) >= 3 and is_random(word, 20)):
                 continue
             if words.startswith('with%"') and not (has_digit(word) or has_symbol(word)):
-                if not rx(rb"fill|enter|type|set|input").search(low, max(0, found.start() - 24), found.start()):
+                before = low[max(0, found.start() - 24) : found.start()].rpartition(BARRIER)[2]
+                if not rx(rb"fill|enter|type|set|input").search(before):
                     continue  # `replace "password" with "userinfo"`
             if words.startswith(("curl", "#%api", "client.login(")) and not is_random(word, 20):
                 continue
@@ -371,8 +372,10 @@ def commands(scan: Scan) -> Iterator[Span]:
                 and not has_symbol(word)
             ):
                 continue  # `enable secret rotation`
-            if words.startswith("send") and b"assw" not in low[max(0, start - 90) : end + 40]:
-                continue
+            if words.startswith("send"):
+                before, after = low[max(0, start - 90) : start], low[start : end + 40]
+                if b"assw" not in before.rpartition(BARRIER)[2] + after.partition(BARRIER)[0]:
+                    continue
             if words.startswith(("jwt", "tochar")) and (
                 rx(rb"[HREP]S\d{3}|[\w-]+").fullmatch(word) and not has_digit(word[3:])
             ):

@@ -207,8 +207,11 @@ class Loose:
         match, anywhere = loose._match, loose._anywhere
         # Without its counts it may read on to the end of the line for each match: of a long one only so much at once.
         most = _LINE if _has_long_line(data, start, end) else end
+        has_blanks = most == _LINE and BARRIER in data
         while start <= end:
-            stop = min(end, start + most)
+            stop, near = min(end, start + most), _NEAR
+            if has_blanks and stop < end and (blank := data.rfind(BARRIER, start, stop)) >= 0:
+                stop, near = blank + 1, 0  # nothing is matched across it, so that its length does not count
             if match is not None and anywhere is not None:
                 spans = match(anywhere, data, start, stop)
             else:
@@ -216,10 +219,10 @@ class Loose:
             if spans[0] == _NOWHERE:
                 if stop == end:
                     return
-                start = stop - _NEAR
+                start = stop - near
                 continue
             first, last = spans[0]
-            if last > stop - _NEAR and stop < end and first > start:
+            if last > stop - near and stop < end and first > start:
                 start = first  # with what follows it
                 continue
             if last - first > sure:

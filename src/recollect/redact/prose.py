@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .engine import Lazy, Match, either, has_counts, loose, pattern, rx
+from .engine import BARRIER, Lazy, Match, either, has_counts, loose, pattern, rx
 from .judge import (
     PREDICATES,
     is_label,
@@ -709,7 +709,7 @@ def linked(scan: Scan) -> Iterator[Span]:
         # What it was set to is the password, however simple.
         is_set = _SET_TO.search(data, max(whole[0], start - 16), start) is not None or (
             _FROM.search(data, max(whole[0], start - 8), start) is not None
-            and b"chang" in scan.low[max(0, whole[0] - 20) : start]
+            and b"chang" in scan.low[max(0, whole[0] - 20) : start].rpartition(BARRIER)[2]
         )
         if (
             group == 1
@@ -729,7 +729,7 @@ def linked(scan: Scan) -> Iterator[Span]:
             end = rest.end()  # it is longer than is counted above
         if end - start > 256:
             continue  # than any password
-        if rx(rb"\barn:[\w:/-]*$|\bENC\[[^\]]*$").search(data, max(0, start - 120), start):
+        if rx(rb"\barn:[\w:/-]*$|\bENC\[[^\]\n\x01]*$").search(data, max(0, start - 120), start):
             continue  # where a secret is kept, or its cipher
         noun = data[whole[0] : whole[0] + 6].lower()
         if noun.startswith((b"secret", b"token", b"api")) and not (has_symbol(word) or is_random(word, 16)):

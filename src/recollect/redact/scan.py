@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from .engine import BARRIER, Match, either, has_counts, loose, outline, pattern, together
+from .engine import BARRIER, Match, either, has_counts, loose, outline, pattern, rx, together
 from .judge import judge_value
 
 TYPE_CHECKING = False
@@ -81,6 +81,7 @@ class Scan:
         "_starts",
         "_zones",
         "data",
+        "is_long",
         "is_whole",
         "kept",
         "longest",
@@ -94,6 +95,7 @@ class Scan:
     def __init__(self, data: bytes, memo: Memo | None = None) -> None:
         self.data = data
         self.low = data.lower()
+        self.is_long = _is_long(data)
         self.longest = _longest(data)
         self.memo: Memo = {} if memo is None else memo
         self.taken: set[int] = set()  # where this round's findings begin: what is found need not be judged again
@@ -121,7 +123,8 @@ class Scan:
         new = Scan.__new__(Scan)
         new.data = data
         new.low = data.lower()
-        new.longest = self.longest  # blanks are no white space
+        new.is_long = self.is_long and _is_long(data)
+        new.longest = self.longest  # no run is longer now
         new.memo = self.memo
         new.taken, new.sure = set(), set()
         new.windows = windows
@@ -367,7 +370,7 @@ class Scan:
         """How a value is written, letter for letter and digit for digit, where hundreds were judged in a long text: if a score of
         them were secrets and none was not, the next that is written so is taken without a closer look. Only where letters
         follow a digit: `required` is written like a password."""
-        if len(self.data) <= LONG or len(self.memo) <= CROWD:
+        if not self.is_long or len(self.memo) <= CROWD:
             return None
         shape = value.translate(_WRITTEN)
         return ("shape", shape, *asked) if b"0a" in shape or b"0A" in shape else None
@@ -399,14 +402,19 @@ _WRITTEN = bytes.maketrans(
 )
 
 
+def _is_long(data: bytes) -> bool:
+    """Whether it is, without its markers."""
+    return len(data) > LONG and len(data) - data.count(BARRIER) > LONG
+
+
 def _longest(data: bytes) -> int:
-    """The length of the longest run without white space, as far as anybody asks: 0 below 16, and 16, 20 or 24 below 30."""
-    if not outline(r"[^\t-\r ]{16}").has(data):
+    """The length of the longest run without white space or markers, as far as anybody asks: 0 below 16, and 16, 20 or 24 below 30."""
+    if not outline(r"[^\x01\t-\r ]{16}").has(data):
         return 0
-    longest = max([end - start for ((start, end),) in outline(r"[^\t-\r ]{30,}").spans(data)], default=0)
-    if longest or outline(r"[^\t-\r ]{24}").has(data):
+    longest = max([end - start for ((start, end),) in outline(r"[^\x01\t-\r ]{30,}").spans(data)], default=0)
+    if longest or outline(r"[^\x01\t-\r ]{24}").has(data):
         return longest or 24
-    return 20 if outline(r"[^\t-\r ]{20}").has(data) else 16
+    return 20 if outline(r"[^\x01\t-\r ]{20}").has(data) else 16
 
 
 def _windows(data: bytes, changed: list[Span]) -> list[tuple[int, int]] | None:
@@ -467,3 +475,15 @@ def line_around(data: bytes, at: int) -> bytes:
     )
     ends = [e for e in (data.find(b"\n", at, at + 400), data.find(BARRIER, at, at + 400)) if e >= 0]
     return data[start : min(ends, default=at + 400)]
+
+
+def beyond(data: bytes, at: int, size: int) -> int:
+    """The place so many characters after another. For what goes on behind a marker: its length must not count, or what is found in a
+    text would not be found in the same text with a longer marker."""
+    end = at + size
+    if data.find(BARRIER, at, end) >= 0:
+        for blank in rx(rb"\x01+").finditer(data, at):
+            if blank.start() > end:
+                break
+            end += blank.end() - blank.start()
+    return min(end, len(data))

@@ -128,7 +128,29 @@ def redact(text: str, policy: Policy | None = None) -> Redacted:
 
 def _search(text: str, policy: Policy) -> list[Span]:
     with package.searching:
-        return _spans(text, policy)
+        found = _spans(text, policy)
+        return _with_the_rest(text, found, policy) if policy.disabled and found else found
+
+
+def _with_the_rest(text: str, found: list[Span], policy: Policy) -> list[Span]:
+    """And what is found once that is replaced. A secret of a family that is switched off is blanked while the text is searched and
+    stands there again in the result; beside a marker it may no longer be known for what it is, and a looser family takes it."""
+    new, rounds = found, 0
+    while new:
+        rounds += 1
+        at, pieces = 0, list[str]()
+        for start, end, _, _ in new:
+            pieces += (text[at:start], "\x01" * (end - start))
+            at = end
+        text = "".join((*pieces, text[at:]))
+        new = _spans(text, policy)
+        if new and rounds > _LAST:
+            new = [Span(0, len(text), new[0].family, 0)]  # as in `_found`
+        # A flood goes with the markers in it; here each has its place already.
+        data = to_bytes(text) if new else b""
+        new = [Span(*gap, span.family, 0) for span in new for gap in _gaps(data, span.start, span.end)]
+        found = found + new
+    return sorted(found)
 
 
 def _spans(text: str, policy: Policy) -> list[Span]:
@@ -335,11 +357,13 @@ def _extra(name: str, source: str) -> Look:
     """What a user's own pattern finds."""
 
     def look(scan: Scan) -> Iterator[Span]:
-        for match in _compiled(source).find(scan.data):
-            group = 1 if match.groups and match.start(1) >= 0 else 0
-            start, end = match.span(group)
-            if end > start and BARRIER not in scan.data[start:end]:
-                yield Span(start, end, name, -1)
+        data, compiled = scan.data, _compiled(source)
+        # From marker to marker, because it may match any character.
+        for first, last in _gaps(data, 0, len(data)) if BARRIER in data else ((0, len(data)),):
+            for spans in compiled.spans(data, first, last):
+                start, end = spans[1] if len(spans) > 1 and spans[1][0] >= 0 else spans[0]
+                if end > start:
+                    yield Span(start, end, name, -1)
 
     return look
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from .engine import BARRIER, Lazy, outline, rx
 from .judge import family_of
 from .names import kind_of
-from .scan import LONGEST, Scan, Span
+from .scan import LONGEST, Scan, Span, beyond
 from .values import has_digit, has_symbol, is_scrambled
 
 TYPE_CHECKING = False
@@ -43,6 +43,7 @@ def collections(scan: Scan) -> Iterator[Span]:
     never: set[bytes] = set()  # not closed any more from here to the end
     kinds: dict[bytes, Kind | None] = {}
     misses = clear = 0  # up to where it is known that nothing opens an item
+    has_blanks = BARRIER in data
     for ((start, at),) in scan.everywhere(_MANY) if scan.lines_with(*_APART) else ():
         if at < done:
             continue
@@ -70,12 +71,16 @@ def collections(scan: Scan) -> Iterator[Span]:
         barrier = data.find(BARRIER, at, stop) if close is None else -1
         done = at
         while done < stop:
-            far = min(stop, done + APART + LONGEST)
+            blank = data.find(BARRIER, done, min(stop, done + APART + 1)) if has_blanks and close else -1
+            far = min(stop, done + APART + LONGEST) if blank < 0 else blank + 1
             if misses < _MISSES:
                 item = _ITEM.search(data, done, far)
             else:
                 item = _near_item(data, max(done, clear), min(far, done + APART + 1), far)
                 clear = clear if item else max(clear, min(far, done + APART + 1))
+            if item is None and blank >= 0:
+                done = next(rx(rb"\x01+").finditer(data, blank)).end()  # as good as an item
+                continue
             if item is None:
                 misses += far - done > APART
                 break
@@ -201,7 +206,7 @@ def tables(scan: Scan) -> Iterator[Span]:
         kind = kind_of(data[a:b])
         if kind is not None and start not in scan.taken and scan.judge(kind, data[start:end], quoted=True, strict=True):
             yield Span(start, end, family_of(kind), 2)
-    done = 0
+    done, has_blanks = 0, BARRIER in data
     headers = [(*span, False) for (span,) in scan.everywhere(_HEADER)] if b"\n" in data else []
     if b"-+-" in data:
         headers = sorted([*headers, *((*span, True) for (span,) in scan.everywhere(_RULED))])
@@ -231,8 +236,9 @@ def tables(scan: Scan) -> Iterator[Span]:
         inner = b"|" if b"|" in separator else separator
         at = end + 1
         while at < len(data):
-            stop = data.find(b"\n", at, at + 600)
-            line = data[at : stop if stop >= 0 else min(len(data), at + 600)]
+            most = beyond(data, at, 600) if has_blanks else at + 600
+            stop = data.find(b"\n", at, most)
+            line = data[at : stop if stop >= 0 else most]
             if at == end + 1 and _RULE.fullmatch(line):
                 at += len(line) + 1
                 continue
@@ -337,7 +343,7 @@ def pages(scan: Scan) -> Iterator[Span]:
         if start < done:
             continue
         first, last = low.rfind(b"<tr", max(0, start - _TABLE), start), low.find(b"</tr", end, end + _TABLE)
-        if first < 0 or last < 0:
+        if first < 0 or last < 0 or BARRIER in low[first:last]:
             continue
         columns = [kind_of(cell.replace(b" ", b"_")) for cell in _CELL.findall(data, first, last + 1)]
         done = last
@@ -346,8 +352,8 @@ def pages(scan: Scan) -> Iterator[Span]:
         if stop <= last:
             stop = low.find(b"</table", last)
             stop = len(data) if stop < 0 else stop
-        while (row := low.find(b"<tr", done, min(stop, done + _TABLE))) >= 0:
-            done = low.find(b"</tr", row, min(stop, row + _TABLE))
+        while (row := low.find(b"<tr", done, min(stop, beyond(low, done, _TABLE)))) >= 0:
+            done = low.find(b"</tr", row, min(stop, beyond(low, row, _TABLE)))
             if done < 0:
                 done = stop
                 break
