@@ -256,6 +256,19 @@ def _promise(head: bytes) -> tuple[bytes, Kind | None, bytes, bool, bool, int]:
     return name, kind_of(name), separator, separator == b":" or separator == b"=", compares, size
 
 
+def _promised(head: bytes) -> tuple[bytes, Kind | None, bytes, bool, bool, int]:
+    """The same, asked once for names that differ in a long number: no name means anything by one."""
+    if len(head) > 80:
+        return _promise.__wrapped__(head)
+    if _LONG_NUMBER.search(head) is None:
+        return _promise(head)
+    name, *more = _promise(_LONG_NUMBER.sub(lambda found: b"0" * len(found[0]), head))
+    return head[: len(name)], *more  # type: ignore[return-value]
+
+
+_LONG_NUMBER = Lazy(rb"[0-9]{4,}")
+
+
 def _plain_until(data: bytes, at: int) -> tuple[int, bool]:
     """The end of the line, and whether no value up to it could be a key, a token or a PIN: there is neither a digit nor a
     symbol, no run that is long enough without them, and no sign that a value stands below."""
@@ -351,9 +364,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             if has_alpha(data[own:at]) and _promise.__wrapped__(data[own:at])[1] is not None:
                 name_start = own
         head = data[name_start:at]
-        name, kind, separator, sets, compares, size = (
-            _promise(head) if at - name_start <= 80 else _promise.__wrapped__(head)
-        )
+        name, kind, separator, sets, compares, size = _promised(head)
         if kind is None:
             continue
         at = name_start + size
