@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import labelled
-from recollect.redact import Policy, redact
+from recollect.redact import Policy, redact, redact_value
 
 MARKER = "[redacted:x]"
 _ANY = re.compile(r"\[redacted:[a-z0-9][a-z0-9-]{0,63}\]")
@@ -89,6 +89,20 @@ def test_what_is_let_through_does_not_become_a_secret_beside_a_marker(text: str,
     policy = Policy(disabled=frozenset({disabled}))
     safe = redact(text, policy).text
     assert redact(safe, policy) == (safe, ())
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"ghp_" + "A1b2C3d4E5f6" * 3: "0pLNfiWaEuBqOhOEXEvkuSYDsrbBjxe2"},
+        {"name": "ghp_" + "A1b2C3d4E5f6" * 3, "value": "Thunder2000%"},
+    ],
+)
+def test_a_marker_names_no_secret(value: dict[str, str]) -> None:
+    """`[redacted:github-token]` ends in a word for one."""
+    safe, findings = redact_value(value)
+    assert findings
+    assert redact_value(safe) == (safe, ())
 
 
 # What rules look for near a match, and what is between.

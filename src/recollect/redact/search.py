@@ -412,6 +412,8 @@ _WHOLE_KINDS = {
 
 
 def _deep(value: Any, policy: Policy, name: str | None, findings: list[Finding]) -> Any:
+    if name is not None and "[redacted:" in name:
+        name = None  # a marker speaks of tokens and keys, not of what stands below it
     if isinstance(value, str):
         if name is not None and value:
             family = _under_name(name, value, policy)
