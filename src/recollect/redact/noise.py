@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from .engine import BARRIER, Lazy, outline, pattern, rx
 from .judge import is_path
-from .scan import Scan, Span, line_around
+from .scan import CROWD, Scan, Span, line_around
 from .values import (
     classes,
     count_digits,
+    count_lower,
     count_upper,
     entropy,
     has_digit,
@@ -106,6 +107,7 @@ def near(scan: Scan) -> Iterator[Span]:
     beside_key_id, has_jwk = b"AKIA" in data or b"ASIA" in data, b"kty" in low
     has_blanks = BARRIER in data
     clear = 0  # up to here no word stands that says otherwise, from 400 characters before the last match on
+    hits = 0
     for ((start, end),) in scan.spans(_LONG, scan.lines_with_runs(), groups=False):
         if end - start > 1024 or not has_digit(data[start:end]):
             continue
@@ -167,7 +169,10 @@ def near(scan: Scan) -> Iterator[Span]:
         ):
             continue
         is_key = size in _HEX_SIZES and scan.recall("hex", value, _is_hex_key) and _KEY_OF_HEX.search(left) is not None
-        if not is_key and not scan.recall("near", value, _is_lonely_noise, alike=True):
+        is_one_of_hundreds = (
+            hits > CROWD and count_digits(value) > 2 and count_upper(value) > 1 and count_lower(value) > 1
+        )
+        if not is_key and not is_one_of_hundreds and not scan.recall("near", value, _is_lonely_noise, alike=True):
             continue
         if start + 400 > clear:
             other = outline(_NOT_NEAR).first(low, max(0, start - 400), len(low))
@@ -175,6 +180,7 @@ def near(scan: Scan) -> Iterator[Span]:
         if start + 400 > clear and outline(_NOT_NEAR).has(line_around(low, start)):
             continue
         if not is_key or not pattern(_NAMES_A_HASH).has(left):
+            hits += 1
             yield Span(start, start + size, "api-key", 3)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from .engine import BARRIER, Lazy, outline, rx
 from .judge import family_of
 from .names import kind_of
-from .scan import LONGEST, Scan, Span, beyond
+from .scan import CROWD, LONGEST, Scan, Span, beyond
 from .values import has_digit, has_symbol, is_scrambled
 
 TYPE_CHECKING = False
@@ -43,6 +43,7 @@ def collections(scan: Scan) -> Iterator[Span]:
     never: set[bytes] = set()  # not closed any more from here to the end
     kinds: dict[bytes, Kind | None] = {}
     misses = clear = 0  # up to where it is known that nothing opens an item
+    hits = 0
     has_blanks = BARRIER in data
     for ((start, at),) in scan.everywhere(_MANY) if scan.lines_with(*_APART) else ():
         if at < done:
@@ -96,6 +97,9 @@ def collections(scan: Scan) -> Iterator[Span]:
             if not _is_odd(value):
                 continue
             is_in_map = close == b"}" and group != 4
+            if hits > CROWD and kind == "password" and not is_in_map and has_digit(value):
+                yield Span(first, last, "password", 2)  # one of hundreds
+                continue
             if is_in_map and data[last + 1 : last + 4].lstrip()[:1] in (b":", b"="):
                 continue  # a key
             if (
@@ -104,6 +108,7 @@ def collections(scan: Scan) -> Iterator[Span]:
                 # `credentials: {"region": "eu-west-1"}`; asked last, because it is seldom so
                 and not (is_in_map and _is_plain(key := _key_before(data, first)) and kind_of(key) is None)
             ):
+                hits += 1
                 yield Span(first, last, family_of(kind), 2)
 
 
