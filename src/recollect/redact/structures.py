@@ -241,8 +241,11 @@ def tables(scan: Scan) -> Iterator[Span]:
         inner = b"|" if b"|" in separator else separator
         at = end + 1
         while at < len(data):
-            most = beyond(data, at, 600) if has_blanks else at + 600
+            most = at + 600
             stop = data.find(b"\n", at, most)
+            if stop < 0 and has_blanks:
+                most = beyond(data, at, 600)
+                stop = data.find(b"\n", at, most)
             line = data[at : stop if stop >= 0 else most]
             if at == end + 1 and _RULE.fullmatch(line):
                 at += len(line) + 1

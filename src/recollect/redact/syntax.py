@@ -10,9 +10,10 @@ from base64 import b64decode
 
 from .engine import BARRIER, Lazy, Match, pattern, rx
 from .names import kind_of
-from .scan import Scan, Span, line_around
+from .scan import CROWD, Scan, Span, line_around
 from .values import (
     classes,
+    count_digits,
     decodes_to_pair,
     has_alpha,
     has_digit,
@@ -155,8 +156,12 @@ def urls(scan: Scan) -> Iterator[Span]:
             if is_random(found.group(1), 20):
                 yield Span(*found.span(1), "url-password", 1)
     if b"=" in data and (b"?" in data or b"&" in data):
+        hits = 0
         for (first, _), (start, end) in scan.spans(_QUERY):
             trimmed = data[start:end].rstrip(b".,;:)]}\\|")
+            if hits > CROWD and len(trimmed) >= 12 and count_digits(trimmed) > 2 and has_alpha(trimmed):
+                yield Span(start, start + len(trimmed), "url-token", 2)  # one of hundreds
+                continue
             if trimmed[:1] == b"=":
                 continue  # `&&t.password===void 0`
             name = data[first + 1 : start - 1]
@@ -168,6 +173,7 @@ def urls(scan: Scan) -> Iterator[Span]:
                 and len(trimmed) >= 16
                 and not is_reference(trimmed.replace(b"%", b""))
             ) or (scan.judge(kind_of(name) or "key", trimmed, quoted=True, strict=False) and not is_wordy(trimmed)):
+                hits += 1
                 yield Span(start, start + len(trimmed), "url-token", 2)
 
 
