@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import labelled
-from recollect.redact import Policy, assign, commands, engine, prose, redact, screen, search, structures
+from recollect.redact import Policy, asides, assign, commands, engine, prose, redact, screen, search, structures
 from recollect.redact.screen import to_bytes
 
 SIZE = 100_000
@@ -344,7 +344,7 @@ def test_letters_are_narrowed_as_one_by_one(text: str) -> None:
     assert to_bytes(text) == "".join(map(narrow, same)).encode("latin-1")
 
 
-@pytest.mark.parametrize("source", [prose._PROSE, prose._LINKED, prose._PAIR, assign._ASSIGN])
+@pytest.mark.parametrize("source", [prose._PROSE, asides._LINKED, asides._PAIR, assign._ASSIGN])
 def test_counts_that_are_asked_for_at_every_place_find_the_same(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_TRIES", -1)
     loose, exact = engine.loose(source), engine.outline(source)

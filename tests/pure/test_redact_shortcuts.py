@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import labelled
-from recollect.redact import assign, engine, prose, redact, scan, search, values
+from recollect.redact import asides, assign, engine, prose, redact, scan, search, values
 from recollect.redact.families import CALLED_FROM_AFAR, FAMILIES
 from recollect.redact.screen import to_bytes
 
@@ -46,7 +46,7 @@ PIECES = st.one_of(
 MIXED = st.lists(PIECES, min_size=1, max_size=14).map(lambda made: "".join(made))
 
 
-@pytest.mark.parametrize("source", [prose._PROSE, prose._LINKED, prose._PAIR, assign._ASSIGN])
+@pytest.mark.parametrize("source", [prose._PROSE, asides._LINKED, asides._PAIR, assign._ASSIGN])
 def test_leaving_counts_away_finds_the_same(source: str) -> None:
     loose, exact, groups = engine.loose(source), engine.outline(source), engine.pattern(source)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from .asides import linked, nouns, others, pairs, said
 from .assign import assignments
 from .commands import commands, connection_strings, flags, given
 from .lists import codes, listed, mail_pairs, memorables, phrases, shown
 from .noise import cards, near
-from .prose import linked, nouns, others, pairs, said, sentences
+from .prose import sentences
 from .scan import Scan, Span
 from .structures import byte_arrays, collections, elements, inserts, pages, tables
 from .syntax import cookies, files, headers, private_keys, urls

@@ -5,11 +5,12 @@ A line that speaks of a password or a login is all that says so; `prose` reads t
 
 from __future__ import annotations
 
+from .asides import is_chosen, names_a_login
 from .engine import Lazy, outline, pattern, rx
 from .judge import family_of, is_path, is_tested
 from .names import kind_of
 from .noise import IDENTIFIES
-from .prose import is_chosen, is_strong, names_a_login, unquote
+from .prose import is_strong, unquote
 from .scan import Scan, Span, line_around
 from .values import (
     classes,

@@ -1,8 +1,8 @@
-"""Secrets in sentences: `my password is ...`, `log in with kim / ...`."""
+"""Secrets that a sentence says: `my password is ...`."""
 
 from __future__ import annotations
 
-from .engine import BARRIER, Lazy, Match, either, has_counts, loose, pattern, rx
+from .engine import Lazy, Match, has_counts, loose, pattern, rx
 from .judge import (
     PREDICATES,
     is_label,
@@ -12,18 +12,14 @@ from .judge import (
     is_tested,
     is_ticket,
     is_year,
-    speaks_of_forms,
 )
 from .names import kind_of, takes_back
-from .noise import IDENTIFIES
-from .scan import Scan, Span, line_around
+from .scan import Scan, Span
 from .values import (
-    classes,
     has_alpha,
     has_digit,
     has_symbol,
     is_code,
-    is_hex,
     is_literal,
     is_monotone,
     is_password,
@@ -40,8 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from .names import Kind
-
-# --- sentences ----------------------------------------------------------------------------------------------------------
 
 _SECRET_NOUN = (
     r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|p/w|pin(?:[ -]?(?:code|number)s?)?|(?-i:PINs)|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord(?:et)?|"
@@ -60,23 +54,6 @@ _PROSE = (
 )
 _NEXT_CODE = Lazy(rb"[\s,;]{1,4}(?:and[ ]|[-*\d.]{1,3}[ ])?([A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}|\d{5,8})\b")
 _CALL = Lazy(rb"[A-Za-z_$][\w$.]*+[(\[]")
-_PROSE_BARE = (
-    r"(?i)\b(?:pass(?:word|phrase|code|wd)?|pwd|pw|pin(?:[ -]code)?|puk|(?:security|unlock|door|gate|alarm|safe|garage|access) code|token|secret|api[ -]?key|key|cvv|cvc|otp|code|kennwort|passwort|contrase\xf1a|mot de passe|senha)[\"'*]{0,2}(?:[ \t]+(?:of|for)(?:[ \t]+\?{2,20})+)?[ \t]*"
-    r"(?:\([^()\n\x01]{0,30}\)[ \t]*)?(?:[ \t]|[ \t]/|[ \t]\|[ \t])[ \t]*(\"[^\"\n\x01]{4,}\"|'[^'\n\x01]{4,}'|`[^`\n\x01]{4,}`|[^\s\x01\"'`]{3,})"
-)
-# The value has a digit or a symbol: to ask for it here spares re2 all other words.
-_REVERSED = (
-    r"(?i)(?:^|[\s:(\"'`*])([^\s\"'`\x01]*[0-9!@#$%^&*+=?~|][^\s\"'`\x01]*)[\"'`*]{0,2}[ \t]+(?:(?:is|was|are|as|=|ist|es|est|for|to be)[ \t]+(?:my|the|our|your|his|her|their|a|das|mein|mi|la|mon|le|el)?[ \t]*(?:\w+[ \t]+){0,3}?|\((?:that's |this is )?(?:my|the|our)?[ \t]*(?:\w+[ \t]+){0,2}?)"
-    r"(?:pass(?:word|phrase|code|wd|wort)?|pwd|pw|pin|api[ -]?key|token|secret|credentials?|key|kennwort|contrase\xf1a|mot de passe|senha)\b"
-)
-_PAIR = (
-    r"(?i)\b(?:log(?:ging|ged)?[ -]?(?:in|on)|sign(?:ing|ed)?[ -]?(?:in|on)|creds?|credentials?|logins?|accounts?|auth|user(?:name)?s?[ \t]*[/&+][ \t]*pass(?:word)?s?|authenticate|connect(?:ing)?|ssh|access|wi-?fi|wlan|ssid|vpn|zugangsdaten|anmeldedaten|identifiants|credenciales|user(?:name)?|email|e-mail)\b"
-    r"(?:[^\n:\x01]{0,40}?(?:with|as|using|are|is|mit|con|avec|[:=]))?[ \t:=\"'`*(]{1,4}"
-    r"([A-Za-z0-9_.+@-]{2,64})[\"'`*]{0,2}(?:[ \t]*(?:/|:|\||,)[ \t]*|[ \t]+(?:and|with|und|y|et|pw|pass|password|/|--?)[ \t:]+(?:the[ \t]+)?(?:(?:pass(?:word)?|pw|pwd)[ \t:=]+)?)[\"'`*]{0,2}"
-    r"([^\s\"'`\x01]{5,})"
-)
-
-
 _PASSWORD_NOUNS = tuple(
     b"""pass pwd pw p/w kennwort contrase mot mdp senha clave wacht l\xf6s los parola heslo sala cred login adgang geslo lozink zapork pasahitz kodeord
     kata jelsz""".split()
@@ -160,7 +137,7 @@ def is_strong(value: bytes) -> bool:
     return (letters_digits or inner) and not is_wordy_token(value)
 
 
-def _is_numbered(value: bytes) -> bool:
+def is_numbered(value: bytes) -> bool:
     """`Sparrow-12`, right after the word for it; elsewhere it would be a step, a ticket or a standard."""
     return rx(rb"[A-Z]?[a-z]{4,}-\d{1,4}").fullmatch(value) is not None and not is_wordy_token(value)
 
@@ -177,7 +154,7 @@ _QUOTES = b"\"'`*"
 _RUN = 300
 
 
-def _worth(
+def worth(
     source: str,
     scan: Scan,
     is_dull: Callable[[bytes, int, int], bool],
@@ -251,16 +228,16 @@ def _holds_nothing(data: bytes, run: bytes, start: int, end: int) -> bool:
 
 _OPENING, _CLOSING = b"\"'`(<*[", b".,;:?)\"'`>*]\\}"
 _STOPS = (b"", b".", b"!", b"\n", b"\r", b")")
-_NEXT_FIELD = (b",", b";")  # `{token:"",key:e}`: nothing is said, and the next field begins
+NEXT_FIELD = (b",", b";")  # `{token:"",key:e}`: nothing is said, and the next field begins
 _GOES_ON = frozenset((b" ", b"\t", b",", b";", b":", b"?", b">", b"]", b"\\", b"}"))
 
 
-def _ends_dull(data: bytes, start: int, end: int) -> bool:
+def ends_dull(data: bytes, start: int, end: int) -> bool:
     run = _last(data, start, end)
     return not _shows(run) and run[-1] not in _QUOTES
 
 
-def _begins_dull(data: bytes, start: int, end: int) -> bool:
+def begins_dull(data: bytes, start: int, end: int) -> bool:
     return not _shows(data[start : min(end, start + _RUN)].split(None, 1)[0])
 
 
@@ -282,7 +259,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
         around = min(start, 40), end - start, data[max(0, start - 40) : end + 80]
         return around in barren
 
-    for found in _worth(_PROSE, scan, is_dull):
+    for found in worth(_PROSE, scan, is_dull):
         spans = list(_sentence(scan, found))
         if spans:
             yield from spans
@@ -303,7 +280,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
         and (not word.islower() or len(word) < 5 or word in PREDICATES or data[end : end + 1] not in _STOPS)
     ):
         return  # a word of the sentence; most matches end here
-    if not quoted and (_CALL.match(word) or is_literal(word) or word[:1] in _NEXT_FIELD or scan.is_sealed(word)):
+    if not quoted and (_CALL.match(word) or is_literal(word) or word[:1] in NEXT_FIELD or scan.is_sealed(word)):
         return
     noun = found.group(1).lower()
     if found.start(2) >= 0 and data.startswith(b"'s", found.end(2)):
@@ -394,7 +371,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
                 found.start(2) < 0
                 and data[end : end + 1] in _STOPS
                 and data[max(0, start - 2) : start] != b"- "
-                and scan.recall("numbered", word, _is_numbered)
+                and scan.recall("numbered", word, is_numbered)
             )
             or scan.recall("scrambled", word, is_scrambled)
             or is_phrase_of_words(word)
@@ -432,370 +409,3 @@ def _codes(data: bytes, end: int) -> Iterator[Span]:
         start, end = more.span(1)
         if has_digit(data[start:end]):
             yield Span(start, end, "pin", 2)
-
-
-_ONE_TIME = (b"2fa", b"otp", b"verif", b"auth", b"login", b"sms", b"one-time", b"security", b"backup", b"recovery")
-_SAID_BEFORE = (b"password ", b"passwd ", b"pwd ", b"pw ", b"password\t")
-
-
-def nouns(scan: Scan) -> Iterator[Span]:
-    """`password ...` and `pin ...`, with nothing between the two."""
-    data, taken = scan.data, scan.taken
-    for found in _worth(_PROSE_BARE, scan, _ends_dull):
-        start, end, quoted = unquote(data, *found.span(1))
-        word = data[start:end]
-        if start in taken or word.lstrip(b"\"'`")[:1] == b"-":  # pass `--flag`
-            continue
-        noun = found.group()[:9].lower()
-        if word[-1:] == b"#" and noun.startswith(
-            (b"door", b"gate", b"alarm", b"garage", b"access", b"safe", b"unlock")
-        ):
-            word, end = word[:-1], end - 1  # the last key that is pressed
-        if (
-            (not has_digit(word) and not has_symbol(word))
-            or rx(rb"[\w.-]+=\S*").fullmatch(word) is not None
-            or (noun.startswith(b"pass ") and quoted)
-            or (
-                noun.startswith(b"key") and rx(rb"[a-z_-]+:.*|(?:[\w.]+-)+[0-9a-f]{32,64}").fullmatch(word) is not None
-            )  # in a cache
-            or data[found.start() - 1 : found.start()] == b":"
-            or (noun.startswith(b"pass ") and _PASSES.search(scan.low, max(0, found.start() - 12), found.start()))
-            or (noun.startswith(b"token") and _is_no_token(data, found.start()))
-        ):
-            continue
-        if noun.startswith(
-            (
-                b"pin",
-                b"puk",
-                b"cvv",
-                b"cvc",
-                b"otp",
-                b"code",
-                b"security",
-                b"unlock",
-                b"door",
-                b"gate",
-                b"alarm",
-                b"safe",
-                b"garage",
-                b"access",
-            )
-        ):
-            if (
-                rx(rb"\d{4,8}|\d{3}").fullmatch(word)
-                and not is_year(word)
-                and (
-                    not noun.startswith(b"code")
-                    or (len(word) == 6 and either(_ONE_TIME).has(line_around(scan.low, start)))
-                )
-            ):
-                if len(word) != 3 or noun.startswith((b"cvv", b"cvc", b"security")):
-                    yield Span(start, end, "pin", 3)
-        elif (
-            (
-                noun.startswith(_SAID_BEFORE)
-                and rx(rb"[A-Za-z]{4,}[0-9]{2,6}|[A-Za-z]{3,}[-_!.]?[A-Za-z]{2,}[0-9]{2,6}[a-z]{0,4}").fullmatch(word)
-                is not None
-                and (quoted or data[end : end + 1] in (b"", b"\n", b"\r"))
-                and scan.recall("strong", word, is_strong)
-            )
-            or (
-                noun.startswith((*_SAID_BEFORE, b"kennwort", b"passwort"))
-                and data[end : end + 1] in (b"", b"\n", b"\r")
-                and len(word) >= 8
-                and scan.recall("numbered", word, _is_numbered)
-            )
-            or (
-                noun.startswith((*_SAID_BEFORE, b"kennwort", b"passwort"))
-                and rx(rb"(?:[A-Za-z][a-z]{3,}-){2,6}(?:[a-z]{4,}-)?[0-9]{2,4}").fullmatch(word) is not None
-                and not speaks_of_forms(word)
-            )
-        ):
-            yield Span(start, end, "password", 3)  # the last word of its line: a setting
-        elif (
-            len(word) >= 7
-            and scan.recall("strong", word, is_strong)
-            and (
-                scan.recall("bare password", word, _is_bare_password)
-                if noun.startswith((b"pass", b"pw", b"kenn", b"contr", b"mot", b"senh"))
-                else scan.recall("bare key", word, _is_bare_key)
-            )
-        ):
-            if not (not quoted and (is_hex(word) or is_uuid(word)) and noun.startswith((b"key", b"secret", b"code"))):
-                yield Span(
-                    start,
-                    end,
-                    "password"
-                    if noun.startswith((b"p", b"k", b"c", b"m", b"se")) and not noun.startswith(b"secret")
-                    else "api-key",
-                    3,
-                )
-
-
-_PASSES = Lazy(  # the verb, and `one-pass`
-    rb"\b(?:(?:we|you|they|i|to|can|must|should|will|could|and|then|not|don't|also|just|please)[ \t]+|(?:one|two|single|multi|first|second|by)-)\Z"
-)
-_FIRST_WORD = Lazy(rb"[\w-]*-\Z")
-
-
-def _is_no_token(data: bytes, at: int) -> bool:
-    """`--lock-token ...`: what one writer must show who changes something."""
-    before = _FIRST_WORD.search(data, max(0, at - 24), at)
-    return before is not None and kind_of(before.group().strip(b"-") + b"-token") is None
-
-
-def _is_bare_password(word: bytes) -> bool:
-    return (has_symbol(word) or not is_wordy(word)) and is_password(word, quoted=False)
-
-
-def _is_bare_key(word: bytes) -> bool:
-    return (has_symbol(word) or not is_wordy(word)) and is_random(word, 16)
-
-
-# `the STRIPE_API_KEY for staging is ...`: the name of a variable in a sentence.
-_SAID = (
-    r"\b([A-Za-z][A-Za-z0-9]*_(?:[A-Za-z0-9]+_)*(?i:key|token|secret|password|passwd|pass|pwd|pat|passphrase))[\"'`*]{0,2}[ \t]+(?:[^\n:=\x01]{0,60}?[ \t(]|\()?"
-    r"(?i:is|currently|ist|was|are|es|est|lautet|to|as|auf|with|\xe9|\xe8|value)(?i:[ \t]+(?:now|currently|still|still the old|set to))?[ \t]*:?[ \t]+[\"'`*]{0,2}([^\s\"'`\x01]*[0-9][^\s\"'`\x01]*)"
-)
-
-
-def said(scan: Scan) -> Iterator[Span]:
-    """The value of a variable that a sentence names."""
-    data = scan.data
-    for found in scan.find(_SAID, scan.lines_with(_REVERSED, _PAIR, _SAID)):
-        start, end, _ = unquote(data, *found.span(2))
-        word = data[start:end]
-        kind = kind_of(found.group(1))
-        if start in scan.taken or kind is None or len(word) < 8 or not has_digit(word):
-            continue
-        if is_path(word) or (kind == "password" and not scan.recall("strong", word, is_strong)):
-            continue
-        if scan.judge(kind, word, quoted=False, strict=False):
-            yield Span(start, end, "password" if kind == "password" else "api-key", 3)
-
-
-_AROUND = (b'"', b"'", b"`")
-
-
-_OF_IT = Lazy(rb"(?i) \((?:the|my|our)[^()\n]*(?:token|key|secret|password)\)")
-_MADE_UP = Lazy(rb"[A-Za-z]{4,}[-_]?[0-9]{2,6}")
-_NO_NOUN = Lazy(rb"[.!,;?)]|\s*$|[ ](?:everywhere|anywhere|for|on|at|in|and|but|too|now|again|there|here|since)\b")
-_IS_IT = Lazy(rb"(?i)[\"'`]? is (?:the|my|our) (?:\w+ )?pass(?:word|wd|phrase)(?: (?:for|to|of|on)\b|[.!,;]|\s*$)")
-_TRIES = Lazy(rb"(?i)\b(?:try|use|used|using|with|enter|type)[ \t]+[\"'`*]{0,2}\Z")
-
-
-def pairs(scan: Scan) -> Iterator[Span]:
-    """`... is my password`, `log in with kim / ...`."""
-    data, taken = scan.data, scan.taken
-    lines = scan.lines_with(_REVERSED, _PAIR, _SAID)
-    for found in _worth(_REVERSED, scan, _begins_dull, lines):
-        start, end, _ = unquote(data, *found.span(1))
-        word = data[start:end]
-        if start in taken:
-            continue
-        if (
-            len(word) >= 6
-            and scan.recall("strong", word, is_strong)
-            and (
-                (
-                    (classes(word) >= 3 or is_random(word, 12))
-                    and (has_symbol(word) or not is_wordy(word))
-                    # `picked from 1a2b3c (token cleanup)`
-                    and not (is_hex(word) and data[end : end + 2] == b" (" and not _OF_IT.match(data, end, end + 60))
-                    and rx(rb"[#@$][A-Za-z_]+").fullmatch(word) is None  # `#normKey (key)`
-                )
-                or (
-                    data[start - 1 : start] in _AROUND
-                    and data[end : end + 1] == data[start - 1 : start]
-                    and has_digit(word)
-                    and rx(rb"(?i)pass(?:word|wort|wd|phrase)?$|pwd?$").search(data, found.start(), found.end())
-                )
-                # `is monkey385 still the right password?`
-                or (
-                    rx(rb"[A-Za-z]{4,}[-_]?[0-9]{2,6}").fullmatch(word) is not None
-                    and rx(
-                        rb"(?i)is (?:still |now )?(?:the|my|our) (?:right|correct|current|new|old|actual|real) pass(?:word|wd|phrase)\Z"
-                    ).search(data, end, found.end())
-                )
-                # `falcon482 is the password for the vault`
-                or (_MADE_UP.fullmatch(word) is not None and _IS_IT.match(data, end, end + 60) is not None)
-                # `try Falcon-Harbor24 as the password`
-                or (
-                    has_digit(word)
-                    and (classes(word) >= 3 or (_MADE_UP.fullmatch(word) and _NO_NOUN.match(data, found.end())))
-                    and _TRIES.search(data, max(0, found.start() - 8), start)
-                    and rx(rb"(?i) as [^\n]*(?:pass(?:word|wort|wd|phrase)|pwd?)$").search(data, end, found.end())
-                )
-            )
-        ):
-            yield Span(start, end, "password", 3)
-    for found in _worth(_PAIR, scan, _ends_dull, lines):
-        start, end, _ = unquote(data, *found.span(2))
-        word = data[start:end]
-        if start in taken or word[:1] in (b"%", b"|") or rx(rb"(?i)sha-?\d+|md5").fullmatch(found.group(1)):
-            continue
-        if (
-            is_password(word, quoted=False)
-            and scan.recall("strong", word, is_strong)
-            and (
-                has_symbol(word)
-                or not is_wordy(word)
-                # `log in with kim / falcon7`
-                or (
-                    rx(rb"[A-Za-z]{5,}\d{1,4}|[A-Za-z]{4,}\d{2,4}[A-Za-z]+").fullmatch(word) is not None
-                    and data[found.end(1) : start].strip(b" \t\"'`*") == b"/"
-                    and names_a_login(scan.low, start)
-                )
-            )
-            and not is_uuid(word)
-            and not rx(rb"[/:=(]").search(word)
-        ):
-            if (
-                classes(word) >= 3
-                or has_symbol(word)
-                or (
-                    has_digit(word)
-                    and rx(rb"(?i)cred|pass|login|log ?in|sign|zugang|anmelde|identif|wi-?fi|wlan|ssid").search(
-                        found.group()[: found.start(2) - found.start()],
-                    )
-                )
-            ):
-                yield Span(start, end, "password", 3)
-
-
-_LINKED = (
-    r"(?i)\b(?:pass(?:word|wd|phrase|code|wort|key)?|pwd|pw|secret|token|api[ -]?key|credentials?|creds|kennwort|contrase\xf1a|mot de passe|senha|wachtwoord|heslo|l\xf6senord(?:et)?|passwd)\b"
-    r"(?:[ \t]+(?:to|auf|as|a|\xe0)[ \t]+[\"'`*]{0,2}([^\s\"'`()\x01]*[0-9][^\s\"'`()\x01]*)"  # I set the password to ... on all of them
-    r"|[^\n\x01]{0,60}?(?:\b(?:(?:re)?set(?: back)? to|(?:has been|was|is|got)(?: now)? (?:re)?(?:set|changed) to|(?:it's|its|it is)(?: still| now)?|is|was|use|used|using|try|tried|typed|entered|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)\b|[(:?]|->|=>|\?{2,20})"
-    r"[ \t]*(?:[\"'`(*]{0,2})([^\s\"'`()\x01]{6,64}))"
-)
-
-
-_MORE = Lazy(rb"[^\s\"'`()\x01]+(?<![.,;:?>*\]\\}])")
-_ONE_IS = Lazy(rb"(?i)\b(?:one|it)(?: is|'s)(?: now)?:?[ \t]+[\"'`*]{1,2}\Z")  # `rotated the secret, the new one is`
-_SET_TO = Lazy(rb"(?i)(?:set|set back|changed?) (?:to|from)[ \t\"'`(*]+\Z")
-_CHANGED = Lazy(
-    rb"\b(?:chang|re-?set|set\b|switch|updat|rotat|ge\xe4ndert|gesetzt|\xe4nder|cambi|chang|mudei|alter|modifi|mis\b)"
-)
-_FROM, _TO = (
-    Lazy(rb"(?i)from[ \t\"'`(*]+\Z"),
-    Lazy(rb"[\"'`*]{0,2}[ \t]+(?:to|->|=>)[ \t]+[\"'`*]{0,2}([^\s\"'`*()\x01]{6,64})"),
-)
-
-
-_PAGE = Lazy(rb"\b(?:page|next|continuation|cursor|resume)[ _-]+\Z")  # `Next page token:`
-_IN_A_CALL = Lazy(rb"\w\.\w+\([\"']?\Z")  # `creds.with_project("new-456")`, `password.translate(_36)`
-
-
-def linked(scan: Scan) -> Iterator[Span]:
-    """`password? It's ...`, `the passphrase, use ...`, `the temporary password you sent me (...)`: a noun, a few words, a link, a value."""
-    data = scan.data
-    for found in _worth(_LINKED, scan, _ends_dull):
-        whole, group = found.span(), 1 if found.start(1) >= 0 else 2
-        start, end, _ = unquote(data, *found.span(group))
-        word = data[start:end]
-        if (
-            start in scan.taken
-            or len(word) < 6
-            or not has_digit(word)
-            or word[:1] in _NEXT_FIELD
-            or scan.is_sealed(word)
-            or (scan.low.startswith(b"pass ", whole[0]) and _PASSES.search(scan.low, max(0, whole[0] - 12), whole[0]))
-            or (data.startswith(b"PASS", whole[0]) and word[:4] in (b"Test", b"test"))
-        ):
-            continue
-        if _PAGE.search(scan.low, max(0, whole[0] - 16), whole[0]) or _IN_A_CALL.search(data, whole[0], start):
-            continue
-        # What it was set to is the password, however simple.
-        is_set = _SET_TO.search(data, max(whole[0], start - 16), start) is not None or (
-            _FROM.search(data, max(whole[0], start - 8), start) is not None
-            and b"chang" in scan.low[max(0, whole[0] - 20) : start].rpartition(BARRIER)[2]
-        )
-        if (
-            group == 1
-            and len(word) >= 20
-            and (is_hex(word) or is_uuid(word))
-            and data[whole[0] : whole[0] + 6].lower().startswith((b"secret", b"token", b"api"))
-            and _CHANGED.search(line_around(scan.low, start))
-        ):
-            yield Span(start, end, "api-key", 3)
-            continue
-        if is_hex(word) and len(word) in (32, 40, 64) and _ONE_IS.search(data, max(whole[0], start - 24), start):
-            yield Span(start, end, "api-key", 3)
-            continue
-        if not scan.recall("strong", word, is_strong) if is_set else not scan.recall("linked", word, is_chosen):
-            continue
-        if whole[1] - start == 64 and (rest := _MORE.match(data, whole[1], whole[1] + 256)):
-            end = rest.end()  # it is longer than is counted above
-        if end - start > 256:
-            continue  # than any password
-        if rx(rb"\barn:[\w:/-]*$|\bENC\[[^\]\n\x01]*$").search(data, max(0, start - 120), start):
-            continue  # where a secret is kept, or its cipher
-        noun = data[whole[0] : whole[0] + 6].lower()
-        if noun.startswith((b"secret", b"token", b"api")) and not (has_symbol(word) or is_random(word, 16)):
-            continue
-        if IDENTIFIES.search(data[max(whole[0], start - 24) : start].lower()) is None:
-            yield Span(start, end, "password", 3)
-            if _FROM.search(data, max(whole[0], start - 8), start) and (to := _TO.match(data, end, end + 90)):
-                if has_digit(to.group(1)) and scan.recall("strong", to.group(1), is_strong):
-                    yield Span(to.start(1), to.end(1), "password", 3)
-
-
-def is_chosen(word: bytes) -> bool:
-    """Letters and digits as in a password, not as in a version, a standard, a ticket or a size."""
-    if not is_strong(word) or is_hex(word) or is_uuid(word):
-        return False
-    if rx(
-        rb"[A-Z]{2,6}-?\d{1,6}|[a-z]{2,6}-?\d{1,6}|[A-Z][a-z]+-?\d{1,2}|(?:bg:)?#[0-9a-fA-F]{3,8}|[a-z]+(?:[-_][a-z]+)*[-_]?\d{1,2}|.*[/=<>{}\[\]()|\\;`].*|\w+:\d+|\d+[a-z]+|[A-Z_]+\d*"
-    ).fullmatch(word):
-        return rx(rb"[A-Z][a-z]+[A-Za-z]*\d{2,4}").fullmatch(word) is not None and len(word) >= 9
-    return classes(word) >= 3 or (len(word) >= 10 and not is_wordy(word))
-
-
-def names_a_login(low: bytes, at: int) -> bool:
-    """Whether the line is one of access: there even a value that reads like words is a password."""
-    return (
-        rx(rb"zugang|anmelde|log ?in|cred|passw|identif|\bwi-?fi|\bwlan|\bssid").search(line_around(low, at))
-        is not None
-    )
-
-
-# --- and the next one ------------------------------------------------------------------------------------------------------
-
-_AND = rb"[`*]{0,3}(?:[,;.][ \t]+|[ \t]+[/&][ \t]+|[ \t]+\(|[ \t]+(?=(?:and|or|und|oder|but|aber|y|o|et|ou|e)\b))"
-_FILL = rb"(?:(?:and|or|und|oder|but|y|o|et|ou|e|maybe|perhaps|also|then|now|not|either|before|previously|formerly|old|new|alt|neu)\b[:,]?[ \t]+){0,3}"
-_NEXT = Lazy(rb"(?i)" + _AND + _FILL + rb"[\"'`*]{0,2}([^\s\"'`\x01]{4,64})")
-_CLAUSE = Lazy(
-    rb"(?i)"
-    + _AND
-    + rb"[^\n\x01]{1,60}?(?:\b(?:is|its|was|try|use|ist|war)|'s|:)[ \t]+[\"'`*]{0,2}([^\s\"'`\x01]{4,64})"
-)
-_BELOW = Lazy(rb"[\"'`]?[ \t]*\r?\n[ \t]*[\"'`]?([^\s\"'`\x01]{6,64})[\"'`]?[ \t]*(?=\r?\n|\Z)")
-
-
-def others(data: bytes, first: Span) -> Iterator[Span]:
-    """`my passwords are ... and ...`, `..., at work it is ...`: what is said beside a password or a PIN and is written like it."""
-    start, end, family, _ = first
-    if family not in ("password", "passphrase", "pin") or data[end : end + 1] in (b'"', b"'"):
-        return  # what is in quotes is data, and beside it stand other fields
-    written, size = _written(data[start:end]), end - start
-    ways = (_NEXT, _CLAUSE, _BELOW) if data[start - 1 : start] == b"\n" else (_NEXT, _CLAUSE)
-    while end:
-        last, end = end, 0
-        for way in ways:
-            found = way.match(data, last, last + 160)
-            if found is None:
-                continue
-            at, to, _ = unquote(data, *found.span(1))
-            word = data[at:to]
-            if _written(word) == written and (
-                len(word) == size and not is_year(word) if family == "pin" else len(word) >= 6 and is_strong(word)
-            ):
-                yield Span(at, to, family, 3)
-                end = to
-                break
-
-
-def _written(word: bytes) -> tuple[bool, bool, bool, bool]:
-    """Of which kinds of characters it is made."""
-    return has_digit(word), word.lower() != word, word.upper() != word, has_symbol(word)
