@@ -212,6 +212,10 @@ def test_a_value_is_taken_whole(text: str, safe: str) -> None:
         ("PINs: 4711 and 8159", "8159"),
         ("The PINs are 4711 and 8159.", "4711"),
         ("my wifi password is Hunterabcdef!", "Hunterabcdef!"),
+        ("AKIAIOSFODNN7QXMPLXA%3Dx1", "AKIAIOSFODNN7QXMPLXA"),
+        (f"https://a.io/?next=api_key%3D{MIXED}%26user%3Dkim", MIXED),
+        ("password=\x01S3cretPa55w0rd!", "S3cretPa55w0rd!"),
+        ("password: S3cretPa\x0155w0rd!", "55w0rd!"),
     ],
 )  # fmt: skip
 def test_what_a_stranger_pasted_is_found(text: str, secret: str) -> None:
@@ -244,6 +248,8 @@ def test_what_a_stranger_pasted_is_found(text: str, secret: str) -> None:
         "key: the GPIO pins: 2040, 2041",
         "My password is Wonderful!",
         "the PINs are 12 and 13",
+        '{"title": "Enter your password", "resetStep3": "Back"}',
+        '{"a": "Sign in with passkey", "pinPin194": "Reset"}',
     ],
 )
 def test_what_was_taken_wrongly_is_left(text: str) -> None:

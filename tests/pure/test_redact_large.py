@@ -245,6 +245,8 @@ def test_redacting_a_mixture_between_prose_twice_changes_nothing(seed: int) -> N
         '"auth.{word}.password_{n}":"Your password must have {n} characters",',
         '{{"key":"Key{n}","code":{n},"keyCode":{n}}},',
         "auth: login of {word} failed: bad password (token expired), code {n}\n",
+        '{{"token": "{word}", "key": "{word}", "code": {n}}}, ',
+        '"userToken{n}": "Enter your password", "{word}Login{n}": "Sign in with passkey", ',
     ],
 )
 def test_words_and_numbers_alone_are_no_flood(line: str) -> None:
@@ -270,6 +272,16 @@ def test_what_announces_a_secret_behind_a_flood_is_not_taken_with_it(row: str, s
     value = "MIIEowIBAAKCAQEAx7fj3kq0Xk9dkw2aQ7bT" if "RSA" in secret else "Xk9dkw!2aQ7b"
     text = "".join(row.format(n=n) for n in range(2_000)) + "\n" + secret.format(value, value)
     assert value not in redact(text).text
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_secret_is_parted_from_its_name_where_a_flood_ends(seed: int) -> None:
+    rng = random.Random(seed)
+    values = [f"River@{_random(rng, 7)}{n}" for n in range(700)]
+    kinds = ("DB_PASSWORD='{}'", "password: {}", "my password is {}", "Passwort: {}", "postgres://app:{}@db:5432/x")
+    safe = redact(" ; ".join(rng.choice(kinds).format(value) for value in values)).text
+    assert not [value for value in values if value in safe]
+    assert redact(safe) == (safe, ())
 
 
 def test_what_is_named_at_either_end_of_a_flood_goes_with_it() -> None:

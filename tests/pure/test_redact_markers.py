@@ -150,3 +150,19 @@ def test_nothing_is_found_in_what_is_redacted_however_long_its_markers_are(
     safe = redact(text, policy).text
     for size in (1, 64, None):
         assert found(renamed(safe, size, random.Random(seed)), policy) == []
+
+
+@settings(max_examples=1_500, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            "%3D|%26|%22|%3A|&quot;|token|password|my password is |api_key|=| |1|user|AKIAIOSFODNN7QXMPLXA|aB3dE5fG7hJ9kL1mN3pQ|Falcon#4417x"
+            f"|ghp_aB3dE5fG7hJ9kL1mN3pQaB3dE5fG7hJ9kL1m|bearer |{MARKER}".split("|")
+        ),
+        min_size=2,
+        max_size=9,
+    ).map("".join)
+)  # fmt: skip
+def test_what_is_escaped_in_a_link_or_a_page_is_read_the_same_beside_a_marker(text: str) -> None:
+    safe = redact(text).text
+    assert redact(safe) == (safe, ())

@@ -245,6 +245,8 @@ def pairs(scan: Scan) -> Iterator[Span]:
         word = data[start:end]
         if start in taken or word[:1] in (b"%", b"|") or rx(rb"(?i)sha-?\d+|md5").fullmatch(found.group(1)):
             continue
+        if data[end : end + 2] == b'":':
+            continue  # `"Sign in with passkey", "step2": "Back"`: the next key
         if (
             is_password(word, quoted=False)
             and scan.recall("strong", word, is_strong)

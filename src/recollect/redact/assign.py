@@ -486,6 +486,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                     yield Span(after.start(1), after.end(1), family_of(kind), 2)
             continue
         start, end, quoted = value
+        if separator == b"," and quoted and data[end + 1 : end + 4].lstrip(b" ")[:1] == b":":
+            continue  # `"title": "Enter your password", "reset": "Back"`: the next key
         if not quoted:
             if at >= run_end:
                 tries = 0

@@ -90,8 +90,8 @@ def pieces(region: Region) -> list[Region]:
 
 
 def is_row(sample: bytes, matches: int) -> bool:
-    """Whether there is as much to look at as in the densest of files; `{"key":"a","code":65},` has next to nothing."""
-    return matches * 1000 > _MOST_OF_A_FILE * len(sample)
+    """Whether there is more to look at than in a file, and it is no JSON."""
+    return matches * 1000 > _MOST_OF_A_REST * len(sample) and not _is_data(sample)
 
 
 def is_flood(sample: bytes, matches: int, secrets: list[Region], *, is_rest: bool) -> bool:
@@ -104,7 +104,7 @@ def is_flood(sample: bytes, matches: int, secrets: list[Region], *, is_rest: boo
         return True
     secrets = sorted(secrets + [run.span() for run in _BLANKS.finditer(sample)])
     if len(secrets) * 700 < len(sample):
-        return per_thousand > _MOST and not _follows(sample.lower())
+        return per_thousand > _MOST and not _is_data(sample) and not _follows(sample.lower())
     if per_thousand <= _MOST_WITH_SECRETS:
         return False
     has_lines = sample.count(b"\n") >= 3 + len(sample) // 500
@@ -114,7 +114,12 @@ def is_flood(sample: bytes, matches: int, secrets: list[Region], *, is_rest: boo
 
 
 # Matches in a thousand characters. Ten thousand installed files have at most 25, and what is left of a dump 35.
-_MOST_OF_A_FILE, _MOST_OF_A_REST, _MOST_WITH_SECRETS, _MOST = 25, 45, 40, 55
+_MOST_WITH_SECRETS, _MOST_OF_A_REST, _MOST = 40, 45, 55
+
+
+def _is_data(sample: bytes) -> bool:
+    """Whether it is JSON, which has a key every eighty characters or more often."""
+    return sample.count(b'":') * 80 >= len(sample)
 
 
 def _follows(low: bytes) -> bool:
@@ -163,6 +168,8 @@ def widened(data: bytes, regions: list[Region]) -> list[Region]:
     whole: list[Region] = []
     for first, last in regions:
         start = max(data.rfind(b"\n", 0, first), data.rfind(BARRIER, 0, first), first - _BESIDE) + 1
+        if start == first - _BESIDE + 1:
+            start = max(start - _BESIDE, data.rfind(b" ", 0, start) + 1)  # no value is cut in two
         end = last - _TAIL
         line = data.rfind(b"\n", end - _TAIL, end)
         end = start + len(data[start : line + 1 if line >= 0 else end].rstrip(BARRIER))

@@ -89,14 +89,17 @@ def _is_escaped(text: str) -> bool:
 
 
 def _unescaped(text: str) -> str:
-    """Quotes and equals signs as a link or a page writes them, each by a stand-in of the same length: `%22token%22%3A%22...%22`,
-    `api_key%3D...`. (At the end of a value `%3D` is base64's padding.)"""
+    """Quotes and equals signs as a link or a page writes them, each by a stand-in of the same length that ends a word as they do:
+    `%22token%22%3A%22...%22`, `api_key%3D...`. (At the end of a value `%3D` is base64's padding.)"""
     import re
 
     text = re.sub(r"(?<=%22)%3A(?=%22)", "  :", text).replace("%22", '"""')
-    text = re.sub(r"(?<=[A-Za-z_])%3D(?=[A-Za-z0-9])", "__=", text)
-    text = re.sub(r"(?<=[A-Za-z0-9])%26(?=[A-Za-z_]+(?:%3D|__=))", "&__", text)
-    return re.sub(r"&quot;(?=[A-Za-z0-9])", '     "', text).replace("&quot;", '"     ')
+    text = re.sub(rf"(?<=[A-Za-z0-9_\]])%3D(?={_VALUE})", "=  ", text)
+    text = re.sub(r"(?<=[A-Za-z0-9\]])%26(?=[A-Za-z_]+(?:%3D|=  ))", "  &", text)
+    return re.sub(rf"&quot;(?={_VALUE})", '     "', text).replace("&quot;", '"     ')
+
+
+_VALUE = r"[A-Za-z0-9]|\[redacted:"  # a marker stands where a value stood
 
 
 def _narrow(text: str) -> bytes:

@@ -127,6 +127,7 @@ def redact(text: str, policy: Policy | None = None) -> Redacted:
 
 
 def _search(text: str, policy: Policy) -> list[Span]:
+    text = text.replace("\x01", "\x02")  # what stands for a marker is nothing that somebody writes
     with package.searching:
         found = _spans(text, policy)
         return _with_the_rest(text, found, policy) if policy.disabled and found else found
@@ -171,7 +172,7 @@ def _in_all(data: bytes, text: str, policy: Policy, attempt: int = 0) -> list[Sp
     found = _found_once(data, text, policy, attempt)
     if found is None and "flood" not in policy.disabled:
         if regions := _floods(data, text, policy, is_rest=attempt > 0):
-            taken = [Span(start, end, "flood", 0) for start, end in floods.widened(data, regions)]
+            taken = [span for region in floods.widened(data, regions) for span in _flooded(data, text, policy, *region)]
             return taken + _in_rest(data, text, policy, taken, attempt)
     return _found(data, text, policy, attempt) if found is None else found
 
@@ -293,6 +294,23 @@ def _looked_into(
     work: list[int] = []
     secrets = _found(sample, "\n".join([text[start:end] for start, end in places]), policy, 0, work)
     return sample, sum(work), [(start, end) for start, end, _, _ in secrets]
+
+
+def _flooded(data: bytes, text: str, policy: Policy, start: int, end: int) -> list[Span]:
+    """A flood, and what is named in it and stands behind its end."""
+    first, last = max(start, end - _EDGE), end + _EDGE
+    behind: list[Span] = []
+    for at, to, family, rank in sorted(_found(data[first:last], text[first:last], policy, 0)):
+        if first + to <= end or (to > 2 * _EDGE - _SEEN and last < len(data)):
+            continue
+        if first + at < end:
+            end = first + to
+        else:
+            behind.append(Span(first + at, first + to, family, rank))
+    return [Span(start, end, "flood", 0), *behind]
+
+
+_EDGE, _SEEN = 600, 200  # what is looked at beyond the end; at the end of that, a value may be cut off
 
 
 def _gaps(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
