@@ -381,15 +381,6 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
               and rx(rb"(?i)(?:\b(?:is|ist|es|est|was)|:)[ \t]*[:]?[ \t]*$").search(data[max(found.start(), start - 8) : start]) and found.start(2) < 0 and not is_monotone(word)
               and rx(rb"(?i)\b(?:my|the|your|our|mein|das|mi|la|mon|le|minha|a)\b[ \t]+[^\n\x01]{0,24}$").search(data[max(0, found.start() - 32) : found.start()])):  # fmt: skip
             yield Span(start, end, "password", 3)
-        elif (
-            found.start(2) < 0
-            and _EXCLAIMED.fullmatch(word)
-            and b":" not in data[found.end(1) : start]
-            and _MY.search(data, max(0, found.start() - 16), found.start())
-            and not is_predicate(word[:-1].lower())
-            and word[:-1].lower() not in PREDICATES
-        ):
-            yield Span(start, end, "password", 3)  # `my password is Hunterabc!`
     elif kind == "secret" and scrambled and not word.islower():
         yield Span(start, end, "api-key", 3)
     elif has_digit(word) and is_random(word, 12) and not is_code(word) and not is_path(word):
@@ -397,10 +388,6 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
             yield Span(start, end, "api-key", 2)
     elif quoted and len(word) >= 8 and tail and scan.recall("strong", word, is_strong):
         yield Span(start, end, "api-key", 3)
-
-
-_EXCLAIMED = Lazy(rb"[A-Z][a-z]{4,}!")
-_MY = Lazy(rb"(?i)\b(?:my|our|mein|unser|mi|mon|notre|minha|il mio|mijn)[ \t]+(?:[a-z-]+[ \t]+)?\Z")
 
 
 def _codes(data: bytes, end: int) -> Iterator[Span]:
