@@ -16,6 +16,7 @@ from .values import (
     is_placeholder,
     is_random,
     is_token_placeholder,
+    is_worded,
     is_wordy,
 )
 
@@ -254,11 +255,11 @@ def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
         return len(value) >= 40 or value.count(b".") >= 2
     if name == "azure-key":
         # What else is handed over as `code`, a program for instance, has other characters escaped than base64 has.
-        if _ESCAPED.search(value) is not None or _is_worded(value):
+        if _ESCAPED.search(value) is not None or is_worded(value):
             return False
         return not pattern(_BLOB).has(line_around(data, start)) and (len(set(value)) >= 30 or not value.endswith(b"=="))
-    if name == "bitbucket-token" or (name == "service-token" and data[start - 1 : start] == b"-"):
-        return not _is_worded(value)  # `secret-live-...`
+    if name == "bitbucket-token" or data[max(0, start - 12) : start] in _STYTCH:
+        return not is_worded(value)
     if name in (
         "resend-key",
         "vault-token",
@@ -269,7 +270,7 @@ def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
         "ngrok-token",
         "llm-key",
     ):
-        return (is_random(value[-24:], 16) or is_random(value, 16)) and not _is_worded(value)
+        return (is_random(value[-24:], 16) or is_random(value, 16)) and not is_worded(value)
     if name in ("ngrok-authtoken", "vault-legacy-token", "google-recaptcha-key", "spotify-token"):
         body, end = value.rpartition(b".")[2], start + len(value)
         if name == "google-recaptcha-key" and _SITE_KEY.search(data[max(0, start - 16) : start].lower()) is not None:
@@ -291,7 +292,7 @@ def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
 
 _JOINS = (b"+", b"/", b"-", b"_", b"$", b".")  # part of a path, of code or of a blob; a sentence may end in the last
 _DASHES = Lazy(rb"[-_]")
-_SEAMS = Lazy(rb"[^A-Za-z0-9]+")
+_STYTCH = (b"secret-live-", b"secret-test-")
 _ESCAPED = Lazy(rb"%(?!2[BbFf]|3[Dd])")
 _LONG_WORDS = Lazy(rb"[A-Z]?[a-z]{3,}")
 _SITE_KEY = Lazy(rb"site[-_]?key[\"'\s:=(]*$")
@@ -300,13 +301,6 @@ _HASHY = Lazy(
     rb"^(?:sha|sha1|sha256|sha512|md5|commit|rev|hash|build|img|image|chunk|css|js|cid|etag|run|req|id|uuid|trace|span|session_id|msg|call|toolu|chatcmpl|resp|evt|cus|sub|pi|ch|in|"
     rb"price|prod|acct|txn|file|asst|thread|step|vs|cm|gen|batch|org|proj|user|pk|pub|pk_live|pk_test|phc|rs|fc|ws|obj|node|ref|log|snap|ami|vol|vpc|subnet|sg|eni|rtb|igw|i|arn|cache|nonce|version|dpl|sha384)$"
 )
-
-
-def _is_worded(value: bytes) -> bool:
-    """`modules/azure/functions-app/AzFunctionApp`, `BSA_report_2024_final`: a path or the name of a file, most of which are words."""
-    parts = [part for part in _SEAMS.split(value) if len(part) >= 3]
-    words = sum(len(part) for part in parts if is_wordy(part))
-    return len(parts) > 1 and 2 * words >= len(value.translate(None, b"0123456789/+=_.-"))
 
 
 def _is_noise(body: bytes) -> bool:
