@@ -10,7 +10,7 @@ from .judge import (
 )
 from .names import kind_of
 from .noise import IDENTIFIES
-from .prose import NEXT_FIELD, begins_dull, ends_dull, is_numbered, is_strong, unquote, worth
+from .prose import NEXT_FIELD, begins_dull, ends_dull, is_numbered, is_spelled, is_strong, unquote, worth
 from .scan import Scan, Span, line_around
 from .values import (
     classes,
@@ -189,6 +189,9 @@ _AROUND = (b'"', b"'", b"`")
 
 
 _OF_IT = Lazy(rb"(?i) \((?:the|my|our)[^()\n]*(?:token|key|secret|password)\)")
+_COMMIT = Lazy(
+    rb"(?i)\b(?:revert|commit|pick|merg|rebas|bisect|checkout|checked out|backport|fixup|squash|amend|land)[a-z]*[ \t]+[\"'`*]{0,2}\Z"
+)
 _MADE_UP = Lazy(rb"[A-Za-z]{4,}[-_]?[0-9]{2,6}")
 _NO_NOUN = Lazy(rb"[.!,;?)]|\s*$|[ ](?:everywhere|anywhere|for|on|at|in|and|but|too|now|again|there|here|since)\b")
 _IS_IT = Lazy(rb"(?i)[\"'`]? is (?:the|my|our) (?:\w+ )?pass(?:word|wd|phrase)(?: (?:for|to|of|on)\b|[.!,;]|\s*$)")
@@ -213,6 +216,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
                     and (has_symbol(word) or not is_wordy(word))
                     # `picked from 1a2b3c (token cleanup)`
                     and not (is_hex(word) and data[end : end + 2] == b" (" and not _OF_IT.match(data, end, end + 60))
+                    and not (is_hex(word) and _COMMIT.search(data, max(0, start - 24), start))
                     and rx(rb"[#@$][A-Za-z_]+").fullmatch(word) is None  # `#normKey (key)`
                 )
                 or (
@@ -345,7 +349,9 @@ def linked(scan: Scan) -> Iterator[Span]:
         if rx(rb"\barn:[\w:/-]*$|\bENC\[[^\]\n\x01]*$").search(data, max(0, start - 120), start):
             continue  # where a secret is kept, or its cipher
         noun = data[whole[0] : whole[0] + 6].lower()
-        if noun.startswith((b"secret", b"token", b"api")) and not (has_symbol(word) or is_random(word, 16)):
+        if noun.startswith((b"secret", b"token", b"api")) and not (
+            has_symbol(word) or (is_random(word, 16) and not (len(word) < 24 and is_spelled(word)))
+        ):
             continue
         if IDENTIFIES.search(data[max(whole[0], start - 24) : start].lower()) is None:
             yield Span(start, end, "password", 3)

@@ -9,7 +9,17 @@ from __future__ import annotations
 from functools import lru_cache
 
 from .engine import BARRIER, Lazy, loose, rx
-from .judge import LABELS, PREDICATES, family_of, is_label, is_predicate, is_tested, is_ticket, speaks_of_forms
+from .judge import (
+    LABELS,
+    PREDICATES,
+    family_of,
+    is_design_token,
+    is_label,
+    is_predicate,
+    is_tested,
+    is_ticket,
+    speaks_of_forms,
+)
 from .names import endings, kind_of
 from .scan import CROWD, LONGEST, Scan, Span
 from .values import (
@@ -103,6 +113,7 @@ _BLANK = Lazy(rb"[\s\x01]")
 _NEXT_LINE = Lazy(
     rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:string\([0-9]+\)[ ]|[\"']?value[\"']?[ \t]?[:=][ \t]*)?[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)"
 )
+_SETTING = Lazy(rb"(?:[A-Z]+[0-9]*(?:_[A-Z0-9]+)*|[a-z]+[0-9]*(?:_[a-z0-9]+)+)=.*")
 # Each way begins with a letter of its own, so that a search leaps from one to the next.
 _NEXT_FIELD = rb"(?=[\w .\-\"']{1,40}[=:])"
 _CLOSED = rb"[)\]},]*[;,.]?$"
@@ -482,6 +493,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                     or (after and b"</" not in data[after.end(1) : after.end(1) + 80].partition(BARRIER)[0])
                 ):
                     continue  # `PASSWORD=<your-secret>`, and the next setting
+                if after and _SETTING.fullmatch(after.group(1)) is not None:
+                    continue  # `TOKEN=`, and the next one
                 if after and scan.judge(kind, after.group(1), quoted=False, strict=True):
                     yield Span(after.start(1), after.end(1), family_of(kind), 2)
             continue
@@ -624,6 +637,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         if kind == "key" and is_uuid(word) and name.lower().endswith((b"session_id", b"sessionid", b"session-id")):
             continue  # in a log; a cookie is judged elsewhere
         if scan.is_sealed(word) or (separator == b":" and (is_tested(name, word) or is_ticket(name))):
+            continue
+        if kind == "secret" and is_design_token(name, word):
             continue
         if kind == "pin" and name.endswith(b"pins"):
             continue  # `GPIO pins: 2040`; what opens a door is written `PINs`

@@ -26,6 +26,7 @@ from .values import (
     is_regex,
     is_run_together,
     is_scrambled,
+    is_worded,
     is_wordy,
 )
 
@@ -315,6 +316,15 @@ def is_tested(name: bytes, word: bytes) -> bool:
     return name.rpartition(b" ")[2] == b"PASS" and (
         rx(rb"(?i)\w*(?:test|spec)[\w./:\[\]-]*|[\w.-]+(?:/[\w.\[\]-]+)+|[\w-]+\.[a-z]{1,4}").fullmatch(word)
         is not None
+    )
+
+
+def is_design_token(name: bytes, word: bytes) -> bool:
+    """`"token": "color-blue-500"`: words and a step of a scale. A secret may be chosen so, a token is made by a machine."""
+    return (
+        name[-5:].lower() == b"token"
+        and rx(rb"[a-z]{2,}(?:-[a-z]{2,})+-?[0-9]{1,4}").fullmatch(word) is not None
+        and is_worded(word)
     )
 
 

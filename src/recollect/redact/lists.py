@@ -19,6 +19,7 @@ from .values import (
     has_entropy,
     has_symbol,
     is_code,
+    is_grouped,
     is_hex,
     is_monotone,
     is_placeholder,
@@ -238,6 +239,13 @@ def listed(scan: Scan) -> Iterator[Span]:
             is_long = b" " in label
             if len(label) > 48 or (kind_of(label) is None and label.lower() != b"key"):
                 continue  # counted here, as above
+            if is_long and _IS_TOLD.search(label):
+                continue  # a sentence or a question, and `tests pass`
+            if not label.lower().endswith(_PASSWORD_LABELS) and (
+                _NUMBERED.fullmatch(value)
+                or not (is_grouped(value) or is_random(max(rx(rb"[-_.:]").split(value), key=len), 12))
+            ):
+                continue  # a token is noise
             if is_long and (is_wordy(value) or IDENTIFIES.search(low[whole[0] : start])):
                 continue
             if is_long and len(value) >= 20 and (is_hex(value) or is_uuid(value)):
@@ -251,6 +259,13 @@ def listed(scan: Scan) -> Iterator[Span]:
     for _, (start, end) in scan.spans(_APP_QUOTED, lines):
         if not is_placeholder(data[start:end]) and rx(rb"passw|login|smtp|imap|mail").search(line_around(low, start)):
             yield Span(start, end, "password", 2)
+
+
+_IS_TOLD = Lazy(
+    rb"(?i)\b(?:what|how|why|when|where|should|must|can|could|did|does|do|to|a|an)\b|\b(?:all|tests?|checks?|suites?|specs?|cases?|builds?|jobs?|now) pass\Z"
+)
+_PASSWORD_LABELS = (b"password", b"passwd", b"passwort", b"pass", b"pwd")
+_NUMBERED = Lazy(rb"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[0-9]{1,4}")  # `Dashboard2024`
 
 
 # `send me the key`, and below it `Kim: sure, ...`.

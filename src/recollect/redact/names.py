@@ -50,7 +50,7 @@ _NOT_KEY_OF = frozenset(
     candidate natural composite hot shortcut registry json translation i18n react route group config item column field form
     query param react list entity record state store redis s3 bucket message msg label menu tab arrow enter escape esc shift
     ctrl alt meta home end up down left right any press return backspace delete space function_name dedup dedupe idempotency
-    routing binding correlation feature flag metric trace event error locale lang language setting option property attr attribute
+    routing binding invoice order booking ticket issue correlation feature flag metric trace event error locale lang language setting option property attr attribute
     header env parent child node edge series chart theme color css style image media answer major minor musical house piano car
     from with to on at as li tr td th div span ul option fragment cell hit miss found using used matched duplicate site door kms socket websocket restore no the a this that each per one next same new old wrong every of by for in""".split()
 )
@@ -90,6 +90,11 @@ _SAYS_WHICH = frozenset(
     b"""string value val content plain plaintext raw b64 base64 default override prod production staging dev development live old
     new current backup primary secondary main local root admin data code codes word again confirm text base us eu a b x
     confirmation""".split()
+)
+# What a series of numbers, a table or a download begins with.
+_NOT_SEED_OF = frozenset(
+    b"""db database table data random rand rng torrent world map level game noise numpy np torch tf model train split shuffle sample
+    sampling test tests simulation generator hash color faker image""".split()
 )
 _CODE_OF = frozenset(
     b"recovery backup otp mfa 2fa totp time verification security factor access door gate alarm unlock pass fa sms login".split()
@@ -200,6 +205,8 @@ def kind_of(name: bytes) -> Kind | None:
         return "secret"
     if last in (b"secret", b"secrets"):
         return "secret"
+    if last == b"seed" and before and before[-1] in _NOT_SEED_OF:
+        return None
     if last == b"seed" and before and before[-1] in (b"totp", b"otp", b"fa", b"mfa", b"hmac", b"authenticator"):
         return "secret"
     if last in (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .engine import Lazy, Match, has_counts, loose, pattern, rx
 from .judge import (
     PREDICATES,
+    is_design_token,
     is_label,
     is_path,
     is_phrase_of_words,
@@ -14,12 +15,14 @@ from .judge import (
     is_year,
 )
 from .names import kind_of, takes_back
-from .scan import Scan, Span
+from .scan import Scan, Span, line_around
 from .values import (
     has_alpha,
     has_digit,
     has_symbol,
     is_code,
+    is_grouped,
+    is_hex,
     is_literal,
     is_monotone,
     is_password,
@@ -318,7 +321,24 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
         return  # not random, as is asked below
     if scan.recall("filler", word, _is_filler) and not (kind == "pin" and word.isdigit() and len(set(word)) == 2):
         return
+    if (
+        kind == "secret"
+        and (
+            is_design_token(noun, word)
+            or (not quoted and not scrambled and len(word) < 24 and not is_hex(word) and is_spelled(word))
+            # `the Secret Santa budget is ...`; of a service the token is longer
+            or (
+                not quoted
+                and len(word) < 16
+                and data[found.start(2) : found.end(2)].lstrip()[:1].isupper()
+                and not is_grouped(word)
+            )
+        )
+    ):
+        return
     tail = data[end : end + 2]
+    if kind == "pin" and noun.startswith(b"pin") and _WIRED.search(line_around(scan.low, start)):
+        return
     if kind == "pin":
         digits = rx(rb"\d{3,8}(?:[ -]\d{3,4})?\b").match(data[start : start + 16])
         if (
@@ -381,15 +401,6 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
               and rx(rb"(?i)(?:\b(?:is|ist|es|est|was)|:)[ \t]*[:]?[ \t]*$").search(data[max(found.start(), start - 8) : start]) and found.start(2) < 0 and not is_monotone(word)
               and rx(rb"(?i)\b(?:my|the|your|our|mein|das|mi|la|mon|le|minha|a)\b[ \t]+[^\n\x01]{0,24}$").search(data[max(0, found.start() - 32) : found.start()])):  # fmt: skip
             yield Span(start, end, "password", 3)
-        elif (
-            found.start(2) < 0
-            and _EXCLAIMED.fullmatch(word)
-            and b":" not in data[found.end(1) : start]
-            and _MY.search(data, max(0, found.start() - 16), found.start())
-            and not is_predicate(word[:-1].lower())
-            and word[:-1].lower() not in PREDICATES
-        ):
-            yield Span(start, end, "password", 3)  # `my password is Hunterabc!`
     elif kind == "secret" and scrambled and not word.islower():
         yield Span(start, end, "api-key", 3)
     elif has_digit(word) and is_random(word, 12) and not is_code(word) and not is_path(word):
@@ -399,8 +410,14 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
         yield Span(start, end, "api-key", 3)
 
 
-_EXCLAIMED = Lazy(rb"[A-Z][a-z]{4,}!")
-_MY = Lazy(rb"(?i)\b(?:my|our|mein|unser|mi|mon|notre|minha|il mio|mijn)[ \t]+(?:[a-z-]+[ \t]+)?\Z")
+_WIRED = Lazy(rb"\b(?:gpio|header|connector|breadboard|soldered|pinout)")  # the pins of a board
+_RUNS = Lazy(rb"[A-Z][a-z]{2,}|[a-z]{3,}")
+
+
+def is_spelled(word: bytes) -> bool:
+    """`HttpOnlyCookie2024`, `sha256Base64String`, `user_id_2024x`: most of its letters are words."""
+    letters = sum(map(len, rx(rb"[A-Za-z]+").findall(word)))
+    return 7 * sum(len(run) for run in _RUNS.findall(word) if is_wordy(run)) >= 4 * letters
 
 
 def _codes(data: bytes, end: int) -> Iterator[Span]:

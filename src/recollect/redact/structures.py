@@ -10,7 +10,7 @@ from .engine import BARRIER, Lazy, outline, rx
 from .judge import family_of
 from .names import kind_of
 from .scan import CROWD, LONGEST, Scan, Span, beyond
-from .values import has_digit, has_symbol, is_scrambled
+from .values import has_digit, has_symbol, is_scrambled, is_worded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ _ITEM = Lazy(
     rb"\"([^\"\n\x01]{4,})\"|'([^'\n\x01]{4,})'|`([^`\n\x01]{4,})`"
     rb"|\n[ \t]*(?:[-*]|[0-9]{1,3}[.)])[ \t]+([^\s\"'{}\[\]:\x01]{8,})[ \t\r]*(?=\n|$)"
 )
+_TOLD = Lazy(
+    rb"(?m)^[ \t]*(?:[-*]|[0-9]{1,3}[.)])[ \t]+[A-Za-z]+(?:[ \t]+\w+){2,}[^\n:\x01]*$"
+)  # an item that is a sentence
 _MISSES = 8
 _OPENS = Lazy(rb"[\"'`]|\n[ \t]*[-*0-9]")
 _CLOSE = {b"{": b"}", b"[": b"]", b"(": b")"}
@@ -63,6 +66,8 @@ def collections(scan: Scan) -> Iterator[Span]:
             at = data.rfind(b"\n", start, at)
             end = rx(rb"(?:\r?\n[ \t]*(?:[-*]|[0-9]{1,3}[.)])[ \t]+[^\n\x01]*)*").match(data, at)
             stop = end.end() if end else at
+            if _TOLD.search(data, at, stop):
+                continue  # what passwords must have, or where they are used
         elif close not in never:
             end_at = data.find(close, at)
             if end_at >= 0:
@@ -94,7 +99,7 @@ def collections(scan: Scan) -> Iterator[Span]:
             if 0 <= barrier < first:
                 break
             value = data[first:last]
-            if not _is_odd(value):
+            if not _is_odd(value) or (group == 4 and kind != "password" and is_worded(value)):
                 continue
             is_in_map = close == b"}" and group != 4
             if hits > CROWD and kind == "password" and not is_in_map and has_digit(value):

@@ -165,8 +165,10 @@ def urls(scan: Scan) -> Iterator[Span]:
             if trimmed[:1] == b"=":
                 continue  # `&&t.password===void 0`
             name = data[first + 1 : start - 1]
-            if name.lower() == b"code" and (len(trimmed) < 20 or classes(trimmed) < 3):
-                continue  # of a voucher, a country, an error
+            if name.lower() == b"code" and (
+                len(trimmed) < 20 or classes(trimmed) < 3 or rx(rb"%(?!2[BbFf]|3[Dd])").search(trimmed)
+            ):
+                continue  # of a voucher, a country, an error; a program, with more escaped than base64 has
             if (
                 b"%" in trimmed
                 and not is_placeholder(trimmed)

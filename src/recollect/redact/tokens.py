@@ -16,6 +16,7 @@ from .values import (
     is_placeholder,
     is_random,
     is_token_placeholder,
+    is_worded,
     is_wordy,
 )
 
@@ -253,7 +254,12 @@ def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
     if name == "jwt":
         return len(value) >= 40 or value.count(b".") >= 2
     if name == "azure-key":
+        # What else is handed over as `code`, a program for instance, has other characters escaped than base64 has.
+        if _ESCAPED.search(value) is not None or is_worded(value):
+            return False
         return not pattern(_BLOB).has(line_around(data, start)) and (len(set(value)) >= 30 or not value.endswith(b"=="))
+    if name == "bitbucket-token" or data[max(0, start - 12) : start] in _STYTCH:
+        return not is_worded(value)
     if name in (
         "resend-key",
         "vault-token",
@@ -264,7 +270,7 @@ def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
         "ngrok-token",
         "llm-key",
     ):
-        return is_random(value[-24:], 16) or is_random(value, 16)
+        return (is_random(value[-24:], 16) or is_random(value, 16)) and not is_worded(value)
     if name in ("ngrok-authtoken", "vault-legacy-token", "google-recaptcha-key", "spotify-token"):
         body, end = value.rpartition(b".")[2], start + len(value)
         if name == "google-recaptcha-key" and _SITE_KEY.search(data[max(0, start - 16) : start].lower()) is not None:
@@ -286,6 +292,8 @@ def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
 
 _JOINS = (b"+", b"/", b"-", b"_", b"$", b".")  # part of a path, of code or of a blob; a sentence may end in the last
 _DASHES = Lazy(rb"[-_]")
+_STYTCH = (b"secret-live-", b"secret-test-")
+_ESCAPED = Lazy(rb"%(?!2[BbFf]|3[Dd])")
 _LONG_WORDS = Lazy(rb"[A-Z]?[a-z]{3,}")
 _SITE_KEY = Lazy(rb"site[-_]?key[\"'\s:=(]*$")
 _KEYISH = Lazy(rb"(?:^|_)(?:key|token|secret|sk|pat|live|test|prod|api|auth|access|pw|tok)(?:_|$)")

@@ -331,6 +331,16 @@ def is_wordy(value: bytes) -> bool:
     )
 
 
+_SEAMS = Lazy(rb"[^A-Za-z0-9]+")
+
+
+def is_worded(value: bytes) -> bool:
+    """`modules/azure/functions-app/AzFunctionApp`, `BSA_report_2024_final`: a path or the name of something, most of which are words."""
+    parts = [part for part in _SEAMS.split(value) if len(part) >= 3]
+    words = sum(len(part) for part in parts if is_wordy(part))
+    return len(parts) > 1 and 2 * words >= len(value.translate(None, b"0123456789/+=_.-"))
+
+
 _MEMORABLE = Lazy(rb"[A-Z][a-z]{3,}(?:[0-9]{2,}[!@#$*?]{1,3}|[!@#$*][0-9]{2,}[!?]?)")
 
 
