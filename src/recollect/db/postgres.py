@@ -328,6 +328,13 @@ class Postgres:
         with self._translated(), self._pool.connection() as connection:
             return _version(connection)
 
+    def role(self) -> tuple[str, bool]:
+        """As whom we work here, and whether row-level security binds them: a superuser sees through it."""
+        with self._translated(), self._pool.connection() as connection:
+            row = connection.execute("select current_user, row_security_active('recollect.events')").fetchone()
+        assert row is not None
+        return str(row[0]), bool(row[1])
+
     def close(self) -> None:
         self._pool.close()
 
