@@ -1,5 +1,6 @@
 """LangChain's `create_agent` with a memory: one line of middleware.
 
+    pip install '.[agent]'
     python examples/middleware_agent.py
 
 The middleware puts the best evidence from all conversations beside the question, brings the memory tools, and has everything
@@ -12,12 +13,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from langchain.agents import create_agent
-from langchain_core.messages import HumanMessage
-from langchain_core.tools import tool
+try:
+    from langchain.agents import create_agent
+    from langchain_core.messages import HumanMessage
+    from langchain_core.tools import tool
 
-import recollect
-from recollect.langgraph import MemoryMiddleware, Saver, default_model
+    import recollect
+    from recollect.langgraph import MemoryMiddleware, Saver, default_model
+except ModuleNotFoundError as e:
+    raise SystemExit(f"{e}. In Recollect's own folder: pip install '.[agent]'") from None
 
 
 @tool

@@ -1,5 +1,6 @@
 """A supervisor with two workers that share one memory.
 
+    pip install '.[langgraph]' langgraph-supervisor
     python examples/supervisor.py
 
 The scribe listens, the archivist answers questions, and a supervisor says whose turn it is. Both workers are `chat_graph`s on
@@ -15,13 +16,16 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from langgraph_supervisor import create_supervisor
+try:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+    from langchain_core.outputs import ChatGeneration, ChatResult
+    from langgraph_supervisor import create_supervisor
 
-import recollect
-from recollect.langgraph import Saver, chat_graph
+    import recollect
+    from recollect.langgraph import Saver, chat_graph
+except ModuleNotFoundError as e:
+    raise SystemExit(f"{e}. In Recollect's own folder: pip install '.[langgraph]' langgraph-supervisor") from None
 
 
 class Switchboard(BaseChatModel):

@@ -1,5 +1,6 @@
 """A Telegram-style bot behind a webhook: every delivery is a run with a new thread id, and the bot still knows its chats.
 
+    pip install '.[langgraph]'
     python examples/telegram_bot.py                    plays a few deliveries, with a restart in between
     python examples/telegram_bot.py --serve 8080       takes Telegram's updates at http://127.0.0.1:8080/
 
@@ -18,12 +19,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-from langchain_core.messages import AnyMessage, HumanMessage
-from langgraph.graph import START, StateGraph
-from langgraph.graph.message import add_messages
+try:
+    from langchain_core.messages import AnyMessage, HumanMessage
+    from langgraph.graph import START, StateGraph
+    from langgraph.graph.message import add_messages
 
-import recollect
-from recollect.langgraph import AgentNode, default_model
+    import recollect
+    from recollect.langgraph import AgentNode, default_model
+except ModuleNotFoundError as e:
+    raise SystemExit(f"{e}. In Recollect's own folder: pip install '.[langgraph]'") from None
 
 
 class State(TypedDict, total=False):

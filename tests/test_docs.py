@@ -257,6 +257,17 @@ def test_readme_names_both_commands_and_shows_a_picture() -> None:
     assert len(examples) == 2, "one in Python, one in LangGraph"
 
 
+def test_each_example_of_the_readme_can_be_copied_alone(tmp_path: Path) -> None:
+    """Whoever comes for LangGraph copies the block about LangGraph, and not what stands above it."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    for n, block in enumerate(block for block in blocks(ROOT / "README.md") if block.language == "python"):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        command = [sys.executable, "-c", block.text]
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=180)
+        assert done.returncode == 0, done.stderr
+
+
 def test_changelog_knows_this_version() -> None:
     import recollect
 

@@ -48,6 +48,52 @@ def test_an_example_runs_and_leaves_nothing_behind(name: str, tmp_path: Path) ->
     assert os.listdir(tmp_path) == []
 
 
+NEEDS = {
+    "telegram_bot": ("langgraph", "pip install '.[langgraph]'"),
+    "supervisor": ("langgraph_supervisor", "pip install '.[langgraph]' langgraph-supervisor"),
+    "middleware_agent": ("langchain", "pip install '.[agent]'"),
+}
+WITHOUT = """
+import runpy, sys
+
+program, *absent = sys.argv[1:]
+sys.argv = [program]
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in absent:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+runpy.run_path(program, run_name="__main__")
+"""
+
+
+def run_without(name: str, *absent: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """As on a machine where these packages are not installed."""
+    command = [sys.executable, "-c", WITHOUT, str(EXAMPLES / f"{name}.py"), *absent]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_an_example_says_what_to_install(name: str, tmp_path: Path) -> None:
+    package, install = NEEDS[name]
+    done = run_without(name, package, folder=tmp_path)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert f"No module named '{package}" in done.stderr
+    assert done.stderr.endswith(f"In Recollect's own folder: {install}\n")
+    assert install in (EXAMPLES / f"{name}.py").read_text("utf-8").split('"""')[1]
+
+
+@pytest.mark.parametrize("name", ["telegram_bot", "supervisor"])
+def test_an_example_needs_no_more_than_it_says(name: str, tmp_path: Path) -> None:
+    done = run_without(name, "langchain", "langchain_openai", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for line in EXPECTED[name]:
+        assert line in done.stdout
+
+
 @contextmanager
 def webhook(store: Path) -> Iterator[str]:
     command = [sys.executable, str(EXAMPLES / "telegram_bot.py"), "--serve", "0", "--store", str(store)]

@@ -193,6 +193,7 @@ def test_ctrl_c_ends_it_and_its_sidecar(tmp_path: Path) -> None:
         children = psutil.Process(app.process.pid).children()
         assert app.end(signal.SIGINT) == 0
         assert not any(child.is_running() for child in children), "the sidecar outlived it"
+    assert app.said[-1] == f"Ended. Everything is kept in {tmp_path / 'data' / 'chat.db'}\n"
 
 
 def test_ctrl_c_does_not_wait_for_a_slow_model(tab: Callable[..., Tab], tmp_path: Path, slow_model: str) -> None:
@@ -203,6 +204,7 @@ def test_ctrl_c_does_not_wait_for_a_slow_model(tab: Callable[..., Tab], tmp_path
         t.box.press("Enter")
         expect(t.said().last).to_contain_text("word3", timeout=90_000)
         assert app.end(signal.SIGINT, patience=120) == 0  # the answer would take ten minutes
+        assert app.said[-1].startswith("Ended. Everything is kept in ")
         t.page.close()
         t.complaints.clear()  # the server went away under it, and the browser said so
 

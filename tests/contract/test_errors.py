@@ -1,5 +1,9 @@
 """Errors: typed, from one tree, saying what is wrong; and nothing was written."""
 
+import re
+import threading
+import time
+
 import pytest
 
 import recollect
@@ -162,3 +166,47 @@ def test_a_postgres_store_does_not_show_its_password(postgres_url: str) -> None:
         with pytest.raises(errors.StoreClosed) as caught:
             store.conversations()
         assert secret not in str(caught.value)
+
+
+def test_why_a_server_cannot_be_reached_is_said_at_once(postgres_url: str) -> None:
+    """It was called a timeout, after five seconds, whatever the server had said."""
+    wrong = {
+        re.sub(r":[^:/@]*@", ":pa55word@", postgres_url): 'password authentication failed for user "',
+        re.sub(r"/[^/]*$", "/nowhere", postgres_url): 'database "nowhere" does not exist',
+        "postgresql://someone:pa55word@127.0.0.1:1/none": "Connection refused. Is the server running?",
+    }
+    for address, why in wrong.items():
+        began = time.monotonic()
+        with pytest.raises(errors.Unavailable) as caught:
+            recollect.open(address, user="alex", connect_timeout_ms=60_000)
+        assert time.monotonic() - began < 20
+        assert why in str(caught.value)
+        assert "within" not in str(caught.value)
+        assert "pa55word" not in str(caught.value)
+
+
+def test_a_pool_that_is_taken_is_not_called_a_server_that_is_away(postgres_url: str) -> None:
+    import psycopg
+
+    with recollect.open(postgres_url, user="alex", pool_max=1, connect_timeout_ms=500) as store:
+        store.create("c")
+        with psycopg.connect(postgres_url) as other:
+            other.execute("lock table recollect.events in access exclusive mode")
+            waiting = threading.Thread(target=lambda: store.append("c", role="user", text="It waits."))
+            waiting.start()
+            busy = "select 1 from pg_locks where not granted and relation = 'recollect.events'::regclass"
+            while not other.execute(busy).fetchone():
+                time.sleep(0.01)
+            with pytest.raises(errors.Unavailable, match=r"did not answer within 0\.5 s\..*pool_max"):
+                store.read("c")
+            other.rollback()
+            waiting.join()
+        assert [e.text for e in store.messages("c")] == ["It waits."]
+
+
+@pytest.mark.parametrize("password", ["pa55%zz", "pa55@pa55", "pa55/pa55", "pa55:@/pa55"])
+def test_a_password_that_should_be_encoded_is_not_shown_either(password: str) -> None:
+    """What such an address means is anybody's guess: libpq's own words would show a part of the password."""
+    with pytest.raises((errors.Unavailable, InvalidInput), match="%40") as caught:
+        recollect.open(f"postgresql://someone:{password}@127.0.0.1:1/none", user="alex", connect_timeout_ms=300)
+    assert "pa55" not in f"{caught.value} {caught.value.__cause__}"

@@ -225,6 +225,20 @@ def test_show_json(run: Run, trip: str) -> None:
     assert run("show", trip, "-n", "0", "--json").json["messages"] == []
 
 
+def test_show_says_first_that_it_begins_in_the_middle(run: Run, trip: str) -> None:
+    run("append", trip, "And back?")
+    lines = run("show", trip, "-n", "2").out.splitlines()
+    said = lines.index(f"Only the newest 2 messages. All of them: recollect show {trip} --all")
+    assert said < next(i for i, line in enumerate(lines) if line.startswith("assistant  #2"))
+    assert "  #1  " not in "\n".join(lines)
+    assert "Only the newest" not in run("show", trip, "-n", "3").out  # they are all there are
+    assert "Only the newest" not in run("show", trip, "--all").out
+    run("new", "--id", "late")
+    run("append", "late", "--kind", "tool_call", "--tool", "clock")
+    run("append", "late", "It is nine.")
+    assert "Only the newest" not in run("show", "late", "-n", "1").out  # what comes before it is no message
+
+
 def test_show_draws_a_summary_as_a_box(run: Run) -> None:
     run("new", "--id", "long")
     for i in range(9):

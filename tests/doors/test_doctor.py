@@ -18,6 +18,7 @@ import pytest
 from console import SRC, Answer, Run, commands, environment, flat
 
 import recollect
+from postgres_server import Databases
 from recollect.cli import examination
 from sample import record
 from talk import eventually, exchange
@@ -593,6 +594,19 @@ def test_postgres(run: Run, postgres_url: str, tmp_path: Path) -> None:
     answer = run("-d", postgres_url, "doctor")
     assert answer.code == 6
     assert "not what was written" in flat(answer.out)
+
+
+def test_a_role_that_sees_through_row_level_security_is_remarked(
+    run: Run, postgres_url: str, postgres_server: Databases
+) -> None:
+    answer = run("-d", postgres_url, "doctor")
+    assert answer.code == 0, answer
+    assert "All is well." in answer.out
+    answer = run("-d", postgres_server.admin_url(postgres_url.rpartition("/")[2]), "doctor")
+    assert answer.code == 0, answer
+    assert "Sound, with 1 remark." in answer.out
+    assert "row-level security does not hold for it" in flat(answer.out)
+    assert "nosuperuser nobypassrls" in flat(answer.out)
 
 
 # -- the next command to run -------------------------------------------------------------------------------------------

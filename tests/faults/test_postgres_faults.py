@@ -141,7 +141,7 @@ def test_the_server_stays_away(private_postgres: PostgresServer) -> None:
         began = time.monotonic()
         with pytest.raises((Unavailable, OutcomeUnknown)):
             store.append("c", role="user", text=texts("b", 1)[0])
-        with pytest.raises(Unavailable):
+        with pytest.raises(Unavailable, match="Connection refused"):
             store.read("c")
         with pytest.raises(Unavailable):
             opened(url, connect_timeout_ms=2_000)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import webbrowser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 import typer
@@ -42,7 +42,7 @@ def application(
     listening = launch.listen(port)
     address = f"http://{launch.ADDRESS}:{listening.getsockname()[1]}"
     hand_over(s)
-    child = None
+    child, is_interrupted = None, False
     # Streamlit's server raises the signal again once it has stopped: end as after Ctrl-C, so that what follows is done. Before
     # anything is said: whoever reads where it is may end it at once.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -62,11 +62,17 @@ def application(
             webbrowser.open(address)
         launch.run(listening)
     except KeyboardInterrupt:
+        is_interrupted = True
         # Before the server stood, it leaves an event loop half made, whose complaint is no news to whoever pressed Ctrl-C.
         sys.unraisablehook = lambda _: None
     finally:
         if child is not None:
             end(child)
+        if is_interrupted and not s.json:
+            with suppress(OSError):  # whoever read along may have gone first
+                if sys.stdout.isatty():
+                    output.line("")  # the terminal has written ^C
+                output.line(f"Ended. Everything is kept in {s.location}" if s.where else "Ended. Nothing is kept.")
         if launch.is_answering():
             # A model may take a minute more, and Python waits for such threads when it ends. What was said is durable,
             # the store is closed: there is nothing to wait for.

@@ -150,8 +150,10 @@ def show(
 ) -> None:
     """Show the messages of a conversation like a chat."""
     c = s.find(conversation)
-    most = None if everything else limit
+    most = None if everything else limit and limit + 1  # one more than is shown tells whether that is all
     messages = s.store.messages(c.id, limit=most, include_reasoning=reasoning, branch=branch)
+    is_cut = not everything and len(messages) > limit
+    messages = messages[1:] if is_cut else messages
     if s.json:
         output.emit({"conversation": c, "messages": messages})
         return
@@ -164,14 +166,14 @@ def show(
         if c.last_seq == 0:
             output.hint(f"Next: {s.command('append', c.id, 'Hello')}")
         return
+    if is_cut:
+        whole = s.command("show", c.id, *(("--branch", branch) if branch else ()), "--all")
+        newest = "message" if limit == 1 else f"{limit:,} messages"
+        output.line(f"Only the newest {newest}. All of them: {whole}", style="dim")
+        output.line("")
     output.show(*output.chat(messages, reasoning=reasoning))
-    notes = []
-    if most is not None and len(messages) == most and messages[0].kind != "summary" and messages[0].seq > 1:
-        notes.append((s.command("show", c.id, "--all"), "earlier messages as well"))
     if held > len(messages):
-        notes.append((s.command("replay", c.id), "every event: tools, reasoning, artifacts"))
-    if notes:
-        output.show(output.tries(notes))
+        output.show(output.tries([(s.command("replay", c.id), "every event: tools, reasoning, artifacts")]))
 
 
 def header(c: Conversation, events: int, branch: str | None = None) -> "RenderableType":

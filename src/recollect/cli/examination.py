@@ -24,7 +24,7 @@ from .session import Session
 if TYPE_CHECKING:
     import apsw
 
-    from ..db import Tx
+    from ..db import Database, Tx
     from ..db.cipher import Key
     from ..model import Progress
 
@@ -544,17 +544,31 @@ def examine_server(s: Session, bar: "Progress | None", step: Callable[[Check], N
         store = everyone.for_user(s.settings.user)
         found = store.stats()
         report.say("server", "ok", f"answers; schema {found.schema}, {output.size(found.bytes)}")
+        _role(report, everyone._store._db)
         report.say("integrity", "skipped", "the server's own (data_checksums, amcheck): docs/how-to/postgres.md")
         for check in report.checks:
             step(check)
+        said = len(report.checks)
         users = everyone.users()
         look_at_events(
             report, users,
             lambda u: everyone.for_user(u).verify(progress=_for(bar, u, users)),
             lambda u: everyone.for_user(u).stats().job_errors,
         )  # fmt: skip
-    for check in report.checks[2:]:
+    for check in report.checks[said:]:
         step(check)
     if not report.ok:
         report.problems = [Problem(p.where, p.what, "Restore it from a dump with pg_restore.") for p in report.problems]
     return report
+
+
+def _role(report: Report, db: "Database") -> None:
+    from ..db.postgres import Postgres
+
+    assert isinstance(db, Postgres)
+    role, is_bound = db.role()
+    if is_bound:
+        report.say("role", "ok", f"{role}: row-level security holds for it")
+    else:
+        report.say("role", "note", f"{role}: row-level security does not hold for it, nor for a mistake made under it",
+                   "Use an ordinary role (nosuperuser nobypassrls): docs/how-to/postgres.md")  # fmt: skip

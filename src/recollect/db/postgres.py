@@ -18,7 +18,8 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from urllib.parse import unquote
 
 import psycopg
 from psycopg import errors as pg
@@ -54,6 +55,7 @@ T = TypeVar("T")
 MIGRATION_LOCK = 0x52434C54
 TRIES = 8
 SETTLE_PAUSE = 0.005  # seconds between looks at who is still writing
+LOOK_SECONDS = 0.05  # while opening: how often to look whether the server has said no
 ASK_SECONDS = 10.0  # how long to look for the outcome of a commit whose answer was lost
 
 _WHOSE = b"select set_config('recollect.user_id', $1, true), set_config('recollect.user_no', $2, true)"
@@ -85,7 +87,9 @@ class Postgres:
         try:
             given = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.ProgrammingError as e:
-            raise InvalidInput(f"{self.location} is not a Postgres address: {e}") from None
+            why = str(e).strip() if self.location == url else _ENCODE  # it quotes what it stumbles over
+            raise InvalidInput(f"{self.location} is not a Postgres address: {why}") from None
+        self._last = last = _LastAttempt(is_misread=_is_misread(url, given.get("password")))
         self._make: Callable[[], ConnectionPool[Connection]] = (
             lambda: ConnectionPool(
                 url,
@@ -97,6 +101,7 @@ class Postgres:
                     "application_name": given.get("application_name") or "recollect",
                     **{name: value for name, value in ALIVE.items() if name not in given},
                 },
+                connection_class=_noted(last),
                 min_size=min(settings.pool_min, settings.pool_max),
                 max_size=settings.pool_max,
                 timeout=self._wait,
@@ -110,6 +115,7 @@ class Postgres:
         with self._translated():
             self._pool_here: ConnectionPool[Connection] = self._make()
             try:
+                self._reach()
                 self._migrate()
             except BaseException:
                 self._pool_here.close()
@@ -322,10 +328,28 @@ class Postgres:
         with self._translated(), self._pool.connection() as connection:
             return _version(connection)
 
+    def role(self) -> tuple[str, bool]:
+        """As whom we work here, and whether row-level security binds them: a superuser sees through it."""
+        with self._translated(), self._pool.connection() as connection:
+            row = connection.execute("select current_user, row_security_active('recollect.events')").fetchone()
+        assert row is not None
+        return str(row[0]), bool(row[1])
+
     def close(self) -> None:
         self._pool.close()
 
     # -- opening
+
+    def _reach(self) -> None:
+        """Until the server takes us, or says what will not change while we wait. The pool itself would go on trying."""
+        until = time.monotonic() + self._wait
+        while True:
+            try:
+                self._pool_here.putconn(self._pool_here.getconn(timeout=LOOK_SECONDS))
+                return
+            except PoolTimeout:
+                if time.monotonic() > until or (self._last.failure and _FINAL.search(self._last.failure)):
+                    raise
 
     def _migrate(self) -> None:
         with self._pool.connection() as connection:
@@ -370,6 +394,9 @@ class Postgres:
 
     def _translate(self, e: Exception) -> RecollectError:
         reason = str(e).strip().splitlines()[0] if str(e).strip() else type(e).__name__
+        if isinstance(e, PoolTimeout) and self._last.failure:
+            asked = ". Is the server running?" if self._last.failure.endswith("refused") else "."
+            return Unavailable(f"{self.location} cannot be reached: {self._last.failure}{asked} Nothing was written.")
         if isinstance(e, PoolTimeout):
             return Unavailable(
                 f"{self.location} did not answer within {self._wait:g} s. Nothing was written. Is the server running, "
@@ -399,6 +426,44 @@ class Postgres:
 
 
 _left_alone: list[object] = []
+
+
+_FINAL = re.compile(
+    "Connection refused|authentication failed|does not exist|pg_hba.conf|not permitted|permission denied|no password"
+    "|not known|No such file|support SSL|certificate|percent-encode"
+)
+"""What a server that is starting, or that has no connection left for the moment, does not say. In another language than English
+it is waited for as for those; libpq tells no code of an attempt to connect."""
+
+_ENCODE = "what the password has of @ : / and % must be percent-encoded (%40, %3A, %2F, %25)"
+
+
+class _LastAttempt:
+    """Why the last attempt to connect failed, if it did. The pool, which tries in a thread of its own, keeps it to itself."""
+
+    def __init__(self, *, is_misread: bool) -> None:
+        self.failure: str | None = None
+        self._is_misread = is_misread
+
+    def note(self, e: Exception) -> None:
+        said = (str(e).strip() or type(e).__name__).splitlines()[0]
+        said = re.sub(r"^(connection failed: )?(connection to server .* failed: )?([A-Z]+:  )?", "", said)
+        self.failure = _ENCODE if self._is_misread else said
+
+
+def _noted(last: _LastAttempt) -> type[Connection]:
+    class Noted(psycopg.Connection[Any]):
+        @classmethod
+        def connect(cls, *args: Any, **options: Any) -> Self:
+            try:
+                made = super().connect(*args, **options)
+            except Exception as e:
+                last.note(e)
+                raise
+            last.failure = None
+            return made
+
+    return Noted
 
 
 class _Mark(NamedTuple):
@@ -432,6 +497,12 @@ def _version(connection: Connection) -> int:
         return 0
     row = connection.execute("select coalesce(max(version), 0) from recollect.schema_versions").fetchone()
     return int(row[0]) if row else 0
+
+
+def _is_misread(url: str, password: str | int | None) -> bool:
+    """A password with an @ or a / in it ends there for libpq, which takes the rest for the host's name, and shows it."""
+    meant = re.match(r"\w+://[^:/@]*:(.*)@", url)
+    return meant is not None and unquote(meant[1]) != password
 
 
 def _without_password(url: str) -> str:
