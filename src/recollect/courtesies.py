@@ -35,6 +35,8 @@ def answer(said: str) -> str | None:
     if len(said) > LONGEST:
         return None
     words = "".join(ch if ch.isalnum() or ch in "'’" else " " for ch in said.lower()).replace("’", "'").split()
+    if words[:1] == ["later"] and words[1:2] in (["today"], ["tomorrow"]):
+        return None  # it says when
     found: list[int] = []
     while words:
         n = next((n for n in range(min(_MOST_WORDS, len(words)), 0, -1) if tuple(words[:n]) in _LINES), 0)

@@ -159,6 +159,9 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
         if hit:
             by_noun.append((min(hit) if meant[0] == "home address" else 0, n))
             continue
+        if mine and theirs and _names_what_was_had(mine[0], theirs[0]):
+            exact.append(n)
+            continue
         if mine and theirs:
             # "Works at Siemens as a welder" is of a job first: what is meant is the frame of the same attribute.
             a, b = aligned(mine[0], next((f for f in theirs if f.key == mine[0].key), theirs[0]))
@@ -210,6 +213,12 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
         return Decision("noop", None, "nothing of the kind is held", store=False)
     why = f"no longer holds: {about}" if candidate.family != "explicit" else f"asked to forget: {about}"
     return _guarded(Decision("delete", found[0].id, why, tuple(n.id for n in found[1:]), store=False), active)
+
+
+def _names_what_was_had(a: Frame, b: Frame) -> bool:
+    """Who has no dog any more has none that is called Rex."""
+    is_had = a.subject == "user" and a.attribute == "have" and not a.negated and not a.qualifiers
+    return is_had and b.attribute == "name" and not b.past and bool(a.value) and stems(b.subject.split()) == a.value
 
 
 _COMMAS = pattern(r", and |, or |, | and | or ")

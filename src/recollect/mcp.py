@@ -126,11 +126,23 @@ def _no_message(why: Exception) -> JSONRPCError | None:
         if found and not str(found[0]["input"]).strip():
             return None
         told = ErrorData(code=PARSE_ERROR, message="Parse error: each line is one message, in JSON.")
-        return JSONRPCError(jsonrpc="2.0", id=None, error=told)
+        return JSONRPCError(jsonrpc="2.0", id=_id(_loosely(found[0]["input"])) if found else None, error=told)
     whole: Any = next((e["input"] for e in found if e["type"] == "missing"), None)
-    id = whole.get("id") if isinstance(whole, dict) and "method" in whole else None
     told = ErrorData(code=INVALID_REQUEST, message="Invalid request: this is JSON, and no message of JSON-RPC 2.0.")
-    return JSONRPCError(jsonrpc="2.0", id=id if type(id) in (int, str) else None, error=told)
+    return JSONRPCError(jsonrpc="2.0", id=_id(whole), error=told)
+
+
+def _id(message: Any) -> int | str | None:
+    id = message.get("id") if isinstance(message, dict) and "method" in message else None
+    return id if isinstance(id, int | str) and not isinstance(id, bool) else None
+
+
+def _loosely(line: Any) -> Any:
+    """A line that is nearly JSON: half of a pair of UTF-16 in a text is refused by MCP's parser, and by this one read."""
+    try:
+        return json.loads(line)
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def _json(value: Any) -> str:

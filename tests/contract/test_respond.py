@@ -564,3 +564,36 @@ def test_everything_is_not_forgotten_at_a_word(learned: recollect.Store) -> None
         told(learned, said)
         assert respond.answer(learned, said, conversation="told") == respond.ONE_BY_ONE
     assert len(learned.memories()) == 3
+
+
+def test_who_has_a_dog_no_longer_is_told_that_it_is_over(open_store: Open) -> None:
+    store = open_store(memory_extract=True)
+    c = store.create("pets")
+    store.append(c, role="user", text="I have a dog called Rex.", created_at=TODAY)
+    store.consolidate(c)
+    store.append(c, role="user", text="I no longer have a dog.", created_at=TODAY + 1)
+    assert respond.answer(store, "I no longer have a dog.", conversation="pets") == (
+        f"{respond.NOTED}no longer: Has a dog called Rex."
+    )
+    store.consolidate(c)
+    assert [m.content for m in store.memories()] == []
+
+
+def test_later_today_is_no_goodbye(learned: recollect.Store) -> None:
+    for said in ("later today", "Later tomorrow", "tomorrow"):
+        assert respond.answer(learned, said) != respond.GOODBYE, said
+    for said in ("later", "Later!", "see you later today", "later all"):
+        assert respond.answer(learned, said) == respond.GOODBYE, said
+
+
+def test_never_mind_forget_that_takes_back_what_was_said_last(open_store: Open) -> None:
+    store = open_store(memory_extract=True)
+    c = store.create("taken back")
+    for i, said in enumerate(("never mind", "I live in Oslo", "Never mind, forget that")):
+        store.append(c, role="user", text=said, created_at=TODAY + i)
+        store.consolidate(c)
+    assert [m.content for m in store.memories()] == []
+    assert respond.answer(store, "Never mind, forget that", conversation="taken back") == (
+        f"{respond.NOTED}no longer: Lives in Oslo."
+    )
+    assert "never mind" not in respond.answer(store, "Never mind, forget that").lower()

@@ -228,6 +228,9 @@ def test_a_secret_is_not_remembered_in_silence(run: Run, own_store: Path) -> Non
     made = run("remember", "My locker combination is 12-34-56")
     assert made.out.startswith("Remembered: ") and "names a secret" in " ".join(made.err.split())
     assert run("remember", "The wifi password is stored in 1Password").err == ""
+    made = run("remember", "my password is Hunter2!abc99")
+    told = " ".join(made.err.split())
+    assert "taken out" in told and "my password is [redacted:password]" in told and "forget" in told
 
 
 def test_a_memory_is_found_by_meaning_by_the_next_command(run: Run, own_store: Path) -> None:

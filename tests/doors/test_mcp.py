@@ -322,6 +322,8 @@ def test_what_is_no_message_is_answered_as_json_rpc_has_it(url: str, filled: rec
     }  # fmt: skip
     told = (
         ("garbage", None, -32700), ('{"jsonrpc": "2.0", "id": 7,', None, -32700), ("\xff\xfe", None, -32700),
+        (r'{"jsonrpc": "2.0", "id": 10, "method": "ping", "params": {"text": "\ud800"}}', 10, -32700),
+        ('[{"jsonrpc": "2.0", "id": 11, "method": "ping"}]', None, -32600),
         ("[]", None, -32600), ("3", None, -32600), ("{}", None, -32600), ('{"jsonrpc": "2.0", "method": 1}', None, -32600),
         ('{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": 3}', 7, -32600),
         ('{"id": "a", "method": "ping"}', "a", -32600), ('{"jsonrpc": "2.0", "id": 9, "result": 3}', None, -32600),

@@ -635,3 +635,60 @@ def test_rules_load_no_pydantic() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("said", "content"),
+    [
+        ("I moved to Linux last year.", "Uses Linux since 2025"),
+        ("I moved to TypeScript.", "Uses TypeScript"),
+        ("I moved from Vim to Emacs.", "Uses Emacs"),
+        ("We moved to Postgres.", "Uses Postgres"),
+        ("I moved to Windows 11.", "Uses Windows 11"),
+        ("I moved to Signal.", "Uses Signal"),
+        ("I moved to Marketing.", None),
+        ("I moved to part-time.", None),
+        ("I moved to the kitchen.", None),
+        ("I moved to a new phone.", None),
+        ("I moved to night shifts.", None),
+        ("I moved to 3 days a week.", None),
+        ("My brother moved to Linux.", None),
+        ("I moved to Porto last year.", "Lives in Porto since 2025"),
+        ("i moved to porto", "Lives in porto"),
+        ("i moved to new york", "Lives in new york"),
+        ("I moved to the US.", "Lives in the US"),
+        ("I moved to the Netherlands.", "Lives in the Netherlands"),
+        ("I moved to a small village in Tuscany.", "Lives in a small village in Tuscany"),
+        ("I moved to 5 Elm Road.", "Lives at 5 Elm Road"),
+        ("My brother moved to Spain.", "Brother lives in Spain"),
+    ],
+)
+def test_what_is_used_is_no_home(said: str, content: str | None) -> None:
+    found = [
+        c.content for c in candidates(Turn("user", "message", said, 1, 1_773_136_800_000)) if c.operation == "assert"
+    ]
+    assert found == ([content] if content else [])
+
+
+@pytest.mark.parametrize(
+    ("said", "content"),
+    [
+        ("I moved my money to Switzerland.", None),
+        ("I moved my desk to the window.", None),
+        ("I moved my daughter to another school.", None),
+        ("I moved my files to /tmp.", None),
+        ("I moved my car to 5 Elm Road.", None),
+        ("I transferred my savings to 3 banks.", None),
+        ("I moved the meeting to Friday.", "Meeting is on Friday 2026-03-13"),
+        ("I moved my dentist appointment to 3pm.", "Dentist appointment is at 3pm"),
+        ("We moved the deadline to 22 March.", "Deadline is on 22 March"),
+        ("We moved the meeting to noon.", "Meeting is at noon"),
+        ("We moved the pipeline to Buildkite.", "Pipeline is on Buildkite"),
+        ("We moved our files to Google Drive.", "Files are on Google Drive"),
+    ],
+)
+def test_what_was_moved_is_learned_if_it_has_a_time_or_a_service(said: str, content: str | None) -> None:
+    found = [
+        c.content for c in candidates(Turn("user", "message", said, 1, 1_773_136_800_000)) if c.operation == "assert"
+    ]
+    assert found == ([content] if content else [])

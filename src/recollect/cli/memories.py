@@ -37,8 +37,9 @@ def remember(
     pin: Annotated[bool, typer.Option("--pin", help="Never let it go.")] = False,
 ) -> None:  # fmt: skip
     """Keep a statement beyond its conversation. The same statement again is the same memory."""
+    said = question_of(content)
     made = s.store.remember(
-        question_of(content), kind=kind, importance=importance, tags=tag or (),
+        said, kind=kind, importance=importance, tags=tag or (),
         conversation=None if conversation is None else s.find(conversation).id, workspace=workspace,
         source=None if source is None else s.source(source), pinned=pin,
     )  # fmt: skip
@@ -50,6 +51,11 @@ def remember(
         output.warn(
             "This names a secret, and every model that is asked later may be given it. If it says what the secret is, take it "
             f"back: {s.command('erase', '--memory', made.id[:8])}"
+        )
+    if "[redacted:" in made.content and "[redacted:" not in said:
+        output.warn(
+            f"A secret was taken out. What is kept: {output.one_line(made.content, 100)}. If that says nothing, take it back: "
+            f"{s.command('forget', made.id[:8])}"
         )
     if s.json:
         output.emit(made)

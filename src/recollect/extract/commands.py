@@ -25,7 +25,7 @@ _REMEMBER_SURE = pattern(
     r"(?i)(?:remember|in mind|forget|a note|note to self|memo|reminder|memori[sz]e)\b|(?:that|[:,])\s"
 )
 _FORGET = pattern(
-    r"(?i)^(?:(?:can|could|will|would) you )?(?:please |pls |kindly |just |you can |you may |you should |now |also |oh )*(?:i (?:want|need|would like) you to )?(?:please )?"
+    r"(?i)^(?:(?:can|could|will|would) you )?(?:please |pls |kindly |just |you can |you may |you should |now |also |oh |never ?mind,? (?=forget|just forget|please forget))*(?:i (?:want|need|would like) you to )?(?:please )?"
     r"(?:(?:forget|unlearn|un-remember)(?: (?:about|that|everything|anything|all|what (?:i|you)(?: have)? (?:said|told you|know|mentioned))*)*(?P<a>.*)"
     r"|(?:delete|erase|remove|drop|wipe|clear|discard|scrub)(?P<b> .*(?:memor\w+|what you know|what i (?:said|told)|you know about|from your (?:notes|records|memory)|everything about|anything about|the note about|the fact).*)"
     r"|(?:disregard|ignore|scratch|strike)(?P<c> (?:that|what i (?:said|told you|mentioned).*|my (?:last|previous).*|the (?:thing|part|bit) about.*|everything i said.*))"

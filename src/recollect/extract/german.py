@@ -1,13 +1,15 @@
 """German in the shapes that the rules know in English: "Ich wohne in Berlin" is "I live in Berlin".
 
 A sentence of one of these shapes is said again in English, and read, remembered or looked up as that: what was told in one
-language is found by a question in the other. Values stay as they were said ("Blau"), but for numbers, dates and little words.
+language is found by a question in the other. Values stay as they were said ("Blau"), but for numbers, dates and little words,
+and are only what `german_values` knows.
 Whatever has another shape is left alone; it is still in the log, and search finds it by its words.
 """
 
 from __future__ import annotations
 
 from ..light import pattern
+from . import german_values as may_be
 from .words import JOB_HEADS, one_of
 
 LONGEST = 200
@@ -52,7 +54,25 @@ _MY, _THIS = r"(?:mein|meine|meinen|unser|unsere)", r"(?P<n>[\wäöüß-]+)"
 _DOES = (
     r"(?P<v>mag|liebe|hasse|trinke|esse|spiele|benutze|nutze|verwende|bevorzuge|spreche|lerne|rauche|studiere|besitze)"
 )
+_DID = _DOES.replace("<v>", "<w>")
+_LIVE, _AT = r"(?:ich|wir) (?:wohne|lebe|wohnen|leben)", "(?:bei|für)"
 _IS = "My {n} is {x}"
+# What may be said of a noun: these have a form of their own, all others are `SOMETHING`.
+_OF = {
+    noun: pattern(rf"(?i)^(?:{value})$")
+    for nouns, value in (
+        ("rent|salary|age|height|weight|shoe size", may_be.FIGURE),
+        ("birthday", rf"(?:am )?{may_be.DATE}"),
+        ("appointment", may_be.TIME_OR_WITH),
+        ("office|flat|house|company|employer", rf"{may_be.SITUATED}|{may_be.EMPLOYER}"),
+        ("address", may_be.ADDRESS),
+        ("first name|last name", may_be.NAME),
+        ("favourite film|favourite book|favourite song|favourite series|favourite game", may_be.TITLE),
+        ("favourite", may_be.FAVOURITE),
+        ("", may_be.SOMETHING),
+    )
+    for noun in nouns.split("|")
+}
 # What a sentence of this shape is in English: {n} a noun of the table, {v} a verb of it, {x} and {y} what else was said.
 _SHAPES = tuple(
     (pattern(rf"(?i)^(?:{shape})$"), english)
@@ -80,47 +100,49 @@ _SHAPES = tuple(
         (rf"wo arbeitet {_MY} {_THIS}", "Where does my {n} work?"),
         (rf"wann ist {_MY} {_THIS}", "When is my {n}?"),
         (rf"(?:wer|was|welche[rs]?) (?:ist|sind) {_MY} {_THIS}", "What is my {n}?"),
-        (r"ich hei(?:ß|ss)e (?P<x>.+)|mein name ist (?P<y>.+)", "My name is {x}{y}"),
-        (r"(?:ich|wir) (?:wohne|lebe|wohnen|leben) nicht mehr in (?P<x>.+)", "I no longer live in {x}"),
-        (r"(?:ich|wir) (?:wohne|lebe|wohnen|leben) in (?P<x>.+)", "I live in {x}"),
-        (r"ich bin (?:gerade |vor kurzem )?nach (?P<x>.+?) (?:um)?gezogen", "I moved to {x}"),
-        (r"ich bin (?P<x>\d+)(?: jahre alt)?", "I am {x} years old"),
-        (r"ich bin (?:gestern |heute )?(?P<x>\d+) geworden", "I turned {x}"),
-        (r"ich arbeite als (?P<x>.+?) bei (?P<y>.+)", "I work as a {x} at {y}"),
-        (r"ich arbeite bei (?P<y>.+?) als (?P<x>.+)", "I work as a {x} at {y}"),
-        (r"ich arbeite (?:bei|für) (?P<x>.+)", "I work at {x}"),
-        (r"ich (?:arbeite als|bin von beruf) (?P<x>.+)|ich bin (?P<y>[\w-]+) von beruf", "I work as a {x}{y}"),
-        (r"ich komme aus (?P<x>.+)", "I come from {x}"),
-        (r"ich habe am (?P<x>.+) geburtstag", "My birthday is on {x}"),
-        (r"ich bin allergisch (?:gegen|auf) (?P<x>.+)", "I am allergic to {x}"),
+        (rf"(?:ich hei(?:ß|ss)e|mein name ist) (?P<name>{may_be.NAME})", "My name is {name}"),
+        (rf"{_LIVE} (?:nicht mehr in (?P<x>{may_be.PLACE})|in (?P<y>{may_be.PLACE}) nicht mehr)", "I no longer live in {x}{y}"),
+        (rf"{_LIVE} in (?P<x>{may_be.PLACE})", "I live in {x}"),
+        (rf"ich bin (?:gerade |vor kurzem )?nach (?P<x>{may_be.PLACE}) (?:um)?gezogen", "I moved to {x}"),
+        (r"ich bin (?P<x>\d{1,3})(?: jahre alt)?", "I am {x} years old"),
+        (r"ich bin (?:gestern |heute )?(?P<x>\d{1,3}) geworden", "I turned {x}"),
+        (rf"ich arbeite als (?P<x>{may_be.TRADE}) bei (?P<y>{may_be.EMPLOYER})", "I work as a {x} at {y}"),
+        (rf"ich arbeite bei (?P<y>{may_be.EMPLOYER}) als (?P<x>{may_be.TRADE})", "I work as a {x} at {y}"),
+        (rf"ich arbeite (?:nicht mehr {_AT} (?P<x>{may_be.EMPLOYER})|{_AT} (?P<y>{may_be.EMPLOYER}) nicht mehr)", "I no longer work at {x}{y}"),
+        (rf"ich arbeite {_AT} (?P<x>{may_be.EMPLOYER})", "I work at {x}"),
+        (rf"ich (?:arbeite als|bin von beruf) (?P<x>{may_be.TRADE_SOMEWHERE})|ich bin (?P<y>{may_be.TRADE}) von beruf", "I work as a {x}{y}"),
+        (rf"ich komme aus (?P<x>{may_be.PLACE})", "I come from {x}"),
+        (rf"ich habe am (?P<x>{may_be.DATE}) geburtstag", "My birthday is on {x}"),
+        (r"ich bin allergisch (?:gegen|auf) (?P<things>.+)", "I am allergic to {things}"),
         (r"ich bin (?P<x>vegetarier(?:in)?|veganer(?:in)?|verheiratet|ledig|geschieden)", "I am {x}"),
-        (rf"ich {_DOES} (?:(?P<x>.+) )?nicht mehr|ich {_DOES.replace('<v>', '<w>')} keine?n? (?P<y>.+) mehr", "I no longer {v}{w} {x}{y}"),
-        (rf"ich {_DOES} keine?n? (?P<x>.+)|ich {_DOES.replace('<v>', '<w>')} (?P<y>.+) nicht", "I do not {v}{w} {x}{y}"),
-        (rf"ich {_DOES} (?:sehr |am liebsten )?(?:gern[e]? )?(?P<x>.+)", "I {v} {x}"),
-        (r"ich fahre (?P<x>eine?n? .+)", "I drive {x}"),
-        (rf"ich habe eine?n? {_THIS},? (?:namens (?P<x>.+)|(?:der|die|das) (?P<y>.+) hei(?:ß|ss)t)", "I have a {n} called {x}{y}"),
-        (rf"ich habe eine?n? {_THIS} (?P<x>(?:am|um|bei) .+)", "I have a {n} {x}"),
+        (rf"ich {_DOES} (?:(?P<things>.+) )?nicht mehr|ich {_DID} keine?n? (?P<others>.+) mehr", "I no longer {v}{w} {things}{others}"),
+        (r"ich (?P<v>rauche|trinke) (?:nicht|nie|niemals)", "I do not {v}"),
+        (rf"ich {_DOES} (?:nie|niemals|keine?n?) (?P<things>.+)|ich {_DID} (?P<others>.+) nicht", "I do not {v}{w} {things}{others}"),
+        (rf"ich {_DOES} (?:sehr |am liebsten )?(?:gern[e]? )?(?P<things>.+)", "I {v} {things}"),
+        (rf"ich fahre (?P<x>{may_be.CAR})", "I drive {x}"),
+        (rf"ich habe eine?n? {_THIS},? (?:namens (?P<name>{may_be.NAME})|(?:der|die|das) (?P<other>{may_be.NAME}) hei(?:ß|ss)t)", "I have a {n} called {name}{other}"),
+        (rf"ich habe eine?n? {_THIS} (?P<x>{may_be.TIME_OR_WITH})", "I have a {n} {x}"),
         (rf"ich habe eine?n? {_THIS}", "I have a {n}"),
+        (rf"(?:ich habe|wir haben) keine?n? {_THIS} mehr", "I no longer have a {n}"),
         (rf"(?:ich habe|wir haben) (?P<x>zwei|drei|vier|fünf|\d+) {_THIS}", "I have {x} {n}"),
-        (rf"{_MY} {_THIS} hei(?:ß|ss)t (?P<x>.+)", "My {n} is called {x}"),
-        (rf"{_MY} {_THIS} (?:wohnt|lebt) in (?P<x>.+)", "My {n} lives in {x}"),
-        (rf"{_MY} {_THIS} arbeitet (?:bei|für) (?P<x>.+)", "My {n} works at {x}"),
-        (rf"{_MY} {_THIS} (?:ist|sind|beträgt) (?:auf |jetzt auf )?(?P<x>.+?)(?: gestiegen| gesunken)?", _IS),
+        (rf"{_MY} {_THIS} hei(?:ß|ss)t (?P<name>{may_be.NAME})", "My {n} is called {name}"),
+        (rf"{_MY} {_THIS} (?:wohnt|lebt) in (?P<x>{may_be.PLACE})", "My {n} lives in {x}"),
+        (rf"{_MY} {_THIS} arbeitet {_AT} (?P<x>{may_be.EMPLOYER})", "My {n} works at {x}"),
+        (rf"{_MY} {_THIS} ist auf (?P<x>{may_be.FIGURE}) (?:gestiegen|gesunken)", _IS),
+        (rf"{_MY} {_THIS} (?:ist|sind|beträgt) (?P<x>.+)", _IS),
         (rf"vergiss (?:{_MY} )?{_THIS}", "Forget my {n}"),
     )
 )  # fmt: skip
 _OPENING = pattern(
-    r"(?i)^(?:(?:hallo|hi|hey|moin|servus|guten (?:morgen|tag|abend)|übrigens|also|ja|nein|und)[,!.]? )+"
+    r"(?i)^(?:(?:hallo|hi|hey|moin|servus|guten (?:morgen|tag|abend)|danke(?: schön| dir)?|vielen dank|gut|okay|ok|genau|übrigens|also|ja|nein|und)[,!.]? )+"
 )
 _NOW = pattern(r"(?i) (?:jetzt|nun|inzwischen|mittlerweile)(?= |$)")
 _NEXT = pattern(
     r"(?i),? und (?=(?:ich|wir|mein|meine|unser|unsere|bin|habe|wohne|arbeite|mag|trinke|esse|spiele|spreche) )"
 )
 _REASON = pattern(r"(?i),? (?:aber|weil|denn|obwohl|damit|sodass) |, und ")
-# What passes, or points at what nobody can see later: "Ich esse gerade", "Ich liebe dich", "Ich spiele mit dem Gedanken".
-_PASSING = pattern(
-    r"(?i)\b(?:gerade|heute|gestern|morgen|gleich|bald|nach|mit|zu|dich|dir|euch|es|das|sie|ihn|dass|wenn|hier)\b"
-)
+# Whatever is said beside these is no statement: "Ich wohne in Bonn, wenn ich die Stelle bekomme", "Ich heiße Anna, oder?"
+_DOUBT = pattern(r"(?i)\b(?:wenn|falls|ob|oder|vielleicht|wahrscheinlich|vermutlich|angeblich|würde|wäre|hätte)\b")
 _DATE = pattern(
     r"(?i)(?<=\d)\.(?= ?(?:januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember)\b)"
 )
@@ -138,6 +160,8 @@ def in_english(text: str) -> str | None:
     if first not in _STARTS or len(text) > LONGEST:
         return None
     plain = dated(" ".join(text.split())).rstrip(" .!?")
+    if _DOUBT.search(plain):
+        return None
     told = [english for part in _NEXT.split(plain) if (english := _told(part)) is not None]
     return " and ".join(told) or None
 
@@ -152,27 +176,34 @@ def _told(part: str) -> str | None:
         if m is None:
             continue
         said = m.groupdict()
-        noun, value = _noun(said.get("n")), said.get("x") or said.get("y") or ""
-        if noun is None or (said.get("v") and _PASSING.search(value)) or not _lasts(english, noun, value):
+        noun = _noun(said.get("n"))
+        if noun is None or (english == _IS and not _fits(noun, said["x"])):
             return None
-        verb = _VERBS.get((said.get("v") or said.get("w") or "").lower(), "")
+        things = said.get("things") or said.get("others")
+        if things and not may_be.are_things(things):
+            return None
+        if part.isupper() and not english.endswith("?"):
+            return None  # without small letters nothing tells a name from another word
         parts = {
             "n": noun,
-            "v": verb,
-            "w": "",
+            "v": _VERBS.get((said.get("v") or "").lower(), ""),
+            "w": _VERBS.get((said.get("w") or "").lower(), ""),
             "x": _value(said.get("x"), english),
             "y": _value(said.get("y"), english),
+            "things": _value(said.get("things"), english),
+            "others": _value(said.get("others"), english),
+            "name": said.get("name") or "",
+            "other": said.get("other") or "",
         }
         told = " ".join(english.format(**parts).split()).replace(" a a", " an a")
         return told if told.endswith("?") or bare == part else f"{told} now"
     return None
 
 
-def _lasts(english: str, noun: str, value: str) -> bool:
+def _fits(noun: str, value: str) -> bool:
     """Whether `my dog is tired` is said of more than this moment: a name, a figure, or what somebody is by trade."""
-    if english != _IS or noun.startswith("favourite"):
-        return True
-    return value[:1].isupper() or value[:1].isdigit() or value.split(" ")[0] in one_of("ein eine am um in im bei auf")
+    kind = noun if noun in _OF else "favourite" if noun.startswith("favourite ") else ""
+    return _OF[kind].match(value) is not None
 
 
 def _noun(word: str | None) -> str | None:
@@ -187,6 +218,18 @@ def _noun(word: str | None) -> str | None:
 
 
 def _value(text: str | None, english: str) -> str:
-    """What was said, with its little words in English: `am 3 Mai` -> `on 3 May`."""
-    said = " ".join(_WORDS.get(word.lower(), word) for word in (text or "").split())
+    """What was said, with its little words in English: `am 3 Mai` -> `on 3 May`, but `Frankfurt am Main` and `Der Pate`."""
+    words = (text or "").split()
+    out: list[str] = []
+    for word, then in zip(words, [*words[1:], ""], strict=False):
+        bare = word.rstrip(",")
+        is_of_name = (
+            bare in ("Der", "Die", "Das")
+            or (bare == "am" and not then[:1].isdigit() and then.lower() not in _WORDS)
+            or (bare == "der" and out[-1:] in (["an"], ["ob"], ["vor"]))
+            or (bare == "vor" and then == "der")
+        )
+        english_word = "per" if bare == "im" and then.lower() in ("monat", "jahr") else _WORDS.get(bare.lower(), bare)
+        out.append(word if is_of_name else english_word + word[len(bare) :])
+    said = " ".join(out)
     return f"a {said}" if said in JOB_HEADS and english == _IS else said

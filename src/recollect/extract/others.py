@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .clauses import Clause
-from .phrases import over, place_and_time
+from .phrases import is_home, over, place_and_time
 from .saying import Found, capital, is_plural, say
 from .words import GOING_ON, KIN, MONTHS, PARTICIPLE, PAST, PROJECT, STATES, TALK, WEEKDAYS, low, one_of, rewrite
 
@@ -149,6 +149,8 @@ def said_of_others(c: Clause, r: tuple[str, ...], loose: bool) -> Found | None:
             return Found(say(c), "past", "retract", subject, marks=c.marks)
         if kin and c.verb in ("move", "relocate") and r[:1] == ("to",):
             when = place_and_time(" ".join(c.rest[1:]))
+            if not is_home(when[0]):
+                return None
             since = f" since {when[1]}" if when[1] else ""
             return Found(
                 f"{capital(subject)} {live} in {' '.join(rewrite(when[0].split()))}{since}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..light import pattern
 from .being import user_is
 from .clauses import Clause
-from .phrases import is_name, is_place, noun, place_and_time, until
+from .phrases import is_home, is_name, is_place, is_tool, noun, place_and_time, until, when_or_where
 from .saying import Found, capital, say
 from .words import BASES, DRINKS, GOING_ON, ING, LASTING, PETS, low, one_of, rewrite, third
 
@@ -57,6 +57,12 @@ def user_did(c: Clause, r: tuple[str, ...]) -> Found | None:
             when = place_and_time(place)
             place = when[0]
             since = f" since {when[1]}" if when[1] else ""
+            if is_tool(place):
+                does = "Drinks" if low(place.split()[-1]) in DRINKS else "Uses"
+                old = f"{does} {m.group('a')}" if m and m.group("a") else None
+                return Found(f"{does} {place}{since}", "project" if c.group else "habit", about=old, marks=marks)
+            if not is_home(place):
+                return None
             prep = "at" if place[:1].isdigit() else "in"  # "5 Elm Road"
             return Found(f"Lives {prep} {' '.join(rewrite(place.split()))}{since}", "home", marks=marks)
         if r[:1] == ("in",) and r[1:2] == ("with",):
@@ -309,9 +315,12 @@ def _replaced(c: Clause, r: tuple[str, ...]) -> Found | None:
             and "from" not in r[:at]
             and r[at + 1] not in BASES
         ):
+            new = noun(c.rest[at + 1 :])
             if low(thing) in ("everything", "all"):
-                return Found(f"Uses {noun(c.rest[at + 1 :])}", family, marks=marks)
-            prep = "at" if r[at + 1][:1].isdigit() and len(r) == at + 2 else "on"
+                return Found(f"Uses {new}", family, marks=marks) if c.verb != "move" or is_tool(new) else None
+            where = when_or_where(new)
+            if where is None and c.verb in ("move", "transfer"):
+                return None  # money to Switzerland, a desk to the window: nothing is on these
             be = "are" if thing.endswith("s") and not thing.endswith("ss") else "is"
-            return Found(f"{capital(thing)} {be} {prep} {noun(c.rest[at + 1 :])}", family, marks=marks)
+            return Found(f"{capital(thing)} {be} {where or f'on {new}'}", family, marks=marks)
     return None

@@ -390,7 +390,12 @@ def rewrite(tokens: Sequence[str]) -> list[str]:
     for token in tokens:
         bare = token.lower().strip(EDGE)
         to = _REWRITE.get(bare)
-        if to is None or (bare == "am" and out and out[-1][-1:].isdigit()):  # "at 6 am" is a time of day
+        # "at 6 am" is a time of day, "Frankfurt am Main" a town, and the US a country.
+        if (
+            to is None
+            or token.strip(EDGE) == "US"
+            or (bare == "am" and out and (out[-1][-1:].isdigit() or out[-1][:1].isupper()))
+        ):
             out.append(token)
         else:
             at = token.lower().find(bare)
