@@ -16,7 +16,7 @@ from .context import day
 from .coverage import Coverage
 from .errors import NotFound
 from .extract.frames import content_words
-from .extract.german import in_english
+from .extract.german import in_english, is_order
 from .model import OFFLINE, SENSITIVE, Hit
 from .search import fence, statistics
 from .search.find import plain
@@ -101,6 +101,8 @@ def answered(
         return noted, ()
     if _FORGET_ALL.match(question):
         return ONE_BY_ONE, ()
+    if english is None and is_order(question):
+        return UNLEARNED, ()  # it asks for nothing that could be quoted
     said, quoted = _evidence(store, english or question, here, branch)
     if not quoted and english is not None:
         said, quoted = _evidence(store, question, here, branch)

@@ -71,6 +71,22 @@ def test_a_statement_is_learned_as_in_english(said: str, content: str) -> None:
     assert learned(said) == [content]
 
 
+@pytest.mark.parametrize(
+    ("said", "english"),
+    [
+        ("Merk dir, dass ich in Bonn wohne.", "Remember that I live in Bonn"),
+        ("Bitte merk dir, dass meine Katze Minka heißt.", "Remember that my cat is called Minka"),
+        ("Merk dir: Ich trinke keinen Kaffee.", "Remember that I do not drink coffee"),
+        ("Vergiss, dass ich in Hamburg wohne.", "Forget that I live in Hamburg"),
+        ("Merk dir, dass ich lieber mit dem Zug fahre.", None),
+        ("Merk dir das", None),
+        ("Vergiss es", None),
+    ],
+)
+def test_what_is_to_be_kept_or_forgotten_may_stand_in_a_clause(said: str, english: str | None) -> None:
+    assert in_english(said) == english
+
+
 def test_two_statements_are_two() -> None:
     assert learned("Mein Hund heißt Rex und meine Katze heißt Minka") == ["Dog is called Rex", "Cat is called Minka"]
     assert learned("Ich wohne in Bonn und arbeite bei Bosch.") == ["Lives in Bonn", "Works at Bosch"]

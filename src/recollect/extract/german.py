@@ -15,7 +15,7 @@ from .words import JOB_HEADS, one_of
 LONGEST = 200
 """Characters of a sentence that is looked at."""
 _STARTS = one_of(
-    "ich mein meine unser unsere wir wo woher wie wer was wann welche welcher welches welchen als vergiss in auf merk merke habe wohne"
+    "ich mein meine unser unsere wir wo woher wie wer was wann welche welcher welches welchen als vergiss in auf merk merke bitte habe wohne"
 )
 _NOUNS = dict(
     pair.split("=")
@@ -153,9 +153,29 @@ def dated(text: str) -> str:
     return _DATE.sub("", text) if "." in text else text
 
 
+_ORDER = pattern(
+    r"(?i)^(?:bitte )?(?:(?P<keep>merke? dir)|vergiss)(?: bitte)?(?:, (?P<that>dass) |[,:]? )(?P<what>.+)$"
+)
+_VERB_LAST = pattern(r"(?i)^(ich|wir|(?:meine?|unsere?) [\wäöüß-]+) (.+) ([\wäöüß]+)$")
+
+
+def is_order(text: str) -> bool:
+    """Whether it bids to keep something or to forget it, in German: then it is no question."""
+    return _ORDER.match(_OPENING.sub("", text)) is not None
+
+
 def in_english(text: str) -> str | None:
     """A German sentence said in English, as far as it has a known shape; None if nothing of it has."""
     text = _OPENING.sub("", text)
+    order = _ORDER.match(text)
+    if order is not None:
+        what = order["what"].rstrip(" .!")
+        if order["that"]:
+            what = _VERB_LAST.sub(r"\1 \3 \2", what)  # "dass ich in Bonn wohne": ich wohne in Bonn
+        told = in_english(what) if _ORDER.match(what) is None else None
+        if told is not None and not told.endswith("?"):
+            told = f"my {told[3:]}" if told.startswith("My ") else told
+            return f"{'Remember' if order['keep'] else 'Forget'} that {told}"
     first = text[:12].split(" ", 1)[0].lower()
     if first not in _STARTS or len(text) > LONGEST:
         return None
