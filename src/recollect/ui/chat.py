@@ -170,7 +170,7 @@ def _delete(id: str, title: str | None) -> None:
         store.restore(id)
         state.look_at(id)
 
-    state.offer_undo(f"**{look.label(title or 'Untitled')}** is in the bin.", back)
+    state.offer_undo(f"**{look.name(title)}** is in the bin.", back)
 
 
 def _lost(c: Conversation, branches: list[Branch]) -> None:

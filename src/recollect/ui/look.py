@@ -13,7 +13,7 @@ from datetime import datetime
 
 import streamlit as st
 
-from ..search import tokens
+from ..search import fence, tokens
 
 THEME: dict[str, str | bool] = {
     "theme.baseRadius": "0.6rem",
@@ -160,6 +160,7 @@ STATE_NAMES = {"quarantined": "waits for review"}
 STATE_COLOURS = {"active": "green", "quarantined": "orange", "forgotten": "gray", "replaced": "gray", "expired": "gray"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~$:])")
 
+_REMARK = fence.NO_MODEL.partition(",")[0]  # a preview may be cut within it
 _WORD = re.compile(r"\w+")
 _PICTURE = re.compile(r"(?<!\\)(\\*)!\[")
 
@@ -194,6 +195,16 @@ def short(text: str, most: int = 60) -> str:
 def label(text: str, most: int = 60) -> str:
     """For a button or a badge."""
     return plain(short(text, most))
+
+
+def name(title: str | None) -> str:
+    """A conversation within a sentence: a full stop of its own would end it."""
+    return label((title or "").rstrip(". ") or "Untitled")
+
+
+def preview(text: str) -> str:
+    """What was said last, without the remark that there is no model: it is the same each time, and fills the line."""
+    return text.partition(_REMARK)[0].strip() or text
 
 
 def ago(at: int | None) -> str:
