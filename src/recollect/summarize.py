@@ -25,6 +25,7 @@ from .conversations import Found, find
 from .db.points import reach
 from .errors import Damaged
 from .model import Branch, Event
+from .search import fence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -212,9 +213,11 @@ def apply(tx: Tx, plan: Plan, draft: events.Draft, *, delete: bool) -> Event | N
 
 
 def _points(covered: list[Event]) -> list[list[str]]:
-    """One or two sentences of each message, under the heading they belong to."""
+    """One or two sentences of each message, under the heading they belong to; none of an answer given without a model."""
     points: list[list[str]] = []
     for e in covered:
+        if fence.is_answer(e.text, e.role, e.model):
+            continue  # it repeats what was said, or says that nothing was: "I have nothing on record" was taken for a fact
         picked: list[list[str]] = []
         for sentence in re.split(r"(?<=[.!?])\s+|\n+", e.text[:4_000]):
             sentence = " ".join(sentence.split())

@@ -156,6 +156,68 @@ def test_the_menu_of_a_long_conversation_stays_in_sight(tab: Callable[..., Tab],
 
 
 @pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("at", [50, 75])
+def test_go_there_leads_to_the_message_in_a_long_conversation(
+    tab: Callable[..., Tab], app: Application, size: str, at: int
+) -> None:
+    """The chat stands at its end, unless somebody went to a message; and it does not go back to it afterwards."""
+    with app.store() as store:
+        c = store.create(title="Long")
+        said = [{"role": ("user", "assistant")[n % 2], "text": f"message {n}"} for n in range(80)]
+        said[at]["text"] = "the ferry to Stromness leaves at noon"
+        store.append_many(c, said)
+    t = tab(size).open(chat=c.id)
+    expect(t.said().last).to_be_in_viewport()
+    t.go("Search")
+    box = t.page.get_by_placeholder("Words, or a question: which theme do I prefer?")
+    box.fill("Stromness ferry")
+    box.press("Enter")
+    t.button("Go there").first.click()
+    there = t.said().filter(has_text="the ferry to Stromness")
+    expect(there).to_be_in_viewport()
+    t.quiet()
+    with app.store() as store:
+        store.create(title="Meanwhile")  # the page is drawn anew
+    expect(t.page.get_by_test_id("stSidebar").get_by_role("button", name="Meanwhile")).to_have_count(1)
+    t.quiet()
+    expect(there).to_be_in_viewport(ratio=1)
+    t.shot(f"14-there-{at}")
+    t.say("thank you")  # and then one is at the end again
+    expect(t.said().last).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_what_was_done_is_told_in_sight_of_a_long_conversation(
+    tab: Callable[..., Tab], app: Application, size: str
+) -> None:
+    with app.store() as store:
+        for title in ("Kept.", "Gone."):
+            c = store.create(title=title)
+            store.append_many(c, [{"role": ("user", "assistant")[n % 2], "text": f"{title} {n}"} for n in range(40)])
+    t = tab(size).open(chat=c.id)
+    expect(t.said().last).to_be_in_viewport()
+    t.press("More")
+    t.page.get_by_role("button", name="Delete").click()
+    expect(t.said().last).to_contain_text("Kept. 39")
+    expect(t.said().last).to_be_in_viewport()
+    expect(t.page.get_by_text("is in the bin")).to_be_in_viewport()
+    expect(t.button("Undo")).to_be_in_viewport()
+    expect(t.page.get_by_label("Title", exact=True)).to_be_in_viewport()
+    t.shot("15-in-the-bin")
+    t.press("Undo")
+    expect(t.said().last).to_contain_text("Gone. 39")
+    t.said().last.get_by_role("button", name="Actions").click()
+    t.page.get_by_text("Fork here").click()
+    expect(t.page.get_by_text("This is the new branch")).to_be_in_viewport()
+    t.press("More")
+    t.page.get_by_role("button", name="Erase for good…").click()
+    t.dialog().get_by_text("I know that this cannot be undone").click()
+    t.dialog().get_by_role("button", name="Erase for good").click()
+    expect(t.page.get_by_text("Erased: 40 events")).to_be_in_viewport()
+    t.shot("16-erased")
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
 def test_a_fork_says_which_memories_stay_behind(tab: Callable[..., Tab], app: Application, size: str) -> None:
     t = tab(size).open().say("Remember I prefer tea").say("Remember I drive a Fiat")
     t.go("Time travel")

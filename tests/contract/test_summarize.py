@@ -7,6 +7,7 @@ import pytest
 
 import recollect
 from recollect.errors import NotFound
+from recollect.model import OFFLINE
 from talk import Open, eventually, exchange, seqs, texts
 
 HEADING = "**Conversation Summary**"
@@ -548,3 +549,24 @@ def test_a_summary_never_learns_from_itself(open_store: Open) -> None:
     summary = store.summarize(c)
     assert summary is not None
     assert "SECRET" not in summary.text
+
+
+def test_answers_given_without_a_model_are_no_facts(open_store: Open) -> None:
+    """They say "I have nothing on record about that", and "I have" was taken for a fact; or they repeat what was said."""
+    store = open_store(background=False, summary_keep_recent=0)
+    c = store.create().id
+    for text, answer, model in (
+        ("What is my budget?", "I have nothing on record about that.", OFFLINE),
+        ("The boiler was fixed on Monday", "Noted: The boiler was fixed on Monday", OFFLINE),
+        ("Which plumber?", "This is the closest I have on record:\n- The boiler was fixed on Monday", None),
+        ("And the heating?", "Our plumber costs 300 a day.", "a-model"),
+    ):
+        store.append(c, role="user", text=text)
+        store.append(c, role="assistant", text=answer, model=model)
+    summary = store.summarize(c)
+    assert summary is not None
+    assert "on record" not in summary.text
+    assert "Noted" not in summary.text
+    assert summary.text.count("The boiler was fixed on Monday") == 1
+    assert "Our plumber costs 300 a day." in summary.text
+    assert "_Summarized 8 messages._" in summary.text

@@ -1282,3 +1282,35 @@ def test_the_port_that_is_said_is_held_from_then_on(monkeypatch: pytest.MonkeyPa
             first.accept()[0].close()
     with launch.listen(usual) as again:  # at once, although the connection of before is not forgotten yet
         assert again.getsockname() == ("127.0.0.1", usual)
+
+
+def test_the_erase_dialog_names_what_every_branch_learned(store: recollect.Store) -> None:
+    app = App().say("hello").say("Remember my dog is called Rex")
+    app.choose("do-2", transcript.FORK)
+    app.say("Remember I prefer tea")
+    store.settle()
+    app.click("erase")
+    assert "2 memories that nothing else says" in app.text
+    assert "Rex" in app.text
+    assert "Prefers tea" in app.text
+
+
+def test_names_do_not_run_into_the_sentence(store: recollect.Store) -> None:
+    app = App().say("My favourite colour is green.")
+    app.choose("do-2", transcript.FORK)
+    assert "new branch **branch\\-1**; **main** is as it was" in app.text
+    app.click("erase")
+    assert "Nothing will be left of **My favourite colour is green**:" in app.text
+    app.at.session_state["dialog"] = None
+    app.click("delete")
+    assert "**My favourite colour is green** is in the bin." in app.text
+
+
+def test_previews_leave_out_that_there_is_no_model(store: recollect.Store) -> None:
+    app = App().say("Which plumber?")
+    app.choose("do-2", transcript.FORK)
+    app.go("time_travel")
+    said = [b.label for b in app.at.button if (b.key or "").startswith("turn-")]
+    said += [o for s in app.at.selectbox for o in s.options if "main" in str(o)]
+    assert any("nothing on record" in s for s in said)
+    assert not [s for s in said if "No language" in s]

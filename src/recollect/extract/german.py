@@ -172,10 +172,10 @@ def in_english(text: str) -> str | None:
         what = order["what"].rstrip(" .!")
         if order["that"]:
             what = _VERB_LAST.sub(r"\1 \3 \2", what)  # "dass ich in Bonn wohne": ich wohne in Bonn
-        told = in_english(what) if _ORDER.match(what) is None else None
-        if told is not None and not told.endswith("?"):
-            told = f"my {told[3:]}" if told.startswith("My ") else told
-            return f"{'Remember' if order['keep'] else 'Forget'} that {told}"
+        said = in_english(what) if _ORDER.match(what) is None else None
+        if said is not None and not said.endswith("?"):
+            said = f"my {said[3:]}" if said.startswith("My ") else said
+            return f"{'Remember' if order['keep'] else 'Forget'} that {said}"
     first = text[:12].split(" ", 1)[0].lower()
     if first not in _STARTS or len(text) > LONGEST:
         return None

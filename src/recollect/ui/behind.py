@@ -48,7 +48,7 @@ def tell(c: Conversation, made: Branch | str, was: str) -> None:
     store = state.store()
     here = {m.id for m in store.memories(conversation=c, branch=name, limit=200)}
     left = [m for m in store.memories(conversation=c, branch=was, limit=200) if m.id not in here]
-    said = f"This is the new branch **{look.plain(name)}**. **{look.plain(was)}** is as it was"
+    said = f"This is the new branch **{look.plain(name)}**; **{look.plain(was)}** is as it was"
     if left:
         them = "it is" if len(left) == 1 else "they are"
         said += (

@@ -21,11 +21,14 @@ EXAMPLES = ("Remember I prefer dark mode", "What are my preferences?", "What do 
 def page() -> None:
     c = state.current()
     if c is None:
+        state.notes("")
         _draft()
         return
     branches = state.store().branches(c.id)
     branch = state.branch_of(c, branches)
-    _header(c, branches, branch)
+    with st.container(key="top"):
+        _header(c, branches, branch)
+        state.notes("")
     if branch is None:
         _lost(c, branches)
         return
@@ -38,12 +41,13 @@ def page() -> None:
     if answer is None:
         text = text or st.session_state.pop("queued", None)
         if text:
-            if newer:
+            if st.session_state.get("focus") is not None:
                 _newest()
             answer = turns.say(c, text, branch.name)
             _pending(text)
     elif text:
         st.session_state["queued"] = text  # said while an answer is given: it is next
+    look.lead(st.session_state["focus"], st.session_state["jump"])
     if answer is not None:
         _follow(answer)
 
@@ -166,7 +170,7 @@ def _delete(id: str, title: str | None) -> None:
         store.restore(id)
         state.look_at(id)
 
-    state.offer_undo(f"**{look.label(title or 'Untitled')}** is in the bin.", back)
+    state.offer_undo(f"**{look.name(title)}** is in the bin.", back)
 
 
 def _lost(c: Conversation, branches: list[Branch]) -> None:
@@ -251,4 +255,4 @@ def _earlier() -> None:
 
 
 def _newest() -> None:
-    st.session_state["focus"] = None
+    state.jump(None)

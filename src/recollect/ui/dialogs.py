@@ -80,7 +80,7 @@ def remember(c: Conversation, e: Event) -> None:
 @st.dialog("Clear the history?", icon=":material/mop:", on_dismiss=close)
 def clear(c: Conversation) -> None:
     st.markdown(
-        f"All messages of **{look.label(c.title or 'Untitled')}** go, on every branch, and cannot be brought back. The "
+        f"All messages of **{look.name(c.title)}** go, on every branch, and cannot be brought back. The "
         "conversation stays, with its name; what was learned from it stays too."
     )
     if st.button("Clear it", type="primary", key="clear-go"):
@@ -93,13 +93,22 @@ def clear(c: Conversation) -> None:
         done(f"{look.count(gone, 'event')} cleared.")
 
 
+def _learned(c: Conversation) -> list[Memory]:
+    """What came from a conversation, on any of its branches: without saying which, the active one alone is looked at."""
+    store = state.store()
+    seen = store.memories(state=None, limit=1000)
+    if c.deleted_at is None:  # a conversation in the bin has no branches to look at
+        for b in store.branches(c.id):
+            seen += store.memories(conversation=c, branch=b.name, state=None, limit=1000)
+    return list({m.id: m for m in seen if m.provenance.conversation_id == c.id}.values())
+
+
 @st.dialog("Erase for good?", icon=":material/delete_forever:", on_dismiss=close)
 def erase_conversation(c: Conversation) -> None:
     store = state.store()
-    title = c.title or "Untitled"
     plan = store.erase(conversation=c.id, dry_run=True)
-    learned = [m for m in store.memories(state=None, limit=1000) if m.provenance.conversation_id == c.id]
-    st.markdown(f"Nothing will be left of **{look.label(title)}**:")
+    learned = _learned(c)
+    st.markdown(f"Nothing will be left of **{look.name(c.title)}**:")
     st.markdown(
         f"- {look.count(store._held([c])[0], 'event')} on {look.count(plan.counts.get('branches', 1), 'branch')}: "
         "messages, tools, reasoning, artifacts\n- the states of its graph to travel back to\n- what search knows of it"
@@ -154,7 +163,7 @@ def purge(conversation: Conversation | None) -> None:
         held = [
             m for m in held if m.provenance.conversation_id == conversation.id or m.conversation_id == conversation.id
         ]
-        st.markdown(f"All that was learned from **{look.label(conversation.title or 'Untitled')}** goes for good:")
+        st.markdown(f"All that was learned from **{look.name(conversation.title)}** goes for good:")
     else:
         st.markdown(f"All memories of the profile **{look.plain(state.user())}** go for good. Conversations stay.")
     st.markdown(f"**{look.count(len(held), 'memory')}**")

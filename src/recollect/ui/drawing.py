@@ -17,7 +17,9 @@ MOST = 12
 def switcher(c: Conversation, branches: list[Branch], branch: Branch, where: str) -> None:
     """Choose a branch; from then on it is the one that is meant, here and everywhere."""
     names = [b.name for b in branches]
-    labels = {b.name: f"{b.name} – {look.short(b.preview, 40)}" if b.preview else b.name for b in branches}
+    labels = {
+        b.name: f"{b.name} – {look.short(look.preview(b.preview), 40)}" if b.preview else b.name for b in branches
+    }
     # A browser keeps the label that was chosen, and sends it as long as the key is the same. When more is said on a branch
     # its label is another one, and the old one came back as if somebody had chosen a branch of that name.
     key = f"branch-{where}-{c.id}-{branch.name}-{hash(tuple(labels.values()))}"

@@ -46,7 +46,8 @@ def run() -> None:
         stays = page.url_path in ("", *OF_CONVERSATION)
         sidebar.draw(stays)
         state.find_current()
-        state.notes(page.url_path)
+        if page.url_path:  # the chat has its own place for them, below its title
+            state.notes(page.url_path)
         page.run()
         dialogs.draw()
         state.address()

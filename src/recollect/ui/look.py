@@ -13,7 +13,7 @@ from datetime import datetime
 
 import streamlit as st
 
-from ..search import tokens
+from ..search import fence, tokens
 
 THEME: dict[str, str | bool] = {
     "theme.baseRadius": "0.6rem",
@@ -56,8 +56,8 @@ _STYLE = """
 [class*="st-key-list-of-conversations"] button p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: .9rem; }
 [class*="st-key-list-of-conversations"] [data-testid="stVerticalBlock"], [class*="st-key-list-of-conversations"] { gap: .1rem; }
 
-/* the title is edited where it stands, and stays in sight with its menu, however long the conversation is */
-[data-testid="stLayoutWrapper"]:has(> .st-key-header) { position: sticky; top: 3.75rem; z-index: 90; padding: .3rem 0; background: Canvas; background: light-dark(#fdfdfb, #14181a); }
+/* the title is edited where it stands, and stays in sight with its menu and with what is told, however long the page is */
+[data-testid="stLayoutWrapper"]:has(> .st-key-top), .stMainBlockContainer > div > [data-testid="stLayoutWrapper"]:has(> .st-key-notes) { position: sticky; top: 3.75rem; z-index: 90; padding: .3rem 0; background: Canvas; background: light-dark(#fdfdfb, #14181a); }
 [class*="st-key-title"] [data-baseweb="input"], [class*="st-key-title"] [data-baseweb="base-input"],
 [class*="st-key-title"] .stTextInput > div > div { background: transparent; border-color: transparent; }
 [class*="st-key-title"] input { font-size: 1.35rem; font-weight: 600; padding-left: 0; text-overflow: ellipsis; }
@@ -65,7 +65,8 @@ _STYLE = """
 [class*="st-key-title"] [data-baseweb="input"]:focus-within { border-color: var(--st-primary-color, #2f6f5e); padding-left: .4rem; }
 [class*="st-key-title"] [data-testid="InputInstructions"] { display: none; }
 
-[data-testid="stLayoutWrapper"]:has(> .st-key-notes:empty) { display: none; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-notes:empty) { display: none !important; }
+.st-key-top { gap: .4rem; }
 mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 0 .1rem; }
 .rc-quiet { opacity: .68; font-size: .85rem; }
 .rc-snippet { line-height: 1.5; overflow-wrap: anywhere; white-space: pre-line; }
@@ -81,7 +82,7 @@ mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 
 .rc-empty p { opacity: .75; margin: 0 auto; max-width: 30rem; }
 .rc-brand { font-weight: 650; font-size: 1.12rem; letter-spacing: .01em; }
 .rc-day { opacity: .6; font-size: .75rem; font-weight: 600; padding: .5rem .6rem 0; }
-[class*="st-key-focus"] { border-left: 3px solid var(--st-primary-color, #2f6f5e); padding-left: .6rem; border-radius: .2rem; }
+[class*="st-key-focus"] { scroll-margin-top: 9rem; border-left: 3px solid var(--st-primary-color, #2f6f5e); padding-left: .6rem; border-radius: .2rem; }
 [data-testid="stChatMessage"] { padding: .6rem .8rem; gap: .7rem; }
 [data-testid="stChatMessage"]:has([data-testid="stChatMessageAvatarUser"]), .st-key-pending-user [data-testid="stChatMessage"],
 [class*="st-key-by-user"] [data-testid="stChatMessage"] { background: rgba(122, 140, 128, .11); }
@@ -111,6 +112,32 @@ a:focus-visible { outline: 2px solid var(--st-primary-color, #3a8a72) !important
 </style>
 """
 
+# Streamlit keeps a chat at its end until somebody scrolls, and has no way to say that it should stand elsewhere, or at its
+# end again. What is still being drawn moves everything, so it is led there until it has stayed for half a second, or the
+# reader does something. A page that is drawn anew does not lead again.
+_LEAD = """
+<script>
+(() => {
+  if (window.recollectJump === "%(jump)d") return;
+  window.recollectJump = "%(jump)d";
+  const acts = ["wheel", "touchstart", "pointerdown", "keydown"];
+  let was = null, stayed = 0, left = 100;
+  const end = () => { clearInterval(timer); acts.forEach(act => removeEventListener(act, end, true)); };
+  const timer = setInterval(() => {
+    if (!left-- || stayed >= 5) return end();
+    const it = document.querySelector('%(place)s');
+    if (!it) return;
+    const where = () => Math.round(%(is_end)s ? it.scrollHeight - it.scrollTop : it.getBoundingClientRect().top);
+    stayed = where() === was ? stayed + 1 : 0;
+    if (!stayed && %(is_end)s) it.scrollTop = it.scrollHeight;
+    else if (!stayed) it.scrollIntoView({ block: it.offsetHeight < innerHeight / 2 ? "center" : "start", behavior: "instant" });
+    was = where();
+  }, 100);
+  acts.forEach(act => addEventListener(act, end, true));
+})();
+</script>
+"""
+
 KIND_ICONS = {
     "message": ":material/chat_bubble:",
     "tool_use": ":material/build:",
@@ -133,12 +160,20 @@ STATE_NAMES = {"quarantined": "waits for review"}
 STATE_COLOURS = {"active": "green", "quarantined": "orange", "forgotten": "gray", "replaced": "gray", "expired": "gray"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~$:])")
 
+_REMARK = fence.NO_MODEL.partition(",")[0]  # a preview may be cut within it
 _WORD = re.compile(r"\w+")
 _PICTURE = re.compile(r"(?<!\\)(\\*)!\[")
 
 
 def style() -> None:
     st.html(_STYLE)
+
+
+def lead(seq: int | None, jump: int) -> None:
+    """Bring a message into sight, or the end of the chat, once for each jump. Numbers alone go into the script."""
+    place = '[data-testid="stAppScrollToBottomContainer"]' if seq is None else f".st-key-focus-{int(seq)}"
+    said = {"place": place, "is_end": "true" if seq is None else "false", "jump": int(jump)}
+    st.html(_LEAD % said, unsafe_allow_javascript=True)
 
 
 def plain(text: str) -> str:
@@ -160,6 +195,16 @@ def short(text: str, most: int = 60) -> str:
 def label(text: str, most: int = 60) -> str:
     """For a button or a badge."""
     return plain(short(text, most))
+
+
+def name(title: str | None) -> str:
+    """A conversation within a sentence: a full stop of its own would end it."""
+    return label((title or "").rstrip(". ") or "Untitled")
+
+
+def preview(text: str) -> str:
+    """What was said last, without the remark that there is no model: it is the same each time, and fills the line."""
+    return text.partition(_REMARK)[0].strip() or text
 
 
 def ago(at: int | None) -> str:

@@ -8,6 +8,7 @@ somebody else, gives a friendly note and nothing more.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec
@@ -162,9 +163,15 @@ def look_at(conversation: str | None, branch: str | None = None, focus: int | No
     """From now on this conversation is looked at; None: one that does not exist yet."""
     st.session_state[THREAD] = conversation
     st.session_state[BRANCH] = branch
-    st.session_state["focus"] = focus
+    jump(focus)
     for key in ("window", "checkpoint", "queued"):
         st.session_state.pop(key, None)
+
+
+def jump(focus: int | None) -> None:
+    """From now on the chat stands at this message; None: at its end."""
+    st.session_state["focus"] = focus
+    st.session_state["jump"] = time.time_ns()  # to the same message twice is two jumps
 
 
 def turn_to(conversation: str, branch: str | None = None, focus: int | None = None) -> None:
@@ -233,7 +240,7 @@ def address() -> None:
 
 
 def tell(text: str, kind: str = "warning") -> None:
-    """Say something at the top of the page that is drawn next, once."""
+    """Say something on the page that is drawn next, once, where it is in sight."""
     st.session_state.setdefault("to-tell", []).append((kind, text))
 
 

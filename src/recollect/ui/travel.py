@@ -42,7 +42,7 @@ def page() -> None:
         for b in branches if len(branches) > 1 else []:
             st.button(
                 look.label(b.name, 30), key=f"to-{b.name}", type="primary" if branch and b.name == branch.name else "secondary",
-                help=look.plain(b.preview) or None, on_click=state.switch, args=(c.id, b.name), icon=":material/fork_right:",
+                help=look.plain(look.preview(b.preview)) or None, on_click=state.switch, args=(c.id, b.name), icon=":material/fork_right:",
             )  # fmt: skip
     only = st.toggle("Only what led to this branch", value=True, key="travel-only") if len(branches) > 1 else False
     most = int(st.session_state.get("travel-most", PAGE))
@@ -129,7 +129,7 @@ def _headed(turn: list[Checkpoint]) -> str:
     asked = next((k.preview for k in reversed(turn) if k.source == "loop" and k.preview), "")
     said = f"**{look.clock(end.created_at)}** · {look.label(asked, 60) or _what(end)}"
     if end.preview and end.preview != asked:
-        said += f"  \n{look.label(end.preview, 60)}"
+        said += f"  \n{look.label(look.preview(end.preview), 60)}"
     return said
 
 
