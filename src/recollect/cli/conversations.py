@@ -150,7 +150,8 @@ def show(
 ) -> None:
     """Show the messages of a conversation like a chat."""
     c = s.find(conversation)
-    most = None if everything else limit and limit + 1  # one more than is shown tells whether that is all
+    # One more than is shown tells whether that is all; not where that many cannot be asked for.
+    most = None if everything else limit + (0 < limit < 1 << 62)
     messages = s.store.messages(c.id, limit=most, include_reasoning=reasoning, branch=branch)
     is_cut = not everything and len(messages) > limit
     messages = messages[1:] if is_cut else messages
