@@ -268,11 +268,13 @@ def _promise(head: bytes) -> tuple[bytes, Kind | None, bytes, bool, bool, int]:
 
 
 def _promised(head: bytes) -> tuple[bytes, Kind | None, bytes, bool, bool, int]:
+    return _promise(head) if len(head) <= 80 else _promise.__wrapped__(head)
+
+
+def _promised_by_shape(head: bytes) -> tuple[bytes, Kind | None, bytes, bool, bool, int]:
     """The same, asked once for names that differ in a long number: no name means anything by one."""
-    if len(head) > 80:
-        return _promise.__wrapped__(head)
-    if _LONG_NUMBER.search(head) is None:
-        return _promise(head)
+    if len(head) > 80 or _LONG_NUMBER.search(head) is None:
+        return _promised(head)
     name, *more = _promise(_LONG_NUMBER.sub(lambda found: b"0" * len(found[0]), head))
     return head[: len(name)], *more  # type: ignore[return-value]
 
@@ -360,6 +362,7 @@ def assignments(scan: Scan) -> Iterator[Span]:
 def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
     """From a place on; gives the place to go on from, or -1."""
     data = scan.data
+    promised = _promised_by_shape if scan.is_long else _promised
     run_end = tries = hits = found_end = 0
     plain, is_plain = -1, False
     has_blanks = BARRIER in data
@@ -375,7 +378,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             if has_alpha(data[own:at]) and _promise.__wrapped__(data[own:at])[1] is not None:
                 name_start = own
         head = data[name_start:at]
-        name, kind, separator, sets, compares, size = _promised(head)
+        name, kind, separator, sets, compares, size = promised(head)
         if kind is None:
             continue
         at = name_start + size
