@@ -113,7 +113,7 @@ def is_flood(sample: bytes, matches: int, secrets: list[Region], *, is_rest: boo
     return not _has_order(sample, secrets, has_lines, 0.9 / slack)
 
 
-# Matches in a thousand characters. Ten thousand installed files have at most 25, and what is left of a dump 35.
+# Matches in a thousand characters. Of 8,876 installed files none has more than 25; what is left of a dump has at most 35.
 _MOST_WITH_SECRETS, _MOST_OF_A_REST, _MOST = 40, 45, 55
 
 
