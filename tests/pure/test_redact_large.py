@@ -217,6 +217,25 @@ def test_a_flood_without_secrets_is_known_by_what_there_is_to_look_at(
     assert max(searched) < 10_000
 
 
+def test_hundreds_of_secrets_on_one_line_in_no_order_go_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too few words to be a flood at a glance; that it is one shows when they are found."""
+    rounds: list[int] = []
+    looked = search._round
+    monkeypatch.setattr(
+        search, "_round", lambda scan, *more: rounds.append(len(scan.data.strip(b"\1"))) or looked(scan, *more)
+    )
+    rng = random.Random(8)
+    keys = [f"ghp_{_random(rng, 36)}" for _ in range(400)]
+    pieces = (
+        lambda: rng.choice(keys),
+        lambda: _random(rng, 9),
+        lambda: f"{rng.choice(WORDS)}; ",
+        lambda: "user@a.io / ",
+    )
+    assert_goes_whole("".join(f"{rng.choice(pieces)()}{_random(rng, 17)} " for _ in range(2_800)), keys)
+    assert len([size for size in rounds if size > 50_000]) == 1
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_redacting_a_mixture_between_prose_twice_changes_nothing(seed: int) -> None:
     """A flood may go in parts, one after the other, and one may swallow the markers of others."""

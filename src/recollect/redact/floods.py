@@ -107,10 +107,26 @@ def is_flood(sample: bytes, matches: int, secrets: list[Region], *, is_rest: boo
         return per_thousand > _MOST and not _is_data(sample) and not _follows(sample.lower())
     if per_thousand <= _MOST_WITH_SECRETS:
         return False
-    has_lines = sample.count(b"\n") >= 3 + len(sample) // 500
-    if matches > 20 * slack * len(secrets) or (not has_lines and len(secrets) * 36 > len(sample)):
+    has_lines = _has_lines(sample)
+    vain = 20 if has_lines or _is_data(sample) else 10
+    if matches > vain * slack * len(secrets) or (not has_lines and len(secrets) * 36 > len(sample)):
         return True  # nothing comes of most of it; or nothing but secrets on one line
     return not _has_order(sample, secrets, has_lines, 0.9 / slack)
+
+
+def is_heap(data: bytes, secrets: list[Region]) -> bool:
+    """Whether hundreds of secrets were found on one line, in no order."""
+    region = data[secrets[0][0] : secrets[-1][1]]
+    return (
+        len(region) > LONG
+        and not _has_lines(region)
+        and not _is_data(region)
+        and not _has_order(data, secrets, False, 0.9)
+    )
+
+
+def _has_lines(sample: bytes) -> bool:
+    return sample.count(b"\n") >= 3 + len(sample) // 500
 
 
 # Matches in a thousand characters. Of 8,876 installed files none has more than 25; what is left of a dump has at most 35.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .engine import BARRIER, Lazy, outline, pattern, rx
+from .engine import BARRIER, Lazy, either, outline, pattern, rx
 from .judge import is_path
 from .scan import CROWD, Scan, Span, line_around
 from .values import (
@@ -71,6 +71,20 @@ _LONG = r"[A-Za-z0-9_+/=.~-]{20,}"
 _NEAR_WORD = Lazy(
     rb"pass(?:word|phrase)?|secret|token|\bkeys?\b|api[ _-]?key|[_-]keys?(?:[^a-z]|$)|credential|creds|auth(?!ors?(?![a-z]))|bearer|fernet|hmac|cipher|wallet|\bwif\b|privkey"
 )
+_NEAR_STEMS = (
+    b"pass",
+    b"secret",
+    b"token",
+    b"key",
+    b"cred",
+    b"auth",
+    b"bearer",
+    b"fernet",
+    b"hmac",
+    b"cipher",
+    b"wallet",
+    b"wif",
+)
 _NOT_NEAR = r"public|pub_?key|site[_-]?key|websocket-key|restore-keys|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|(?:next|page|change|lock|starting)[-_ ]?token|continuation|pk_(?:live|test)_|publishable|ciphervalue"
 _ENCRYPTED = Lazy(
     rb"\b(?:(?:vault:v\d+|h1|zh):|enc\()$"
@@ -107,8 +121,13 @@ def near(scan: Scan) -> Iterator[Span]:
     beside_key_id, has_jwk = b"AKIA" in data or b"ASIA" in data, b"kty" in low
     has_blanks = BARRIER in data
     clear = 0  # up to here no word stands that says otherwise, from 400 characters before the last match on
-    hits = 0
+    hits, word_at = 0, -1
     for ((start, end),) in scan.spans(_LONG, scan.lines_with_runs(), groups=False):
+        if word_at < start - 80:  # the next word for a secret; most runs have none before them
+            word = either(_NEAR_STEMS).first(low, max(0, start - 80), len(low))
+            word_at = word[0][0] if word else len(low)
+        if word_at >= end and not (beside_key_id and end - start == 40):
+            continue
         if end - start > 1024 or not has_digit(data[start:end]):
             continue
         # Past markers and lines nothing is near.

@@ -233,6 +233,9 @@ def _found(data: bytes, text: str, policy: Policy, since: int, work: list[int] |
             break
         is_dump = len(spans) > CROWD
         if is_dump:
+            if "flood" not in policy.disabled and floods.is_heap(data, [(start, end) for start, end, _, _ in spans]):
+                taken = _flooded(data, text, policy, spans[0].start, spans[-1].end)
+                return found + taken + _in_rest(data, text, policy, taken, attempt + 1)
             spans = _merged(data, spans, policy)
         if attempt >= 16:
             # Each round uncovering the next is no text that anybody wrote: give up on precision, not on the promise.
@@ -280,9 +283,15 @@ def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
 def _floods(data: bytes, text: str, policy: Policy, *, is_rest: bool) -> list[tuple[int, int]]:
     words = floods.Words(data.lower())
     rows = words.rows()
+    if len(rows) > 1 and (whole := [spot for spot in words.dense() if _is_flood(data, text, policy, spot, is_rest)]):
+        return whole  # each row would be taken by itself
     if rows and floods.is_row(*_looked_into(data, text, policy, max(rows, key=lambda row: row[1] - row[0]))[:2]):
         return rows
-    return [spot for spot in words.dense() if floods.is_flood(*_looked_into(data, text, policy, spot), is_rest=is_rest)]
+    return [] if len(rows) > 1 else [spot for spot in words.dense() if _is_flood(data, text, policy, spot, is_rest)]
+
+
+def _is_flood(data: bytes, text: str, policy: Policy, region: tuple[int, int], is_rest: bool) -> bool:
+    return floods.is_flood(*_looked_into(data, text, policy, region), is_rest=is_rest)
 
 
 def _looked_into(
