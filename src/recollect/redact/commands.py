@@ -449,15 +449,15 @@ def _elsewhere() -> tuple[str, ...]:
 
 
 @cache
-def _rare_words() -> dict[int, list[tuple[bytes, list[int]]]]:
-    """By their first letter, each with the rows that it calls for."""
+def _rare_words() -> dict[bytes, list[tuple[bytes, list[int]]]]:
+    """By their first two letters, each with the rows that it calls for."""
     rows: dict[bytes, list[int]] = {}
     for number, (_, words) in enumerate(_others()):
         for word in _gate(words):
             rows.setdefault(word, []).append(number)
-    found: dict[int, list[tuple[bytes, list[int]]]] = {}
+    found: dict[bytes, list[tuple[bytes, list[int]]]] = {}
     for word, numbers in rows.items():
-        found.setdefault(word[0], []).append((word, numbers))
+        found.setdefault(word[:2], []).append((word, numbers))
     return found
 
 
@@ -474,7 +474,7 @@ def _asked(low: bytes) -> list[_Asked]:
             return _asked_everywhere(low)
         end = low.find(b"\n", at)
         line = max(0, low.rfind(b"\n", 0, at)), len(low) if end < 0 else end + 1
-        for word, numbers in _rare_words()[low[at]]:
+        for word, numbers in _rare_words()[low[at : at + 2]]:
             if low.startswith(word, at):
                 for number in numbers:
                     lines.setdefault(number, set()).add(line)
@@ -495,7 +495,7 @@ def _asked_everywhere(low: bytes) -> list[_Asked]:
         if match is None:
             break
         at = match[0][0]
-        for word, numbers in _rare_words()[low[at]]:
+        for word, numbers in _rare_words()[low[at : at + 2]]:
             if low.startswith(word, at):
                 rows.update(numbers)
     else:
