@@ -21,7 +21,7 @@ from .judge import (
     speaks_of_forms,
 )
 from .names import endings, kind_of
-from .scan import CROWD, LONGEST, Scan, Span
+from .scan import LONGEST, MANY, Scan, Span
 from .values import (
     PLACEHOLDERS,
     classes,
@@ -345,6 +345,11 @@ def _is_variable(lead: bytes, name: bytes) -> bool:
     return b"_" in own or lead in _BEFORE_A_VARIABLE or lead.endswith(_SETS)
 
 
+def _is_tag(data: bytes, at: int) -> bool:
+    """Whether a name is the end of one: `<password>`, `<wsse:Password>`, `<entry key="password">`."""
+    return data[at - 1 : at] in (b"<", b":", b'"') or b"<" in data[max(0, at - 40) : at].rpartition(BARRIER)[2]
+
+
 _TELLS = frozenset((b" ", b"[", b"{", b"(", b"\\", b"\n"))
 _OPENED = frozenset(
     bracket + after for bracket in (b"[", b"{", b"(") for after in (b'"', b"'", b"`", b" ", b"\n", b"\t")
@@ -354,24 +359,25 @@ _OPEN = (b"", b"=", b"*", b"|", b">", b"-", b"+")  # `password: str =`, `key: >-
 
 def assignments(scan: Scan) -> Iterator[Span]:
     """`name = value` in every syntax, where the name promises a secret."""
-    position = 0
+    position = hits = 0
     while position >= 0:
-        position = yield from _assignments(scan, position)
+        position, hits = yield from _assignments(scan, position, hits)
 
 
-def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
-    """From a place on; gives the place to go on from, or -1."""
+def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, tuple[int, int]]:
+    """From a place on; gives the place to go on from, or -1, and how many were found."""
     data = scan.data
     promised = _promised_by_shape if scan.is_long else _promised
-    run_end = tries = hits = found_end = 0
+    run_end = tries = found_end = 0
     plain, is_plain = -1, False
+    seen_at, value = -1, None  # a value, and where it was looked for
     has_blanks = BARRIER in data
     for ((name_start, at),) in scan.across(_ASSIGN, loose(_ASSIGN), position, _reach):
         if at < run_end:
             tries += 1
             if tries > 8:  # `key=key=key=...`: one run of text is looked at a few times, not once for each name in it
                 scan.is_whole = False
-                return run_end
+                return run_end, hits
         if name_start < found_end < at:
             # The word before the name is a value; unless the value has swallowed the name, or what makes it one: `|my key=`.
             own = found_end + (data[found_end : found_end + 1] == b" ")
@@ -385,9 +391,9 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         near = data[at : at + 4]
         if compares and b"'" not in near and b'"' not in near:
             continue
-        if hits > CROWD and sets:
+        if hits > MANY and sets:
             # One of hundreds: what could be a value is taken for one.
-            value = value_at(data, at)
+            seen_at, value = at, value_at(data, at)
             if value is not None and (has_digit(word := data[value[0] : value[1]]) or is_scrambled(word)):
                 run_end, tries = max(run_end, value[1]), 0
                 yield Span(value[0], value[1], family_of(kind), 2)
@@ -441,6 +447,8 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         elif separator == b">":
             if data[at - 2 : at - 1] in (b"-", b"="):
                 separator, sets = b"=", True
+            elif not _is_tag(data, name_start):
+                continue
         if separator in _QUOTES:
             at -= 1
             separator = b" "
@@ -458,7 +466,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
         if (
             annotates
             and kind != "password"
-            and hits <= CROWD
+            and hits <= MANY
             and (dull := _LETTERS.match(data, at, at + 80) or _DULL.match(data, at, at + 80))
             and data[dull.end() : dull.end() + 1] in _ENDS
             and not dull.group().endswith(b"new")
@@ -478,12 +486,13 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
                     ):
                         yield Span(at + start, at + end, family_of(kind), 2)
                     continue
-                if hits <= CROWD and (called := _CALLED_WITH_TEXT.match(ahead)):
+                if hits <= MANY and (called := _CALLED_WITH_TEXT.match(ahead)):
                     if at >= run_end:
                         tries = 0
                     run_end = max(run_end, at + called.end())
                     continue
-        value = value_at(data, at)
+        if at != seen_at:
+            value = value_at(data, at)
         if value is None or value[1] <= value[0]:
             if (
                 separator == b":"
@@ -522,11 +531,11 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             kind != "password"
             and separator != b">"
             and (separator != b"=" or quoted)
-            and hits <= CROWD
+            and hits <= MANY
             and _falls_short(scan, kind, word, quoted)
         ):
             continue  # `Scan.judge` says so as well, after all that is asked below
-        if not quoted and hits <= CROWD and separator != b">":
+        if not quoted and hits <= MANY and separator != b">":
             if word[:2] in _REFERS or (word in PLACEHOLDERS and data[end : end + 1] in _ENDS):
                 continue  # judged so below as well, but not as fast
         if not quoted and separator == b">" and data[name_start - 1 : name_start] == b"<":
@@ -544,12 +553,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             ):
                 continue
         call = separator in b",("
-        if not quoted and (call or (separator != b">" and hits <= CROWD and _CALLED.match(word))):
-            continue
-        if separator == b">" and not (
-            data[name_start - 1 : name_start] in (b"<", b":", b'"')
-            or b"<" in data[max(0, name_start - 40) : name_start].rpartition(BARRIER)[2]
-        ):
+        if not quoted and (call or (separator != b">" and hits <= MANY and _CALLED.match(word))):
             continue
         if separator == b">" and not quoted:
             closing = data.find(b"<", start, start + LONGEST)
@@ -560,7 +564,7 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             start = data.find(word, start, end) if word else start
             end = start + len(word)
             quoted = True
-        if hits > CROWD and has_digit(word):
+        if hits > MANY and has_digit(word):
             yield Span(start, end, family_of(kind), 2)
             continue
         line_start = data.rfind(b"\n", max(0, name_start - 40), name_start) + 1
@@ -651,4 +655,4 @@ def _assignments(scan: Scan, position: int) -> Generator[Span, None, int]:
             hits += 1
             found_end = end
             yield Span(start, end, family_of(kind), 2)
-    return -1
+    return -1, hits

@@ -11,7 +11,7 @@ from .assign import value_at
 from .engine import BARRIER, Lazy, Match, Pattern, outline, rx
 from .judge import family_of, is_path, is_phrase_of_words
 from .names import kind_of
-from .scan import CROWD, Scan, Span, line_around
+from .scan import MANY, Scan, Span, line_around
 from .values import (
     classes,
     has_alpha,
@@ -285,7 +285,7 @@ def commands(scan: Scan) -> Iterator[Span]:
                 (0, 0),
             )
             word = data[start:end].rstrip(b";,)|")
-            if hits > CROWD and has_digit(word) and has_alpha(word):
+            if hits > MANY and has_digit(word) and has_alpha(word):
                 yield Span(start, start + len(word), "password", 1)  # one of hundreds: a dump
                 continue
             if words.startswith("auth cred") and (third := _THIRD.match(data, end, end + 90)):

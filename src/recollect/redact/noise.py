@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .engine import BARRIER, Lazy, either, outline, pattern, rx
 from .judge import is_path
-from .scan import CROWD, Scan, Span, line_around
+from .scan import MANY, Scan, Span, line_around
 from .values import (
     classes,
     count_digits,
@@ -189,7 +189,7 @@ def near(scan: Scan) -> Iterator[Span]:
             continue
         is_key = size in _HEX_SIZES and scan.recall("hex", value, _is_hex_key) and _KEY_OF_HEX.search(left) is not None
         is_one_of_hundreds = (
-            hits > CROWD and count_digits(value) > 2 and count_upper(value) > 1 and count_lower(value) > 1
+            hits > MANY and count_digits(value) > 2 and count_upper(value) > 1 and count_lower(value) > 1
         )
         if not is_key and not is_one_of_hundreds and not scan.recall("near", value, _is_lonely_noise, alike=True):
             continue

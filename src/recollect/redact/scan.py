@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from .engine import Loose, Pattern
     from .names import Kind
 
-CROWD = 300  # findings of one sort in one text; beyond it is a dump, and what looks like them is taken without a closer look
+CROWD = 300  # findings in one text; beyond it is a dump
+MANY = 150  # findings of one sort; beyond it what looks like them is taken without a closer look
 LONG = 16_384  # a text that is longer may be a dump
 LONGEST = 8192  # of a value after a name; beyond it is a file, not a secret
 
@@ -370,7 +371,7 @@ class Scan:
         """How a value is written, letter for letter and digit for digit, where hundreds were judged in a long text: if a score of
         them were secrets and none was not, the next that is written so is taken without a closer look. Only where letters
         follow a digit: `required` is written like a password."""
-        if not self.is_long or len(self.memo) <= CROWD:
+        if not self.is_long or len(self.memo) <= MANY:
             return None
         shape = value.translate(_WRITTEN)
         return ("shape", shape, *asked) if b"0a" in shape or b"0A" in shape else None

@@ -10,7 +10,7 @@ from base64 import b64decode
 
 from .engine import BARRIER, Lazy, Match, pattern, rx
 from .names import kind_of
-from .scan import CROWD, Scan, Span, line_around
+from .scan import MANY, Scan, Span, line_around
 from .values import (
     classes,
     count_digits,
@@ -159,7 +159,7 @@ def urls(scan: Scan) -> Iterator[Span]:
         hits = 0
         for (first, _), (start, end) in scan.spans(_QUERY):
             trimmed = data[start:end].rstrip(b".,;:)]}\\|")
-            if hits > CROWD and len(trimmed) >= 12 and count_digits(trimmed) > 2 and has_alpha(trimmed):
+            if hits > MANY and len(trimmed) >= 12 and count_digits(trimmed) > 2 and has_alpha(trimmed):
                 yield Span(start, start + len(trimmed), "url-token", 2)  # one of hundreds
                 continue
             if trimmed[:1] == b"=":
@@ -252,7 +252,7 @@ def headers(scan: Scan) -> Iterator[Span]:
             if start in scan.taken and scheme != b"bearer":
                 continue
             value = value.rstrip(b".,:;|/") if not value.endswith(b"=") else value
-            if not value or is_placeholder(value) or is_reference(value):
+            if not value or scan.recall("placeholder", value, is_placeholder) or is_reference(value):
                 continue
             if (
                 scheme == b"token"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from .engine import BARRIER, Lazy, Pattern, either, outline, pattern
 from .noise import IDENTIFIES
-from .scan import CROWD, Scan, Span, line_around, nowhere_else
+from .scan import CROWD, MANY, Scan, Span, line_around, nowhere_else
 from .values import (
     count_digits,
     count_lower,
@@ -102,7 +102,7 @@ def _called(scan: Scan) -> list[tuple[Family, list[tuple[int, int]] | None]]:
             places.clear()
             others = [literal for literal, called in wanted.items() if not numbers.issuperset(called)]
             while others:
-                found = next(Pattern(either_of(others)).spans(data, start), None)
+                found = next(_any_of(tuple(others)).spans(data, start), None)
                 if found is None:
                     break
                 ((start, end),) = found
@@ -128,6 +128,11 @@ def _called(scan: Scan) -> list[tuple[Family, list[tuple[int, int]] | None]]:
             here = number in places and family.name not in CALLED_FROM_AFAR
             rows.append((family, _lines(data, places[number]) if here else None))
     return rows
+
+
+@lru_cache(maxsize=64)
+def _any_of(literals: tuple[bytes, ...]) -> Pattern:
+    return Pattern(either_of(literals))
 
 
 def _lines(data: bytes, places: list[int]) -> list[tuple[int, int]]:
@@ -172,7 +177,7 @@ def tokens(scan: Scan) -> Iterator[Span]:
             if value[-1] in b".-_":
                 value = value.rstrip(b".-_")
                 end = start + len(value)
-            if hits < CROWD and (is_token_placeholder(value[:4096]) or not _fits(family, value, data, start)):
+            if hits < MANY and (is_token_placeholder(value[:4096]) or not _fits(family, value, data, start)):
                 continue
             hits += 1
             if not generic:
