@@ -327,6 +327,17 @@ def test_what_a_crowd_of_another_kind_hides_is_found(seed: int) -> None:
     assert redact(safe) == (safe, ())
 
 
+def test_a_crowd_that_is_none_once_overlaps_are_settled_is_searched_to_the_end() -> None:
+    """Two rules found the same codes, hundreds together, which ended the round; the next looked only at what had changed."""
+    rng = random.Random(2)
+    codes = "".join(
+        f"pass {''.join(rng.choices('abcdefghijkXYZ0123456789', k=rng.randrange(8, 14)))}\n" for _ in range(169)
+    )
+    text = codes + "It is a line like any other, of the harbour.\n" * 5 + "jwtpass eg7didaZ12YaX9gh22k26hj\n"
+    safe = redact(text).text
+    assert redact(safe) == (safe, ())
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.sampled_from((*NAMES, "user", "host", "a.b")), min_size=1, max_size=6),

@@ -337,6 +337,7 @@ def _round(scan: Scan, text: str, policy: Policy) -> list[Span]:
         if new:
             spans += new
             if len(spans) > CROWD:
+                scan.is_whole = False  # fewer may be left when overlaps are settled, and it is no dump after all
                 return spans
             scan.taken.update([span[0] for span in new])
             if not policy.extra:
