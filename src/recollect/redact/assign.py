@@ -368,6 +368,7 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
     """From a place on; gives the place to go on from, or -1, and how many were found."""
     data = scan.data
     promised = _promised_by_shape if scan.is_long else _promised
+    promises: dict[bytes, tuple[bytes, Kind | None, bytes, bool, bool, int]] = {}
     run_end = tries = found_end = 0
     plain, is_plain = -1, False
     seen_at, value = -1, None  # a value, and where it was looked for
@@ -384,7 +385,10 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
             if has_alpha(data[own:at]) and _promise.__wrapped__(data[own:at])[1] is not None:
                 name_start = own
         head = data[name_start:at]
-        name, kind, separator, sets, compares, size = promised(head)
+        promise = promises.get(head)
+        if promise is None:
+            promise = promises[head] = promised(head)
+        name, kind, separator, sets, compares, size = promise
         if kind is None:
             continue
         at = name_start + size

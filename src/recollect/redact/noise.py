@@ -121,10 +121,10 @@ def near(scan: Scan) -> Iterator[Span]:
     beside_key_id, has_jwk = b"AKIA" in data or b"ASIA" in data, b"kty" in low
     has_blanks = BARRIER in data
     clear = 0  # up to here no word stands that says otherwise, from 400 characters before the last match on
-    hits, word_at = 0, -1
+    hits, word_at, stems = 0, -1, either(_NEAR_STEMS)
     for ((start, end),) in scan.spans(_LONG, scan.lines_with_runs(), groups=False):
         if word_at < start - 80:  # the next word for a secret; most runs have none before them
-            word = either(_NEAR_STEMS).first(low, max(0, start - 80), len(low))
+            word = stems.first(low, max(0, start - 80), len(low))
             word_at = word[0][0] if word else len(low)
         if word_at >= end and not (beside_key_id and end - start == 40):
             continue
@@ -134,9 +134,11 @@ def near(scan: Scan) -> Iterator[Span]:
         left = low[max(0, start - 80) : start].rpartition(b"\n")[2]
         if has_blanks:
             left = left.rpartition(BARRIER)[2]
+        begin = start - len(left)
         if not left and b"\n" in data[max(0, start - 3) : start]:
             above = data[max(0, start - 80) : start].rpartition(BARRIER)[2].rstrip()
             left = above.rpartition(b"\n")[2].lower() if above.endswith(b":") else b""
+            begin = len(low)
         if end - start == 40 and beside_key_id and scan.recall("aws", data[start:end], _is_aws_secret):
             yield Span(start, end, "aws-secret-key", 1)
             continue
@@ -157,7 +159,7 @@ def near(scan: Scan) -> Iterator[Span]:
         if (
             size < 20
             or (start in scan.taken and size != 40)
-            or _NEAR_WORD.search(left) is None
+            or _NEAR_WORD.search(left, max(0, word_at - begin - 5)) is None  # `api-` may stand before `key`
             or left.rstrip(b"\"' \t\r\n\f\v:=").endswith(_IDENTIFYING)  # `IDENTIFIES`, in a tenth of the time
             or (left.endswith(b" key ") and _OF_A_CACHE.fullmatch(value) is not None)
             or (left.endswith((b":", b"(")) and _ENCRYPTED.search(left) is not None)

@@ -270,7 +270,7 @@ def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
             start - last <= 64
             and data.count(b"\n", last, start) < 2  # a line without any stays
             and not (has_blanks and BARRIER in data[last:start])
-            and policy.disabled.isdisjoint((family, its_family))
+            and (not policy.disabled or policy.disabled.isdisjoint((family, its_family)))
         ):
             last = end
         else:
