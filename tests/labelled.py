@@ -1,7 +1,7 @@
 """The labelled set: secrets in realistic surroundings, and what only looks like one.
 
 There are eleven groups, each written after the patterns had been mended against the one before it; what was caught of a group
-*before* that is in docs/how-to/redaction.md. The seventh holds only what went wrong in a set that is not kept here, the
+*before* that is in docs/redaction-quality.md. The seventh holds only what went wrong in a set that is not kept here, the
 eighth to the tenth that and some of what went right in others. The eleventh is what went wrong in three sets made by a
 generator from the shapes that public secret scanners look for, and what only looks like those.
 
@@ -218,7 +218,7 @@ def clean(group: str | None = None) -> Iterator[Clean]:
 
 # -- measuring -------------------------------------------------------------------------------------------------------
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "how-to" / "redaction.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "redaction-quality.md"
 IN_GROUPS = {group: list(secrets(group)) for group in GROUPS}
 CLEAN_IN_GROUPS = {group: list(clean(group)) for group in GROUPS}
 # Of each group when it had just been written: secrets caught, of how many; wrongly redacted, of how many.

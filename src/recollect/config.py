@@ -131,7 +131,7 @@ class Settings:
     redact: bool = True
     """Replace secrets by markers before anything is written."""
     redact_off: tuple[str, ...] = ()
-    """Families of secrets that are let through, by name (`docs/how-to/redaction.md` lists them)."""
+    """Families of secrets that are let through, by name (`docs/redaction-quality.md` lists them)."""
     redact_allow: tuple[str, ...] = ()
     """Values that are no secrets: each a literal, or a pattern that matches the whole value."""
     redact_patterns: Mapping[str, str] = {}

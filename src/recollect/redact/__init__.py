@@ -155,7 +155,7 @@ class Gate:
             unknown = set(self._off) - set(family_names())
             if unknown:
                 raise errors.SettingsError(
-                    f"redact_off: there is no family {sorted(unknown)[0]!r}. docs/how-to/redaction.md lists them."
+                    f"redact_off: there is no family {sorted(unknown)[0]!r}. docs/redaction-quality.md lists them."
                 )
             try:
                 self._policy = Policy(self._patterns, tuple(self._allow), frozenset(self._off))
