@@ -347,3 +347,37 @@ def test_letters_that_no_word_has_side_by_side_are_a_password(text: str, value: 
 )
 def test_names_made_of_words_are_none(text: str) -> None:
     assert redact(text).text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("пароль: Мойкот42", "пароль: "),
+        ("my password is Привет2024!", "my password is "),
+        ("DB_PASSWORD=съешь#ещё7", "DB_PASSWORD="),
+        ("пароль от сервера lE2JbxhXYHccW", "пароль от сервера "),
+        ("Пароль для входа: Ёлка-2024!", "Пароль для входа: "),
+        ("κωδικός: Ήλιος2024!", "κωδικός: "),
+        ("סיסמה: שמש2024!", "סיסמה: "),
+        ("كلمة السر: قطتي2024", "كلمة السر: "),
+        ("パスワード: さくら2024!", "パスワード: "),
+        ("비밀번호: 고양이2024!", "비밀번호: "),
+        ("password=旅行Tiger99!", "password="),
+    ],
+)
+def test_a_password_may_be_written_in_any_alphabet(text: str, left: str) -> None:
+    """A letter that Latin-1 lacks was a question mark: a password of them looked like a placeholder, or kept its first half."""
+    assert redact(text).text == f"{left}[redacted:password]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "пароль: изменён", "Пароль: не менее 8 символов", "токен: истёк", "пароль сброшен в 10:30", "пароль был изменён 12.03.2024",
+        "Пароль пользователя: хранится в сейфе №3", "пароль администратора: спросите у Ивана", "password: неверный",
+        "password = получить_пароль()", "Длина пароля: от 8 до 16", "κωδικός: άλλαξε", "Ο κωδικός πρέπει να έχει 8 χαρακτήρες",
+        "סיסמה: שונתה", "كلمة المرور يجب أن تكون 8 أحرف", "パスワードは大文字を含む8文字以上", "密码：至少12个字符", "비밀번호: 8자 이상",
+    ],
+)  # fmt: skip
+def test_what_is_said_of_passwords_in_any_alphabet_stays(text: str) -> None:
+    assert redact(text) == (text, ())

@@ -166,3 +166,36 @@ def test_nothing_is_found_in_what_is_redacted_however_long_its_markers_are(
 def test_what_is_escaped_in_a_link_or_a_page_is_read_the_same_beside_a_marker(text: str) -> None:
     safe = redact(text).text
     assert redact(safe) == (safe, ())
+
+
+ALPHABETS = (
+    "abcdeXYZ019",
+    "абвгдЖЩё",
+    "αβγΔΩ",
+    "אבגד",
+    "قطتي",
+    "旅行密",
+    "さくらト",
+    "고양이",
+    "0123456789",
+    "!#$-_.@",
+    "éüñß",
+    "😀",
+)
+ANNOUNCED = (
+    "password", "пароль", "пароль от ", "密码", "パスワードは", "비밀번호", "token", "api_key", "секрет", "is", "=", ": ", "：", "password is ",
+    "my pin ", "KEY=", "Bearer ", "login: ", "\n",
+)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(ANNOUNCED)
+        | st.sampled_from(ALPHABETS).flatmap(lambda letters: st.text(letters, min_size=1, max_size=9)),
+        max_size=24,
+    ).map("".join)
+)
+def test_redacting_twice_changes_nothing_in_any_alphabet(text: str) -> None:
+    safe = redact(text).text
+    assert redact(safe) == (safe, ())

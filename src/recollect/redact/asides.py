@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _PROSE_BARE = (
-    r"(?i)\b(?:pass(?:word|phrase|code|wd)?|pwd|pw|pin(?:[ -]code)?|puk|(?:security|unlock|door|gate|alarm|safe|garage|access) code|token|secret|api[ -]?key|key|cvv|cvc|otp|code|kennwort|passwort|contrase\xf1a|mot de passe|senha)[\"'*]{0,2}(?:[ \t]+(?:of|for)(?:[ \t]+\?{2,20})+)?[ \t]*"
+    r"(?i)\b(?:pass(?:word|phrase|code|wd)?|pwd|pw|pin(?:[ -]code)?|puk|(?:security|unlock|door|gate|alarm|safe|garage|access) code|token|secret|api[ -]?key|key|cvv|cvc|otp|code|kennwort|passwort|contrase\xf1a|mot de passe|senha)[\"'*]{0,2}(?:[ \t]+(?:of|for|[?\xb6-\xff]{1,4})(?:[ \t]+[?\xb6-\xff]{2,20})+)?[ \t]*"
     r"(?:\([^()\n\x01]{0,30}\)[ \t]*)?(?:[ \t]|[ \t]/|[ \t]\|[ \t])[ \t]*(\"[^\"\n\x01]{4,}\"|'[^'\n\x01]{4,}'|`[^`\n\x01]{4,}`|[^\s\x01\"'`]{3,})"
 )
 # The value has a digit or a symbol: to ask for it here spares re2 all other words.
@@ -283,7 +283,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
 _LINKED = (
     r"(?i)\b(?:pass(?:word|wd|phrase|code|wort|key)?|pwd|pw|secret|token|api[ -]?key|credentials?|creds|kennwort|contrase\xf1a|mot de passe|senha|wachtwoord|heslo|l\xf6senord(?:et)?|passwd)\b"
     r"(?:[ \t]+(?:to|auf|as|a|\xe0)[ \t]+[\"'`*]{0,2}([^\s\"'`()\x01]*[0-9][^\s\"'`()\x01]*)"  # I set the password to ... on all of them
-    r"|[^\n\x01]{0,60}?(?:\b(?:(?:re)?set(?: back)? to|(?:has been|was|is|got)(?: now)? (?:re)?(?:set|changed) to|(?:it's|its|it is)(?: still| now)?|is|was|use|used|using|try|tried|typed|entered|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)\b|[(:?]|->|=>|\?{2,20})"
+    r"|[^\n\x01]{0,60}?(?:\b(?:(?:re)?set(?: back)? to|(?:has been|was|is|got)(?: now)? (?:re)?(?:set|changed) to|(?:it's|its|it is)(?: still| now)?|is|was|use|used|using|try|tried|typed|entered|from|set to|changed to|now|be|called|has been|sent me|will be|would be|instead|then)\b|[(:?]|->|=>|[?\xb6-\xff]{2,20})"
     r"[ \t]*(?:[\"'`(*]{0,2})([^\s\"'`()\x01]{6,64}))"
 )
 

@@ -33,9 +33,7 @@ class Finding(tuple[str, int, int]):
 
 # Words for "password" that Latin-1 cannot spell, each with a stand-in of the same length, so that positions hold.
 _FOREIGN = (
-    ("パスワードは", "passw:"), ("пароль от", "passwd of"),
-    ("Пароль от", "passwd of"), ("пароль для", "passwd for"), ("Пароль для", "passwd for"), ("пароль к", "passwd :"),
-    ("пароль", "passwd"), ("Пароль", "passwd"), ("пароля", "passwd"), ("密码", "pw"), ("密碼", "pw"),
+    ("パスワードは", "passw:"), ("пароль", "passwd"), ("Пароль", "passwd"), ("пароля", "passwd"), ("密码", "pw"), ("密碼", "pw"),
     ("口令", "pw"), ("パスワード", "passw"), ("비밀번호는", "pass:"), ("비밀번호가", "pass:"), ("비밀번호", "pass"), ("hasło", "passw"), ("Hasło", "passw"),
     ("şifrem", "passwd"), ("Şifrem", "passwd"), ("şifre", "passw"), ("Şifre", "passw"), ("токен", "token"), ("секрет", "secret"), ("令牌", "tk"),
     ("→", "="), ("⇒", "="), ("：", ":"), ("＝", "="), ("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"), ("是", ":"), ("«", '"'), ("»", '"'),
@@ -55,16 +53,28 @@ _FOREIGN_IN_LATIN = tuple(row for row in _FOREIGN if max(row[0]) <= "\xff")
 # make a symbol of a letter, and a password of the word.
 _LETTERS = b"AaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIiIiJjKkkLlLlLlLlLlNnNnNnnNnOoOoOoOoRrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs"
 # Chinese, Japanese and Korean put no space between their words and a value, so each of their letters counts as one, and a few marks.
-_SPACES = range(0x3000, 0xD7A4)
+UNSPACED = range(0x3000, 0xD7A4)
 _MARKS = "，；！？（）"
+# Greek, Cyrillic, Hebrew and Arabic letters, each as another letter that is not of the English alphabet: a word of them is no symbol, and a
+# password in them is no row of question marks.
+_GREEK = b"?" * 134 + bytes(range(0xB6, 0xFF)) + b"?" * 49
+_CYRILLIC = bytes(range(0xC0, 0xD0)) + bytes(range(0xC0, 0x100)) + bytes(range(0xE0, 0xF0)) + b"?" * 160
+_HEBREW = b"?" * 208 + bytes(range(0xE0, 0xFB)) + b"?" * 21
+_ARABIC = b"?" * 33 + bytes(range(0xC1, 0xEB)) + b"?" * 181
+
+
 # By the upper byte of a character, what its lower one becomes; 256 times the same is not asked.
 _PAGES = {
     0: bytes(range(256)),
     1: _LETTERS + b"?" * 128,
-    _SPACES[-1] >> 8: bytes([32 if (_SPACES[-1] & ~255) + low in _SPACES else 63 for low in range(256)]),
+    3: _GREEK,
+    4: _CYRILLIC,
+    5: _HEBREW,
+    6: _ARABIC,
+    UNSPACED[-1] >> 8: bytes([32 if (UNSPACED[-1] & ~255) + low in UNSPACED else 63 for low in range(256)]),
     0xFF: bytes([32 if chr(0xFF00 + low) in _MARKS else 63 for low in range(256)]),
 }
-_SAME = bytes([0 if page in _PAGES else 32 if page << 8 in _SPACES else 63 for page in range(256)])
+_SAME = bytes([0 if page in _PAGES else 32 if page << 8 in UNSPACED else 63 for page in range(256)])
 
 
 def to_bytes(text: str) -> bytes:

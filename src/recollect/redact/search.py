@@ -18,7 +18,7 @@ from .judge import judge_value
 from .names import kind_of
 from .repeats import cuts, restored
 from .scan import CROWD, LONG, Scan, Span
-from .screen import ANNOUNCING, Finding, is_quiet, to_bytes
+from .screen import ANNOUNCING, UNSPACED, Finding, is_quiet, to_bytes
 from .tokens import either_of
 from .values import (
     count_digits,
@@ -227,6 +227,8 @@ def _found(data: bytes, text: str, policy: Policy, since: int, work: list[int] |
             break
         scan = Scan(data, memo) if scan is None else scan.again(data, spans)
         spans = _settle(_round(scan, text, policy))
+        if not text.isascii():
+            spans = [span for span in _from_their_first(spans, data, text) if not policy.allows(text[slice(*span[:2])])]
         if work is not None:
             work.append(scan.count())
         if not spans:
@@ -250,6 +252,28 @@ def _found(data: bytes, text: str, policy: Policy, since: int, work: list[int] |
 
 
 _LAST = 24
+
+
+def _from_their_first(spans: list[Span], data: bytes, text: str) -> list[Span]:
+    """With the Chinese, Japanese or Korean characters that a value begins with, if nothing but its name stands before them. They count
+    as spaces: mostly they are words of a sentence."""
+    whole: list[Span] = []
+    end = 0
+    for span in spans:
+        start = span.start
+        if span.rank >= 2:
+            least = max(end, start - _FEW)
+            while start > least and ord(text[start - 1]) in UNSPACED and data[start - 1] == 32:
+                start -= 1
+            if start < span.start and data[max(0, start - 4) : start].rstrip(b" ")[-1:] in _NAMED:
+                span = span._replace(start=start)
+        end = span.end
+        whole.append(span)
+    return whole
+
+
+_FEW = 12
+_NAMED = (b":", b"=", b'"', b"'")
 
 
 def _blanked(data: bytes, spans: list[Span]) -> bytes:

@@ -86,6 +86,7 @@ _DIGITS = b"0123456789"
 _LOWER = b"abcdefghijklmnopqrstuvwxyz"
 _UPPER = _LOWER.upper()
 _LETTERS = _LOWER + _UPPER
+_ALL_LETTERS = _LETTERS + bytes(range(0xC0, 0x100))
 _OTHERS = bytes(_SYMBOLS) + bytes(range(128, 256))
 _STRONG = bytes(_STRONG_SYMBOLS)
 _N_LOG_N = [0.0, *(n * log2(n) for n in range(1, 512))]
@@ -146,7 +147,7 @@ def has_digit(value: bytes) -> bool:
 
 
 def has_alpha(value: bytes) -> bool:
-    return len(value.translate(None, _LETTERS)) < len(value)
+    return len(value.translate(None, _ALL_LETTERS)) < len(value)
 
 
 def has_symbol(value: bytes) -> bool:
