@@ -381,3 +381,18 @@ def test_a_password_may_be_written_in_any_alphabet(text: str, left: str) -> None
 )  # fmt: skip
 def test_what_is_said_of_passwords_in_any_alphabet_stays(text: str) -> None:
     assert redact(text) == (text, ())
+
+
+@pytest.mark.parametrize("label", ["Password\n", "Router password\n", "Username\nkim\nPassword\n", "WiFi password\n\n"])
+@pytest.mark.parametrize("value", ["Falcon-Harbor24", "Falcon#Harbor24", "Sunny-Days88!"])
+def test_two_words_and_a_number_below_the_word_for_it_are_a_password(label: str, value: str) -> None:
+    assert redact(f"{label}{value}\n").text == f"{label}[redacted:password]\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Reset password\nUbuntu-Server22\n", "How to change a password\nStep-Two12\n", "All tests pass\nNode-Test20\n",
+     "Forgot password\nHelp-Desk24\n", "Key\nFalcon-Harbor24\n"],
+)  # fmt: skip
+def test_what_is_done_with_a_password_is_not_followed_by_it(text: str) -> None:
+    assert redact(text) == (text, ())

@@ -241,9 +241,12 @@ def listed(scan: Scan) -> Iterator[Span]:
                 continue  # counted here, as above
             if is_long and _IS_TOLD.search(label):
                 continue  # a sentence or a question, and `tests pass`
-            if not label.lower().endswith(_PASSWORD_LABELS) and (
-                _NUMBERED.fullmatch(value)
-                or not (is_grouped(value) or is_random(max(rx(rb"[-_.:]").split(value), key=len), 12))
+            if label.lower().endswith(_PASSWORD_LABELS):
+                if _TWO_WORDS.fullmatch(value) and start not in scan.taken and _IS_DONE.search(label) is None:
+                    yield Span(start, end, "password", 3)
+                    continue
+            elif _NUMBERED.fullmatch(value) or not (
+                is_grouped(value) or is_random(max(rx(rb"[-_.:]").split(value), key=len), 12)
             ):
                 continue  # a token is noise
             if is_long and (is_wordy(value) or IDENTIFIES.search(low[whole[0] : start])):
@@ -264,6 +267,10 @@ def listed(scan: Scan) -> Iterator[Span]:
 _IS_TOLD = Lazy(
     rb"(?i)\b(?:what|how|why|when|where|should|must|can|could|did|does|do|to|a|an)\b|\b(?:all|tests?|checks?|suites?|specs?|cases?|builds?|jobs?|now) pass\Z"
 )
+_IS_DONE = Lazy(
+    rb"(?i)\b(?:forgot|forgotten|reset|change|confirm|update|repeat|show|hide|lost|recover|create|set|about)\b"
+)
+_TWO_WORDS = Lazy(rb"[A-Z][a-z]{2,}[-_.#!@$%&*+][A-Z][a-z]{2,}[0-9]{2,4}[!?#$*]?")  # `Falcon-Harbor24`
 _PASSWORD_LABELS = (b"password", b"passwd", b"passwort", b"pass", b"pwd")
 _NUMBERED = Lazy(rb"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[0-9]{1,4}")  # `Dashboard2024`
 
