@@ -396,3 +396,8 @@ def test_two_words_and_a_number_below_the_word_for_it_are_a_password(label: str,
 )  # fmt: skip
 def test_what_is_done_with_a_password_is_not_followed_by_it(text: str) -> None:
     assert redact(text) == (text, ())
+
+
+@pytest.mark.parametrize("name", ["Wifi: HomeNet / ", "log in with kim / ", "credentials for staging: kim / "])
+def test_two_words_and_a_number_behind_a_login_are_a_password(name: str) -> None:
+    assert redact(f"{name}Falcon-Harbor24").text == f"{name}[redacted:password]"

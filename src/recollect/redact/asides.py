@@ -259,7 +259,10 @@ def pairs(scan: Scan) -> Iterator[Span]:
                 or not is_wordy(word)
                 # `log in with kim / falcon7`
                 or (
-                    rx(rb"[A-Za-z]{5,}\d{1,4}|[A-Za-z]{4,}\d{2,4}[A-Za-z]+").fullmatch(word) is not None
+                    rx(
+                        rb"[A-Za-z]{5,}\d{1,4}|[A-Za-z]{4,}\d{2,4}[A-Za-z]+|[A-Z][a-z]{2,}[-_.][A-Z][a-z]{2,}\d{2,4}"
+                    ).fullmatch(word)
+                    is not None
                     and data[found.end(1) : start].strip(b" \t\"'`*") == b"/"
                     and names_a_login(scan.low, start)
                 )
