@@ -353,10 +353,10 @@ def _is_tag(data: bytes, at: int) -> bool:
 
 def _could_be(word: bytes) -> bool:
     """A digit, or letters that are no word, and no reference or call: `${DB_PASSWORD_1}`, `<your-key-1>`, `tokens[0]`."""
-    return (has_digit(word) or is_scrambled(word)) and word[:1] not in _REFERRING and word[-1:] not in _CLOSING
+    return (has_digit(word) or is_scrambled(word)) and word[:1] not in _OPENS_ONE and word[-1:] not in _ENDS_ONE
 
 
-_REFERRING, _CLOSING = frozenset((b"$", b"%", b"<", b"{", b"[", b"(")), frozenset((b")", b"]", b"}", b">"))
+_OPENS_ONE, _ENDS_ONE = frozenset((b"$", b"%", b"<", b"{", b"[", b"(")), frozenset((b")", b"]", b"}", b">"))
 
 
 def _is_whole(data: bytes, value: tuple[int, int, bool]) -> bool:
