@@ -256,7 +256,19 @@ def _as_paragraph(rng: random.Random, secret: str) -> str:
     return f"{'. '.join(rng.choices(PROSE, k=5))}, {rng.choice(('my password is', 'password='))} {secret} .\n"
 
 
-@pytest.mark.parametrize("make", [_as_dict, _as_message, _as_paragraph])
+def _as_code(rng: random.Random, secret: str) -> str:
+    lines = "  ".join(rng.choices(JAVASCRIPT, k=4))
+    return f"{lines}    {rng.choice(('const apiKey =', 'password:', 'token ='))} '{secret}'; /* {rng.choice(PROSE)} */ "
+
+
+JAVASCRIPT = (
+    "    if (!isErrorLike(innerResponse)) { return createDeferredPromise(); }",
+    "        this.headersList.append(headerName, normalizeValue(headerValue));",
+    "    Object.defineProperty(exports, '__esModule', { value: true });",
+)
+
+
+@pytest.mark.parametrize("make", [_as_dict, _as_message, _as_paragraph, _as_code])
 def test_what_is_written_between_hundreds_of_secrets_on_long_lines_stays(
     make: Callable[[random.Random, str], str],
 ) -> None:

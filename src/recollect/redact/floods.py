@@ -137,15 +137,16 @@ def _is_heap(data: bytes, secrets: list[Region]) -> bool:
 
 
 def _is_worded(between: bytes) -> bool:
-    """Whether most of it is words and numbers. They are 80 in a hundred characters of documents, less than 50 of noise."""
+    """Whether most of its letters and digits are words, names and numbers: nine in ten of a file's are, of noise less than half."""
     stretches = range(0, len(between), len(between) // 8 + 1)
-    sample = b" ".join([between[at : at + _PIECE] for at in stretches])
-    return sum([len(word) + 1 for word in _WORD.findall(sample)]) > 0.6 * len(sample)
+    runs = _RUN.findall(b" ".join([between[at : at + _PIECE] for at in stretches]))
+    return 3 * sum([len(run) for run in runs if _WORD.fullmatch(run)]) > 2 * sum(map(len, runs))
 
 
+_RUN = Lazy(rb"[A-Za-z0-9\xc0-\xff?]+")  # `?` is any letter that Latin-1 lacks
 _WORD = Lazy(
-    rb"(?<![A-Za-z0-9])(?:[A-Za-z\xc0-\xff]?[a-z\xc0-\xff]{1,11}|[A-Z]{2,12}|[0-9]{1,19}|[?]{1,20})(?![A-Za-z0-9])"
-)  # `?` is any letter that Latin-1 lacks
+    rb"[A-Za-z\xc0-\xff]?[a-z\xc0-\xff]{0,11}(?:[A-Z][a-z]{1,11}){0,4}[0-9]?|[A-Z]{1,12}|[0-9]{1,19}|[?]{1,20}"
+)
 
 
 def _has_lines(sample: bytes) -> bool:
