@@ -103,7 +103,7 @@ def collections(scan: Scan) -> Iterator[Span]:
                 continue
             is_in_map = close == b"}" and group != 4
             if hits > MANY and kind == "password" and not is_in_map:
-                if is_mixed(value) or (hits > CROWD and has_digit(value)):  # one of many; one of hundreds
+                if has_digit(value) if hits > CROWD else is_mixed(value):  # one of hundreds; one of many
                     hits += 1
                     yield Span(first, last, "password", 2)
                     continue
