@@ -236,6 +236,82 @@ def test_hundreds_of_secrets_on_one_line_in_no_order_go_whole(monkeypatch: pytes
     assert len([size for size in rounds if size > 50_000]) == 1
 
 
+PROSE = (
+    "The crew met at noon to talk about the harbour, and about the 12 boats that are to be painted before the winter",
+    "Somebody has to call the yard on 2026-11-18, since the offer of last week was for 7 boats only and it is too late now",
+    "It rained again, so we stayed inside, drank tea and went through the list of what is missing in the store below deck",
+)
+
+
+def _as_dict(rng: random.Random, secret: str) -> str:
+    return f"{{'user': '{rng.choice(WORDS)}', 'notes': '{rng.choice(PROSE)}', '{rng.choice(('password', 'api_key'))}': '{secret}'}}, "
+
+
+def _as_message(rng: random.Random, secret: str) -> str:
+    said = rng.choice(("my password is", "the wifi password:", "use the token", "login kim /"))
+    return f'{{"role":"user","content":"{rng.choice(PROSE)}, {said} {secret} , {rng.choice(PROSE)}"}},'
+
+
+def _as_paragraph(rng: random.Random, secret: str) -> str:
+    return f"{'. '.join(rng.choices(PROSE, k=5))}, {rng.choice(('my password is', 'password='))} {secret} .\n"
+
+
+def _as_code(rng: random.Random, secret: str) -> str:
+    lines = "  ".join(rng.choices(JAVASCRIPT, k=4))
+    return f"{lines}    {rng.choice(('const apiKey =', 'password:', 'token ='))} '{secret}'; /* {rng.choice(PROSE)} */ "
+
+
+JAVASCRIPT = (
+    "    if (!isErrorLike(innerResponse)) { return createDeferredPromise(); }",
+    "        this.headersList.append(headerName, normalizeValue(headerValue));",
+    "    Object.defineProperty(exports, '__esModule', { value: true });",
+)
+
+
+@pytest.mark.parametrize("make", [_as_dict, _as_message, _as_paragraph, _as_code])
+def test_what_is_written_between_hundreds_of_secrets_on_long_lines_stays(
+    make: Callable[[random.Random, str], str],
+) -> None:
+    rng = random.Random(5)
+    secrets = [_random(rng, 24) for _ in range(330)]
+    text = "".join(make(rng, secret) for secret in secrets)
+    safe, findings = redact(text)
+    assert not [secret for secret in secrets if secret in safe]
+    assert "flood" not in {finding.family for finding in findings}
+    assert [safe.count(line) for line in PROSE] == [text.count(line) for line in PROSE]
+    assert redact(safe) == (safe, ())
+
+
+def test_of_thousands_of_numbers_on_one_line_only_the_cards_go() -> None:
+    rng = random.Random(6)
+    numbers = [str(rng.randrange(4 * 10**15, 5 * 10**15)) for _ in range(5_000)]
+    safe, findings = redact(", ".join(numbers))
+    cards = [finding for finding in findings if finding.family == "card-number"]
+    assert len(findings) == len(cards) > 300
+    assert sum(number in safe for number in numbers) > 4_000
+
+
+def _heap(rng: random.Random, count: int) -> tuple[str, list[str]]:
+    keys = [f"glpat-{_random(rng, 20)}" for _ in range(count)]
+    return "".join(f"{_random(rng, rng.randrange(5, 60))} {key} " for key in keys), keys
+
+
+def test_hundreds_of_secrets_that_are_let_through_are_no_flood() -> None:
+    text, keys = _heap(random.Random(9), 500)
+    safe = redact(text, Policy(disabled=frozenset({"gitlab-token"}))).text
+    assert not [key for key in keys if key not in safe]
+
+
+def test_what_is_far_from_hundreds_of_secrets_on_one_line_does_not_go_with_them() -> None:
+    rng = random.Random(10)
+    (first, keys), (second, more) = _heap(rng, 400), _heap(rng, 400)
+    between = ". ".join(rng.choices(PROSE, k=40))
+    safe = redact(f"{keys[0]} {between}. {first}{between}. {second}{between}. {more[0]}").text
+    assert not [key for key in keys + more if key in safe]
+    assert safe.count(between) == 3
+    assert redact(safe) == (safe, ())
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_redacting_a_mixture_between_prose_twice_changes_nothing(seed: int) -> None:
     """A flood may go in parts, one after the other, and one may swallow the markers of others."""

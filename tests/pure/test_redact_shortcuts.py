@@ -6,6 +6,7 @@ and looks only at the lines in which a family's literal stands. None of this may
 
 from __future__ import annotations
 
+import random
 import re._constants as op  # type: ignore[import-not-found,unused-ignore]
 import re._parser as parser  # type: ignore[import-not-found,unused-ignore]
 from typing import Any
@@ -240,3 +241,56 @@ def test_the_longest_run_of_a_long_text_is_known_as_well_as_that_of_a_short_one(
     for words in (1, 4000):
         assert token not in redact("word " * words + token).text
     assert all(family.least in (16, 20, 24) or family.least >= 30 for family in FAMILIES)
+
+
+# A line of each sort of which the next is taken at a glance, once there were many.
+ONE_OF_MANY = {
+    "assignments": "DB_PASSWORD=#",
+    "elements": "<password>#</password>",
+    "sentences": "my password is # ok",
+    "commands": "mysql -u root -p# shop",
+    "users": "curl -u kim:# https://a.io/x",
+    "queries": "GET https://a.b/c?token=#&x=1",
+    "tokens": "it is ghp_# now",
+    "generic tokens": "it is sk-# now",
+    "noise": "the auth key of him # is",
+}
+BREAK = "\n\nIt was so, at noon in the harbour.\n\nAnd no more.\n\n"
+
+
+@pytest.mark.parametrize("sort", ONE_OF_MANY)
+def test_one_of_many_is_what_it_is_alone(sort: str) -> None:
+    """What only looks like the others stays, and no part of what a closer look takes is left."""
+    rng = random.Random(4)
+    letters = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+    size = {"noise": 40, "tokens": 36, "generic tokens": 48, "queries": 20}.get(sort, 12)
+    many = "".join(
+        ONE_OF_MANY[sort].replace("#", "".join(rng.choices(letters, k=size - 2)) + "7q") + "\n" for _ in range(160)
+    )
+    rows = [row.text for row in labelled.clean() if len(row.text) < 300][::8]
+    rows += [
+        "password is ${DB_PASSWORD_1}",
+        "the password was changed on 12/11/2026",
+        "the login was 14ms slow",
+        "the pin on the GPIO header is 1204",
+        'the password is "correct horse 7battery 2staple"',
+        "backup codes: 1234-5678 2345-6789 3456-7890",
+        "API_KEY=your_api_key_1",
+        "token = tokens[0]",
+        "api_key=args.api_key2",
+        "password = get_password(1)",
+        "password=%PASS1%",
+        "PWD=77b/'3faY3)c9;Server=x",
+        'password: 3788ef74"5cdX20ef&786',
+        "mysql -u root -p$MYSQL_PASS1 shop",
+        'curl -u "$USER1:$PASS1" https://a.io',
+        "GET https://a.b/c?token=${TOKEN_123_ABC}",
+        "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "sk-learn-contrib-something-very-long-package-name",
+        "request_id=req_011CSHoEeqs5C35K2UUqR7Fy",
+        "object_key: backups/db-2024-03-01T00-00-00Z.dump",
+        'Cookie: session=Zq8kk2Yh2Jq9mLp0Vx3N; sid="a8Xk2Lm9Qp4Rt7Yz1"',
+    ]
+    for first in range(0, len(rows), 30):
+        alone = BREAK + BREAK.join(rows[first : first + 30])
+        assert redact(many + alone).text.endswith(redact(alone).text)

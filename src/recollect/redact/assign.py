@@ -21,7 +21,7 @@ from .judge import (
     speaks_of_forms,
 )
 from .names import endings, kind_of
-from .scan import LONGEST, MANY, Scan, Span
+from .scan import CROWD, LONGEST, MANY, Scan, Span
 from .values import (
     PLACEHOLDERS,
     classes,
@@ -30,6 +30,7 @@ from .values import (
     has_symbol,
     is_literal,
     is_memorable,
+    is_mixed,
     is_placeholder,
     is_run_together,
     is_scrambled,
@@ -350,6 +351,25 @@ def _is_tag(data: bytes, at: int) -> bool:
     return data[at - 1 : at] in (b"<", b":", b'"') or b"<" in data[max(0, at - 40) : at].rpartition(BARRIER)[2]
 
 
+def _could_be(word: bytes) -> bool:
+    """A digit, or letters that are no word, and no reference or call: `${DB_PASSWORD_1}`, `<your-key-1>`, `tokens[0]`."""
+    return (has_digit(word) or is_scrambled(word)) and word[:1] not in _OPENS_ONE and word[-1:] not in _ENDS_ONE
+
+
+_OPENS_ONE, _ENDS_ONE = frozenset((b"$", b"%", b"<", b"{", b"[", b"(")), frozenset((b")", b"]", b"}", b">"))
+
+
+def _is_whole(data: bytes, value: tuple[int, int, bool]) -> bool:
+    """Whether a value ends where it seems to: in .env it goes on behind a comma or a quote."""
+    _, end, quoted = value
+    return (
+        quoted
+        or data[end : end + 1] in _WHITE
+        or (data[end : end + 1] in _PARTING and data[end + 1 : end + 2] in _WHITE)
+    )
+
+
+_WHITE, _PARTING = frozenset((b"", b" ", b"\t", b"\r", b"\n")), frozenset((b",", b";"))
 _TELLS = frozenset((b" ", b"[", b"{", b"(", b"\\", b"\n"))
 _OPENED = frozenset(
     bracket + after for bracket in (b"[", b"{", b"(") for after in (b'"', b"'", b"`", b" ", b"\n", b"\t")
@@ -396,10 +416,15 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
         if compares and b"'" not in near and b'"' not in near:
             continue
         if hits > MANY and sets:
-            # One of hundreds: what could be a value is taken for one.
+            # One of many: what plainly is a value is taken for one; among hundreds, what could be one.
             seen_at, value = at, value_at(data, at)
-            if value is not None and (has_digit(word := data[value[0] : value[1]]) or is_scrambled(word)):
+            if (
+                value is not None
+                and (_could_be if hits > CROWD else is_mixed)(data[value[0] : value[1]])
+                and _is_whole(data, value)
+            ):
                 run_end, tries = max(run_end, value[1]), 0
+                hits += 1
                 yield Span(value[0], value[1], family_of(kind), 2)
                 continue
         if kind != "password" and kind != "phrase":
@@ -470,7 +495,6 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
         if (
             annotates
             and kind != "password"
-            and hits <= MANY
             and (dull := _LETTERS.match(data, at, at + 80) or _DULL.match(data, at, at + 80))
             and data[dull.end() : dull.end() + 1] in _ENDS
             and not dull.group().endswith(b"new")
@@ -490,7 +514,7 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
                     ):
                         yield Span(at + start, at + end, family_of(kind), 2)
                     continue
-                if hits <= MANY and (called := _CALLED_WITH_TEXT.match(ahead)):
+                if called := _CALLED_WITH_TEXT.match(ahead):
                     if at >= run_end:
                         tries = 0
                     run_end = max(run_end, at + called.end())
@@ -535,11 +559,10 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
             kind != "password"
             and separator != b">"
             and (separator != b"=" or quoted)
-            and hits <= MANY
             and _falls_short(scan, kind, word, quoted)
         ):
             continue  # `Scan.judge` says so as well, after all that is asked below
-        if not quoted and hits <= MANY and separator != b">":
+        if not quoted and separator != b">":
             if word[:2] in _REFERS or (word in PLACEHOLDERS and data[end : end + 1] in _ENDS):
                 continue  # judged so below as well, but not as fast
         if not quoted and separator == b">" and data[name_start - 1 : name_start] == b"<":
@@ -557,7 +580,7 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
             ):
                 continue
         call = separator in b",("
-        if not quoted and (call or (separator != b">" and hits <= MANY and _CALLED.match(word))):
+        if not quoted and (call or (separator != b">" and _CALLED.match(word))):
             continue
         if separator == b">" and not quoted:
             closing = data.find(b"<", start, start + LONGEST)
@@ -568,9 +591,6 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
             start = data.find(word, start, end) if word else start
             end = start + len(word)
             quoted = True
-        if hits > MANY and has_digit(word):
-            yield Span(start, end, family_of(kind), 2)
-            continue
         line_start = data.rfind(b"\n", max(0, name_start - 40), name_start) + 1
         # What was found just before is as good as blanked, or each round would find only the next of `A=... B=... C=...`.
         lead_start = max(line_start, name_start - 40, found_end if found_end <= name_start else 0)

@@ -19,6 +19,7 @@ from .values import (
     has_symbol,
     is_code,
     is_hex,
+    is_mixed,
     is_password,
     is_placeholder,
     is_random,
@@ -285,8 +286,8 @@ def commands(scan: Scan) -> Iterator[Span]:
                 (0, 0),
             )
             word = data[start:end].rstrip(b";,)|")
-            if hits > MANY and has_digit(word) and has_alpha(word):
-                yield Span(start, start + len(word), "password", 1)  # one of hundreds: a dump
+            if hits > MANY and is_mixed(word):
+                yield Span(start, start + len(word), "password", 1)  # one of many
                 continue
             if words.startswith("auth cred") and (third := _THIRD.match(data, end, end + 90)):
                 # `connect("host", "user", "...")`; with two only, the second is the password

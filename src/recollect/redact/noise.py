@@ -15,6 +15,7 @@ from .values import (
     is_card,
     is_code,
     is_hex,
+    is_mixed,
     is_placeholder,
     is_random,
     is_reference,
@@ -190,10 +191,14 @@ def near(scan: Scan) -> Iterator[Span]:
         ):
             continue
         is_key = size in _HEX_SIZES and scan.recall("hex", value, _is_hex_key) and _KEY_OF_HEX.search(left) is not None
-        is_one_of_hundreds = (
-            hits > MANY and count_digits(value) > 2 and count_upper(value) > 1 and count_lower(value) > 1
+        is_one_of_many = (
+            hits > MANY
+            and count_digits(value) > 2
+            and count_upper(value) > 1
+            and count_lower(value) > 1
+            and is_mixed(value)
         )
-        if not is_key and not is_one_of_hundreds and not scan.recall("near", value, _is_lonely_noise, alike=True):
+        if not is_key and not is_one_of_many and not scan.recall("near", value, _is_lonely_noise, alike=True):
             continue
         if start + 400 > clear:
             other = outline(_NOT_NEAR).first(low, max(0, start - 400), len(low))

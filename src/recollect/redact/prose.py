@@ -5,7 +5,6 @@ from __future__ import annotations
 from .engine import Lazy, Match, has_counts, loose, pattern, rx
 from .judge import (
     PREDICATES,
-    family_of,
     is_design_token,
     is_label,
     is_path,
@@ -16,7 +15,7 @@ from .judge import (
     is_year,
 )
 from .names import kind_of, takes_back
-from .scan import MANY, Scan, Span, line_around
+from .scan import Scan, Span, line_around
 from .values import (
     has_alpha,
     has_digit,
@@ -259,15 +258,10 @@ def sentences(scan: Scan) -> Iterator[Span]:
     """What nothing came of, with all around it that is looked at, and where in that it stands: in a short text all is around
     everything. A log says the same thousands of times over."""
     around = (0, 0, b"")
-    hits = 0
-    alike: list[Span] = []
 
     def is_dull(data: bytes, start: int, end: int) -> bool:
         nonlocal around
         if _ends_in_a_word(data, start, end):
-            return True
-        if hits > MANY and (span := _one_of_many(data, start, end)):
-            alike.append(span)
             return True
         around = min(start, 40), end - start, data[max(0, start - 40) : end + 80]
         return around in barren
@@ -275,27 +269,9 @@ def sentences(scan: Scan) -> Iterator[Span]:
     for found in worth(_PROSE, scan, is_dull):
         spans = list(_sentence(scan, found))
         if spans:
-            hits += len(spans)
             yield from spans
         elif scan.taken.isdisjoint(range(found.start(4), found.start(4) + 3)):  # quotes included
             barren.add(around)
-    yield from alike
-
-
-def _one_of_many(data: bytes, start: int, end: int) -> Span | None:
-    """What could be the value that a sentence ends with, if nothing but white space is between it and the words."""
-    run = _last(data, start, end)
-    first, last, _ = unquote(data, end - len(run), end)
-    kind, word = _noun_kind(data[start:end]), data[first:last]
-    if (
-        first <= start
-        or not has_digit(word)
-        or len(word) < (12 if kind == "secret" else 4)
-        or b"=" in run
-        or b":" in run
-    ):
-        return None
-    return Span(first, last, family_of(kind), 2)
 
 
 def _sentence(scan: Scan, found: Match) -> Iterator[Span]:

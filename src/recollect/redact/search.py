@@ -226,17 +226,22 @@ def _found(data: bytes, text: str, policy: Policy, since: int, work: list[int] |
         if "re2" not in modules and not policy.extra and is_quiet(data.decode("latin-1")):
             break
         scan = Scan(data, memo) if scan is None else scan.again(data, spans)
-        spans = _settle(_round(scan, text, policy))
+        spans = _round(scan, text, policy)
         if not text.isascii():
-            spans = [span for span in _from_their_first(spans, data, text) if not policy.allows(text[slice(*span[:2])])]
+            whole = _from_their_first(spans, data, text)
+            spans = [span for span in whole if not policy.allows(text[span.start : span.end])]
+            scan.is_whole = scan.is_whole and len(spans) == len(
+                whole
+            )  # it may have ended early, for a crowd that is none now
         if work is not None:
             work.append(scan.count())
         if not spans:
             break
         is_dump = len(spans) > CROWD
         if is_dump:
-            if "flood" not in policy.disabled and floods.is_heap(data, [(start, end) for start, end, _, _ in spans]):
-                taken = _flooded(data, text, policy, spans[0].start, spans[-1].end)
+            enabled = [(start, end) for start, end, family, _ in spans if family not in policy.disabled]
+            if "flood" not in policy.disabled and (heaps := floods.heaps(data, enabled)):
+                taken = [span for heap in heaps for span in _flooded(data, text, policy, *heap)]
                 return found + taken + _in_rest(data, text, policy, taken, attempt + 1)
             spans = _merged(data, spans, policy)
         if attempt >= 16:
@@ -360,14 +365,13 @@ def _round(scan: Scan, text: str, policy: Policy) -> list[Span]:
             new = [s for s in new if not policy.allows(text[s.start : s.end])]
         if new:
             spans += new
-            if len(spans) > CROWD:
-                scan.is_whole = False  # fewer may be left when overlaps are settled, and it is no dump after all
-                return spans
+            if len(spans) > CROWD and len(settled := _settle(spans)) > CROWD:
+                return settled
             scan.taken.update([span[0] for span in new])
             if not policy.extra:
                 scan.sure.update([span[0] for span in new if span[3] == 0])
     more = [other for span in spans for other in context.others(scan.data, span)]
-    return spans + [other for other in more if not policy.allows(text[other.start : other.end])]
+    return _settle(spans + [other for other in more if not policy.allows(text[other.start : other.end])])
 
 
 def _looks(scan: Scan, policy: Policy) -> Looks:

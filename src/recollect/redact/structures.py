@@ -9,8 +9,8 @@ from __future__ import annotations
 from .engine import BARRIER, Lazy, outline, rx
 from .judge import family_of
 from .names import kind_of
-from .scan import LONGEST, MANY, Scan, Span, beyond
-from .values import has_digit, has_symbol, is_scrambled, is_worded
+from .scan import CROWD, LONGEST, MANY, Scan, Span, beyond
+from .values import has_digit, has_symbol, is_mixed, is_scrambled, is_worded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,9 +102,11 @@ def collections(scan: Scan) -> Iterator[Span]:
             if not _is_odd(value) or (group == 4 and kind != "password" and is_worded(value)):
                 continue
             is_in_map = close == b"}" and group != 4
-            if hits > MANY and kind == "password" and not is_in_map and has_digit(value):
-                yield Span(first, last, "password", 2)  # one of hundreds
-                continue
+            if hits > MANY and kind == "password" and not is_in_map:
+                if has_digit(value) if hits > CROWD else is_mixed(value):  # one of hundreds; one of many
+                    hits += 1
+                    yield Span(first, last, "password", 2)
+                    continue
             if is_in_map and data[last + 1 : last + 4].lstrip()[:1] in (b":", b"="):
                 continue  # a key
             if (

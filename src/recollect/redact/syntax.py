@@ -19,6 +19,7 @@ from .values import (
     has_digit,
     is_code,
     is_hex,
+    is_mixed,
     is_password,
     is_placeholder,
     is_random,
@@ -159,8 +160,8 @@ def urls(scan: Scan) -> Iterator[Span]:
         hits = 0
         for (first, _), (start, end) in scan.spans(_QUERY):
             trimmed = data[start:end].rstrip(b".,;:)]}\\|")
-            if hits > MANY and len(trimmed) >= 12 and count_digits(trimmed) > 2 and has_alpha(trimmed):
-                yield Span(start, start + len(trimmed), "url-token", 2)  # one of hundreds
+            if hits > MANY and len(trimmed) >= 12 and count_digits(trimmed) > 2 and is_mixed(trimmed):
+                yield Span(start, start + len(trimmed), "url-token", 2)  # one of many
                 continue
             if trimmed[:1] == b"=":
                 continue  # `&&t.password===void 0`

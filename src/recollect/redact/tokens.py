@@ -12,6 +12,7 @@ from .values import (
     count_lower,
     count_upper,
     has_entropy,
+    has_mixture,
     is_hex,
     is_placeholder,
     is_random,
@@ -177,7 +178,9 @@ def tokens(scan: Scan) -> Iterator[Span]:
             if value[-1] in b".-_":
                 value = value.rstrip(b".-_")
                 end = start + len(value)
-            if hits < MANY and (is_token_placeholder(value[:4096]) or not _fits(family, value, data, start)):
+            if (generic or hits < MANY or not has_mixture(value)) and (
+                is_token_placeholder(value[:4096]) or not _fits(family, value, data, start)
+            ):
                 continue
             hits += 1
             if not generic:

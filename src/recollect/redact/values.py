@@ -350,6 +350,19 @@ def is_memorable(value: bytes) -> bool:
     return len(value) >= 8 and _MEMORABLE.fullmatch(value) is not None
 
 
+_MIXED = Lazy(rb"[0-9][A-Za-z]+[0-9]|[A-Za-z0-9][!^~]+[A-Za-z0-9]")
+
+
+def is_mixed(value: bytes) -> bool:
+    """Letters between digits, or a sign that stands in no word; and nothing that a reference, a path, a call or a version is written with. A glance, for one of many:
+    it says yes only where a closer look would."""
+    return len(value) >= 6 and value.translate(None, b"!#&*^~+").isalnum() and has_digit(value) and has_mixture(value)
+
+
+def has_mixture(value: bytes) -> bool:
+    return _MIXED.search(value) is not None
+
+
 def is_run_together(value: bytes) -> bool:
     """`purplemonkeydishwasher`: words without a gap, as a secret is made up; names in code have capitals or dashes."""
     return len(value) >= 20 and value.isalpha() and value.islower()
