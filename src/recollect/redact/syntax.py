@@ -10,7 +10,7 @@ from base64 import b64decode
 
 from .engine import BARRIER, Lazy, Match, pattern, rx
 from .names import kind_of
-from .scan import MANY, Scan, Span, line_around
+from .scan import CROWD, MANY, Scan, Span, line_around
 from .values import (
     classes,
     count_digits,
@@ -160,7 +160,9 @@ def urls(scan: Scan) -> Iterator[Span]:
         hits = 0
         for (first, _), (start, end) in scan.spans(_QUERY):
             trimmed = data[start:end].rstrip(b".,;:)]}\\|")
-            if hits > MANY and len(trimmed) >= 12 and count_digits(trimmed) > 2 and is_mixed(trimmed):
+            glance = has_alpha if hits > CROWD else is_mixed
+            if hits > MANY and len(trimmed) >= 12 and count_digits(trimmed) > 2 and glance(trimmed):
+                hits += 1
                 yield Span(start, start + len(trimmed), "url-token", 2)  # one of many
                 continue
             if trimmed[:1] == b"=":
