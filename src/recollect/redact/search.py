@@ -116,11 +116,11 @@ def redact(text: str, policy: Policy | None = None) -> Redacted:
         return Redacted(text, ())
     pieces: list[str] = []
     at = 0
-    for span in spans:
-        pieces += (text[at : span.start], f"[redacted:{span.family}]")
-        at = span.end
+    for start, end, family, _ in spans:
+        pieces += (text[at:start], f"[redacted:{family}]")
+        at = end
     pieces.append(text[at:])
-    return Redacted("".join(pieces), tuple(Finding(s.family, s.start, s.end) for s in spans))
+    return Redacted("".join(pieces), tuple([Finding(family, start, end) for start, end, family, _ in spans]))
 
 
 # --- searching ----------------------------------------------------------------------------------------------------------
@@ -158,11 +158,18 @@ def _spans(text: str, policy: Policy) -> list[Span]:
     data = to_bytes(text)
     if b"[redacted:" in data:
         data = _MARKER.sub(lambda m: BARRIER * len(m.group()), data)
+    found = sorted(_in_all(data, text, policy))
+    if _are_apart(found):
+        return found
     spans: list[Span] = []
-    for span in sorted(_in_all(data, text, policy), key=lambda s: (s.start, -s.end)):
+    for span in sorted(found, key=lambda s: (s.start, -s.end)):
         if not spans or span.start >= spans[-1].end:  # else a flood has swallowed it
             spans.append(span)
     return spans
+
+
+def _are_apart(spans: list[Span]) -> bool:
+    return all(map(le, [span[1] for span in spans], [span[0] for span in spans[1:]]))
 
 
 def _in_all(data: bytes, text: str, policy: Policy, attempt: int = 0) -> list[Span]:
@@ -433,7 +440,7 @@ def _announced() -> Pattern:
 def _settle(spans: list[Span]) -> list[Span]:
     """Overlaps settled: the better rank first, then the earlier, then the longer."""
     spans = sorted(set(spans))
-    if all(map(le, [span[1] for span in spans], [span[0] for span in spans[1:]])):
+    if _are_apart(spans):
         return spans
     chosen: list[Span] = []
     starts: list[int] = []
