@@ -150,6 +150,7 @@ def test_the_menu_of_a_long_conversation_stays_in_sight(tab: Callable[..., Tab],
         store.append_many(c, [{"role": ("user", "assistant")[n % 2], "text": f"message {n}"} for n in range(40)])
     t = tab(size).open(chat=c.id)
     expect(t.said().last).to_be_in_viewport()
+    expect(t.page.get_by_label("Title", exact=True)).to_have_count(1)  # the one of before leaves last
     expect(t.page.get_by_label("Title", exact=True)).to_be_in_viewport()
     t.press("More")
     expect(t.page.get_by_role("button", name="Delete")).to_be_in_viewport()
@@ -202,6 +203,7 @@ def test_what_was_done_is_told_in_sight_of_a_long_conversation(
     expect(t.said().last).to_be_in_viewport()
     expect(t.page.get_by_text("is in the bin")).to_be_in_viewport()
     expect(t.button("Undo")).to_be_in_viewport()
+    expect(t.page.get_by_label("Title", exact=True)).to_have_count(1)  # the one of before leaves last
     expect(t.page.get_by_label("Title", exact=True)).to_be_in_viewport()
     t.shot("15-in-the-bin")
     t.press("Undo")

@@ -129,7 +129,8 @@ class Child:
     def kill(self) -> list[Any]:
         """Kill -9; returns what was said before."""
         if self.process.is_alive():
-            os.kill(self.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has just ended by itself
+                os.kill(self.pid, signal.SIGKILL)
         return self._gone(30.0)
 
     def finish(self, seconds: float = 120.0) -> list[Any]:
