@@ -237,9 +237,8 @@ def _found(data: bytes, text: str, policy: Policy, since: int, work: list[int] |
         if not text.isascii():
             whole = _from_their_first(spans, data, text)
             spans = [span for span in whole if not policy.allows(text[span.start : span.end])]
-            scan.is_whole = scan.is_whole and len(spans) == len(
-                whole
-            )  # it may have ended early, for a crowd that is none now
+            if len(spans) < len(whole):
+                scan.is_whole = False  # it may have ended early, for a crowd that is none now
         if work is not None:
             work.append(scan.count())
         if not spans:
