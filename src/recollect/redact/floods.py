@@ -114,6 +114,11 @@ def is_flood(sample: bytes, matches: int, secrets: list[Region], *, is_rest: boo
     return not _has_order(sample, secrets, has_lines, 0.9 / slack)
 
 
+def is_dump(sample: bytes, secrets: int, region: Region) -> bool:
+    """Whether a region with so many secrets in a sample of it has far more than make a crowd."""
+    return 2 * secrets * (region[1] - region[0]) > 3 * CROWD * len(sample)
+
+
 def heaps(data: bytes, secrets: list[Region]) -> list[Region]:
     """Where hundreds of secrets were found on one line, in no order and with little but noise between them. What people and
     programs write has words between its secrets, however long its lines are, and stays."""

@@ -54,6 +54,12 @@ def _cut(data: bytes) -> Cut | None:
     return None
 
 
+def repeats(sample: bytes) -> bool:
+    """Whether a text of which this is the middle would be cut."""
+    middle = len(sample) // 2
+    return sample.find(sample[middle : middle + _PROBE], middle + 1) >= 0
+
+
 def _stretch(data: bytes, middle: int, period: int) -> tuple[int, int]:
     """From where to where each character is the one that stands a period after it."""
     low, high = 0, middle

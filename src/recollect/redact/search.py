@@ -16,7 +16,7 @@ from . import context, floods
 from .engine import BARRIER, Lazy, Pattern, pattern, rx
 from .judge import judge_value
 from .names import kind_of
-from .repeats import cuts, restored
+from .repeats import cuts, repeats, restored
 from .scan import CROWD, LONG, Scan, Span
 from .screen import ANNOUNCING, UNSPACED, Finding, is_quiet, to_bytes
 from .tokens import either_of
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .scan import Memo
 
     Looks = list[tuple[Look, ...]]
+    Round = tuple[int, list[Span]]  # how many matches there were, and what was found
 
 __all__ = [
     "DEFAULT",
@@ -202,6 +203,18 @@ def _found_once(data: bytes, text: str, policy: Policy, attempt: int) -> list[Sp
 
 def _in_rest(data: bytes, text: str, policy: Policy, taken: list[Span], attempt: int) -> list[Span]:
     """What a text holds beside what was taken out of it: it is searched as it will be read, with markers."""
+    rest, read, places, shifts = _without(data, text, taken)
+    found = _in_all(rest, read, policy, attempt)
+    moved: list[Span] = []
+    for start, end, family, rank in found:
+        first = bisect_right(places, start) - 1
+        last = bisect_right(places, end - 1, first) - 1  # only a flood goes on behind a marker
+        moved.append(Span(start + shifts[first], end + shifts[last], family, rank))
+    return moved
+
+
+def _without(data: bytes, text: str, taken: list[Span]) -> tuple[bytes, str, list[int], list[int]]:
+    """A text with markers for what was taken out of it; the places behind these, and how far each was moved."""
     rest: list[bytes] = []
     read: list[str] = []
     places, shifts = [0], [0]
@@ -214,16 +227,10 @@ def _in_rest(data: bytes, text: str, policy: Policy, taken: list[Span], attempt:
         at = end
         places.append(size)
         shifts.append(end - size)
-    found = _in_all(b"".join((*rest, data[at:])), "".join((*read, text[at:])), policy, attempt)
-    moved: list[Span] = []
-    for start, end, family, rank in found:
-        first = bisect_right(places, start) - 1
-        last = bisect_right(places, end - 1, first) - 1  # only a flood goes on behind a marker
-        moved.append(Span(start + shifts[first], end + shifts[last], family, rank))
-    return moved
+    return b"".join((*rest, data[at:])), "".join((*read, text[at:])), places, shifts
 
 
-def _found(data: bytes, text: str, policy: Policy, since: int, work: list[int] | None = None) -> list[Span]:
+def _found(data: bytes, text: str, policy: Policy, since: int, rounds: list[Round] | None = None) -> list[Span]:
     """What is found in rounds: each looks at the text without the secrets that the rounds before have found."""
     found: list[Span] = []
     memo: Memo = {}
@@ -239,8 +246,8 @@ def _found(data: bytes, text: str, policy: Policy, since: int, work: list[int] |
             spans = [span for span in whole if not policy.allows(text[span.start : span.end])]
             if len(spans) < len(whole):
                 scan.is_whole = False  # it may have ended early, for a crowd that is none now
-        if work is not None:
-            work.append(scan.count())
+        if rounds is not None:
+            rounds.append((scan.count(), spans))
         if not spans:
             break
         is_dump = len(spans) > CROWD
@@ -320,24 +327,42 @@ def _floods(data: bytes, text: str, policy: Policy, *, is_rest: bool) -> list[tu
     rows = words.rows()
     if len(rows) > 1 and (whole := [spot for spot in words.dense() if _is_flood(data, text, policy, spot, is_rest)]):
         return whole  # each row would be taken by itself
-    if rows and floods.is_row(*_looked_into(data, text, policy, max(rows, key=lambda row: row[1] - row[0]))[:2]):
-        return rows
+    if rows:
+        sample, _, rounds, _ = _looked_into(data, text, policy, max(rows, key=lambda row: row[1] - row[0]))
+        if floods.is_row(sample, _work(rounds)):
+            return rows
     return [] if len(rows) > 1 else [spot for spot in words.dense() if _is_flood(data, text, policy, spot, is_rest)]
 
 
 def _is_flood(data: bytes, text: str, policy: Policy, region: tuple[int, int], is_rest: bool) -> bool:
-    return floods.is_flood(*_looked_into(data, text, policy, region), is_rest=is_rest)
+    sample, read, rounds, secrets = _looked_into(data, text, policy, region)
+    if floods.is_flood(sample, _work(rounds), secrets, is_rest=is_rest):
+        return True
+    first = rounds[0][1] if rounds else []
+    if is_rest or not floods.is_dump(sample, len(first), region):
+        return False
+    # Its first round would go from end to end, for nothing if what is left of it then is a flood.
+    left, read, _, _ = _without(sample, read, _merged(sample, first, policy))
+    if repeats(left):
+        return False
+    more: list[Round] = []
+    secrets = [(start, end) for start, end, _, _ in sorted(_found(left, read, policy, 1, more))]
+    return floods.is_flood(left, _work(more), secrets, is_rest=True)
 
 
 def _looked_into(
     data: bytes, text: str, policy: Policy, region: tuple[int, int]
-) -> tuple[bytes, int, list[tuple[int, int]]]:
-    """Pieces of a region, how many matches there are in them, and the secrets."""
+) -> tuple[bytes, str, list[Round], list[tuple[int, int]]]:
+    """Pieces of a region, the rounds that searched them, and where the secrets are."""
     places = floods.pieces(region)
-    sample = b"\n".join([data[start:end] for start, end in places])
-    work: list[int] = []
-    secrets = _found(sample, "\n".join([text[start:end] for start, end in places]), policy, 0, work)
-    return sample, sum(work), [(start, end) for start, end, _, _ in secrets]
+    sample, read = b"\n".join([data[s:e] for s, e in places]), "\n".join([text[s:e] for s, e in places])
+    rounds: list[Round] = []
+    secrets = _found(sample, read, policy, 0, rounds)
+    return sample, read, rounds, [(start, end) for start, end, _, _ in secrets]
+
+
+def _work(rounds: list[Round]) -> int:
+    return sum([matches for matches, _ in rounds])
 
 
 def _flooded(data: bytes, text: str, policy: Policy, start: int, end: int) -> list[Span]:
