@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .engine import BARRIER, Lazy, either, rx
+from .engine import BARRIER, Lazy, rx
 from .judge import (
     is_path,
     is_year,
@@ -10,14 +10,14 @@ from .judge import (
 )
 from .names import kind_of
 from .noise import IDENTIFIES
-from .prose import NEXT_FIELD, begins_dull, ends_dull, is_numbered, is_spelled, is_strong, unquote, worth
+from .prose import NEXT_FIELD, begins_dull, ends_dull, is_numbered, is_spelled, is_strong, last_run, unquote, worth
 from .scan import Scan, Span, line_around
 from .values import (
     classes,
     has_digit,
     has_symbol,
+    is_choice,
     is_hex,
-    is_password,
     is_random,
     is_uuid,
     is_wordy,
@@ -45,14 +45,23 @@ _PAIR = (
 )
 
 
-_ONE_TIME = (b"2fa", b"otp", b"verif", b"auth", b"login", b"sms", b"one-time", b"security", b"backup", b"recovery")
+_ONE_TIME = r"2fa|otp|verif|auth|login|sms|one-time|security|backup|recovery"
 _SAID_BEFORE = (b"password ", b"passwd ", b"pwd ", b"pw ", b"password\t")
 
 
 def nouns(scan: Scan) -> Iterator[Span]:
     """`password ...` and `pin ...`, with nothing between the two."""
     data, taken = scan.data, scan.taken
-    for found in worth(_PROSE_BARE, scan, ends_dull):
+
+    def is_dull(data: bytes, start: int, end: int) -> bool:
+        if ends_dull(data, start, end):
+            return True
+        if not scan.low.startswith(b"code", start):
+            return False
+        first, last, _ = unquote(data, end - len(last_run(data, start, end)), end)
+        return last - first != 6 or not data[first:last].isdigit() or not scan.is_near(_ONE_TIME, first)
+
+    for found in worth(_PROSE_BARE, scan, is_dull):
         start, end, quoted = unquote(data, *found.span(1))
         word = data[start:end]
         if start in taken or word.lstrip(b"\"'`")[:1] == b"-":  # pass `--flag`
@@ -95,10 +104,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
             if (
                 rx(rb"\d{4,8}|\d{3}").fullmatch(word)
                 and not is_year(word)
-                and (
-                    not noun.startswith(b"code")
-                    or (len(word) == 6 and either(_ONE_TIME).has(line_around(scan.low, start)))
-                )
+                and (not noun.startswith(b"code") or (len(word) == 6 and scan.is_near(_ONE_TIME, start)))
             ):
                 if len(word) != 3 or noun.startswith((b"cvv", b"cvc", b"security")):
                     yield Span(start, end, "pin", 3)
@@ -156,7 +162,7 @@ def _is_no_token(data: bytes, at: int) -> bool:
 
 
 def _is_bare_password(word: bytes) -> bool:
-    return (has_symbol(word) or not is_wordy(word)) and is_password(word, quoted=False)
+    return (has_symbol(word) or not is_wordy(word)) and is_choice(word, quoted=False)
 
 
 def _is_bare_key(word: bytes) -> bool:
@@ -252,7 +258,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
         if data[end : end + 2] == b'":':
             continue  # `"Sign in with passkey", "step2": "Back"`: the next key
         if (
-            is_password(word, quoted=False)
+            is_choice(word, quoted=False)
             and scan.recall("strong", word, is_strong)
             and (
                 has_symbol(word)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from .engine import Lazy, Match, has_counts, loose, pattern, rx
 from .judge import (
     PREDICATES,
@@ -15,19 +17,19 @@ from .judge import (
     is_year,
 )
 from .names import kind_of, takes_back
-from .scan import Scan, Span, line_around
+from .scan import Scan, Span
 from .values import (
     has_alpha,
     has_digit,
     has_symbol,
+    is_choice,
     is_code,
     is_grouped,
     is_hex,
     is_literal,
     is_monotone,
-    is_password,
+    is_noise,
     is_placeholder,
-    is_random,
     is_reference,
     is_scrambled,
     is_uuid,
@@ -84,8 +86,8 @@ _FIRST_OF_PINS = frozenset(noun[:2] for noun in _PIN_NOUNS)  # to look for these
 _FIRST_OF_PASSWORDS = frozenset(noun[:2] for noun in _PASSWORD_NOUNS)
 
 
-def _noun_kind(noun: bytes) -> Kind:
-    low = noun.lower()
+@lru_cache(maxsize=512)
+def _noun_kind(low: bytes) -> Kind:
     first = low[:2]
     if first in _FIRST_OF_PINS and low.startswith(_PIN_NOUNS):
         return "pin"
@@ -105,43 +107,49 @@ def _noun_kind(noun: bytes) -> Kind:
 
 
 def unquote(data: bytes, start: int, end: int) -> tuple[int, int, bool]:
-    if data.startswith(b"**", start) and end - start > 4:
+    word = data[start:end]
+    if word.isalnum():
+        return start, end, False
+    if word[:2] == b"**" and len(word) > 4:
         return start + 2, end - 2, True
-    if (
-        end - start > 2
-        and data[start : start + 1] in (b'"', b"'", b"`")
-        and data[end - 1 : end] == data[start : start + 1]
-    ):
+    if len(word) > 2 and word[0] in b"\"'`" and word[-1] == word[0]:
         return start + 1, end - 1, True
-    word = data[start:end].lstrip(_OPENING)
+    word = word.lstrip(_OPENING)
     start = end - len(word)
     return start, start + len(word.rstrip(_CLOSING)), False
 
 
 def is_strong(value: bytes) -> bool:
     """Could not be a word of a sentence: letters with digits or symbols, not a version, date, size, path, link or ordinal."""
+    return is_telling(value) and not _is_filler(value)
+
+
+def is_telling(value: bytes) -> bool:
+    """As `is_strong`, of what is known to stand for nothing else."""
     if (
         len(value) < 5
         or value.isalpha()
-        or is_placeholder(value)
-        or is_reference(value)
+        or not has_alpha(value)
         or is_code(value)
         or is_path(value)
         or b"://" in value
         or b"`" in value  # :class:`oauth2.Credentials`
     ):
         return False
-    if not has_alpha(value) or rx(
-        rb"(?i)[\w.+-]+@[\w-]+\.[\w.]+|v?\d+(?:\.\d+)+\S*|\d+(?:st|nd|rd|th|px|ms|kb|mb|gb|am|pm|x|s|h|d|k|m|bit|-bit|chars?)|[a-z]+-\d{1,2}|\d+-[a-z]+(?:-[a-z]+)?|\d{4}-\d\d.*|\d[\d,.:/-]*"
-    ).fullmatch(
-        value,
-    ):
-        return False
-    if rx(rb"[<>{}()\[\]|=]").search(value) and not has_digit(value):
-        return False
-    letters_digits = has_digit(value) and has_alpha(value)
-    inner = any(c in b"!@#$%^&*+=?~" for c in value[:-1])
-    return (letters_digits or inner) and not is_wordy_token(value)
+    if has_digit(value):
+        return _MEASURED.fullmatch(value) is None and not is_wordy_token(value)
+    return (
+        len(value.translate(None, _BRACKETS)) == len(value)
+        and len(value[:-1].translate(None, _SIGNS)) < len(value) - 1
+        and _MEASURED.fullmatch(value) is None
+        and not is_wordy_token(value)
+    )
+
+
+_BRACKETS, _SIGNS = b"<>{}()[]|=", b"!@#$%^&*+=?~"
+_MEASURED = Lazy(
+    rb"(?i)[\w.+-]+@[\w-]+\.[\w.]+|v?\d+(?:\.\d+)+\S*|\d+(?:st|nd|rd|th|px|ms|kb|mb|gb|am|pm|x|s|h|d|k|m|bit|-bit|chars?)|[a-z]+-\d{1,2}|\d+-[a-z]+(?:-[a-z]+)?|\d{4}-\d\d.*|\d[\d,.:/-]*"
+)
 
 
 def is_numbered(value: bytes) -> bool:
@@ -188,7 +196,8 @@ def _reach(data: bytes, start: int, end: int) -> tuple[int, int]:
     return start - 40, end + 80 if b"codes" not in data[start:end].lower() else len(data)
 
 
-def _last(data: bytes, start: int, end: int) -> bytes:
+def last_run(data: bytes, start: int, end: int) -> bytes:
+    """What a match ends with, without white space."""
     return data[max(start, end - _RUN) : end].rsplit(None, 1)[-1]
 
 
@@ -199,7 +208,7 @@ def _shows(run: bytes) -> bool:
 
 def _ends_in_a_word(data: bytes, start: int, end: int) -> bool:
     """An ordinary word in the middle of a sentence, or code: `the password was changed, and`, `token = session.get(`."""
-    run = _last(data, start, end)
+    run = last_run(data, start, end)
     if run[-1] in _QUOTES or len(run) >= _RUN:
         return run[1:-1].isalpha() and run[0] in b"\"'" and _is_quoted_word(data[start:end].lower())
     bare = run.rstrip(b".,;:?)>]\\}")
@@ -213,7 +222,7 @@ def _ends_in_a_word(data: bytes, start: int, end: int) -> bool:
 
 def _is_quoted_word(low: bytes) -> bool:
     """`"token": "amber"`: letters are no token; `code` alone may make another noun of it."""
-    return b"code" not in low and _noun_kind(low) == "secret"
+    return b"code" not in low and _noun_kind.__wrapped__(low) == "secret"
 
 
 def _holds_nothing(data: bytes, run: bytes, start: int, end: int) -> bool:
@@ -230,7 +239,7 @@ def _holds_nothing(data: bytes, run: bytes, start: int, end: int) -> bool:
     if not has_digit(run) and not has_symbol(run):
         return b"codes" not in low
     # A token would have twelve characters; `code` alone may make another noun of it.
-    return len(word.lstrip(_OPENING)) < 12 and b"code" not in low and _noun_kind(low) == "secret"
+    return len(word.lstrip(_OPENING)) < 12 and b"code" not in low and _noun_kind.__wrapped__(low) == "secret"
 
 
 _OPENING, _CLOSING = b"\"'`(<*[", b".,;:?)\"'`>*]\\}"
@@ -240,7 +249,7 @@ _GOES_ON = frozenset((b" ", b"\t", b",", b";", b":", b"?", b">", b"]", b"\\", b"
 
 
 def ends_dull(data: bytes, start: int, end: int) -> bool:
-    run = _last(data, start, end)
+    run = last_run(data, start, end)
     return not _shows(run) and run[-1] not in _QUOTES
 
 
@@ -341,7 +350,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     ):
         return
     tail = data[end : end + 2]
-    if kind == "pin" and noun.startswith(b"pin") and _WIRED.search(line_around(scan.low, start)):
+    if kind == "pin" and noun.startswith(b"pin") and scan.is_near(_WIRED, start):
         return
     if kind == "pin":
         digits = rx(rb"\d{3,8}(?:[ -]\d{3,4})?\b").match(data[start : start + 16])
@@ -363,7 +372,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     elif kind == "phrase":
         if quoted and scan.judge("phrase", word, quoted=True, strict=False):
             yield Span(start, end, "passphrase", 2)
-        elif not quoted and scan.recall("strong", word, is_strong):
+        elif not quoted and scan.recall("telling", word, is_telling):
             yield Span(start, end, "passphrase", 3)
     elif kind == "password":
         if b" " in word:
@@ -383,14 +392,14 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
                 yield Span(start, end, "password", 2)
         elif quoted:
             if (
-                is_password(word, quoted=True)
+                is_choice(word, quoted=True)
                 and not is_code(word)
                 and word.lower() not in PREDICATES
                 and not is_label(word)
             ):
                 yield Span(start, end, "password", 2)
         elif (
-            (scan.recall("strong", word, is_strong) and is_password(word, quoted=False))
+            (scan.recall("telling", word, is_telling) and is_choice(word, quoted=False))
             or (
                 found.start(2) < 0
                 and data[end : end + 1] in _STOPS
@@ -407,14 +416,14 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
             yield Span(start, end, "password", 3)
     elif kind == "secret" and scrambled and not word.islower():
         yield Span(start, end, "api-key", 3)
-    elif has_digit(word) and is_random(word, 12) and not is_code(word) and not is_path(word):
+    elif has_digit(word) and is_noise(word, 12) and not is_code(word) and not is_path(word):
         if not (is_uuid(word) and not quoted and b"id" in found.group()[: start - found.start()].lower().split()):
             yield Span(start, end, "api-key", 2)
-    elif quoted and len(word) >= 8 and tail and scan.recall("strong", word, is_strong):
+    elif quoted and len(word) >= 8 and tail and scan.recall("telling", word, is_telling):
         yield Span(start, end, "api-key", 3)
 
 
-_WIRED = Lazy(rb"\b(?:gpio|header|connector|breadboard|soldered|pinout)")  # the pins of a board
+_WIRED = r"\b(?:gpio|header|connector|breadboard|soldered|pinout)"  # the pins of a board
 _RUNS = Lazy(rb"[A-Z][a-z]{2,}|[a-z]{3,}")
 
 

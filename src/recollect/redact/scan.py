@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _FEW = 4
 _MANY_LINES = 12
+_LINE = 400
 _REACH = 100  # how many characters a rule sees past the match of its pattern, its line aside
 _WORD = frozenset(bytes((c,)) for c in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _BEGINS = _WORD | frozenset((b"~", b".", b"+", b"/", b"-", b"="))  # what a token may begin with
@@ -345,6 +346,15 @@ class Scan:
         """Those in which the run may be a key by its looks alone: no name and equals sign are part of it."""
         return self.lines_with(_NOISE) if self.lines_with_runs() else []
 
+    def is_near(self, source: str, at: int) -> bool:
+        """Whether a pattern of words in lower case matches in the line around a place. Where they stand is found out once: hundreds
+        of places are asked for, and mostly none of the words is near."""
+        places = self.kept.get((source,))
+        if places is None:
+            places = self.kept[source,] = [start for ((start, _),) in outline(source).spans(self.low)]
+        n = bisect_left(places, at - _LINE)
+        return n < len(places) and places[n] <= at + _LINE and outline(source).has(line_around(self.low, at))
+
     def _reaches(self, reach: Reach, span: tuple[int, int]) -> bool:
         """Whether a rule that looks at a match sees a change."""
         if reach is _around and self._zones is not None:
@@ -468,14 +478,14 @@ def nowhere_else(data: bytes, start: int, end: int) -> tuple[int, int]:
 
 def line_around(data: bytes, at: int) -> bytes:
     """The line around a place, at most 400 characters to each side, not past a marker."""
-    start = max(
-        data.rfind(b"\n", max(0, at - 400), at) + 1,
-        data.rfind(BARRIER, max(0, at - 400), at) + 1,
-        at - 400,
-        0,
-    )
-    ends = [e for e in (data.find(b"\n", at, at + 400), data.find(BARRIER, at, at + 400)) if e >= 0]
-    return data[start : min(ends, default=at + 400)]
+    first, last = max(0, at - _LINE), at + _LINE
+    first = max(first, data.rfind(b"\n", first, at) + 1)
+    first = max(first, data.rfind(BARRIER, first, at) + 1)
+    if (end := data.find(b"\n", at, last)) >= 0:
+        last = end
+    if (end := data.find(BARRIER, at, last)) >= 0:
+        last = end
+    return data[first:last]
 
 
 def beyond(data: bytes, at: int, size: int) -> int:
