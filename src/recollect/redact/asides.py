@@ -10,7 +10,18 @@ from .judge import (
 )
 from .names import kind_of
 from .noise import IDENTIFIES
-from .prose import NEXT_FIELD, begins_dull, ends_dull, is_numbered, is_spelled, is_strong, last_run, unquote, worth
+from .prose import (
+    NEXT_FIELD,
+    begins_dull,
+    ends_dull,
+    is_numbered,
+    is_spelled,
+    is_strong,
+    last_run,
+    unquote,
+    worth,
+    worth_saying,
+)
 from .scan import Scan, Span, line_around
 from .values import (
     classes,
@@ -61,12 +72,12 @@ def nouns(scan: Scan) -> Iterator[Span]:
         first, last, _ = unquote(data, end - len(last_run(data, start, end)), end)
         return last - first != 6 or not data[first:last].isdigit() or not scan.is_near(_ONE_TIME, first)
 
-    for found in worth(_PROSE_BARE, scan, is_dull):
-        start, end, quoted = unquote(data, *found.span(1))
+    for at, value in worth_saying(_PROSE_BARE, scan, is_dull):
+        start, end, quoted = unquote(data, *value)
         word = data[start:end]
         if start in taken or word.lstrip(b"\"'`")[:1] == b"-":  # pass `--flag`
             continue
-        noun = found.group()[:9].lower()
+        noun = scan.low[at : min(at + 9, value[1])]
         if word[-1:] == b"#" and noun.startswith(
             (b"door", b"gate", b"alarm", b"garage", b"access", b"safe", b"unlock")
         ):
@@ -78,9 +89,9 @@ def nouns(scan: Scan) -> Iterator[Span]:
             or (
                 noun.startswith(b"key") and rx(rb"[a-z_-]+:.*|(?:[\w.]+-)+[0-9a-f]{32,64}").fullmatch(word) is not None
             )  # in a cache
-            or data[found.start() - 1 : found.start()] == b":"
-            or (noun.startswith(b"pass ") and _PASSES.search(scan.low, max(0, found.start() - 12), found.start()))
-            or (noun.startswith(b"token") and _is_no_token(data, found.start()))
+            or data[at - 1 : at] == b":"
+            or (noun.startswith(b"pass ") and _PASSES.search(scan.low, max(0, at - 12), at))
+            or (noun.startswith(b"token") and _is_no_token(data, at))
         ):
             continue
         if noun.startswith(

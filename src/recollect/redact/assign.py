@@ -134,6 +134,7 @@ _YAML_TAG = Lazy(rb"[ \t]*(?:[!&]!?[\w-]+[ \t]+|[|>][-+]?[ \t]*\n[ \t]+)")
 
 
 _CLOSING = b",;.)]}>\\:?"
+_NO_OPENING = frozenset((b"-", b".", b"/", b"+", b"#", b"%", b"=", b"(", b"[", b"{", b"~", b"^", b"_"))
 _QUOTES = (b'"', b"'")
 _TRIPLE_QUOTES = (b'"""', b"'''")
 
@@ -155,6 +156,10 @@ def value_at(data: bytes, at: int) -> tuple[int, int, bool] | None:
         if quote not in _TRIPLE_QUOTES:
             quote = first
         start = at + len(quote)
+    elif first in _NO_OPENING:
+        bare = _BARE.match(data, at, at + LONGEST)
+        assert bare is not None
+        return at, _trim(data, at, bare.end()), False
     else:
         tag = _YAML_TAG.match(data, at)
         if tag:

@@ -119,6 +119,11 @@ def is_dump(sample: bytes, secrets: int, region: Region) -> bool:
     return 2 * secrets * (region[1] - region[0]) > 3 * CROWD * len(sample)
 
 
+def is_rest_of_flood(sample: bytes, matches: int) -> bool:
+    """Whether what is left of a sample of a dump has more to look at than what is left of any dump that is none."""
+    return matches * 1000 > _MOST_OF_A_SAMPLE * len(sample)
+
+
 def heaps(data: bytes, secrets: list[Region]) -> list[Region]:
     """Where hundreds of secrets were found on one line, in no order and with little but noise between them. What people and
     programs write has words between its secrets, however long its lines are, and stays."""
@@ -159,7 +164,7 @@ def _has_lines(sample: bytes) -> bool:
 
 
 # Matches in a thousand characters. Of 8,876 installed files none has more than 25; what is left of a dump has at most 35.
-_MOST_WITH_SECRETS, _MOST_OF_A_REST, _MOST = 40, 45, 55
+_MOST_WITH_SECRETS, _MOST_OF_A_SAMPLE, _MOST_OF_A_REST, _MOST = 40, 40, 45, 50
 
 
 def _is_data(sample: bytes) -> bool:

@@ -232,12 +232,12 @@ def _is_lonely_noise(value: bytes) -> bool:
     if value.isalnum():
         return is_random(value, 20) and not is_code(value)  # none of what follows could be
     if (
-        not is_random(value, 20)
+        value.count(b"/") > 3
+        or value.count(b".") > 2
+        or is_path(value)
         or is_code(value)
         or is_reference(value)
-        or is_path(value)
-        or value.count(b"/") > 3
-        or value.count(b".") > 2
+        or not is_random(value, 20)
     ):
         return False
     parts = rx(rb"[-_./]").split(value)

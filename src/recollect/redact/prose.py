@@ -114,9 +114,15 @@ def unquote(data: bytes, start: int, end: int) -> tuple[int, int, bool]:
         return start + 2, end - 2, True
     if len(word) > 2 and word[0] in b"\"'`" and word[-1] == word[0]:
         return start + 1, end - 1, True
+    if b'"' in word and (closed := _CLOSED.search(word, 1)):
+        word = word[: closed.start()]  # `"... is required","next": "..."`
+        end = start + len(word)
     word = word.lstrip(_OPENING)
     start = end - len(word)
     return start, start + len(word.rstrip(_CLOSING)), False
+
+
+_CLOSED = Lazy(rb"\\?\"[,:}\]]")
 
 
 def is_strong(value: bytes) -> bool:
@@ -130,8 +136,8 @@ def is_telling(value: bytes) -> bool:
         len(value) < 5
         or value.isalpha()
         or not has_alpha(value)
-        or is_code(value)
         or is_path(value)
+        or is_code(value)
         or b"://" in value
         or b"`" in value  # :class:`oauth2.Credentials`
     ):
@@ -189,6 +195,26 @@ def worth(
             found = counted.at(data, start, end) if counted else pattern(source).at(data, start)
             if found is not None:
                 yield found
+
+
+def worth_saying(
+    source: str, scan: Scan, is_dull: Callable[[bytes, int, int], bool]
+) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Where the matches of a pattern begin that are not dismissed, and where their only group is: each ends with it, and there is no
+    white space in it unless it is quoted. So it need not be asked for, which would take as long as all else."""
+    data = scan.data
+    if b"\x0b" in data:
+        for found in worth(source, scan, is_dull):
+            yield found.start(), found.span(1)
+        return
+    for ((start, end),) in scan.outlines(source):
+        if not is_dull(data, start, end):
+            run = last_run(data, start, end)
+            if run[-1] in _QUOTES or len(run) >= _RUN:
+                if quoted := pattern(source).at(data, start):
+                    yield start, quoted.span(1)
+            else:
+                yield start, (end - len(run), end)
 
 
 def _reach(data: bytes, start: int, end: int) -> tuple[int, int]:

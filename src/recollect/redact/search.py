@@ -343,11 +343,11 @@ def _is_flood(data: bytes, text: str, policy: Policy, region: tuple[int, int], i
         return False
     # Its first round would go from end to end, for nothing if what is left of it then is a flood.
     left, read, _, _ = _without(sample, read, _merged(sample, first, policy))
-    if repeats(left):
+    if (len(left) - left.count(BARRIER)) * (region[1] - region[0]) < LONG * len(sample) or repeats(left):
         return False
     more: list[Round] = []
-    secrets = [(start, end) for start, end, _, _ in sorted(_found(left, read, policy, 1, more))]
-    return floods.is_flood(left, _work(more), secrets, is_rest=True)
+    _found(left, read, policy, 1, more)
+    return floods.is_rest_of_flood(left, _work(more))
 
 
 def _looked_into(
