@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def is_path(value: bytes) -> bool:
-    if _is_slashed(value):
+    if (b"/" not in value and b"." not in value) or _is_slashed(value):
         return False
     return value.startswith((b"/", b"./", b"~/", b"../")) or (
         rx(rb"[\w-]+(?:/[\w.-]+)+|[\w-]+\.(?:json|txt|pem|key|ya?ml|env|sh|py|zip|gz|sql|conf|cfg)").fullmatch(value)

@@ -143,13 +143,17 @@ def is_telling(value: bytes) -> bool:
     ):
         return False
     if has_digit(value):
-        return _MEASURED.fullmatch(value) is None and not is_wordy_token(value)
+        return not (_may_be_measured(value) and _MEASURED.fullmatch(value)) and not is_wordy_token(value)
     return (
         len(value.translate(None, _BRACKETS)) == len(value)
         and len(value[:-1].translate(None, _SIGNS)) < len(value) - 1
         and _MEASURED.fullmatch(value) is None
         and not is_wordy_token(value)
     )
+
+
+def _may_be_measured(value: bytes) -> bool:
+    return value[0] in b"0123456789vV" or not value.isalnum()
 
 
 _BRACKETS, _SIGNS = b"<>{}()[]|=", b"!@#$%^&*+=?~"

@@ -178,9 +178,11 @@ def is_monotone(value: bytes) -> bool:
             return True
     if distinct > 10:
         return False
-    for period in range(2, min(11, size // 3 + 1)):
+    period, longest = value.find(value[:2], 2), min(10, size // 3)
+    while 0 < period <= longest:
         if value[period:] == value[:-period]:
             return True
+        period = value.find(value[:2], period + 1)
     return False
 
 
