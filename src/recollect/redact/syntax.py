@@ -241,55 +241,39 @@ _SCHEME_WORDS = (b"bearer", b"basic", b"digest", b"token ", b"apikey", b"api-key
                  b"jwt ", b"key ", b"oauth ", b"hmac ")  # fmt: skip
 
 
-_NO_TOKEN = Lazy(rb"(?i)(?:change|lock|next|page|idempotency|continuation|starting)-\Z")
+_NO_TOKEN = Lazy(rb"(?:change|lock|next|page|idempotency|continuation|starting)-\Z")
+_PLAIN = frozenset((b"bearer", b"ssws", b"splunk", b"genie key", b"geniekey", b"negotiate"))
+_ALONE = _PLAIN | {b"basic", b"token", b"jwt", b"apikey", b"api-key"}  # the others only in a header: `key cart:1042`
 
 
 def headers(scan: Scan) -> Iterator[Span]:
     """Authorization in its schemes, wherever it is written."""
-    data = scan.data
+    data, low = scan.data, scan.low
     lines = scan.lines_with(_AUTH, _DIGEST)
     if lines and scan.has(*_SCHEME_WORDS):
-        for found in scan.find(_AUTH, lines):
-            scheme, value = found.group(1).lower(), found.group(2)
-            start = found.start(2)
+        for (first, _), (_, named), (start, end) in scan.spans(_AUTH, lines):
+            scheme = low[first:named]
             if start in scan.taken and scheme != b"bearer":
                 continue
+            before = low[max(0, first - 32) : first].rpartition(BARRIER)[2]
+            in_header = b"auth" in before
+            if not in_header and scheme not in _ALONE:
+                continue
+            value = data[start:end]
             value = value.rstrip(b".,:;|/") if not value.endswith(b"=") else value
             if not value or scan.recall("placeholder", value, is_placeholder) or is_reference(value):
                 continue
-            if (
-                scheme == b"token"
-                and data[found.start() - 1 : found.start()] == b"-"
-                and _NO_TOKEN.search(data, max(0, found.start() - 16), found.start())
-            ):
+            if scheme == b"token" and before.endswith(b"-") and _NO_TOKEN.search(before):
                 continue
-            before = data[max(0, found.start() - 32) : found.start()].lower().rpartition(BARRIER)[2]
-            in_header = b"authorization" in before or b"auth" in before
             if scheme == b"basic":
                 if decodes_to_pair(value) or (in_header and len(value) >= 12 and not is_wordy(value)):
                     yield Span(start, start + len(value), "authorization", 1)
-            elif (
-                scheme
-                in (
-                    b"bearer",
-                    b"ssws",
-                    b"splunk",
-                    b"genie key",
-                    b"geniekey",
-                    b"negotiate",
-                )
-                or in_header
-            ):
+            elif scheme in _PLAIN or in_header:
                 if is_random(value, 10) or (
                     in_header and len(value) >= 8 and has_digit(value) and not is_wordy(value) and not is_code(value)
                 ):
                     yield Span(start, start + len(value), "authorization", 1)
-            elif (
-                scheme in (b"token", b"jwt", b"apikey", b"api-key")
-                and is_random(value, 20)
-                and classes(value) >= 2
-                and not is_uuid(value)
-            ):
+            elif is_random(value, 20) and classes(value) >= 2 and not is_uuid(value):
                 if not is_hex(value) or (scheme == b"token" and len(value) >= 32):
                     yield Span(start, start + len(value), "authorization", 2)
     if scan.has(b"authorization", b"x-auth"):
