@@ -62,11 +62,18 @@ def test_what_people_paste_is_found(text: str, secret: str) -> None:
         "PASS: gcc.dg/pr12345.c (test for excess errors)",
         "Boarding pass: LH1234",
         'my password is [redacted:password], "id": "Zx81kLmQ"',
+        '"auth.password":"Your password for kim is required","auth.step2":"Your token is invalid","x":1}',
+        "key cart:10427731 ttl 12, key user:3312:session ttl 9",
         "signature: 8m0V7kFzfLpbf9/xYwAdYok6IFfC0wc3qjMqmNUvoAuw5aGWkSLNCW9AvyAVD8UDH99RBL6f/tYGCc+fbnkopQ==",
     ],
 )
 def test_what_looks_alike_is_left(text: str) -> None:
     assert redact(text).text == text
+
+
+def test_a_sentence_in_json_ends_where_its_string_does() -> None:
+    text = '{{"hint":"my password is {}","step":2,"next":"a1"}}'
+    assert redact(text.format("hunter2x!")).text == text.format("[redacted:password]")
 
 
 def test_what_is_only_said_beside_a_password_stays() -> None:

@@ -217,6 +217,21 @@ def test_a_flood_without_secrets_is_known_by_what_there_is_to_look_at(
     assert max(searched) < 10_000
 
 
+def test_a_dump_whose_rest_is_a_flood_is_known_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its secrets stand in order, so that it is no flood; what is left without them is one, and to learn that took a whole search."""
+    searched: list[int] = []
+    found = search._found
+    monkeypatch.setattr(search, "_found", lambda data, *more: searched.append(len(data)) or found(data, *more))
+    rng = random.Random(8)
+    pieces = ("password is {}\n", "password is password is ", "cookie=>.-@a.bf\n", "password is pass_word ")
+    values, text = list[str](), ""
+    while len(text) < SIZE:
+        values.append(_random(rng, 12))
+        text += rng.choice(pieces).format(values[-1])
+    assert_goes_whole(text, values)
+    assert max(searched) < 10_000
+
+
 def test_hundreds_of_secrets_on_one_line_in_no_order_go_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Too few words to be a flood at a glance; that it is one shows when they are found."""
     rounds: list[int] = []

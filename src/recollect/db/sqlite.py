@@ -132,7 +132,7 @@ class SQLite:
 _live: weakref.WeakSet[SQLite] = weakref.WeakSet()
 _held: list[Any] = []
 LAZY = (
-    "json", "hashlib", "pathlib", "re2", "recollect.redact.search", "recollect.redact.families", "recollect.summarize",
+    "json", "hashlib", "pathlib", "re2", "recollect.redact.objects", "recollect.redact.search", "recollect.redact.families", "recollect.summarize",
     "recollect.health", "recollect.workflow",
 )  # fmt: skip
 

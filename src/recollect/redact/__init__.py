@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .engine import Pattern
-    from .search import DEFAULT, Policy, Redacted, Stream, family_names, redact, redact_value
+    from .objects import redact_value
+    from .search import DEFAULT, Policy, Redacted, family_names, redact
+    from .stream import Stream
 
 _own_patterns: dict[str, str] = {}
 
@@ -43,9 +45,10 @@ __all__ = ["DEFAULT", "Finding", "Gate", "Policy", "Redacted", "Stream", "family
 def __getattr__(name: str) -> Any:
     """The search itself costs 20 ms to import; quiet text never needs it."""
     if name in __all__:
-        from . import search
+        from importlib import import_module
 
-        return getattr(search, name)
+        module = {"redact_value": "objects", "Stream": "stream"}.get(name, "search")
+        return getattr(import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -192,7 +195,7 @@ class Gate:
         """A JSON value, however deep, keys included."""
         if not self.is_on or not value or (not self._patterns and _is_quiet_value(value)):
             return value
-        from .search import redact_value
+        from .objects import redact_value
 
         clean, findings = redact_value(value, self.policy())
         self.families += [f.family for f in findings]

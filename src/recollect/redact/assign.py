@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from .engine import BARRIER, Lazy, loose, rx
+from .extents import BARE, QUOTES, is_whole, value_at
 from .judge import (
     LABELS,
     PREDICATES,
@@ -109,103 +110,11 @@ _LOWER_NAME = Lazy(rb"[a-z][a-z0-9]{7,}")
 _ANNOTATION = Lazy(
     rb"[ \t]*+(?:[&*?]*+(?:'\w++[ \t]++)?(?:(?:mut|const)[ \t]++)?[A-Za-z_][\w.]*+(?:\[[\w., |]*\])?(?:[ \t]*\|[ \t]*\w+)?)\??[ \t]*=(?!=)"
 )
-_BARE = Lazy(rb"[^\s\"'`\x01]+")
 _BLANK = Lazy(rb"[\s\x01]")
 _NEXT_LINE = Lazy(
     rb"[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*(?:string\([0-9]+\)[ ]|[\"']?value[\"']?[ \t]?[:=][ \t]*)?[\"'`]?([^\s\x01\"'`]{8,})[\"'`]?[ \t]*(?:\r?\n|$)"
 )
 _SETTING = Lazy(rb"(?:[A-Z]+[0-9]*(?:_[A-Z0-9]+)*|[a-z]+[0-9]*(?:_[a-z0-9]+)+)=.*")
-# Each way begins with a letter of its own, so that a search leaps from one to the next.
-_NEXT_FIELD = rb"(?=[\w .\-\"']{1,40}[=:])"
-_CLOSED = rb"[)\]},]*[;,.]?$"
-_CUT = Lazy(
-    b"|".join(
-        [
-            *(mark + _NEXT_FIELD for mark in (rb",", rb";", rb"&", rb"\|")),
-            rb"</|<br|\\n|\\r|\\t|\\\"|&quot;|&amp;|&#|\*\*",
-            *(mark + _CLOSED for mark in (rb"\)", rb"\]", rb"\}", rb",")),
-        ]
-    )
-)
-_OPENING = Lazy(
-    rb"[ \t]*(?:[rbfuRBFUL@$]{1,2}(?=[\"'])|<<(?=\"))?(\"\"\"|'''|\\\\\"|\\\"|\\'|\"|'|`|&quot;|\*\*|<code>)?"
-)
-_YAML_TAG = Lazy(rb"[ \t]*(?:[!&]!?[\w-]+[ \t]+|[|>][-+]?[ \t]*\n[ \t]+)")
-
-
-_CLOSING = b",;.)]}>\\:?"
-_NO_OPENING = frozenset((b"-", b".", b"/", b"+", b"#", b"%", b"=", b"(", b"[", b"{", b"~", b"^", b"_"))
-_QUOTES = (b'"', b"'")
-_TRIPLE_QUOTES = (b'"""', b"'''")
-
-
-def value_at(data: bytes, at: int) -> tuple[int, int, bool] | None:
-    """The value that begins after a separator: where, and whether it was quoted."""
-    first = data[at : at + 1]
-    if first == b" ":
-        at += 1
-        first = data[at : at + 1]
-    if first == b"\n":
-        return None
-    if first.isalnum() and data[at + 1 : at + 2] not in _QUOTES and data[at + 2 : at + 3] not in _QUOTES:
-        bare = _BARE.match(data, at, at + LONGEST)  # the usual case, in a third of the time
-        assert bare is not None
-        return at, _trim(data, at, bare.end()), False
-    if first in _QUOTES:
-        quote = data[at : at + 3]
-        if quote not in _TRIPLE_QUOTES:
-            quote = first
-        start = at + len(quote)
-    elif first in _NO_OPENING:
-        bare = _BARE.match(data, at, at + LONGEST)
-        assert bare is not None
-        return at, _trim(data, at, bare.end()), False
-    else:
-        tag = _YAML_TAG.match(data, at)
-        if tag:
-            at = tag.end()
-        opening = _OPENING.match(data, at)
-        if opening is None:
-            return None
-        start = opening.end()
-        quote = opening.group(1)
-    if quote:
-        closing = b"</code>" if quote == b"<code>" else quote
-        end = data.find(closing, start, start + LONGEST)
-        if end >= 0:
-            inside = data[start:end]
-            if len(quote) == 1 and quote in b"\"'" and inside.endswith(b"\\") and not inside.endswith(b"\\\\"):
-                again = data.find(closing, end + 1, start + LONGEST)  # an escaped quote inside the value
-                if again >= 0 and b"\n" not in data[start:again] and BARRIER not in data[end:again]:
-                    end, inside = again, data[start:again]
-            if (b"\n" not in inside or len(quote) == 3) and BARRIER not in inside:
-                return start, end, True
-        if quote in (b"'", b'"', b"`"):
-            bare = _BARE.match(data, start, start + LONGEST)
-            return (start, _trim(data, start, bare.end()), False) if bare else None
-        return None
-    bare = _BARE.match(data, start, start + LONGEST)
-    if bare is None:
-        return None
-    return start, _trim(data, start, bare.end()), False
-
-
-def _trim(data: bytes, start: int, end: int) -> int:
-    """Ends a bare value where the next field begins, and drops closing punctuation."""
-    value = data[start:end]
-    if value.isalnum():
-        return end
-    if value[:-1].isalnum():
-        return end - (value[-1] in _CLOSING)
-    if len(value.translate(None, b",;&|<\\)]}*")) < end - start:
-        cut = _CUT.search(data, start, end)
-        if cut and cut.start() > start:
-            end = cut.start()
-    while (
-        end > start and data[end - 1] in _CLOSING and not (data[end - 1] in b".?" and has_symbol(data[start : end - 1]))
-    ):
-        end -= 1
-    return end
 
 
 def _is_chosen(word: bytes) -> bool:
@@ -364,17 +273,6 @@ def _could_be(word: bytes) -> bool:
 _OPENS_ONE, _ENDS_ONE = frozenset((b"$", b"%", b"<", b"{", b"[", b"(")), frozenset((b")", b"]", b"}", b">"))
 
 
-def _is_whole(data: bytes, value: tuple[int, int, bool]) -> bool:
-    """Whether a value ends where it seems to: in .env it goes on behind a comma or a quote."""
-    _, end, quoted = value
-    return (
-        quoted
-        or data[end : end + 1] in _WHITE
-        or (data[end : end + 1] in _PARTING and data[end + 1 : end + 2] in _WHITE)
-    )
-
-
-_WHITE, _PARTING = frozenset((b"", b" ", b"\t", b"\r", b"\n")), frozenset((b",", b";"))
 _TELLS = frozenset((b" ", b"[", b"{", b"(", b"\\", b"\n"))
 _OPENED = frozenset(
     bracket + after for bracket in (b"[", b"{", b"(") for after in (b'"', b"'", b"`", b" ", b"\n", b"\t")
@@ -426,7 +324,7 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
             if (
                 value is not None
                 and (_could_be if hits > CROWD else is_mixed)(data[value[0] : value[1]])
-                and _is_whole(data, value)
+                and is_whole(data, value)
             ):
                 run_end, tries = max(run_end, value[1]), 0
                 hits += 1
@@ -460,7 +358,7 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
         if (
             kind != "password"
             and not annotates
-            and separator not in _QUOTES
+            and separator not in QUOTES
             and (letters := _LETTERS.match(data, at, at + 80))
             and not _OR_ELSE.match(data, letters.end(), letters.end() + 8)
             and not scan.recall("scrambled", letters.group().strip(), is_scrambled)
@@ -483,7 +381,7 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
                 separator, sets = b"=", True
             elif not _is_tag(data, name_start):
                 continue
-        if separator in _QUOTES:
+        if separator in QUOTES:
             at -= 1
             separator = b" "
         elif near[:3] == b"** ":
@@ -508,7 +406,7 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
                 tries = 0
             run_end = max(run_end, dull.end())
             continue
-        if sets and data[at : at + 2].lstrip(b" ")[:1] not in _QUOTES:
+        if sets and data[at : at + 2].lstrip(b" ")[:1] not in QUOTES:
             ahead = data[at : at + 200].partition(b"\n")[0]  # neither goes on in the next line
             if b'"' in ahead or b"'" in ahead:
                 if _WRAPS.match(ahead) and (wrapped := _WRAPPED.match(ahead)):
@@ -611,7 +509,7 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
         )
         if env and not quoted:
             # Nothing but white space ends a value in .env.
-            whole = _BARE.match(data, start, start + LONGEST)
+            whole = BARE.match(data, start, start + LONGEST)
             if whole:
                 full = data[start : whole.end()].rstrip(b"\\")
                 if full.endswith((b"}", b")", b"]", b",")) or b"\\n" in full:
@@ -624,7 +522,7 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
             not quoted
             and kind == "password"
             and separator == b"="
-            and (around := data[name_start - 1 : name_start]) in _QUOTES
+            and (around := data[name_start - 1 : name_start]) in QUOTES
             and data[end : end + 1] == around
         ):
             quoted = True  # "password=tiger"

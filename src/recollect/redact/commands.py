@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
-from .assign import value_at
 from .engine import BARRIER, Lazy, Match, Pattern, outline, rx
+from .extents import value_at
 from .judge import family_of, is_path, is_phrase_of_words
 from .names import kind_of
 from .scan import MANY, Scan, Span, line_around

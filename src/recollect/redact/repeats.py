@@ -56,8 +56,8 @@ def _cut(data: bytes) -> Cut | None:
 
 def repeats(sample: bytes) -> bool:
     """Whether a text of which this is the middle would be cut."""
-    middle = len(sample) // 2
-    return sample.find(sample[middle : middle + _PROBE], middle + 1) >= 0
+    middle, size = len(sample) // 2, min(4 * _PROBE, len(sample) // 6)
+    return sample.find(sample[middle : middle + size], middle + 1) >= 0
 
 
 def _stretch(data: bytes, middle: int, period: int) -> tuple[int, int]:

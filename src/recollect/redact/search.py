@@ -1,4 +1,4 @@
-"""The search for secrets, once a text has been found worth it: families, contexts, settling, streams."""
+"""The search for secrets in a text, once it has been found worth it: rounds, floods, settling."""
 
 from __future__ import annotations
 
@@ -14,21 +14,18 @@ import recollect.redact as package
 from ..light import dataclass
 from . import context, floods
 from .engine import BARRIER, Lazy, Pattern, pattern, rx
-from .judge import judge_value
-from .names import kind_of
 from .repeats import cuts, repeats, restored
 from .scan import CROWD, LONG, Scan, Span
 from .screen import ANNOUNCING, UNSPACED, Finding, is_quiet, to_bytes
 from .tokens import either_of
 from .values import (
     count_digits,
-    is_card,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any, NamedTuple
+    from typing import NamedTuple
 
     from .context import Look
     from .scan import Memo
@@ -36,17 +33,6 @@ if TYPE_CHECKING:
     Looks = list[tuple[Look, ...]]
     Round = tuple[int, list[Span]]  # how many matches there were, and what was found
 
-__all__ = [
-    "DEFAULT",
-    "Finding",
-    "Policy",
-    "Redacted",
-    "Stream",
-    "redact",
-    "redact_value",
-]
-
-HOLD_BACK = 512
 _MARKER = Lazy(rb"\[redacted:[a-z0-9][a-z0-9-]{0,63}\]")
 
 
@@ -112,7 +98,7 @@ DEFAULT = Policy()
 
 def redact(text: str, policy: Policy | None = None) -> Redacted:
     """Replaces the secrets in a text. The same text always gives the same result, and redacting that changes nothing."""
-    spans = _search(text, policy or DEFAULT)
+    spans = spans_in(text, policy or DEFAULT)
     if not spans:
         return Redacted(text, ())
     pieces: list[str] = []
@@ -127,7 +113,8 @@ def redact(text: str, policy: Policy | None = None) -> Redacted:
 # --- searching ----------------------------------------------------------------------------------------------------------
 
 
-def _search(text: str, policy: Policy) -> list[Span]:
+def spans_in(text: str, policy: Policy) -> list[Span]:
+    """Where the secrets are, from the first to the last."""
     text = text.replace("\x01", "\x02")  # what stands for a marker is nothing that somebody writes
     with package.searching:
         found = _spans(text, policy)
@@ -477,196 +464,6 @@ def _settle(spans: list[Span]) -> list[Span]:
         chosen.insert(at, span)
         starts.insert(at, span.start)
     return chosen
-
-
-# --- values and streams --------------------------------------------------------------------------------------------------
-
-
-def redact_value(value: Any, policy: Policy | None = None) -> tuple[Any, tuple[Finding, ...]]:
-    """A JSON-like value with the secrets in it replaced, however deep, in keys too. Positions are within each string."""
-    findings: list[Finding] = []
-    clean = _deep(value, policy or DEFAULT, None, findings)
-    return clean, tuple(findings)
-
-
-_WHOLE_KINDS = {
-    "password": "password",
-    "secret": "api-key",
-    "key": "api-key",
-    "pin": "pin",
-    "phrase": "passphrase",
-}
-
-
-def _deep(value: Any, policy: Policy, name: str | None, findings: list[Finding]) -> Any:
-    if name is not None and "[redacted:" in name:
-        name = None  # a marker speaks of tokens and keys, not of what stands below it
-    if isinstance(value, str):
-        if name is not None and value:
-            family = _under_name(name, value, policy)
-            if family:
-                findings.append(Finding(family, 0, len(value)))
-                return f"[redacted:{family}]"
-        text, found = redact(value, policy)
-        findings += found
-        return text
-    if isinstance(value, Mapping):
-        result: dict[Any, Any] = {}
-        paired = value.get("name") if isinstance(value.get("name"), str) else value.get("key")
-        for key, item in value.items():
-            named = key if isinstance(key, str) else None
-            if named in ("value", "val", "default") and isinstance(paired, str):
-                named = paired  # {"name": "DB_PASSWORD", "value": "..."}
-            clean_key = _deep(key, policy, None, findings) if isinstance(key, str) else key
-            while clean_key in result:
-                clean_key = f"{clean_key}'"  # two keys that were both secrets stay two keys
-            result[clean_key] = _deep(item, policy, named, findings)
-        return result
-    if isinstance(value, (list, tuple)):
-        items = [_deep(item, policy, name, findings) for item in value]
-        return items if isinstance(value, list) else tuple(items)
-    if isinstance(value, int) and not isinstance(value, bool):
-        digits = to_bytes(str(value))
-        kind = kind_of(to_bytes(name)) if name else None
-        family = (
-            "card-number"
-            if len(digits) >= 14 and is_card(digits)
-            else _WHOLE_KINDS[kind]
-            if kind in ("pin", "password") and len(digits) >= 3
-            else None
-        )
-        if family and family not in policy.disabled and not policy.allows(str(value)):
-            findings.append(Finding(family, 0, len(digits)))
-            return f"[redacted:{family}]"
-    return value
-
-
-def _under_name(name: str, value: str, policy: Policy) -> str | None:
-    """The family of a whole string that its key calls a secret."""
-    kind = kind_of(to_bytes(name))
-    if kind is None or "[redacted:" in value:
-        return None
-    data = to_bytes(value)
-    if not judge_value(kind, data, quoted=True, strict=False):
-        return None
-    family = _WHOLE_KINDS[kind]
-    specific = _search(value, Policy(policy.extra, policy.allow) if policy.disabled else policy)
-    if len(specific) == 1 and specific[0].start == 0 and specific[0].end == len(value):
-        family = specific[0].family
-    elif any(s.rank <= 1 for s in specific):
-        return None  # a URL with a password in it keeps its host
-    if family in policy.disabled or policy.allows(value):
-        return None
-    return family
-
-
-class Stream:
-    """Redacts text that comes in chunks: the last 512 characters are held back until what follows them is known.
-
-    A run without white space, and a private key, are held back for as long as they last, so that no part of a secret is
-    out before the rest of it has come. What is out stays as context for what follows it.
-    """
-
-    LONGEST_RUN = 65_536
-
-    def __init__(self, policy: Policy | None = None) -> None:
-        self._policy = policy or DEFAULT
-        self._text = ""  # context already out, then what is held back
-        self._out = 0  # how much of it is out
-        self._in_key = False  # a private key too long to hold: its marker is out, the rest of it is dropped
-        self.findings: list[Finding] = []
-        self._base = 0  # the position of `_text` in the whole stream
-
-    def feed(self, chunk: str) -> str:
-        """Takes a chunk, gives the text that is safe by now."""
-        if self._in_key:
-            chunk = self._skip_key(chunk)
-        self._text += chunk
-        if len(self._text) - self._out <= HOLD_BACK:
-            return ""
-        return self._flush(final=False)
-
-    def finish(self) -> str:
-        """The rest."""
-        self._in_key = False
-        return self._flush(final=True)
-
-    def _skip_key(self, chunk: str) -> str:
-        rest = self._text[self._out :] + chunk
-        self._text = self._text[: self._out]
-        end = rest.find("-----END")
-        if end >= 0:
-            close = rest.find("-----", end + 8)
-            if close < 0:
-                self._text += rest  # the end line itself is still to come
-                if len(rest) - end > 120:
-                    self._in_key = False
-                return ""
-            self._in_key = False
-            self._base += close + 5
-            return rest[close + 5 :]
-        keep = min(len(rest), 8)
-        body = rest[: len(rest) - keep]
-        odd = rx(rb"[^A-Za-z0-9+/=\s\\\"'>|#*:,.@()_-]").search(to_bytes(body))
-        if odd:
-            self._in_key = False
-            self._base += odd.start()
-            return rest[odd.start() :]
-        self._base += len(body)
-        self._text += rest[len(rest) - keep :]
-        return ""
-
-    def _flush(self, *, final: bool) -> str:
-        text, out = self._text, self._out
-        spans = _search(text, self._policy)
-        cut = len(text) if final else max(out, len(text) - HOLD_BACK)
-        if not final:
-            cut = self._safe(text, cut)
-        pieces: list[str] = []
-        at = out
-        for span in spans:
-            if span.end <= out:
-                continue
-            if span.start >= cut:
-                break
-            if span.end > cut and not final:
-                cut = max(at, span.start)
-                break
-            start = max(span.start, at)
-            pieces += (text[at:start], f"[redacted:{span.family}]")
-            self.findings.append(Finding(span.family, self._base + start, self._base + span.end))
-            at = span.end
-        cut = max(cut, at)
-        pieces.append(text[at:cut])
-        if not final and cut < len(text) - self.LONGEST_RUN:
-            header = text.find("-----BEGIN", cut)
-            if header == cut:
-                pieces.append("[redacted:private-key]")
-                self.findings.append(Finding("private-key", self._base + cut, self._base + len(text)))
-                self._in_key = True
-                self._base += len(text) - cut
-                text = text[:cut]
-        keep = max(0, cut - HOLD_BACK)
-        self._base += keep
-        self._text, self._out = text[keep:], cut - keep
-        return "".join(pieces)
-
-    def _safe(self, text: str, cut: int) -> int:
-        """Moves the cut before a run or a private key that it would divide."""
-        out = self._out
-        begin = text.rfind("-----BEGIN", out, cut)
-        if begin >= 0 and "-----END" not in text[begin:cut]:
-            header = text[begin : begin + 80]
-            if "PRIVATE KEY" in header or len(header) < 80:
-                return begin
-        at = cut
-        floor = max(out, cut - self.LONGEST_RUN)
-        while at > floor and not text[at - 1].isspace():
-            at -= 1
-        if at == floor and floor > out:
-            return cut
-        # The line's beginning belongs to its end: `password for the router is ...`
-        return at
 
 
 def family_names() -> Iterable[str]:
