@@ -7,7 +7,7 @@ clocks differ, while "which one was touched last" must not.
 
 from __future__ import annotations
 
-from . import checks, erased, ids
+from . import checks, courtesies, erased, ids
 from .errors import AlreadyExists, ConversationDeleted, Damaged, InvalidInput, NotFound
 from .light import loads
 from .model import MAIN, Conversation
@@ -315,8 +315,10 @@ def drop_state(tx: Tx, conversation: int, *, keep_key: bool = False) -> dict[str
 
 
 def title_from(text: str) -> str | None:
-    """A title for an untitled conversation: the beginning of its first message, cut at a word."""
+    """A title for an untitled conversation: the beginning of its first message that is more than a greeting, cut at a word."""
     words = " ".join(text[: TITLE_LENGTH * 8].split())
+    if courtesies.answer(words) is not None:
+        return None
     if len(words) <= TITLE_LENGTH:
         return words or None
     cut = words[: TITLE_LENGTH - 1]

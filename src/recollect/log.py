@@ -82,7 +82,7 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
         values = event.__dict__
         values["branch"] = name
         values["seq"] = seq
-        if title is None and values["kind"] == "message":
+        if title is None and values["kind"] == "message" and values["role"] != "assistant":
             title = conversations.title_from(values["text"])
         if columns is None:
             # As `checksum` has it.

@@ -2,7 +2,7 @@
 
 "What are my preferences?" is answered with the list, and a greeting with a greeting. What a person says about themselves is
 acknowledged, what ended is said to be over if it was on record, and a secret that they tell is said to be gone. Anything else is
-looked up, and the best evidence is quoted, with a remark that no model is set up; what speaks to less than half of the question
+looked up, and the best evidence is quoted, with a remark, once in a while, that no model is set up; what speaks to less than half of the question
 (`coverage`) is none. The same question over the same store gives the same answer.
 What these answers quote is not evidence a second time: `fence.is_answer` knows them.
 """
@@ -44,7 +44,7 @@ COVERED, LEAST = 0.5, 0.75
 """What is quoted speaks to half of the question at least, and to this share of what the best speaks to."""
 MEANT, MEANT_OF_ME = 0.3, 0.2
 """How near in meaning it is where words cannot be compared one by one, less if the question is about who asks."""
-MOST_WEIGHED, MOST_LEFT, MOST_HELD = 80, 200, 1_000
+MOST_WEIGHED, MOST_LEFT, MOST_HELD, MOST_LATELY = 80, 200, 1_000, 30
 
 _ASKS = re.compile(r"(?i)^\W*(what|which|list|show|tell|do|does|did|who|how|have|can|could|give|name|any|my)\b|\?\s*$")
 _LISTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -108,7 +108,16 @@ def answered(
         said, quoted = _evidence(store, question, here, branch)
     if not quoted and store.settings.memory_extract and is_statement(question):
         return UNLEARNED, ()
-    return said, quoted
+    return _remarked(store, said, here, branch), quoted
+
+
+def _remarked(store: Store, said: str, here: Conversation | None, branch: str | None) -> str:
+    """With the remark that no model is set up, unless it was made a while ago in the same conversation."""
+    lately = [] if here is None else store.messages(here, limit=MOST_LATELY, branch=branch)
+    if any(e.role == "assistant" and e.text.endswith(NO_MODEL) for e in lately):
+        return said
+    # After a list a blank line, or Markdown takes the remark for a part of the last quotation.
+    return said + ("\n\n" if "\n" in said else " ") + NO_MODEL
 
 
 def _here(store: Store, conversation: str | None) -> Conversation | None:
@@ -270,7 +279,7 @@ def _evidence(store: Store, question: str, here: Conversation | None, branch: st
     else:
         answers += beside
     if not answers:
-        return f"{NOTHING} {NO_MODEL}", ()
+        return NOTHING, ()
     best = max(share for share, _ in answers)
     chosen: list[Hit] = []
     for share, hit in sorted(answers, key=lambda a: (a[1].type != "memory", -round(a[0], 1), -a[1].score, a[1].id)):
@@ -278,8 +287,7 @@ def _evidence(store: Store, question: str, here: Conversation | None, branch: st
             continue
         chosen.append(hit)
     chosen = chosen[:MOST_QUOTED]
-    # A blank line, or Markdown takes the remark for a part of the last quotation.
-    return "\n".join([EVIDENCE, *(_quoted(h) for h in chosen), "", NO_MODEL]), chosen
+    return "\n".join([EVIDENCE, *(_quoted(h) for h in chosen)]), chosen
 
 
 def _stated(

@@ -112,8 +112,18 @@ def test_a_long_first_message_is_cut_at_a_word(store: recollect.Store) -> None:
 
 def test_a_blank_first_message_leaves_the_title_to_the_next(store: recollect.Store) -> None:
     c = store.create()
-    store.append_many(c.id, [{"role": "user", "text": " \n"}, {"role": "user", "text": "Hello"}])
-    assert store.get(c.id).title == "Hello"
+    store.append_many(c.id, [{"role": "user", "text": " \n"}, {"role": "user", "text": "Shoes"}])
+    assert store.get(c.id).title == "Shoes"
+
+
+def test_a_greeting_and_what_answers_it_leave_the_title_to_what_is_asked(store: recollect.Store) -> None:
+    c = store.create()
+    store.append(c.id, role="assistant", text="Welcome! What can I do for you?")
+    store.append(c.id, role="user", text="Hi there!")
+    store.append(c.id, role="assistant", text="Hello! Ask me anything.")
+    assert store.get(c.id).title is None
+    store.append(c.id, role="user", text="Hi, which shoes for rain?")
+    assert store.get(c.id).title == "Hi, which shoes for rain?"
 
 
 def test_a_given_title_stays(store: recollect.Store) -> None:

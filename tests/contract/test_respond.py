@@ -53,6 +53,25 @@ def test_anything_else_is_answered_with_the_best_evidence(learned: recollect.Sto
     )
 
 
+def test_that_there_is_no_model_is_said_once_in_a_while(learned: recollect.Store) -> None:
+    learned.create(id="talk")
+
+    def asked(text: str) -> str:
+        learned.append("talk", role="user", text=text)
+        said = respond.answer(learned, text, conversation="talk")
+        learned.append("talk", role="assistant", text=said, model=respond.NAME)
+        return said
+
+    assert asked("When is the launch of Atlas?").endswith(f"\n\n{respond.NO_MODEL}")
+    assert asked("How tall is Mount Everest?") == respond.NOTHING
+    again = asked("When is the launch of Atlas?")
+    assert again.startswith(respond.EVIDENCE) and respond.NO_MODEL not in again
+    for n in range(respond.MOST_LATELY):
+        learned.append("talk", role="user", text=f"Line {n}")
+    assert asked("How tall is Mount Everest?") == f"{respond.NOTHING} {respond.NO_MODEL}"
+    assert respond.answer(learned, "How tall is Mount Everest?").endswith(respond.NO_MODEL), "elsewhere it is news"
+
+
 def test_what_is_quoted_counts_as_recalled_once_and_what_is_only_near_does_not(learned: recollect.Store) -> None:
     said, quoted = respond.answered(learned, "When is the launch of Atlas?")
     learned.settle()

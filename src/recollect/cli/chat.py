@@ -52,7 +52,7 @@ def chat(
     url: Annotated[str | None, typer.Option("--url", metavar="ADDRESS", help="Where the model is asked, if not at its provider's own address.")] = None,
     branch: BranchName = None,
     workspace: Annotated[str | None, typer.Option("--workspace", "-w", help="Of a new conversation: where it belongs.")] = None,
-    title: Annotated[str | None, typer.Option("--title", help="Of a new conversation. Unsaid: the first message gives it one.")] = None,
+    title: Annotated[str | None, typer.Option("--title", help="Of a new conversation. Unsaid: the first thing a person says gives it one (a greeting does not).")] = None,
     memory: Annotated[bool, typer.Option("--memory/--no-memory", help="Whether answers may use what was said elsewhere.")] = True,
     history: Annotated[int, typer.Option("--history", "-n", min=0, help="How many of the newest messages to show at the start.")] = HISTORY,
 ) -> None:  # fmt: skip

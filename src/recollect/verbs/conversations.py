@@ -32,7 +32,7 @@ class ConversationVerbs(Handle):
         origin: str = "application",
         again: bool = False,
     ) -> Conversation:
-        """Start a conversation. Without an `id` it gets one; without a `title`, the first message gives it one. `origin`
+        """Start a conversation. Without an `id` it gets one; without a `title`, the first thing a person says gives it one (a greeting does not). `origin`
         says what records it; those of a `hook` or `http` expire (`retention_days`). An id that was erased is refused
         (`Erased`), so that nothing brings it back by itself; `again=True` begins it anew."""
         if origin not in ORIGINS:
