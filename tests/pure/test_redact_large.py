@@ -418,6 +418,29 @@ def test_what_a_crowd_of_another_kind_hides_is_found(seed: int) -> None:
     assert redact(safe) == (safe, ())
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "backup codes: {} {} {}",
+        "recovery codes: {}, {}, {}",
+        "Your backup codes are {} {} {}",
+        "Passwords:\n{}#1\n{}#2\n{}#3",
+        "my password is {}#1, at work it is {}#2 and at home it is {}#3",
+    ],
+)
+def test_of_a_list_among_hundreds_of_secrets_no_item_stays(line: str) -> None:
+    """The first is found with the hundreds, by its name, and the others were no longer known without it."""
+    rng = random.Random(8)
+    values = [f"{rng.randrange(1000, 9999)}-{rng.randrange(1000, 9999)}" for _ in range(3)]
+    if "#" in line:
+        values = [f"{word.capitalize()}{rng.randrange(1000, 9999)}" for word in WORDS[:3]]
+    env = "".join(f"{rng.choice(WORDS).upper()}_{n}_PASSWORD={_random(rng, 12)}\n# {n} is read\n\n" for n in range(400))
+    safe = redact(f"{env}\n{line.format(*values)}\n").text
+    assert [value for value in values if value in safe] == []
+    assert safe.count("is read") == 400
+    assert redact(safe) == (safe, ())
+
+
 def test_a_crowd_that_is_none_once_overlaps_are_settled_is_searched_to_the_end() -> None:
     """Two rules found the same codes, hundreds together, which ended the round; the next looked only at what had changed."""
     rng = random.Random(2)

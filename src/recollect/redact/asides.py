@@ -412,10 +412,13 @@ _CLAUSE = Lazy(
 _BELOW = Lazy(rb"[\"'`]?[ \t]*\r?\n[ \t]*[\"'`]?([^\s\"'`\x01]{6,64})[\"'`]?[ \t]*(?=\r?\n|\Z)")
 
 
+_GOES_ON = frozenset((b"`", b"*", b",", b";", b".", b" ", b"\t", b"\r", b"\n"))
+
+
 def others(data: bytes, first: Span) -> Iterator[Span]:
     """`my passwords are ... and ...`, `..., at work it is ...`: what is said beside a password or a PIN and is written like it."""
     start, end, family, _ = first
-    if family not in ("password", "passphrase", "pin") or data[end : end + 1] in (b'"', b"'"):
+    if family not in ("password", "passphrase", "pin") or data[end : end + 1] not in _GOES_ON:
         return  # what is in quotes is data, and beside it stand other fields
     written, size = _written(data[start:end]), end - start
     ways = (_NEXT, _CLAUSE, _BELOW) if data[start - 1 : start] == b"\n" else (_NEXT, _CLAUSE)

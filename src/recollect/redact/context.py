@@ -24,6 +24,7 @@ __all__ = [
     "LOOKS",
     "beside_vendors",
     "cards",
+    "codes",
     "cookies",
     "files",
     "literals",

@@ -384,7 +384,8 @@ def _round(scan: Scan, text: str, policy: Policy) -> list[Span]:
         if new:
             spans += new
             if len(spans) > CROWD and len(settled := _settle(spans)) > CROWD:
-                return settled
+                spans = settled + scan.asks(context.codes)  # the others of a list are not known without its first
+                break
             scan.taken.update([span[0] for span in new])
             if not policy.extra:
                 scan.sure.update([span[0] for span in new if span[3] == 0])
