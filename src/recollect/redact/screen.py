@@ -95,7 +95,15 @@ def to_bytes(text: str) -> bytes:
 
 def _is_escaped(text: str) -> bool:
     # One character is found fifty times as fast as three.
-    return ("%" in text and ("%22" in text or "%3D" in text)) or ("&" in text and "&quot;" in text)
+    return (
+        ("%" in text and ("%22" in text or "%3D" in text))
+        or ("&" in text and ("&quot;" in text or "&#39;" in text or "&#x27;" in text))
+        or _is_coloured(text)
+    )
+
+
+def _is_coloured(text: str) -> bool:
+    return "\x1b" in text or ("\\" in text and ("\\u001b[" in text or "\\x1b[" in text or "\\033[" in text))
 
 
 def _unescaped(text: str) -> str:
@@ -103,12 +111,20 @@ def _unescaped(text: str) -> str:
     `%22token%22%3A%22...%22`, `api_key%3D...`. (At the end of a value `%3D` is base64's padding.)"""
     import re
 
+    if _is_coloured(text):
+        # What a terminal shows in colour is written with signs that end in a letter: `ESC[1m` before a token would be part of it.
+        text = re.sub(_COLOUR, lambda found: " " * len(found[0]), text)
     text = re.sub(r"(?<=%22)%3A(?=%22)", "  :", text).replace("%22", '"""')
     text = re.sub(rf"(?<=[A-Za-z0-9_\]])%3D(?={_VALUE})", "=  ", text)
     text = re.sub(r"(?<=[A-Za-z0-9\]])%26(?=[A-Za-z_]+(?:%3D|=  ))", "  &", text)
-    return re.sub(rf"&quot;(?={_VALUE})", '     "', text).replace("&quot;", '"     ')
+    text = re.sub(rf"&quot;(?={_VALUE})", '     "', text).replace("&quot;", '"     ')
+    if "&#" in text:
+        text = re.sub(rf"&#(?:39|x27);(?={_VALUE})", lambda found: "'".rjust(len(found[0])), text)
+        text = re.sub(r"&#(?:39|x27);", lambda found: "'".ljust(len(found[0])), text)
+    return text
 
 
+_COLOUR = r"(?:\x1b|\\(?:u001b|x1b|033))\[[0-9;?]*[A-Za-z]"
 _VALUE = r"[A-Za-z0-9]|\[redacted:"  # a marker stands where a value stood
 
 
