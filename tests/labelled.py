@@ -28,7 +28,20 @@ from recollect.redact import family_names, redact
 from recollect.redact.families import catalogue
 
 FOLDER = Path(__file__).parent / "redaction"
-GROUPS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh")
+GROUPS = (
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+)
 _B62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 ALPHABETS = {
     "alnum": string.ascii_letters + string.digits,
@@ -234,6 +247,7 @@ BEFORE = {
     "ninth": "42.0 %, 28.8 %",
     "tenth": "10.0 %, 23.0 %",
     "eleventh": "6.9 %, 3.9 %",
+    "twelfth": "",
 }
 
 

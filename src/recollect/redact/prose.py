@@ -14,7 +14,7 @@ from .judge import (
     is_ticket,
     is_year,
 )
-from .names import kind_of, takes_back
+from .names import is_password_word, kind_of, takes_back
 from .scan import Scan, Span, line_around
 from .values import (
     has_alpha,
@@ -386,6 +386,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
                 is_password(word, quoted=True)
                 and not is_code(word)
                 and word.lower() not in PREDICATES
+                and not is_password_word(word)  # renamed `password` to `passphrase`
                 and not is_label(word)
             ):
                 yield Span(start, end, "password", 2)

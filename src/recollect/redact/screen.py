@@ -36,7 +36,7 @@ _FOREIGN = (
     ("パスワードは", "passw:"), ("пароль", "passwd"), ("Пароль", "passwd"), ("пароля", "passwd"), ("密码", "pw"), ("密碼", "pw"),
     ("口令", "pw"), ("パスワード", "passw"), ("비밀번호는", "pass:"), ("비밀번호가", "pass:"), ("비밀번호", "pass"), ("hasło", "passw"), ("Hasło", "passw"),
     ("şifrem", "passwd"), ("Şifrem", "passwd"), ("şifre", "passw"), ("Şifre", "passw"), ("токен", "token"), ("секрет", "secret"), ("令牌", "tk"),
-    ("→", "="), ("⇒", "="), ("：", ":"), ("＝", "="), ("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"), ("是", ":"), ("«", '"'), ("»", '"'),
+    ("лозинка", "my pass"), ("Лозинка", "my pass"), ("→", "="), ("⇒", "="), ("：", ":"), ("＝", "="), ("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"), ("是", ":"), ("«", '"'), ("»", '"'),
     ("验证码", "otp"), ("驗證碼", "otp"), ("認証コード", "  otp"), ("確認コード", "  otp"), ("인증번호", " otp"), ("인증코드", " otp"), ("код подтверждения", "verification code"), ("Код подтверждения", "verification code"),
     ("„", '"'), ("비번", "pw"), ("암호화", "enc"), ("암호", "pw"), ("패스워드", "pass"), ("parolă", "passwd"), ("Parolă", "passwd"),
     ("парола", "passwd"), ("Парола", "passwd"), ("пароли", "passwd"), ("mật khẩu", "password"), ("Mật khẩu", "password"), ("รหัสผ่าน", "password"),
@@ -98,6 +98,7 @@ def _is_escaped(text: str) -> bool:
     return (
         ("%" in text and ("%22" in text or "%3D" in text))
         or ("&" in text and ("&quot;" in text or "&#39;" in text or "&#x27;" in text))
+        or ("\\" in text and "\\n" in text)
         or _is_coloured(text)
     )
 
@@ -114,16 +115,22 @@ def _unescaped(text: str) -> str:
     if _is_coloured(text):
         # What a terminal shows in colour is written with signs that end in a letter: `ESC[1m` before a token would be part of it.
         text = re.sub(_COLOUR, lambda found: " " * len(found[0]), text)
-    text = re.sub(r"(?<=%22)%3A(?=%22)", "  :", text).replace("%22", '"""')
-    text = re.sub(rf"(?<=[A-Za-z0-9_\]])%3D(?={_VALUE})", "=  ", text)
-    text = re.sub(r"(?<=[A-Za-z0-9\]])%26(?=[A-Za-z_]+(?:%3D|=  ))", "  &", text)
-    text = re.sub(rf"&quot;(?={_VALUE})", '     "', text).replace("&quot;", '"     ')
+    if "\\" in text:
+        text = re.sub(_ESCAPED_LINE, "  ", text)
+    if "%" in text:
+        text = re.sub(r"(?<=%22)%3A(?=%22)", "  :", text).replace("%22", '"""')
+        text = re.sub(rf"(?<=[A-Za-z0-9_\]])%3D(?={_VALUE})", "=  ", text)
+        text = re.sub(r"(?<=[A-Za-z0-9\]])%26(?=[A-Za-z_]+(?:%3D|=  ))", "  &", text)
+    if "&quot;" in text:
+        text = re.sub(rf"&quot;(?={_VALUE})", '     "', text).replace("&quot;", '"     ')
     if "&#" in text:
         text = re.sub(rf"&#(?:39|x27);(?={_VALUE})", lambda found: "'".rjust(len(found[0])), text)
         text = re.sub(r"&#(?:39|x27);", lambda found: "'".ljust(len(found[0])), text)
     return text
 
 
+# The end of a line in a string, right before a word for a secret: its letter is no part of the word.
+_ESCAPED_LINE = r"\\[nrt](?=(?i:pass|pwd?\b|pin\b|secret|token|api|auth|cred|login|kennwort|contrase|senha|clave|mot de|mdp|wachtwoord))"
 _COLOUR = r"(?:\x1b|\\(?:u001b|x1b|033))\[[0-9;?]*[A-Za-z]"
 _VALUE = r"[A-Za-z0-9]|\[redacted:"  # a marker stands where a value stood
 
@@ -291,6 +298,8 @@ ANNOUNCING = (
     "nyckel",
     "geheim",
     "api ",
+    "httponly",
+    "rclone obs",
 )
 """The words of `is_announced`; a test keeps the two equal."""
 
@@ -323,7 +332,7 @@ def is_announced(low: str) -> bool:
         or "bundle_" in low or "rocommunity" in low or "digo de" in low or "codice" in low
         or "tan:" in low or " is your " in low or "to verify" in low or "| base64" in low or "p/w" in low
         or "jeton" in low or "chave" in low or "chiave" in low or "llave" in low or "klucz" in low or "sleutel" in low
-        or "nyckel" in low or "geheim" in low or "api " in low
+        or "nyckel" in low or "geheim" in low or "api " in low or "httponly" in low or "rclone obs" in low
     )  # fmt: skip
 
 
