@@ -113,6 +113,11 @@ def unquote(data: bytes, start: int, end: int) -> tuple[int, int, bool]:
         and data[end - 1 : end] == data[start : start + 1]
     ):
         return start + 1, end - 1, True
+    if b"\\" in data[start:end]:  # in a string of JSON
+        if data.startswith(b'\\"', start) and (close := data.find(b'\\"', start + 2, end)) > start + 2:
+            return start + 2, close, True
+        line = data.find(b"\\n", start, end)
+        end = line if line > start + 2 and has_alpha(data[line + 2 : end]) else end
     word = data[start:end].lstrip(_OPENING)
     start = end - len(word)
     return start, start + len(word.rstrip(_CLOSING)), False
