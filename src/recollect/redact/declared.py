@@ -32,6 +32,7 @@ _BETWEEN = (
     (r"[\"'],[ \t]*string_?value[\"']?[ \t]*:" + _VALUE, (b"stringvalue", b"string_value")),  # parameterName: "...", stringValue: "..."
     (r"[\"'`]?[ \t]*[,:][ \t]*\{[^{}\n\x01]*\bdefault[\"']?[ \t]*:" + _VALUE, (b"default:", b'default":', b"default':")),  # option("password", { default: "..." })
     (r"[\"'`]?[ \t]+to[ \t]+(?:be|equal)" + _VALUE, (b' to be "', b" to be '", b" to equal ")),  # what a test says that failed
+    (r"[^<>\n\x01]*>[ \t]*<!\[cdata\[([^\]\n\x01]+)\]\]>", (b"<![cdata[",)),  # <password><![CDATA[...]]></password>
     (r"[ \t]+reg_sz[ \t]+([^\s\x01]+)", (b"reg_sz",)),  # Windows' registry
 )  # fmt: skip
 # A parameter of CloudFormation, a property of OpenAPI: what it is by default stands a few lines below.
