@@ -39,6 +39,7 @@ EVIDENCE, NOTHING, EMPTY, SECRET = fence.EVIDENCE, fence.NOTHING, fence.EMPTY, f
 ONE_BY_ONE, SECRETIVE = fence.ONE_BY_ONE, fence.SECRETIVE
 UNLEARNED, REVIEW, UNCHANGED, STAYS = fence.UNLEARNED, fence.REVIEW, fence.UNCHANGED, fence.STAYS
 GREETING, WELCOME, GOODBYE, AGREED, MYSELF = fence.GREETING, fence.WELCOME, fence.GOODBYE, fence.AGREED, fence.MYSELF
+_IN_RETURN = {"who": MYSELF, "goodbye": GOODBYE, "thanks": WELCOME, "greeting": GREETING, "consent": AGREED}
 MOST_LISTED, MOST_QUOTED, LONGEST = 50, 3, 300
 COVERED, LEAST = 0.5, 0.75
 """What is quoted speaks to half of the question at least, and to this share of what the best speaks to."""
@@ -86,9 +87,9 @@ def answered(
     question = store._gate.another().text(" ".join(question.split()))
     if not question:
         return f"{NOTHING} {NO_MODEL}", ()
-    courtesy = courtesies.answer(question)
+    courtesy = courtesies.courtesy(question)
     if courtesy is not None:
-        return courtesy, ()
+        return _IN_RETURN[courtesy], ()
     here = _here(store, conversation)
     english = in_english(question)
     kinds = _asked_for(english or question)

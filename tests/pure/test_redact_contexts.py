@@ -64,6 +64,7 @@ def test_what_people_paste_is_found(text: str, secret: str) -> None:
         'my password is [redacted:password], "id": "Zx81kLmQ"',
         '"auth.password":"Your password for kim is required","auth.step2":"Your token is invalid","x":1}',
         "key cart:10427731 ttl 12, key user:3312:session ttl 9",
+        '"<tag key=\\"\u00e5\u00f6\u00f6&lt;&gt;\\" />"',
         "signature: 8m0V7kFzfLpbf9/xYwAdYok6IFfC0wc3qjMqmNUvoAuw5aGWkSLNCW9AvyAVD8UDH99RBL6f/tYGCc+fbnkopQ==",
     ],
 )

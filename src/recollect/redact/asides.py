@@ -336,6 +336,7 @@ def linked(scan: Scan) -> Iterator[Span]:
             or len(word) < 6
             or not has_digit(word)
             or word[:1] in NEXT_FIELD
+            or data[end : end + 3] == b"..."  # `sk-ant-api03-...`
             or scan.is_sealed(word)
             or (scan.low.startswith(b"pass ", whole[0]) and _PASSES.search(scan.low, max(0, whole[0] - 12), whole[0]))
             or (data.startswith(b"PASS", whole[0]) and word[:4] in (b"Test", b"test"))

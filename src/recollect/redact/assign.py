@@ -16,6 +16,7 @@ from .judge import (
     family_of,
     is_design_token,
     is_label,
+    is_phrase_of_words,
     is_predicate,
     is_tested,
     is_ticket,
@@ -67,7 +68,7 @@ _ASSIGN = (
     r"(?i)"
     + _names()
     + r"(?:(?:\[[0-9A-Z_]*\])?[\"'`\\\])*>}]{0,5}(?:[ \t]*\([\w ,./-]{1,24}\))?[ \t]{0,20}(?:=>|:{1,3}=|===?|!==?|\?{1,2}=|\+=|\.=|\|\|=|=|::|:|<-|->|\||As[ \t]+\w{1,20}[ \t]*=|(?:[ \t]constant)?[ \t](?:n?(?:var)?char2?(?:\([\w ]{1,6}\))?[ \t]*:?=|text[ \t]*:=))"  # name = value
-    r"|[\"']?[\s,]{1,40}(?:[\"']?type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,]{1,40})?[\"']?(?:\w{1,16}:|Parameter|Option)?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
+    r"|[\"']?[\s,+-]{1,40}(?:[\"']?type[\"']?[ \t]*[:=][ \t]*[\"']?\w+[\"']?[\s,+-]{1,40})?[\"']?(?:\w{1,16}:|Parameter|Option)?(?:value|default|val|content)[\"']?[ \t]*[:=]"  # name="..." value="..."
     r"|[\"'\\\]]{0,3}[ \t]*[,({][ \t]*(?:[rbful@$]{1,2}[\"']|[\"'`*<&\\!|>])"  # put("name", "value"), name("value"), name{"value"}
     r"|[ \t]{1,20}[\"']"  # #define NAME "value"
     r"|[\"']?>"  # <name>value</name>
@@ -369,7 +370,7 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
             run_end = max(run_end, letters.end())
             continue
         if separator == b":":
-            if data[name_start - 1 : name_start] == b":":
+            if data[name_start - 1 : name_start] == b":" and b" " not in name:
                 continue  # `arn:...:secret:name`, `AWS::ApiGateway::ApiKey`
             if name == b"tk" and head.endswith(b"::"):
                 continue  # of Tcl
@@ -412,7 +413,7 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
                 if _WRAPS.match(ahead) and (wrapped := _WRAPPED.match(ahead)):
                     start, end = max(wrapped.span(1), wrapped.span(2))
                     word = data[at + start : at + end]
-                    if (has_digit(word) or has_symbol(word) or classes(word) >= 3) and (
+                    if (has_digit(word) or has_symbol(word) or classes(word) >= 3 or is_phrase_of_words(word)) and (
                         _is_phrase(kind, word) or scan.judge(kind, word, quoted=True, strict=False)
                     ):
                         yield Span(at + start, at + end, family_of(kind), 2)
@@ -456,8 +457,8 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
         if end - start < 3 and separator != b">" and separator != b"=":
             continue  # `"secrets": [`: too short for any, and here nothing makes it longer
         word = data[start:end]
-        if not quoted and is_literal(word):
-            continue
+        if not quoted and (is_literal(word) or (kind != "password" and data.startswith(b"...", end))):
+            continue  # `api_key = sk-ant-api03-...`
         if (
             kind != "password"
             and separator != b">"
@@ -491,6 +492,8 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
                 continue
             end = closing
             word = data[start:end].strip()
+            if word.startswith(b"--"):
+                continue  # `--set password=<secret> --wait`
             start = data.find(word, start, end) if word else start
             end = start + len(word)
             quoted = True

@@ -91,14 +91,20 @@ _SHORT_FLAGS = (
     (r"(?i)[\"'](?:primary|secondary)_?(?:master_?|readonly_?|read_only_?|account_?)*key[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9+/]{42,86}={1,2})[\"']()()", "primarykey primary_key primarymaster primaryreadonly secondarykey secondary_key secondarymaster secondaryreadonly"),
     (r"(?i)(?:ConvertTo-SecureString|PSCredential|NetworkCredential)[^\n\x01]{0,80}?[\"']([^\"'\n\x01]{4,})[\"'](?:[ \t]+-AsPlainText|[ \t]*\))()()", "securestring credential"),
     (r"(?i)\b(?:usermod|useradd|chpasswd|htpasswd)\b[^\n\x01]*?(?:-p|(?-i:-[a-zA-Z]*(?:n[a-zA-Z]*b|b[a-zA-Z]*n)[a-zA-Z]*)[ \t]+[^\s\x01]+|(?-i:-[a-mo-zA-Z]*b[a-mo-zA-Z]*)[ \t]+[^\s\x01]+[ \t]+[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "usermod useradd chpasswd htpasswd"),
-    (r"(?i)\b(?:auth|credentials?|login|basic_?auth|HTTPBasicAuth|authenticate|connect|sign_?in|creds)[ \t]*(?:=[ \t]*)?[\[(][ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*[\"']([^\"'\n\x01]{4,})[\"']()()", "auth cred login connect sign"),
+    (r"(?i)\b(?:auth(?:tokens)?(?:\.basic|_password)?|credentials?|login|basic_?auth|HTTPBasicAuth|authenticate|connect|sign_?in|creds)[ \t]*(?:[:=][ \t]*)?[\[(][ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*[\"']([^\"'\n\x01]{4,})[\"']()()", "auth cred login connect sign"),
     (r"(?i)\bopenssl[ \t]+enc\b[^\n\x01]*?[ \t]-k[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "openssl"),
     (r"(?i)\b(?:rabbitmqctl|rabbitmqadmin)\b[^\n\x01]*?(?:add_user|change_password)[ \t]+[^\s\x01]+[ \t]+[\"']?([^\s\"'\x01]{4,})()()", "rabbitmq"),
     (r"(?i)\b(?:snmp-server[ \t]+community|r[ow]community6?)[ \t]+([^\s\"'\x01]{4,})()()", "snmp-server rocommunity rwcommunity"),
+    (r"(?i)\bsnmp(?:v[123]c?)?[ \t]+community(?:[ \t]+string)?[ \t]*(?:is\b|[:=])[ \t]*[\"'`]?([^\s\"'`\x01]{5,})()()", "snmp%comm snmpv1 snmpv2 snmpv3"),
+    (r"(?i)[\"'](?:sshpass|redis-cli|mongo(?:sh)?|sqlcmd|docker|podman|ldap\w+|plink)[\"'](?:[ \t]*,[ \t]*[\"'][^\"'\n\x01]*[\"'])*?[ \t]*,[ \t]*[\"']-(?:p|a|w|pw)[\"'][ \t]*,[ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "\"-p\" '-p' \"-a\" '-a' \"-w\" '-w' \"-pw\" '-pw'"),
+    (r"(?i)\bencrypt_string[ \t]+(?:--?[\w-]+(?:[ =][^\s'\"\x01]+)?[ \t]+)*[\"']([^\"'\n\x01]{5,})[\"']()()", "encrypt_string"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?[\"']?([^\s\"'|\x01]{6,})[\"']?[ \t]*\|[ \t]*gcloud[ \t]+secrets\b()()", "gcloud%secrets"),
+    (r"\bPASSWORD[ \t]+[a-z_]+[ \t]*=[ \t]*([^\s\x01]{6,})()()", "password%elastic password%kibana password%logstash password%apm"),
+    (r"(?i)\brclone[ \t]+obscure[ \t]+[\"']?([^\s\"'\x01-][^\s\"'\x01]{4,})()()", "rclone%obscure"),
     (r"(?i)\b(?:sqlplus|expdp|impdp|sqlldr|rman)[ \t]+(?:-\w+[ \t]+)*[\"']?[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "sqlplus expdp impdp sqlldr"),
     (r"(?i)\b(?:hmac\.new\(|AES\.new\(|Fernet\(|create(?:Hmac|Cipheriv|Decipheriv)\([^,\n\x01]{1,40},(?:[ \t]*Buffer\.from\()?|AES\.(?:en|de)crypt\([^,\n\x01]{1,60},|SecretKeySpec\(|Mac::new_from_slice\(|\bkey[ \t]*=[ \t]*(?:bytes\.fromhex|bytearray\.fromhex|(?:binascii\.)?unhexlify)\()[ \t]*[rbu]?[\"']([^\"'\n\x01]{8,})[\"']()()", "hmac aes fernet cipher fromhex unhexlify"),
     (r"(?i)\bssh-keygen\b[^\n\x01]*?[ \t]-N[ \t]*[\"']?([^\s\"'\x01]{4,})()()", "keygen"),
-    (r"(?i)\boracle:(?:thin|oci):[\w$#]+/([^\s\"'@/\x01]{4,})@()()", "thin: oci:"),
+    (r"(?i)\boracle:(?:thin|oci):[\w$#]+/([^\s\"'/\x01]{4,})@()()", "thin: oci:"),
     (r"(?i)\bjwt\w*\.(?:encode|sign|decode|verify)\w*\([^\n\x01]{1,100}?,[ \t]*b?[\"']([^\"'\n\x01]{6,})[\"'][ \t]*[,)]()()", "jwt"),
     (r"(?i)passw(?:or)?d[^\n\x01]{0,40}?\.(?:send_?keys|type|fill|set_?value|val|input|enter_?text|typeText|press_?keys|set_?text)\([ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "passw"),
     (r"(?i)basic_?auth(?:entication|orization)?[ \t]*\(?[ \t]*[\"'][^\"'\n\x01]+[\"'][ \t]*,[ \t]*(?:Some\()?[\"']([^\"'\n\x01]{4,})[\"']()()", "basic"),
@@ -341,7 +347,7 @@ def commands(scan: Scan) -> Iterator[Span]:
             if words == "%-p" and word.isdigit() and len(word) < 6:
                 continue  # a port
             if (
-                words.startswith(("snmpget% ", "snmp-server", "{noop}", "eap%"))
+                words.startswith(("snmpget% ", "snmp-server", "snmp%comm", "{noop}", "eap%"))
                 and not has_digit(word)
                 and not has_symbol(word)
             ):

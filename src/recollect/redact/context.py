@@ -5,6 +5,7 @@ from __future__ import annotations
 from .asides import linked, nouns, others, pairs, said
 from .assign import assignments
 from .commands import commands, connection_strings, flags, given
+from .declared import declared
 from .lists import codes, listed, mail_pairs, memorables, phrases, shown
 from .noise import cards, near
 from .prose import sentences
@@ -40,5 +41,5 @@ __all__ = [
 # would take some of their cells: what is left of a table then is none.
 LOOKS: tuple[tuple[Look, ...], ...] = (
     (connection_strings,), (assignments,), (headers,), (cookies,), (tables,), (flags, commands, given), (sentences, nouns, pairs, said), (linked,),
-    (memorables, mail_pairs, listed, shown), (codes,), (phrases,), (near,), (collections, byte_arrays), (inserts,), (elements,), (pages,),
+    (memorables, mail_pairs, listed, shown), (codes,), (phrases,), (near,), (collections, byte_arrays), (inserts,), (elements,), (pages,), (declared,),
 )  # fmt: skip

@@ -159,7 +159,7 @@ FAMILIES: tuple[Family, ...] = (
     # Work
     _f("linear-key", "Linear key", "lin_api_ lin_oauth_", rf"(lin_(?:api|oauth)_{A}{{30,}})"),
     _f("notion-token", "Notion token", "ntn_", rf"\b(ntn_{A}{{40,}})"),
-    _f("notion-token", "Notion secret", "cret_", rf"\b(secret_{A}{{40,}})", 47),
+    _f("notion-token", "Notion secret", "cret_", rf"\b(secret_{A}{{40,}}(?:\.{A}{{20,}})?)", 47),
     _f("airtable-token", "Airtable token", "pat oaa", rf"\b(pat{A}{{14}}\.{X}{{64}}|oaa{A}{{14}}\.v1\.{W}+\.{X}{{64}})", 80),
     _f("asana-token", "Asana token", "/", r"\b([0-9]/[0-9]{15,18}(?:/[0-9]{15,18})?:[0-9a-f]{32})\b", 48),
     _f("figma-token", "Figma token", "figd_ figo_ figu_ figoh_ figor_ figuh_ figur_", rf"(fig(?:d|o|u|oh|or|uh|ur)_{W}{{20,}})"),
@@ -215,10 +215,13 @@ FAMILIES: tuple[Family, ...] = (
        rf"\b(AIK_(?:CI|SECRET)_{A}{{20,}}|ajkey_[a-z0-9]{{26}}|aact_[a-z]+_{W}{{20,}}|AstraCS:{A}{{20,}}:{X}{{64}}|cnvca{W}{{51}}|castai_v1_[a-z0-9]{{64}}_[a-z0-9]{{8}}|cfxk_{A}{{20,}}(?:_{A}+)?|configcat-sdk-1/{W}{{22}}/{W}{{22}}|eyJ2MiI6{B}{{30,}}|dvc_server_{W}{{16,}}|cog_[a-z2-7]{{52}}|apk_user_{B}{{100,}}"
        rf"|(?:PRD|SBX)-{H}{{12}}(?:-{H}{{4}}){{4}}|mlsn\.{X}{{64}}|Mid-server-{W}{{20,}}|api_(?:live|sandbox)(?:_[a-z]{{2}})?\.{W}{{10,12}}\.{W}{{30,}}|pdl_(?:[a-z]+_){{1,2}}[A-Za-z0-9_]{{40,}}|packagist_[a-z]+_{X}{{40,}}|persona_(?:production|sandbox)_{UUID}|testsk_{A}{{28,}}|BB(?:FF|US)-{A}{{30}}|AKLT{A}{{40,}}|ALTAK-{A}{{20,}}/{X}{{40}}|waka_(?:sec_)?(?:{UUID}|{A}{{40,}}))\b"),
     _f("service-token", "Stytch secret", "secret-live- secret-test-", rf"\bsecret-(?:live|test)-({W}{{30,}}=?)"),
+    _f("service-token", "RapidAPI key", "jsn", rf"\b({H}{{10}}msh{H}{{15}}p1{H}{{5,6}}jsn{H}{{12}})\b", 40),
+    _f("service-token", "OneSignal key", "os_v2_", r"\b(os_v2_(?:app|org)_[a-z0-9]{60,})"),
+    _f("roblox-cookie", "Roblox session cookie", "|WARNING:-DO-NOT-SHARE-THIS.", rf"_\|WARNING:-DO-NOT-SHARE-THIS\.[^|\n\x01]*\|_({A}{{60,}})"),
     # Social
     _f("facebook-token", "Facebook or Instagram token", "EAA IGQV IGAA", rf"\b(EAA{A}{{60,}}|IGQV{W}{{60,}}|IGAA{A}{{60,}})"),
     _f("facebook-token", "Facebook app token", "|", rf"\b([0-9]{{15,16}}\|{W}{{27}})\b", 43),
-    _f("twitter-token", "Twitter / X app bearer or access token", "AAAAAAAAAAAAAAAAAAAAA", r"\b(A{20,24}[A-Za-z0-9%]{70,})"),
+    _f("twitter-token", "Twitter / X app bearer or access token", "AAAAAAAAAAAAAAAAAAAAA", r"\b(A{20,24}(?:[A-Za-z0-9%]{20,}=  [A-Za-z0-9%]{30,}|[A-Za-z0-9%]{70,}))"),
     _f("linkedin-secret", "LinkedIn secret", "WPL_AP", r"\b(WPL_AP[01]\.[A-Za-z0-9.=]{16,})"),
     _f("dropbox-token", "Dropbox token", "sl.", rf"\b(sl\.(?:u\.)?{W}{{100,}})"),
     _f("spotify-token", "Spotify token", "BQ", rf"\b(BQ{W}{{120,}})", 122),

@@ -26,6 +26,7 @@ from .values import (
     is_regex,
     is_run_together,
     is_scrambled,
+    is_unspoken,
     is_worded,
     is_wordy,
 )
@@ -67,7 +68,7 @@ def _is_blob(value: bytes) -> bool:
 
 def _is_slashed(value: bytes) -> bool:
     """Base64 that begins with a slash, as one key in sixty-four does."""
-    return value.startswith(b"/") and len(value) >= 40 and _is_blob(value.rstrip(b"=").replace(b"+", b""))
+    return value.startswith(b"/") and len(value) >= 32 and _is_blob(value.rstrip(b"=").replace(b"+", b""))
 
 
 _FAMILIES: dict[Kind, str] = {
@@ -109,7 +110,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
             )
         return (
             is_password(value, quoted=True)
-            and not is_code(value)
+            and (not is_code(value) or _is_noise_with_dots(value))
             and not is_password_word(value)
             and (quoted or has_digit(value) or has_symbol(value))
         )
@@ -118,6 +119,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
     if is_placeholder(value) or (
         is_code(value)
         and not (quoted and (has_symbol(value) or has_digit(value)) and not rx(rb"[\w.]+[(\[]").match(value))
+        and not (kind == "password" and (((quoted or env) and is_phrase_of_words(value)) or _is_noise_with_dots(value)))
     ):
         return False
     if b" " in value:
@@ -137,10 +139,14 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
             return True
         if strict:
             return (
-                size >= 8
-                and is_choice(value, quoted=False)
-                and (classes(value) >= 3 or is_noise(value, 12))
-                and not is_wordy(value)
+                is_phrase_of_words(value)
+                or _is_app_password(value)
+                or (
+                    size >= 8
+                    and is_choice(value, quoted=False)
+                    and (classes(value) >= 3 or is_noise(value, 12))
+                    and not is_wordy(value)
+                )
             )
         if is_phrase_of_words(value):
             return True
@@ -227,7 +233,28 @@ def is_phrase_of_words(value: bytes) -> bool:
     if value.translate(None, _ABC) not in _JOINTS or rx(rb"[a-z]{3,12}(?:[-_.][a-z]{3,12})+").fullmatch(value) is None:
         return False
     words = rx(rb"[-_.]").split(value)
-    return _SPEAKS_OF_FORMS.isdisjoint(words) and len(PREDICATES.intersection(words)) < 2
+    return (
+        _SPEAKS_OF_FORMS.isdisjoint(words)
+        and len(PREDICATES.intersection(words)) < 2
+        and (b"." not in value or _PACKAGES.isdisjoint(words))
+    )
+
+
+_PACKAGES = frozenset((b"com", b"org", b"net", b"www", b"java", b"javax", b"dev", b"edu", b"gov"))
+
+
+def _is_noise_with_dots(value: bytes) -> bool:
+    """`dJO7qe_Y373b.B8LMlnA`, which is written like an attribute of something, but nothing has such a name."""
+    return (
+        1 <= value.count(b".") <= 2
+        and classes(value.replace(b".", b"")) >= 3
+        and is_noise(value.replace(b".", b""), 12)
+    )
+
+
+def _is_app_password(value: bytes) -> bool:
+    """`jtuu-tavq-vytt-qtxy`: as Apple makes them for one application."""
+    return rx(rb"[a-z]{4}(?:-[a-z]{4}){3}").fullmatch(value) is not None and is_unspoken(value.replace(b"-", b""), 0.25)
 
 
 _ABC = b"abcdefghijklmnopqrstuvwxyz"
@@ -288,7 +315,8 @@ PREDICATES = frozenset(
     unchanged irrelevant critical essential crucial ready live dead active inactive enabled disabled locked unlocked blocked
     sensitive confidential recommended provided specified defined configured managed handled processed parsed treated considered
     either neither both all some any each every another other such own via per kind type string number integer value key token
-    secret password username login name field column parameter argument variable constant""".split()
+    secret password username login name field column parameter argument variable constant
+    chosen taken shown forgotten stolen found lost built held left seen sold told thrown drawn begun hashed typed""".split()
 )
 
 

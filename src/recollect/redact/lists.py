@@ -181,7 +181,12 @@ def listed(scan: Scan) -> Iterator[Span]:
             yield Span(start, end, "api-key", 2)
     for _, (start, end) in scan.spans(_SEED, lines):
         seed = data[start:end].translate(None, b"= -")
-        if len(seed) <= 128 and (has_digit(seed) or not is_wordy(seed)) and has_entropy(seed, 2.8):
+        if (
+            len(seed) <= 128
+            and (has_digit(seed) or not is_wordy(seed))
+            and has_entropy(seed, 2.8)
+            and not is_placeholder(seed)
+        ):
             yield Span(start, end, "api-key", 2)
     for _, first, second in scan.spans(_ONE_TIME, lines):
         yield Span(*max(first, second), "pin", 2)

@@ -195,7 +195,7 @@ def kind_of(name: bytes) -> Kind | None:
             return None
         if before[-1] in _KEY_OF:
             return "secret" if before[-1] in (b"api", b"secret", b"private", b"access", b"encryption", b"signing", b"master", b"auth",
-                                              b"account", b"jwt", b"shared", b"preshared", b"license", b"hmac", b"aes", b"fernet") else "key"  # fmt: skip
+                                              b"account", b"subscription", b"jwt", b"shared", b"preshared", b"license", b"hmac", b"aes", b"fernet") else "key"  # fmt: skip
         return "key"
     if last in (b"token", b"tokens", b"tok"):
         if before and before[-1] in _GENERIC_TOKEN_BEFORE:

@@ -16,7 +16,7 @@ from .judge import (
     is_ticket,
     is_year,
 )
-from .names import kind_of, takes_back
+from .names import is_password_word, kind_of, takes_back
 from .scan import Scan, Span
 from .values import (
     has_alpha,
@@ -114,6 +114,12 @@ def unquote(data: bytes, start: int, end: int) -> tuple[int, int, bool]:
         return start + 2, end - 2, True
     if len(word) > 2 and word[0] in b"\"'`" and word[-1] == word[0]:
         return start + 1, end - 1, True
+    if b"\\" in word:  # in a string of JSON
+        if word.startswith(b'\\"') and (close := data.find(b'\\"', start + 2, end)) > start + 2:
+            return start + 2, close, True
+        line = data.find(b"\\n", start, end)
+        end = line if line > start + 2 and has_alpha(data[line + 2 : end]) else end
+        word = data[start:end]
     if b'"' in word and (closed := _CLOSED.search(word, 1)):
         word = word[: closed.start()]  # `"... is required","next": "..."`
         end = start + len(word)
@@ -147,6 +153,7 @@ def is_telling(value: bytes) -> bool:
     return (
         len(value.translate(None, _BRACKETS)) == len(value)
         and len(value[:-1].translate(None, _SIGNS)) < len(value) - 1
+        and rx(rb"&[a-z]{2,6};").search(value) is None  # what a page writes for a sign
         and _MEASURED.fullmatch(value) is None
         and not is_wordy_token(value)
     )
@@ -425,6 +432,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
                 is_choice(word, quoted=True)
                 and not is_code(word)
                 and word.lower() not in PREDICATES
+                and not is_password_word(word)  # renamed `password` to `passphrase`
                 and not is_label(word)
             ):
                 yield Span(start, end, "password", 2)

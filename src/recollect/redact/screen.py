@@ -6,6 +6,10 @@ Most prose has no word that announces a secret, no run of characters long enough
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
 
 class Finding(tuple[str, int, int]):
     """What was found and where in the original text; never what it said."""
@@ -36,7 +40,7 @@ _FOREIGN = (
     ("パスワードは", "passw:"), ("пароль", "passwd"), ("Пароль", "passwd"), ("пароля", "passwd"), ("密码", "pw"), ("密碼", "pw"),
     ("口令", "pw"), ("パスワード", "passw"), ("비밀번호는", "pass:"), ("비밀번호가", "pass:"), ("비밀번호", "pass"), ("hasło", "passw"), ("Hasło", "passw"),
     ("şifrem", "passwd"), ("Şifrem", "passwd"), ("şifre", "passw"), ("Şifre", "passw"), ("токен", "token"), ("секрет", "secret"), ("令牌", "tk"),
-    ("→", "="), ("⇒", "="), ("：", ":"), ("＝", "="), ("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"), ("是", ":"), ("«", '"'), ("»", '"'),
+    ("лозинка", "my pass"), ("Лозинка", "my pass"), ("→", "="), ("⇒", "="), ("：", ":"), ("＝", "="), ("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"), ("是", ":"), ("«", '"'), ("»", '"'),
     ("验证码", "otp"), ("驗證碼", "otp"), ("認証コード", "  otp"), ("確認コード", "  otp"), ("인증번호", " otp"), ("인증코드", " otp"), ("код подтверждения", "verification code"), ("Код подтверждения", "verification code"),
     ("„", '"'), ("비번", "pw"), ("암호화", "enc"), ("암호", "pw"), ("패스워드", "pass"), ("parolă", "passwd"), ("Parolă", "passwd"),
     ("парола", "passwd"), ("Парола", "passwd"), ("пароли", "passwd"), ("mật khẩu", "password"), ("Mật khẩu", "password"), ("รหัสผ่าน", "password"),
@@ -95,7 +99,19 @@ def to_bytes(text: str) -> bytes:
 
 def _is_escaped(text: str) -> bool:
     # One character is found fifty times as fast as three.
-    return ("%" in text and ("%22" in text or "%3D" in text)) or ("&" in text and "&quot;" in text)
+    return (
+        ("%" in text and ("%22" in text or "%3D" in text))
+        or ("&" in text and ("&quot;" in text or "&#39;" in text or "&#x27;" in text))
+        or "\x1b" in text
+        or ("\\" in text and _has_escapes(text))
+    )
+
+
+def _has_escapes(text: str) -> bool:
+    import re
+
+    # It leaps from backslash to backslash, in half the time that it takes to look for one of these.
+    return re.search(_ESCAPES, text) is not None
 
 
 def _unescaped(text: str) -> str:
@@ -103,13 +119,56 @@ def _unescaped(text: str) -> str:
     `%22token%22%3A%22...%22`, `api_key%3D...`. (At the end of a value `%3D` is base64's padding.)"""
     import re
 
-    text = re.sub(r"(?<=%22)%3A(?=%22)", "  :", text).replace("%22", '"""')
-    text = re.sub(rf"(?<=[A-Za-z0-9_\]])%3D(?={_VALUE})", "=  ", text)
-    text = re.sub(r"(?<=[A-Za-z0-9\]])%26(?=[A-Za-z_]+(?:%3D|=  ))", "  &", text)
-    return re.sub(rf"&quot;(?={_VALUE})", '     "', text).replace("&quot;", '"     ')
+    if "\x1b" in text:  # a terminal's colours end in a letter: `ESC[1m` before a token would be part of it
+        text = re.sub(rf"\x1b{_COLOUR}", _blank, text)
+    if "\\" in text:
+        text = re.sub(_ESCAPED_LINE, "  ", text)
+        if re.search(r'\\\\"', text):
+            text = re.sub(rf"{_ESCAPED_QUOTE}(?={_VALUE})", lambda found: '\\"'.rjust(len(found[0])), text)
+            text = re.sub(_ESCAPED_QUOTE, lambda found: '\\"'.ljust(len(found[0])), text)
+        if re.search(r"\\[ux0]", text):
+            text = re.sub(rf"\\(?:u001b|x1b|033){_COLOUR}", _blank, text)
+            text = re.sub(_FOREIGN_LETTERS, _spelled, text)
+            if re.search(r"\\u0[01]", text):
+                text = re.sub(_ACCENTED_WORD, _spelled, text)
+    if "%" in text:
+        text = re.sub(r"(?<=%22)%3A(?=%22)", "  :", text).replace("%22", '"""')
+        text = re.sub(rf"(?<=[A-Za-z0-9_\]])%3D(?={_VALUE})", "=  ", text)
+        text = re.sub(r"(?<=[A-Za-z0-9\]])%26(?=[A-Za-z_]+(?:%3D|=  ))", "  &", text)
+    if "&" in text:
+        text = re.sub(rf"&quot;(?={_VALUE})", '     "', text).replace("&quot;", '"     ')
+        text = re.sub(rf"&#(?:39|x27);(?={_VALUE})", lambda found: "'".rjust(len(found[0])), text)
+        text = re.sub(r"&#(?:39|x27);", lambda found: "'".ljust(len(found[0])), text)
+    return text
 
 
+_ESCAPES = r'\\(?:[nu]|\\\\"|x1b\[|033\[)'
+# The end of a line in a string, right before a word for a secret: its letter is no part of the word.
+_ESCAPED_LINE = r"\\[nrt](?=(?i:pass|pwd?\b|pin\b|secret|token|api|auth|cred|login|kennwort|contrase|senha|clave|mot de|mdp|wachtwoord))"
+# JSON in JSON in JSON. (After an even number of backslashes the quote is none of theirs.)
+_ESCAPED_QUOTE = r'(?<!\\)\\(?:\\\\)+"'
+# Letters of other alphabets; a word with one that Latin lacks. The backslashes are counted, or a row of them would take long.
+_FOREIGN_LETTERS = r"\\u(?:0[3-9a-f]|[1-9a-f][0-9a-f])[0-9a-f]{2}(?:\\{1,8}u(?:0[3-9a-f]|[1-9a-f][0-9a-f])[0-9a-f]{2})*"
+_ACCENTED_WORD = r"\b[A-Za-z]*\\{1,8}u0[01][0-9a-f]{2}[a-z]*"
+_COLOUR = r"\[[0-9;?]*[A-Za-z]"
 _VALUE = r"[A-Za-z0-9]|\[redacted:"  # a marker stands where a value stood
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
+
+
+def _spelled(found: re.Match[str]) -> str:
+    """A word as JSON escapes it, in its own letters at its end: those of other alphabets, and of Latin's a few for secrets."""
+    import re
+
+    word = re.sub(r"\\+u([0-9A-Fa-f]{4})", lambda escape: chr(int(escape[1], 16)), found[0])
+    return word.rjust(len(found[0])) if word > "\u02ff" or word.lower() in _ACCENTED else found[0]
+
+
+_ACCENTED = frozenset(
+    "contraseña contraseñas lösenord lösenordet jelszó hasło haseł şifre şifrem clé schlüssel parolă è é är código".split()
+)
 
 
 def _narrow(text: str) -> bytes:
@@ -275,6 +334,8 @@ ANNOUNCING = (
     "nyckel",
     "geheim",
     "api ",
+    "httponly",
+    "rclone obs",
 )
 """The words of `is_announced`; a test keeps the two equal."""
 
@@ -307,7 +368,7 @@ def is_announced(low: str) -> bool:
         or "bundle_" in low or "rocommunity" in low or "digo de" in low or "codice" in low
         or "tan:" in low or " is your " in low or "to verify" in low or "| base64" in low or "p/w" in low
         or "jeton" in low or "chave" in low or "chiave" in low or "llave" in low or "klucz" in low or "sleutel" in low
-        or "nyckel" in low or "geheim" in low or "api " in low
+        or "nyckel" in low or "geheim" in low or "api " in low or "httponly" in low or "rclone obs" in low
     )  # fmt: skip
 
 

@@ -202,6 +202,8 @@ _HEADER = (
 
 # psql's: a line of dashes below it.
 _RULED = rf"(?im)^[ \t]*(?:[\w .#/-]+\|)*[\w .#/-]*{_WORD}[\w .#/-]*(?:\|[\w .#/-]+)*\r?\n[ \t]*-+(?:\+-+)+\r?$"
+# ... and the rows of names and values below it.
+_RULED_ROW = r"(?m)^[ \t]*([A-Za-z][\w.-]*)[ \t]*\|[ \t]*([^\s|\x01]{6,})[ \t]*(?:\||\r?$)"
 _RULE = Lazy(rb"[-+=:| \t\r]*-[-+=:| \t\r]*")
 _ROW = (
     r"(?im)^(?:[0-9]+[,;\t][ ]?)?[\"']?([a-z][\w.-]*[_.-](?:key|token|secret|passw(?:or)?d|pwd|pass))[\"']?[,;\t][ ]?[\"']?"
@@ -221,6 +223,10 @@ def tables(scan: Scan) -> Iterator[Span]:
     done, has_blanks = 0, BARRIER in data
     headers = [(*span, False) for (span,) in scan.everywhere(_HEADER)] if b"\n" in data else []
     if b"-+-" in data:
+        for _, (a, b), (start, end) in scan.everywhere(_RULED_ROW):
+            kind, value = kind_of(data[a:b]), data[start:end]
+            if kind is not None and _is_odd(value) and scan.judge(kind, value, quoted=True, strict=False):
+                yield Span(start, end, family_of(kind), 2)
         headers = sorted([*headers, *((*span, True) for (span,) in scan.everywhere(_RULED))])
     for start, end, is_ruled in headers:
         if is_ruled:

@@ -206,8 +206,8 @@ def _is_url_password(value: bytes, user: bytes) -> bool:
     # `test` and `123456` stand for a secret elsewhere; behind a user and before a host they often are one.
     if is_reference(value) or value.lower() in _NO_URL_PASSWORD:
         return False
-    if b"/" in value and rx(rb"\d{1,5}/").match(value):
-        return False  # host:port/path@something
+    if (b"/" in value or b";" in value) and rx(rb"\d{1,5}[/;]").match(value):
+        return False  # host:port/path@something, host:port;user=...;password=...@...
     if rx(rb"[{}\[\]<>()$]").search(value) and rx(rb"[{\[<($%]").match(value):
         return False
     if set(value) <= {42} or set(value) <= set(b"xX*."):

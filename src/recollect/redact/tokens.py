@@ -157,6 +157,7 @@ def tokens(scan: Scan) -> Iterator[Span]:
     else:
         called = [row for row in called if any(map(data.__contains__, _literals(row[0].triggers)))]
     scan.kept["families"] = called
+    source_of = _after_an_escape if scan.kept.setdefault("escapes", _ESCAPE.search(data) is not None) else _as_it_is
     seen: set[int] = set()  # where a vendor's own shape begins: a looser one need not be judged there
     for family, lines in called:
         generic = family.name in GENERIC
@@ -167,10 +168,9 @@ def tokens(scan: Scan) -> Iterator[Span]:
         # `vendor-token` takes the end of the line before it and its own: see `Scan`.
         every = family.name == "vendor-token"
         reach = None if family.name == "azure-key" else nowhere_else
-        whole = _is_whole(family.pattern)
-        for spans in (
-            scan.everywhere(family.pattern) if every else scan.spans(family.pattern, lines, reach, groups=not whole)
-        ):
+        source = source_of(family.pattern)
+        whole = _is_whole(source)
+        for spans in scan.everywhere(source) if every else scan.spans(source, lines, reach, groups=not whole):
             start, end = spans[0] if whole else spans[1]
             if start < 0 or (generic and start in seen):
                 continue
@@ -186,6 +186,22 @@ def tokens(scan: Scan) -> Iterator[Span]:
             if not generic:
                 seen.add(start)
             yield Span(start, end, family.name, 3 if generic else 0)
+
+
+_ESCAPE = Lazy(rb"\\(?:[nrt]|u[0-9A-Fa-f]{4})(?=[A-Za-z0-9])")
+
+
+def _as_it_is(source: str) -> str:
+    return source
+
+
+@cache
+def _after_an_escape(source: str) -> str:
+    """The same, where the end of a line is written as `\\n`: its letter is no part of the word after it."""
+    escape = r"\\[nrt]|\\u[0-9A-Fa-f]{4}"
+    if source.startswith(r"\b("):
+        return rf"(?:{escape}|\b){source[2:]}"
+    return f"(?:{escape}|^{source[4:]}" if source.startswith("(?:^") else source
 
 
 @cache

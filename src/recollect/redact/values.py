@@ -33,8 +33,8 @@ PLACEHOLDERS = frozenset(
 # Parts that do.
 _FILLING = (
     r"example|placeholder|change[-_]?me|change[-_]?this|replace(?:me|with|[-_])|insert[-_]|redacted|dummy|sample|xxxx|\.\.\.|\*\*\*|todo|fixme|fake[-_]|[-_]fake"
-    r"|^aqicah[a-z0-9+/]{40}|not[-_]?a[-_]?(?:real|secret)|not[-_]a[-_]|goes[-_]?here|deadbeef|abcdefgh|\?\?\?|your[-_. ]|your(?:api|token|key|secret|pass|own)|[-_. ]your|\xb7\xb7|<[^<>]{1,60}>"
-    r"|^my[-_](?:api|secret|token|access|super)|^enter[-_]|^(?:some|any|put)[-_]|^test[-_]?(?:token|key|secret|api|pass)|^(?:token|secret|key)-test|[-_]here$"
+    r"|^aqicah[a-z0-9+/]{40}|not[-_]?a[-_]?(?:real|secret)|not[-_]real|not[-_]a[-_]|goes[-_]?here|deadbeef|abcdefgh|\?\?\?|your[-_. ]|your(?:api|token|key|secret|pass|own)|[-_. ]your|\xb7\xb7|<[^<>]{1,60}>"
+    r"|^my[-_](?:api|secret|token|access|super)|^enter[-_]|^(?:some|any|put|mock)[-_]|^(?:wrong|incorrect|invalid|bad)[-_]?(?:pass|pw|token|key|secret|cred)|^test[-_]?(?:token|key|secret|api|pass)|^(?:token|secret|key)-test|[-_]here$"
     r"|(?:dein|ihr|euer)e?[-_. ](?:passwor|kennwor|token|schl|geheim|api)|[-_](?:eintragen|einsetzen|einf)|votre[-_. ](?:mot|mdp|cl|jeton|token|secret)|^(?:tu|su|sua)[-_](?:contrase|clave|senha|token)"
 )
 
@@ -189,7 +189,7 @@ def is_monotone(value: bytes) -> bool:
 def is_placeholder(value: bytes) -> bool:
     """Stands for a secret instead of being one."""
     low = value.lower()
-    if low.strip(b" \t\"'`.,:;!?*_-") in PLACEHOLDERS:
+    if low.strip(b" \t\"'`.,:;!?*_-()") in PLACEHOLDERS:
         return True
     return _is_filling(low) or is_monotone(value)
 

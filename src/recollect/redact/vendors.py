@@ -120,6 +120,10 @@ _PUBLIC = Lazy(
 )
 
 
+# Ids of what a model has answered.
+_OF_A_REPLY = (b"chatcmpl-", b"toolu_", b"msg_", b"call_", b"resp_", b"req_", b"run_", b"asst_", b"thread_", b"file-", b"gen-")  # fmt: skip
+
+
 def _is_generated(value: bytes) -> bool:
     if len(value) > 128:
         return False  # a blob. (Counted here: re2 would need a state for each.)
@@ -133,6 +137,7 @@ def _is_generated(value: bytes) -> bool:
         and has_entropy(body, 4.0)
         and len(body.translate(None, b"0OIl")) < len(body)  # without any of them it is an address of a currency
         and not body.startswith((b"Qm", b"bafy", b"eyJ"))
+        and not value.startswith(_OF_A_REPLY)
         and not value.startswith((b"sha256-", b"sha384-", b"sha512-"))
         and not decodes_to_text(value)
         and is_random(body, 20)
