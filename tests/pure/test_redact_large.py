@@ -535,6 +535,31 @@ def test_counts_that_are_asked_for_at_every_place_find_the_same(source: str, mon
         assert list(loose.spans(data)) == list(exact.spans(data))
 
 
+@pytest.mark.parametrize("source", [prose._PROSE, asides._LINKED, asides._PAIR])
+def test_a_long_line_without_spaces_is_not_read_on_for_each_match(source: str) -> None:
+    """Without its counts a match goes on to the end of what is read at once: in 100 KB, 11 MB were read."""
+    rng = random.Random(3)
+    line = "".join(
+        f".{rng.choice(('password', 'login', 'token'))}-{rng.choice(WORDS)}{n}{{color:#{rng.randrange(16**5)},kim/{n}a}}"
+        for n in range(2_500)
+    )
+    loose, read = engine.Loose(source), list[int]()
+
+    class Counted:
+        _anywhere = loose._loose._anywhere
+
+        @staticmethod
+        def _match(anywhere: object, data: bytes, start: int, end: int) -> object:
+            spans = real(anywhere, data, start, end)
+            read.append((spans[0][1] if spans[0][0] >= 0 else end) - start)
+            return spans
+
+    real = loose._loose._match
+    loose._loose = Counted  # type: ignore[assignment]
+    assert list(loose.spans(line.encode())) == list(engine.outline(source).spans(line.encode()))
+    assert sum(read) < 5_000_000
+
+
 def test_the_words_of_commands_are_found_together_as_one_by_one() -> None:
     rng = random.Random(2)
     words = [word for _, gate in commands._others() for word in commands._gate(gate)]
