@@ -595,6 +595,29 @@ def test_a_table_of_passwords_is_followed_to_its_end(head: str, row: str, tail: 
     assert [it for it in secrets if it in out] == []
 
 
+@pytest.mark.parametrize("rows", [60, 700])
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [
+        ("INSERT INTO users (id, email, password, created) VALUES ", "({i},'kim{i}@example.com','{it}','2026-11-18'),"),
+        ("INSERT INTO users (id, email, password, token) VALUES ", "({i},'kim{i}@example.com','{it}','{key}'), "),
+        ("", "INSERT INTO `users` (`id`, `name`, `password`, `token`) VALUES ({i}, 'kim', '{it}', '{key}');\n"),
+        ("INSERT INTO users (name, password, at, token) VALUES ", "('kim', '{it}', now(), 'ghp_{key:.36}'),\n"),
+    ],
+)
+def test_what_is_inserted_is_followed_past_what_was_found(head: str, row: str, rows: int) -> None:
+    """Hundreds are found beside an address or by their looks, which ends the round; the others only by the name of their column."""
+    rng = random.Random(rows)
+    secrets = [rng.choice((_chosen(rng), f"{'-'.join(rng.choices(WORDS, k=2))}-{n}X!")) for n in range(10, rows)]
+    keys = [f"{rng.getrandbits(160):040x}" for _ in secrets]
+    text = head + "".join(
+        row.format(i=i, it=it, key=key) for i, (it, key) in enumerate(zip(secrets, keys, strict=True))
+    )
+    safe = redact(text).text
+    assert [it for it in secrets + keys if it in safe] == []
+    assert redact(safe) == (safe, ())
+
+
 @pytest.mark.parametrize(
     ("row", "is_secret"),
     [

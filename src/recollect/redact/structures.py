@@ -277,7 +277,7 @@ def tables(scan: Scan) -> Iterator[Span]:
 
 _INSERT = r"(?i)\binsert[ \t]+(?:or[ \t]+\w+[ \t]+)?into[ \t]+[\w.\"`\[\]]+[ \t\r\n]*\(([^()\x01]{3,})\)[ \t\r\n]*values[ \t\r\n]*\("
 _LITERAL = Lazy(
-    rb"[ \t\r\n]*(?:N?'((?:[^'\\\x01]|''|\\.)*)'|\"([^\"\x01]*)\"|[^,()'\"\x01]*(?:\([^()\x01]*\))?)[ \t\r\n]*(,|\))"
+    rb"[ \t\r\n]*(?:N?'((?:[^'\\]|''|\\.)*)'|\"([^\"]*)\"|[^,()'\"]*(?:\([^()]*\))?)[ \t\r\n]*(,|\))"
 )
 
 
@@ -300,22 +300,46 @@ def inserts(scan: Scan) -> Iterator[Span]:
         columns = [kind_of(c.strip(b' \t\r\n"`[]')) for c in data[slice(*names)].split(b",")]
         if not any(columns):
             continue
-        at, number = whole[1], 0
-        while number < len(columns):
-            literal = _LITERAL.match(data, at, min(len(data), at + LONGEST))
-            if literal is None:
-                break
-            kind = columns[number]
-            start, end = max(literal.span(1), literal.span(2))
-            if kind and end > start and scan.judge(kind, data[start:end], quoted=True, strict=False):
-                yield Span(start, end, family_of(kind), 2)
+        first = at = whole[1]
+        row: list[tuple[int, int]] = []
+        while literal := _literal(data, at):
+            row.append(max(literal.span(1), literal.span(2)))
             done = at = literal.end()
-            number += 1
-            if literal.group(3) == b")":
-                more = rx(rb"[ \t\r\n]*,[ \t\r\n]*\(").match(data, at)
-                if more is None:
-                    break
-                at, number = more.end(), 0
+            is_whole = literal.group(3) == b")"
+            if not is_whole and (len(row) < len(columns) or data.find(BARRIER, first, at) >= 0):
+                continue
+            yield from _inserted(scan, columns, row)
+            more = _AND_ROW.match(data, at) if is_whole else None
+            if more is None:
+                break
+            first = at = more.end()
+            row = []
+        else:
+            yield from _inserted(scan, columns, row)
+
+
+_AND_ROW = Lazy(rb"[ \t\r\n]*,[ \t\r\n]*\(")
+
+
+def _literal(data: bytes, at: int) -> re.Match[bytes] | None:
+    found: re.Match[bytes] | None = _LITERAL.match(data, at, at + LONGEST)
+    if found is None and (end := beyond(data, at, LONGEST)) > at + LONGEST:
+        found = _LITERAL.match(data, at, end)
+    return found
+
+
+def _inserted(scan: Scan, columns: list[Kind | None], row: list[tuple[int, int]]) -> Iterator[Span]:
+    """The secrets of a row. A marker may stand for several columns, or for the end of one row and the beginning of another: what is
+    behind it belongs to the last columns."""
+    data = scan.data
+    marked = [n for n, (start, end) in enumerate(row) if data.find(BARRIER, start, end) >= 0]
+    cells = list(zip(columns, row[: marked[0]] if marked else row, strict=False))
+    if marked and len(row) - marked[-1] <= len(columns):
+        last = len(row) - marked[-1] - 1
+        cells += zip(columns[len(columns) - last :], row[len(row) - last :], strict=True)
+    for kind, (start, end) in cells:
+        if kind and end > start and scan.judge(kind, data[start:end], quoted=True, strict=False):
+            yield Span(start, end, family_of(kind), 2)
 
 
 # `<td>Password</td><td>...</td>`, `<b>Password:</b> ...<br>`, `<dt>...<dd>`.
