@@ -459,9 +459,7 @@ def test_a_crowd_that_is_none_once_overlaps_are_settled_is_searched_to_the_end()
         ("Das Passwort f\xfcr Kim ist Harbor#{}, ", "my password is Harbor#1357{}"),
     ],
 )
-def test_what_is_said_beside_a_secret_is_followed_once(
-    each: str, then: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_said_beside_a_secret_is_followed_once(each: str, then: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of two hundred is the first of a row that goes on with the next one: 100 KB took five seconds."""
     asked: list[bytes] = []
     written = asides._written
@@ -593,6 +591,23 @@ def test_a_table_of_passwords_is_followed_to_its_end(head: str, row: str, tail: 
     text = head.format() + "".join(row.format(i=i, it=it) for i, it in enumerate(secrets)) + tail.format()
     out = redact(text).text
     assert [it for it in secrets if it in out] == []
+
+
+@pytest.mark.parametrize(
+    "note", ['"tea, and then some"', '"two\nlines"', '"a ""word"", and\none, two more\n\nlines"', "-"]
+)
+@pytest.mark.parametrize("rows", [3, 60, 700])
+def test_a_note_in_quotes_is_one_cell_of_its_row(note: str, rows: int) -> None:
+    rng = random.Random(rows)
+    secrets = [f"{'-'.join(rng.choices(WORDS, k=2))}-{n}X!" for n in range(10, 10 + rows)]
+    text, users = "title,username,password,notes,group\n", ("kim", '6" nail', 'a"')
+    text += "".join(
+        f"{rng.choice(WORDS)},{rng.choice(users)},{it},{rng.choice((note, 'none'))},work\n" for it in secrets
+    )
+    safe = redact(text).text
+    assert [it for it in secrets if it in safe] == []
+    assert rows == 700 or safe.count(f",{note},") == text.count(f",{note},")
+    assert redact(safe) == (safe, ())
 
 
 @pytest.mark.parametrize("rows", [60, 700])

@@ -257,7 +257,11 @@ def tables(scan: Scan) -> Iterator[Span]:
             if at == end + 1 and _RULE.fullmatch(line):
                 at += len(line) + 1
                 continue
-            cells = line.strip().strip(b"|").split(inner)
+            if inner != b"|" and b'"' in line and stop >= 0:
+                cells, stop = _row(data, at, stop, inner)
+                line = data[at:stop]
+            else:
+                cells = line.strip().strip(b"|").split(inner)
             if len(cells) != len(columns) or (inner == b"|" and b"|" not in line):
                 break
             for number, kind in wanted:
@@ -275,10 +279,38 @@ def tables(scan: Scan) -> Iterator[Span]:
         done = at - 1
 
 
+def _row(data: bytes, at: int, stop: int, separator: bytes) -> tuple[list[bytes], int]:
+    """The cells of a row and where it ends: in quotes there may be the separator, and the ends of a few lines."""
+    cells = _cells(data[at:stop], separator)
+    if _is_open(cells[-1]):
+        most = beyond(data, at, _LONG_ROW)
+        closed = data.find(b'"', stop, most)
+        while closed >= 0 and data[closed + 1 : closed + 2] == b'"':
+            closed = data.find(b'"', closed + 2, most)
+        if closed >= 0 and (end := data.find(b"\n", closed, most)) >= 0:
+            return _cells(data[at:end], separator), end
+    return cells, stop
+
+
+def _cells(row: bytes, separator: bytes) -> list[bytes]:
+    cells: list[bytes] = []
+    for cell in row.strip().split(separator):
+        if cells and _is_open(cells[-1]):
+            cells[-1] += separator + cell
+        else:
+            cells.append(cell)
+    return cells
+
+
+def _is_open(cell: bytes) -> bool:
+    return cell.lstrip()[:1] == b'"' and cell.count(b'"') % 2 == 1
+
+
+_LONG_ROW = 2_000
+
+
 _INSERT = r"(?i)\binsert[ \t]+(?:or[ \t]+\w+[ \t]+)?into[ \t]+[\w.\"`\[\]]+[ \t\r\n]*\(([^()\x01]{3,})\)[ \t\r\n]*values[ \t\r\n]*\("
-_LITERAL = Lazy(
-    rb"[ \t\r\n]*(?:N?'((?:[^'\\]|''|\\.)*)'|\"([^\"]*)\"|[^,()'\"]*(?:\([^()]*\))?)[ \t\r\n]*(,|\))"
-)
+_LITERAL = Lazy(rb"[ \t\r\n]*(?:N?'((?:[^'\\]|''|\\.)*)'|\"([^\"]*)\"|[^,()'\"]*(?:\([^()]*\))?)[ \t\r\n]*(,|\))")
 
 
 _UPDATE = r"(?i)\bset[ \t]+[\w.\"`\[]*val(?:ue)?[\"`\]]?[ \t]*=[ \t]*'([^'\n\x01]+)'[^\n'\x01]*\bwhere\b[^\n'\x01]*'([\w.-]+)'"
