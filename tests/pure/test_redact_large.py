@@ -121,6 +121,39 @@ def _shell(rng: random.Random) -> list[Line]:
     return [(f"cd ~/src/{word} && git pull", None), (f"mysql -u {word} -p{chosen} {word}", chosen)]
 
 
+def _settings(rng: random.Random) -> list[Line]:
+    word, chosen = rng.choice(WORDS), _chosen(rng).replace("#", "-")
+    url = (f"{word.upper()}_URL=postgres://{rng.choice(WORDS)}:{chosen}@{word}.example.net:5432/app", chosen)
+    return _env(rng) + ([url] if rng.random() < 0.3 else [])
+
+
+def _clones(rng: random.Random) -> list[Line]:
+    word, token = rng.choice(WORDS), f"ghp_{_random(rng, 36)}"
+    return [
+        (f"https://{word}:{token}@github.com/{word}/{rng.choice(WORDS)}.git", token),
+        (f"# {word} of {rng.choice(WORDS)}", None),
+    ]
+
+
+def _leaks(rng: random.Random) -> list[Line]:
+    token = _random(rng, 32)
+    value = {
+        "Description": "Generic API Key",
+        "Match": f'api_key = "{token}"',
+        "Secret": token,
+        "File": f"src/{rng.choice(WORDS)}.py",
+        "RuleID": "generic-api-key",
+        "Fingerprint": f"src/{rng.choice(WORDS)}.py:generic-api-key:{rng.randrange(999)}",
+    }
+    return [(line, token if token in line else None) for line in json.dumps(value, indent=1).splitlines()]
+
+
+def _one_time(rng: random.Random) -> list[Line]:
+    word, chosen, seed = rng.choice(WORDS), _chosen(rng), "".join(rng.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", k=32))
+    site = f"{word}.example.{rng.choice(('com', 'net', 'org'))}"
+    return [(f'"{site}","kim@{site}","{chosen}","otpauth://totp/{site}?secret={seed}&issuer=x","Work"', chosen)]
+
+
 REAL: dict[str, tuple[str, Callable[[random.Random], list[Line]]]] = {
     ".env": ("", _env),
     "an export of passwords": ("name,url,username,password,note\n", _export),
@@ -131,6 +164,10 @@ REAL: dict[str, tuple[str, Callable[[random.Random], list[Line]]]] = {
     "tests of it": ("", _tests),
     "INI": ("", _ini),
     "a shell's history": ("", _shell),
+    "settings with URLs": ("", _settings),
+    "clones with tokens in their URLs": ("", _clones),
+    "a report that names each secret twice": ("", _leaks),
+    "an export with one-time secrets": ('"Title","Username","Password","OTPAuth","Tags"\n', _one_time),
 }
 
 
