@@ -355,7 +355,7 @@ _AND_ROW = Lazy(rb"[ \t\r\n]*,[ \t\r\n]*\(")
 
 def _literal(data: bytes, at: int) -> re.Match[bytes] | None:
     found: re.Match[bytes] | None = _LITERAL.match(data, at, at + LONGEST)
-    if found is None and (end := beyond(data, at, LONGEST)) > at + LONGEST:
+    if found is None and data.count(b"'", at, at + LONGEST) < 2 and (end := beyond(data, at, LONGEST)) > at + LONGEST:
         found = _LITERAL.match(data, at, end)
     return found
 
