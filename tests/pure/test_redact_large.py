@@ -148,6 +148,12 @@ def _leaks(rng: random.Random) -> list[Line]:
     return [(line, token if token in line else None) for line in json.dumps(value, indent=1).splitlines()]
 
 
+def _calls(rng: random.Random) -> list[Line]:
+    word, chosen = rng.choice(WORDS), _chosen(rng)
+    call = f'connect(host="{word}.example.net", user="{word}", password="{chosen}", token="{_random(rng, 24)}")'
+    return [(call, chosen), (f"# and then {rng.choice(WORDS)}", None)]
+
+
 def _one_time(rng: random.Random) -> list[Line]:
     word, chosen, seed = rng.choice(WORDS), _chosen(rng), "".join(rng.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", k=32))
     site = f"{word}.example.{rng.choice(('com', 'net', 'org'))}"
@@ -167,6 +173,7 @@ REAL: dict[str, tuple[str, Callable[[random.Random], list[Line]]]] = {
     "settings with URLs": ("", _settings),
     "clones with tokens in their URLs": ("", _clones),
     "a report that names each secret twice": ("", _leaks),
+    "calls with two secrets": ("", _calls),
     "an export with one-time secrets": ('"Title","Username","Password","OTPAuth","Tags"\n', _one_time),
 }
 

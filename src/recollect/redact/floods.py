@@ -95,14 +95,16 @@ def is_row(sample: bytes, matches: int) -> bool:
 
 
 def is_flood(sample: bytes, matches: int, secrets: list[Region], *, is_rest: bool) -> bool:
-    """Whether there is more to look at than in any file, and no order in it; in the rest of a dump, whatever its order.
+    """Whether there is more to look at than in any file, and no order in it; in the rest of a dump, whatever its order, unless there
+    are as many secrets in it as in a dump.
 
     What was redacted may not be one when it is redacted again, though there were values where there are markers now."""
     slack = 1.3 if BARRIER in sample else 1
     per_thousand = matches * 1000 / len(sample) / slack
+    found, secrets = len(secrets), sorted(secrets + [run.span() for run in _BLANKS.finditer(sample)])
     if is_rest and per_thousand * slack > _MOST_OF_A_REST:
-        return True
-    secrets = sorted(secrets + [run.span() for run in _BLANKS.finditer(sample)])
+        # One kind of secret may be out of the way, and the others stand there as before.
+        return found * 150 < len(sample) or not _has_order(sample, secrets, _has_lines(sample), 0.9)
     has_secrets = len(secrets) * 700 >= len(sample)
     if per_thousand <= (_MOST_WITH_SECRETS if has_secrets else _MOST):
         return False
@@ -114,7 +116,7 @@ def is_flood(sample: bytes, matches: int, secrets: list[Region], *, is_rest: boo
         return True  # nothing comes of most of it
     if not has_lines and len(secrets) * 36 > len(sample):
         return True  # nothing but secrets on one line
-    return not _has_order(sample, secrets, 0.9 / slack)
+    return not _has_order(sample, secrets, has_lines, 0.9 / slack)
 
 
 def is_dump(sample: bytes, secrets: int, region: Region) -> bool:
@@ -144,7 +146,7 @@ def _is_heap(data: bytes, secrets: list[Region]) -> bool:
         len(region) > LONG
         and not _has_lines(region)
         and not _is_data(region)
-        and not _has_order(data, secrets, 0.9, 1)
+        and not _has_order(data, secrets, False, 0.9)
         and not _is_worded(b" ".join([data[this[1] : after[0]] for this, after in pairwise(secrets)]))
     )
 
@@ -191,12 +193,12 @@ def _signs(after: bytes) -> bytes:
     return signs[:3]
 
 
-def _has_order(sample: bytes, secrets: list[Region], most: float, kinds: int = 2) -> bool:
+def _has_order(sample: bytes, secrets: list[Region], has_lines: bool, most: float) -> bool:
     """Whether most secrets stand behind the same signs as others, and have values of their own; a report may say each twice."""
     values = {sample[start:end] for start, end in secrets}
     ends = (0, *(end for _, end in secrets))
     heads = Counter([_head(sample, last, start) for last, (start, _) in zip(ends, secrets, strict=False)])
-    alike = sum([times for _, times in heads.most_common(kinds)])
+    alike = sum([times for _, times in heads.most_common(2 if has_lines else 1)])
     return alike >= most * len(secrets) and (BARRIER in sample or 2 * len(values) >= len(secrets))
 
 
