@@ -121,6 +121,45 @@ def _shell(rng: random.Random) -> list[Line]:
     return [(f"cd ~/src/{word} && git pull", None), (f"mysql -u {word} -p{chosen} {word}", chosen)]
 
 
+def _settings(rng: random.Random) -> list[Line]:
+    word, chosen = rng.choice(WORDS), _chosen(rng).replace("#", "-")
+    url = (f"{word.upper()}_URL=postgres://{rng.choice(WORDS)}:{chosen}@{word}.example.net:5432/app", chosen)
+    return _env(rng) + ([url] if rng.random() < 0.3 else [])
+
+
+def _clones(rng: random.Random) -> list[Line]:
+    word, token = rng.choice(WORDS), f"ghp_{_random(rng, 36)}"
+    return [
+        (f"https://{word}:{token}@github.com/{word}/{rng.choice(WORDS)}.git", token),
+        (f"# {word} of {rng.choice(WORDS)}", None),
+    ]
+
+
+def _leaks(rng: random.Random) -> list[Line]:
+    token = _random(rng, 32)
+    value = {
+        "Description": "Generic API Key",
+        "Match": f'api_key = "{token}"',
+        "Secret": token,
+        "File": f"src/{rng.choice(WORDS)}.py",
+        "RuleID": "generic-api-key",
+        "Fingerprint": f"src/{rng.choice(WORDS)}.py:generic-api-key:{rng.randrange(999)}",
+    }
+    return [(line, token if token in line else None) for line in json.dumps(value, indent=1).splitlines()]
+
+
+def _calls(rng: random.Random) -> list[Line]:
+    word, chosen = rng.choice(WORDS), _chosen(rng)
+    call = f'connect(host="{word}.example.net", user="{word}", password="{chosen}", token="{_random(rng, 24)}")'
+    return [(call, chosen), (f"# and then {rng.choice(WORDS)}", None)]
+
+
+def _one_time(rng: random.Random) -> list[Line]:
+    word, chosen, seed = rng.choice(WORDS), _chosen(rng), "".join(rng.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", k=32))
+    site = f"{word}.example.{rng.choice(('com', 'net', 'org'))}"
+    return [(f'"{site}","kim@{site}","{chosen}","otpauth://totp/{site}?secret={seed}&issuer=x","Work"', chosen)]
+
+
 REAL: dict[str, tuple[str, Callable[[random.Random], list[Line]]]] = {
     ".env": ("", _env),
     "an export of passwords": ("name,url,username,password,note\n", _export),
@@ -131,6 +170,11 @@ REAL: dict[str, tuple[str, Callable[[random.Random], list[Line]]]] = {
     "tests of it": ("", _tests),
     "INI": ("", _ini),
     "a shell's history": ("", _shell),
+    "settings with URLs": ("", _settings),
+    "clones with tokens in their URLs": ("", _clones),
+    "a report that names each secret twice": ("", _leaks),
+    "calls with two secrets": ("", _calls),
+    "an export with one-time secrets": ('"Title","Username","Password","OTPAuth","Tags"\n', _one_time),
 }
 
 
@@ -452,6 +496,27 @@ def test_a_crowd_that_is_none_once_overlaps_are_settled_is_searched_to_the_end()
     assert redact(safe) == (safe, ())
 
 
+@pytest.mark.parametrize(
+    ("each", "then"),
+    [
+        ("Kim's PIN is {}. ", "my PIN is 1357{}"),
+        ("Das Passwort f\xfcr Kim ist Harbor#{}, ", "my password is Harbor#1357{}"),
+    ],
+)
+def test_what_is_said_beside_a_secret_is_followed_once(each: str, then: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of two hundred is the first of a row that goes on with the next one: 100 KB took five seconds."""
+    asked: list[bytes] = []
+    written = asides._written
+    monkeypatch.setattr(asides, "_written", lambda word: asked.append(word) or written(word))
+    numbers = iter(range(2_101, 9_999))
+    text = "".join(each.format(next(numbers)) for _ in range(200))
+    text += then.format("".join(f" or {'Harbor#' * ('#' in each)}{next(numbers)}" for _ in range(1_500)))
+    safe = redact(text).text
+    assert not any(f"{n}" in safe for n in range(2_101, 3_801))
+    assert len(asked) < 5_000
+    assert redact(safe) == (safe, ())
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.sampled_from((*NAMES, "user", "host", "a.b")), min_size=1, max_size=6),
@@ -512,6 +577,31 @@ def test_counts_that_are_asked_for_at_every_place_find_the_same(source: str, mon
         assert list(loose.spans(data)) == list(exact.spans(data))
 
 
+@pytest.mark.parametrize("source", [prose._PROSE, asides._LINKED, asides._PAIR])
+def test_a_long_line_without_spaces_is_not_read_on_for_each_match(source: str) -> None:
+    """Without its counts a match goes on to the end of what is read at once: in 100 KB, 11 MB were read."""
+    rng = random.Random(3)
+    line = "".join(
+        f".{rng.choice(('password', 'login', 'token'))}-{rng.choice(WORDS)}{n}{{color:#{rng.randrange(16**5)},kim/{n}a}}"
+        for n in range(2_500)
+    )
+    loose, read = engine.Loose(source), list[int]()
+
+    class Counted:
+        _anywhere = loose._loose._anywhere
+
+        @staticmethod
+        def _match(anywhere: object, data: bytes, start: int, end: int) -> object:
+            spans = real(anywhere, data, start, end)
+            read.append((spans[0][1] if spans[0][0] >= 0 else end) - start)
+            return spans
+
+    real = loose._loose._match
+    loose._loose = Counted  # type: ignore[assignment]
+    assert list(loose.spans(line.encode())) == list(engine.outline(source).spans(line.encode()))
+    assert sum(read) < 5_000_000
+
+
 def test_the_words_of_commands_are_found_together_as_one_by_one() -> None:
     rng = random.Random(2)
     words = [word for _, gate in commands._others() for word in commands._gate(gate)]
@@ -545,6 +635,46 @@ def test_a_table_of_passwords_is_followed_to_its_end(head: str, row: str, tail: 
     text = head.format() + "".join(row.format(i=i, it=it) for i, it in enumerate(secrets)) + tail.format()
     out = redact(text).text
     assert [it for it in secrets if it in out] == []
+
+
+@pytest.mark.parametrize(
+    "note", ['"tea, and then some"', '"two\nlines"', '"a ""word"", and\none, two more\n\nlines"', "-"]
+)
+@pytest.mark.parametrize("rows", [3, 60, 700])
+def test_a_note_in_quotes_is_one_cell_of_its_row(note: str, rows: int) -> None:
+    rng = random.Random(rows)
+    secrets = [f"{'-'.join(rng.choices(WORDS, k=2))}-{n}X!" for n in range(10, 10 + rows)]
+    text, users = "title,username,password,notes,group\n", ("kim", '6" nail', 'a"')
+    text += "".join(
+        f"{rng.choice(WORDS)},{rng.choice(users)},{it},{rng.choice((note, 'none'))},work\n" for it in secrets
+    )
+    safe = redact(text).text
+    assert [it for it in secrets if it in safe] == []
+    assert rows == 700 or safe.count(f",{note},") == text.count(f",{note},")
+    assert redact(safe) == (safe, ())
+
+
+@pytest.mark.parametrize("rows", [60, 700])
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [
+        ("INSERT INTO users (id, email, password, created) VALUES ", "({i},'kim{i}@example.com','{it}','2026-11-18'),"),
+        ("INSERT INTO users (id, email, password, token) VALUES ", "({i},'kim{i}@example.com','{it}','{key}'), "),
+        ("", "INSERT INTO `users` (`id`, `name`, `password`, `token`) VALUES ({i}, 'kim', '{it}', '{key}');\n"),
+        ("INSERT INTO users (name, password, at, token) VALUES ", "('kim', '{it}', now(), 'ghp_{key:.36}'),\n"),
+    ],
+)
+def test_what_is_inserted_is_followed_past_what_was_found(head: str, row: str, rows: int) -> None:
+    """Hundreds are found beside an address or by their looks, which ends the round; the others only by the name of their column."""
+    rng = random.Random(rows)
+    secrets = [rng.choice((_chosen(rng), f"{'-'.join(rng.choices(WORDS, k=2))}-{n}X!")) for n in range(10, rows)]
+    keys = [f"{rng.getrandbits(160):040x}" for _ in secrets]
+    text = head + "".join(
+        row.format(i=i, it=it, key=key) for i, (it, key) in enumerate(zip(secrets, keys, strict=True))
+    )
+    safe = redact(text).text
+    assert [it for it in secrets + keys if it in safe] == []
+    assert redact(safe) == (safe, ())
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,6 @@ __all__ = [
 # What stands in one row looks at the same round: a crowd of secrets ends it only after the row. Tables come before what
 # would take some of their cells: what is left of a table then is none.
 LOOKS: tuple[tuple[Look, ...], ...] = (
-    (connection_strings,), (assignments,), (headers,), (cookies,), (tables,), (flags, commands, given), (sentences, nouns, pairs, said), (linked,),
-    (memorables, mail_pairs, listed, shown), (codes,), (phrases,), (near,), (collections, byte_arrays), (inserts,), (elements,), (pages,), (declared,),
+    (connection_strings,), (assignments,), (headers,), (cookies,), (tables,), (inserts,), (flags, commands, given), (sentences, nouns, pairs, said), (linked,),
+    (memorables, mail_pairs, listed, shown), (codes,), (phrases,), (near,), (collections, byte_arrays), (elements,), (pages,), (declared,),
 )  # fmt: skip

@@ -240,7 +240,7 @@ class Loose:
                 start = stop - near
                 continue
             first, last = spans[0]
-            if last > stop - near and stop < end and first > start:
+            if last > stop - near and stop < end and first > start and (first > stop - near or last - first <= sure):
                 start = first  # with what follows it
                 continue
             if last - first > sure:
@@ -294,7 +294,7 @@ def _has_long_line(data: bytes, start: int, end: int) -> bool:
     return False
 
 
-_LINE, _NEAR = 8_192, 1_024
+_LINE, _NEAR = 3_072, 1_024
 _TRIES = 12
 _OPENING = r"\(\?i\)\\b\((?:[^()\\]|\\.|\((?:[^()\\]|\\.|\([^()]*\))*\))*\)\\b"  # `(?i)\b(one|or|another)\b`
 _FAR = r"\{\d,([4-9]\d|\d{3})\}"

@@ -95,22 +95,27 @@ def is_row(sample: bytes, matches: int) -> bool:
 
 
 def is_flood(sample: bytes, matches: int, secrets: list[Region], *, is_rest: bool) -> bool:
-    """Whether there is more to look at than in any file, and no order in it; in the rest of a dump, whatever its order.
+    """Whether there is more to look at than in any file, and no order in it; in the rest of a dump, whatever its order, unless there
+    are as many secrets in it as in a dump.
 
     What was redacted may not be one when it is redacted again, though there were values where there are markers now."""
     slack = 1.3 if BARRIER in sample else 1
     per_thousand = matches * 1000 / len(sample) / slack
+    found, secrets = len(secrets), sorted(secrets + [run.span() for run in _BLANKS.finditer(sample)])
     if is_rest and per_thousand * slack > _MOST_OF_A_REST:
-        return True
-    secrets = sorted(secrets + [run.span() for run in _BLANKS.finditer(sample)])
-    if len(secrets) * 700 < len(sample):
-        return per_thousand > _MOST and not _is_data(sample) and not _follows(sample.lower())
-    if per_thousand <= _MOST_WITH_SECRETS:
+        # One kind of secret may be out of the way, and the others stand there as before.
+        return found * 150 < len(sample) or not _has_order(sample, secrets, _has_lines(sample), 0.9)
+    has_secrets = len(secrets) * 700 >= len(sample)
+    if per_thousand <= (_MOST_WITH_SECRETS if has_secrets else _MOST):
         return False
-    has_lines = _has_lines(sample)
-    vain = 20 if has_lines or _is_data(sample) else 10
-    if matches > vain * slack * len(secrets) or (not has_lines and len(secrets) * 36 > len(sample)):
-        return True  # nothing comes of most of it; or nothing but secrets on one line
+    has_lines, is_data, follows = _has_lines(sample), _is_data(sample), _follows(sample.lower())
+    if not has_secrets:
+        return not is_data and not follows
+    vain = 20 if has_lines or follows else 10
+    if not is_data and matches > vain * slack * len(secrets):
+        return True  # nothing comes of most of it
+    if not has_lines and len(secrets) * 36 > len(sample):
+        return True  # nothing but secrets on one line
     return not _has_order(sample, secrets, has_lines, 0.9 / slack)
 
 
@@ -189,22 +194,26 @@ def _signs(after: bytes) -> bytes:
 
 
 def _has_order(sample: bytes, secrets: list[Region], has_lines: bool, most: float) -> bool:
-    """Whether each secret has a value of its own, and stands behind the same signs as others."""
+    """Whether most secrets stand behind the same signs as others, and have values of their own; a report may say each twice."""
     values = {sample[start:end] for start, end in secrets}
     ends = (0, *(end for _, end in secrets))
     heads = Counter([_head(sample, last, start) for last, (start, _) in zip(ends, secrets, strict=False)])
     alike = sum([times for _, times in heads.most_common(2 if has_lines else 1)])
-    return alike >= most * len(secrets) and (BARRIER in sample or len(values) >= most * len(secrets))
+    return alike >= most * len(secrets) and (BARRIER in sample or 2 * len(values) >= len(secrets))
 
 
 def _head(sample: bytes, last: int, start: int) -> bytes:
-    """What a secret stands behind: a few letters, or the sign alone if it has a line to itself."""
+    """What a secret stands behind: a few letters, or signs, whatever the words before them are (`kim:` and `example.com,` are values
+    themselves), or the sign alone if it has a line to itself."""
     line = sample[max(last, sample.rfind(b"\n", 0, start) + 1) : start]
-    named = _NAMED.fullmatch(line)
-    return named.group(1) if named else line[-8:]
+    if named := _NAMED.fullmatch(line):
+        sign: bytes = named.group(1)
+        return sign
+    signs: bytes = _NAMES.sub(b"a", _DIGITS.sub(b"0", line[-12:]))[-4:]
+    return line[-8:] if signs.rstrip(b" ").endswith((b"a", b"0")) else signs
 
 
-_LETTERS, _DIGITS, _BLANKS = Lazy(rb"[a-z]+"), Lazy(rb"[0-9]+"), Lazy(rb"\x01+")
+_LETTERS, _NAMES, _DIGITS, _BLANKS = Lazy(rb"[a-z]+"), Lazy(rb"[A-Za-z_\xc0-\xff]+"), Lazy(rb"[0-9]+"), Lazy(rb"\x01+")
 _NAMED = Lazy(rb"[ \t]*(?:export[ ])?[\w.\"'-]+([ \t]*[=:][ \t]*[\"']?)")
 
 

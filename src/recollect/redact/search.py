@@ -389,7 +389,8 @@ def _round(scan: Scan, text: str, policy: Policy) -> list[Span]:
             scan.taken.update([span[0] for span in new])
             if not policy.extra:
                 scan.sure.update([span[0] for span in new if span[3] == 0])
-    more = [other for span in spans for other in context.others(scan.data, span)]
+    seen: set[object] = set()
+    more = [other for span in spans for other in context.others(scan.data, span, seen)]
     return _settle(spans + [other for other in more if not policy.allows(text[other.start : other.end])])
 
 

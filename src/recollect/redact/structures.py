@@ -263,7 +263,11 @@ def tables(scan: Scan) -> Iterator[Span]:
             if at == end + 1 and _RULE.fullmatch(line):
                 at += len(line) + 1
                 continue
-            cells = line.strip().strip(b"|").split(inner)
+            if inner != b"|" and b'"' in line and stop >= 0:
+                cells, stop = _row(data, at, stop, inner)
+                line = data[at:stop]
+            else:
+                cells = line.strip().strip(b"|").split(inner)
             if len(cells) != len(columns) or (inner == b"|" and b"|" not in line):
                 break
             for number, kind in wanted:
@@ -281,10 +285,38 @@ def tables(scan: Scan) -> Iterator[Span]:
         done = at - 1
 
 
+def _row(data: bytes, at: int, stop: int, separator: bytes) -> tuple[list[bytes], int]:
+    """The cells of a row and where it ends: in quotes there may be the separator, and the ends of a few lines."""
+    cells = _cells(data[at:stop], separator)
+    if _is_open(cells[-1]):
+        most = beyond(data, at, _LONG_ROW)
+        closed = data.find(b'"', stop, most)
+        while closed >= 0 and data[closed + 1 : closed + 2] == b'"':
+            closed = data.find(b'"', closed + 2, most)
+        if closed >= 0 and (end := data.find(b"\n", closed, most)) >= 0:
+            return _cells(data[at:end], separator), end
+    return cells, stop
+
+
+def _cells(row: bytes, separator: bytes) -> list[bytes]:
+    cells: list[bytes] = []
+    for cell in row.strip().split(separator):
+        if cells and _is_open(cells[-1]):
+            cells[-1] += separator + cell
+        else:
+            cells.append(cell)
+    return cells
+
+
+def _is_open(cell: bytes) -> bool:
+    return cell.lstrip()[:1] == b'"' and cell.count(b'"') % 2 == 1
+
+
+_LONG_ROW = 2_000
+
+
 _INSERT = r"(?i)\binsert[ \t]+(?:or[ \t]+\w+[ \t]+)?into[ \t]+[\w.\"`\[\]]+[ \t\r\n]*\(([^()\x01]{3,})\)[ \t\r\n]*values[ \t\r\n]*\("
-_LITERAL = Lazy(
-    rb"[ \t\r\n]*(?:N?'((?:[^'\\\x01]|''|\\.)*)'|\"([^\"\x01]*)\"|[^,()'\"\x01]*(?:\([^()\x01]*\))?)[ \t\r\n]*(,|\))"
-)
+_LITERAL = Lazy(rb"[ \t\r\n]*(?:N?'((?:[^'\\]|''|\\.)*)'|\"([^\"]*)\"|[^,()'\"]*(?:\([^()]*\))?)[ \t\r\n]*(,|\))")
 
 
 _UPDATE = r"(?i)\bset[ \t]+[\w.\"`\[]*val(?:ue)?[\"`\]]?[ \t]*=[ \t]*'([^'\n\x01]+)'[^\n'\x01]*\bwhere\b[^\n'\x01]*'([\w.-]+)'"
@@ -306,22 +338,46 @@ def inserts(scan: Scan) -> Iterator[Span]:
         columns = [kind_of(c.strip(b' \t\r\n"`[]')) for c in data[slice(*names)].split(b",")]
         if not any(columns):
             continue
-        at, number = whole[1], 0
-        while number < len(columns):
-            literal = _LITERAL.match(data, at, min(len(data), at + LONGEST))
-            if literal is None:
-                break
-            kind = columns[number]
-            start, end = max(literal.span(1), literal.span(2))
-            if kind and end > start and scan.judge(kind, data[start:end], quoted=True, strict=False):
-                yield Span(start, end, family_of(kind), 2)
+        first = at = whole[1]
+        row: list[tuple[int, int]] = []
+        while literal := _literal(data, at):
+            row.append(max(literal.span(1), literal.span(2)))
             done = at = literal.end()
-            number += 1
-            if literal.group(3) == b")":
-                more = rx(rb"[ \t\r\n]*,[ \t\r\n]*\(").match(data, at)
-                if more is None:
-                    break
-                at, number = more.end(), 0
+            is_whole = literal.group(3) == b")"
+            if not is_whole and (len(row) < len(columns) or data.find(BARRIER, first, at) >= 0):
+                continue
+            yield from _inserted(scan, columns, row)
+            more = _AND_ROW.match(data, at) if is_whole else None
+            if more is None:
+                break
+            first = at = more.end()
+            row = []
+        else:
+            yield from _inserted(scan, columns, row)
+
+
+_AND_ROW = Lazy(rb"[ \t\r\n]*,[ \t\r\n]*\(")
+
+
+def _literal(data: bytes, at: int) -> re.Match[bytes] | None:
+    found: re.Match[bytes] | None = _LITERAL.match(data, at, at + LONGEST)
+    if found is None and data.count(b"'", at, at + LONGEST) < 2 and (end := beyond(data, at, LONGEST)) > at + LONGEST:
+        found = _LITERAL.match(data, at, end)
+    return found
+
+
+def _inserted(scan: Scan, columns: list[Kind | None], row: list[tuple[int, int]]) -> Iterator[Span]:
+    """The secrets of a row. A marker may stand for several columns, or for the end of one row and the beginning of another: what is
+    behind it belongs to the last columns."""
+    data = scan.data
+    marked = [n for n, (start, end) in enumerate(row) if data.find(BARRIER, start, end) >= 0]
+    cells = list(zip(columns, row[: marked[0]] if marked else row, strict=False))
+    if marked and len(row) - marked[-1] <= len(columns):
+        last = len(row) - marked[-1] - 1
+        cells += zip(columns[len(columns) - last :], row[len(row) - last :], strict=True)
+    for kind, (start, end) in cells:
+        if kind and end > start and scan.judge(kind, data[start:end], quoted=True, strict=False):
+            yield Span(start, end, family_of(kind), 2)
 
 
 # `<td>Password</td><td>...</td>`, `<b>Password:</b> ...<br>`, `<dt>...<dd>`.
