@@ -413,17 +413,20 @@ _CLAUSE = Lazy(
 _BELOW = Lazy(rb"[\"'`]?[ \t]*\r?\n[ \t]*[\"'`]?([^\s\"'`\x01]{6,64})[\"'`]?[ \t]*(?=\r?\n|\Z)")
 
 
-_GOES_ON = frozenset((b"`", b"*", b",", b";", b".", b" ", b"\t", b"\r", b"\n"))
+_CHOSEN = frozenset(("password", "passphrase", "pin"))
+_GOES_ON = frozenset((b"`", b"*", b",", b";", b".", b" ", b"\t"))
+_GOES_ON_BELOW = _GOES_ON | {b"\r", b"\n"}
 
 
 def others(data: bytes, first: Span, seen: set[object]) -> Iterator[Span]:
     """`my passwords are ... and ...`, `..., at work it is ...`: what is said beside a password or a PIN and is written like it. Where a
     row goes on as one that was `seen`, it is not followed again: each of hundreds may be the first of one."""
     start, end, family, _ = first
-    if family not in ("password", "passphrase", "pin") or data[end : end + 1] not in _GOES_ON:
+    is_line = data[start - 1 : start] == b"\n"
+    if family not in _CHOSEN or data[end : end + 1] not in (_GOES_ON_BELOW if is_line else _GOES_ON):
         return  # what is in quotes is data, and beside it stand other fields
     written, size = _written(data[start:end]), end - start
-    ways = (_NEXT, _CLAUSE, _BELOW) if data[start - 1 : start] == b"\n" else (_NEXT, _CLAUSE)
+    ways = (_NEXT, _CLAUSE, _BELOW) if is_line else (_NEXT, _CLAUSE)
     while end:
         here = (end, family, written, size if family == "pin" else 0, len(ways))
         if here in seen:
