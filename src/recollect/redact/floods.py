@@ -26,6 +26,7 @@ _ANY = Lazy(b"|".join(_WORDS))
 _BLOCK, _STEP = 4_096, 256
 _APART, _NEAR = 100, 20  # characters from word to word
 _ROW = 400
+_LINE = Lazy(rb"[^\n\x01]{%d,}" % (2 * _ROW))  # no word is shorter than two letters
 _PIECE = 900
 
 
@@ -40,14 +41,12 @@ class Words:
         """Where there are four hundred on one line with at most twenty characters from one to the next. A marker ends a row, and
         so does a line: a list of codes, keys or counts of tokens has one for each."""
         low, found = self._low, []
-        for first, last in self._runs(_NEAR):
-            places = [match.start() for match in _ANY.finditer(low, first, last)]
+        for line in [line for run in self._runs(_NEAR) for line in _LINE.finditer(low, *run)]:
+            places = [match.start() for match in _ANY.finditer(low, *line.span())]
             gaps = [n for n, size in enumerate(map(sub, places[1:], places), 1) if size > _NEAR]
-            for end in (BARRIER, b"\n"):
-                if low.find(end, first, last) >= 0:
-                    gaps += [n for n, pair in enumerate(pairwise(places), 1) if low.find(end, *pair) >= 0]
-            ends = sorted({0, *gaps, len(places)})
-            found += [(places[this], places[end - 1]) for this, end in pairwise(ends) if end - this >= _ROW]
+            found += [
+                (places[this], places[end - 1]) for this, end in pairwise((0, *gaps, len(places))) if end - this >= _ROW
+            ]
         return found
 
     def dense(self) -> list[Region]:
@@ -89,6 +88,15 @@ def pieces(region: Region) -> list[Region]:
     return [(at, at + _PIECE) for at in (first + quarter, first + 2 * quarter, first + 3 * quarter)]
 
 
+def work(sample: bytes, places: list[int]) -> int:
+    """How many matches there are in a sample; hardly more than its calmest third would make. A flood is one from end to end, and of a
+    text that is put together from several the next sample may show another part."""
+    thirds = [0, 0, 0]
+    for place in places:
+        thirds[3 * place // len(sample)] += 1
+    return min(len(places), 4 * min(thirds))
+
+
 def is_row(sample: bytes, matches: int) -> bool:
     """Whether there is more to look at than in a file, and it is no JSON."""
     return matches * 1000 > _MOST_OF_A_REST * len(sample) and not _is_data(sample)
@@ -111,8 +119,7 @@ def is_flood(sample: bytes, matches: int, secrets: list[Region], *, is_rest: boo
     has_lines, is_data, follows = _has_lines(sample), _is_data(sample), _follows(sample.lower())
     if not has_secrets:
         return not is_data and not follows
-    vain = 20 if has_lines or follows else 10
-    if not is_data and matches > vain * slack * len(secrets):
+    if not is_data and not follows and matches > (20 if has_lines else 10) * slack * len(secrets):
         return True  # nothing comes of most of it
     if not has_lines and len(secrets) * 36 > len(sample):
         return True  # nothing but secrets on one line

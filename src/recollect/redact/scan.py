@@ -168,9 +168,9 @@ class Scan:
         reach = self._reach[source]
         return reach is None or any(self._reaches(reach, span) for span in before)
 
-    def count(self) -> int:
-        """How many matches of patterns were looked at: a measure of the work that is the same on every machine."""
-        return sum(map(len, self._matched.values()))
+    def places(self) -> list[int]:
+        """Where the matches of this round begin. How many they are is how long it takes, told in a way that is the same on every machine."""
+        return [start for spans in self._matched.values() for start, _ in spans]
 
     def may_wake(self) -> bool:
         """Whether a pattern that matched nowhere may match now."""

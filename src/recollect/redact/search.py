@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .scan import Memo
 
     Looks = list[tuple[Look, ...]]
-    Round = tuple[int, list[Span]]  # how many matches there were, and what was found
+    Round = tuple[list[int], list[Span]]  # where the matches were, and what was found
 
 _MARKER = Lazy(rb"\[redacted:[a-z0-9][a-z0-9-]{0,63}\]")
 
@@ -146,7 +146,26 @@ def _spans(text: str, policy: Policy) -> list[Span]:
     data = to_bytes(text)
     if b"[redacted:" in data:
         data = _MARKER.sub(lambda m: BARRIER * len(m.group()), data)
-    found = sorted(_in_all(data, text, policy))
+    found = _apart(_in_all(data, text, policy))
+    while found and _is_flood_then(data, text, policy, found):
+        found = _apart(found + _in_rest(data, text, policy, found, 0))
+    return found
+
+
+def _is_flood_then(data: bytes, text: str, policy: Policy, found: list[Span]) -> bool:
+    """Whether what is left would hold a flood if it were redacted again: other pieces of it would be looked into. Then it is one now, or
+    redacting twice would change something."""
+    if len(data) <= LONG or "flood" in policy.disabled:
+        return False
+    left, read, _, _ = _without(data, text, found)
+    left, left_out = cuts(left)
+    for cut in left_out:
+        read = read[: cut.at] + read[cut.at + cut.size :]
+    return len(left) - left.count(BARRIER) > LONG and bool(_floods(left, read, policy, is_rest=False))
+
+
+def _apart(found: list[Span]) -> list[Span]:
+    found = sorted(found)
     if _are_apart(found):
         return found
     spans: list[Span] = []
@@ -234,7 +253,7 @@ def _found(data: bytes, text: str, policy: Policy, since: int, rounds: list[Roun
             if len(spans) < len(whole):
                 scan.is_whole = False  # it may have ended early, for a crowd that is none now
         if rounds is not None:
-            rounds.append((scan.count(), spans))
+            rounds.append((scan.places(), spans))
         if not spans:
             break
         is_dump = len(spans) > CROWD
@@ -316,14 +335,14 @@ def _floods(data: bytes, text: str, policy: Policy, *, is_rest: bool) -> list[tu
         return whole  # each row would be taken by itself
     if rows:
         sample, _, rounds, _ = _looked_into(data, text, policy, max(rows, key=lambda row: row[1] - row[0]))
-        if floods.is_row(sample, _work(rounds)):
+        if floods.is_row(sample, _work(sample, rounds)):
             return rows
     return [] if len(rows) > 1 else [spot for spot in words.dense() if _is_flood(data, text, policy, spot, is_rest)]
 
 
 def _is_flood(data: bytes, text: str, policy: Policy, region: tuple[int, int], is_rest: bool) -> bool:
     sample, read, rounds, secrets = _looked_into(data, text, policy, region)
-    if floods.is_flood(sample, _work(rounds), secrets, is_rest=is_rest):
+    if floods.is_flood(sample, _work(sample, rounds), secrets, is_rest=is_rest):
         return True
     first = rounds[0][1] if rounds else []
     if is_rest or not floods.is_dump(sample, len(first), region):
@@ -334,7 +353,7 @@ def _is_flood(data: bytes, text: str, policy: Policy, region: tuple[int, int], i
         return False
     more: list[Round] = []
     _found(left, read, policy, 1, more)
-    return floods.is_rest_of_flood(left, _work(more))
+    return floods.is_rest_of_flood(left, _work(left, more))
 
 
 def _looked_into(
@@ -348,8 +367,8 @@ def _looked_into(
     return sample, read, rounds, [(start, end) for start, end, _, _ in secrets]
 
 
-def _work(rounds: list[Round]) -> int:
-    return sum([matches for matches, _ in rounds])
+def _work(sample: bytes, rounds: list[Round]) -> int:
+    return floods.work(sample, [at for places, _ in rounds for at in places])
 
 
 def _flooded(data: bytes, text: str, policy: Policy, start: int, end: int) -> list[Span]:
