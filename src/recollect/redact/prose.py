@@ -248,6 +248,8 @@ def _ends_in_a_word(data: bytes, start: int, end: int) -> bool:
     run = last_run(data, start, end)
     if run[-1] in _QUOTES or len(run) >= _RUN:
         return run[1:-1].isalpha() and run[0] in b"\"'" and _is_quoted_word(data[start:end].lower())
+    if b'"' in run and (closed := _CLOSED.search(run, 1)) and run[: closed.start()].isalpha():
+        return not is_scrambled(run[: closed.start()])  # as `unquote` would have it
     bare = run.rstrip(b".,;:?)>]\\}")
     if not bare.isalpha():
         return _CALL.match(run) is not None or _holds_nothing(data, run, start, end)
