@@ -12,6 +12,7 @@ from .names import kind_of
 from .noise import IDENTIFIES
 from .prose import (
     NEXT_FIELD,
+    WIRED,
     begins_dull,
     ends_dull,
     is_numbered,
@@ -117,7 +118,9 @@ def nouns(scan: Scan) -> Iterator[Span]:
                 and not is_year(word)
                 and (not noun.startswith(b"code") or (len(word) == 6 and scan.is_near(_ONE_TIME, start)))
             ):
-                if len(word) != 3 or noun.startswith((b"cvv", b"cvc", b"security")):
+                if (len(word) != 3 or noun.startswith((b"cvv", b"cvc", b"security"))) and not (
+                    noun.startswith(b"pin") and scan.is_near(WIRED, start)
+                ):
                     yield Span(start, end, "pin", 3)
         elif (
             (
@@ -324,10 +327,14 @@ _PAGE = Lazy(rb"\b(?:page|next|continuation|cursor|resume)[ _-]+\Z")  # `Next pa
 _IN_A_CALL = Lazy(rb"\w\.\w+\([\"']?\Z")  # `creds.with_project("new-456")`, `password.translate(_36)`
 
 
+def _ends_without_digits(data: bytes, start: int, end: int) -> bool:
+    return not has_digit(data[max(start, end - 64) : end])
+
+
 def linked(scan: Scan) -> Iterator[Span]:
     """`password? It's ...`, `the passphrase, use ...`, `the temporary password you sent me (...)`: a noun, a few words, a link, a value."""
     data = scan.data
-    for found in worth(_LINKED, scan, ends_dull):
+    for found in worth(_LINKED, scan, _ends_without_digits):
         whole, group = found.span(), 1 if found.start(1) >= 0 else 2
         start, end, _ = unquote(data, *found.span(group))
         word = data[start:end]

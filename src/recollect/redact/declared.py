@@ -41,6 +41,8 @@ _BELOW = r"(?m):[ \t]*\r?\n(?:[ \t]+(?:type|description|format|minlength|maxleng
 _BEFORE = (
     (r"(?i)\((?:value:)?" + _VALUE + r"[ \t]*,[ \t]*for(?:httpheaderfield|key)?[ \t]*:[ \t]*\\*[\"']([\w-]+)", (b"forhttpheaderfield", b"forkey:")),
     (r"(?i)\boption\(" + _VALUE + r"[ \t]*,[ \t]*[\"']--?([\w-]+)", (b"option(",)),  # typer.Option("...", "--password")
+    (r"\"value\"[ \t]*:[ \t]*\"([^\"\\\n\x01]+)\"[ \t\r\n]*,(?:[ \t\r\n]*\"[a-z]+\"[ \t]*:[ \t]*\"[^\"\n\x01]*\"[ \t\r\n]*,){0,3}[ \t\r\n]*\"(?:name|designation|label)\"[ \t]*:[ \t]*\"(password)\"",
+     (b':"password"', b': "password"')),  # 1Password's fields
     (r"(?i)default_value[ \t]*=" + _VALUE + r"[^\"'\n\x01]*\][ \t\r\n]*(?:pub[ \t]+)?([\w]+)[ \t]*:", (b"default_value",)),
 )  # fmt: skip
 _COOKIE = r"\"name\"[ \t]*:[ \t]*\"([^\"\n\x01]+)\"[ \t\r\n]*,[ \t\r\n]*\"value\"[ \t]*:[ \t]*\"([^\"\s\x01]{16,})\""

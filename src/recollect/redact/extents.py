@@ -52,7 +52,7 @@ def value_at(data: bytes, at: int) -> tuple[int, int, bool] | None:
         start = at + len(quote)
     else:
         tag = _YAML_TAG.match(data, at)
-        if tag:
+        if tag and data[at - 1 : at] != b"=":  # `password=!oops next=...`
             at = tag.end()
         opening = _OPENING.match(data, at)
         if opening is None:

@@ -389,7 +389,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     ):
         return
     tail = data[end : end + 2]
-    if kind == "pin" and noun.startswith(b"pin") and scan.is_near(_WIRED, start):
+    if kind == "pin" and noun.startswith(b"pin") and scan.is_near(WIRED, start):
         return
     if kind == "pin":
         digits = rx(rb"\d{3,8}(?:[ -]\d{3,4})?\b").match(data[start : start + 16])
@@ -463,7 +463,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
         yield Span(start, end, "api-key", 3)
 
 
-_WIRED = r"\b(?:gpio|header|connector|breadboard|soldered|pinout)"  # the pins of a board
+WIRED = r"\b(?:gpio|header|connector|breadboard|soldered|pinout)"  # the pins of a board
 _RUNS = Lazy(rb"[A-Z][a-z]{2,}|[a-z]{3,}")
 
 
