@@ -19,6 +19,7 @@ from .prose import (
     is_spelled,
     is_strong,
     last_run,
+    tells_of_a_test,
     unquote,
     worth,
     worth_saying,
@@ -327,14 +328,14 @@ _PAGE = Lazy(rb"\b(?:page|next|continuation|cursor|resume)[ _-]+\Z")  # `Next pa
 _IN_A_CALL = Lazy(rb"\w\.\w+\([\"']?\Z")  # `creds.with_project("new-456")`, `password.translate(_36)`
 
 
-def _ends_without_digits(data: bytes, start: int, end: int) -> bool:
-    return not has_digit(data[max(start, end - 64) : end])
+def _links_nothing(data: bytes, start: int, end: int) -> bool:
+    return not has_digit(data[max(start, end - 64) : end]) or tells_of_a_test(data, start, end)
 
 
 def linked(scan: Scan) -> Iterator[Span]:
     """`password? It's ...`, `the passphrase, use ...`, `the temporary password you sent me (...)`: a noun, a few words, a link, a value."""
     data = scan.data
-    for found in worth(_LINKED, scan, _ends_without_digits):
+    for found in worth(_LINKED, scan, _links_nothing):
         whole, group = found.span(), 1 if found.start(1) >= 0 else 2
         start, end, _ = unquote(data, *found.span(group))
         word = data[start:end]
@@ -346,7 +347,6 @@ def linked(scan: Scan) -> Iterator[Span]:
             or data[end : end + 3] == b"..."  # `sk-ant-api03-...`
             or scan.is_sealed(word)
             or (scan.low.startswith(b"pass ", whole[0]) and _PASSES.search(scan.low, max(0, whole[0] - 12), whole[0]))
-            or (data.startswith(b"PASS", whole[0]) and word[:4] in (b"Test", b"test"))
         ):
             continue
         if _PAGE.search(scan.low, max(0, whole[0] - 16), whole[0]) or _IN_A_CALL.search(data, whole[0], start):

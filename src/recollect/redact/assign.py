@@ -457,6 +457,8 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
         if end - start < 3 and separator != b">" and separator != b"=":
             continue  # `"secrets": [`: too short for any, and here nothing makes it longer
         word = data[start:end]
+        if separator == b":" and name.endswith(b"PASS") and is_tested(name, word):
+            continue
         if not quoted and (is_literal(word) or (kind != "password" and data.startswith(b"...", end))):
             continue  # `api_key = sk-ant-api03-...`
         if (
@@ -573,7 +575,7 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
             continue  # `License: LGPLv3+`
         if kind == "key" and is_uuid(word) and name.lower().endswith((b"session_id", b"sessionid", b"session-id")):
             continue  # in a log; a cookie is judged elsewhere
-        if scan.is_sealed(word) or (separator == b":" and (is_tested(name, word) or is_ticket(name))):
+        if scan.is_sealed(word) or (separator == b":" and is_ticket(name)):
             continue
         if kind == "secret" and is_design_token(name, word):
             continue

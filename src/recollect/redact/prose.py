@@ -296,6 +296,11 @@ def begins_dull(data: bytes, start: int, end: int) -> bool:
     return not _shows(data[start : min(end, start + _RUN)].split(None, 1)[0])
 
 
+def tells_of_a_test(data: bytes, start: int, end: int) -> bool:
+    """`--- PASS: TestOpen (0.1s)`, thousands of lines of it."""
+    return data.startswith(b"PASS", start) and is_tested(b"PASS", last_run(data, start, end))
+
+
 def _is_filler(word: bytes) -> bool:
     return is_placeholder(word) or is_reference(word)
 
@@ -309,7 +314,7 @@ def sentences(scan: Scan) -> Iterator[Span]:
 
     def is_dull(data: bytes, start: int, end: int) -> bool:
         nonlocal around
-        if _ends_in_a_word(data, start, end):
+        if _ends_in_a_word(data, start, end) or tells_of_a_test(data, start, end):
             return True
         around = min(start, 40), end - start, data[max(0, start - 40) : end + 80]
         return around in barren
