@@ -417,6 +417,12 @@ _CLAUSE = Lazy(
     + _AND
     + rb"[^\n\x01]{1,60}?(?:\b(?:is|its|was|try|use|ist|war)|'s|:)[ \t]+[\"'`*]{0,2}([^\s\"'`\x01]{4,64})"
 )
+# `and the one for the router is ...`: it is said to be another, however it is written.
+_ONE_MORE = Lazy(
+    rb"(?i)"
+    + _AND
+    + rb"[^\n\x01]{1,40}?(?:\bone(?: for [^\n\x01]{1,24}?)?(?: is| was|'s)|\bfor [\w -]{2,20} =)[ \t]+[\"'`*]{0,2}([^\s\"'`\x01]{4,64})"
+)
 _BELOW = Lazy(rb"[\"'`]?[ \t]*\r?\n[ \t]*[\"'`]?([^\s\"'`\x01]{6,64})[\"'`]?[ \t]*(?=\r?\n|\Z)")
 
 
@@ -433,7 +439,7 @@ def others(data: bytes, first: Span, seen: set[object]) -> Iterator[Span]:
     if family not in _CHOSEN or data[end : end + 1] not in (_GOES_ON_BELOW if is_line else _GOES_ON):
         return  # what is in quotes is data, and beside it stand other fields
     written, size = _written(data[start:end]), end - start
-    ways = (_NEXT, _CLAUSE, _BELOW) if is_line else (_NEXT, _CLAUSE)
+    ways = (_NEXT, _ONE_MORE, _CLAUSE, _BELOW) if is_line else (_NEXT, _ONE_MORE, _CLAUSE)
     while end:
         here = (end, family, written, size if family == "pin" else 0, len(ways))
         if here in seen:
@@ -446,7 +452,7 @@ def others(data: bytes, first: Span, seen: set[object]) -> Iterator[Span]:
                 continue
             at, to, _ = unquote(data, *found.span(1))
             word = data[at:to]
-            if _written(word) == written and (
+            if (_written(word) == written or (way is _ONE_MORE and has_digit(word))) and (
                 len(word) == size and not is_year(word) if family == "pin" else len(word) >= 6 and is_strong(word)
             ):
                 yield Span(at, to, family, 3)

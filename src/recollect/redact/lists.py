@@ -412,6 +412,7 @@ _PHRASE_WORDS = (
     b"ganache",
     b"bip",
 )
+_OF_WALLETS = (b"wallet", b"mnemonic", b"phrase", b"metamask", b"ledger", b"trezor", b"bip")
 _COMMON = frozenset(
     b"the and that this with from have will your for you are was were which their would there been than them then its our not but has had can when what".split()
 )
@@ -422,7 +423,9 @@ def phrases(scan: Scan) -> Iterator[Span]:
     data = scan.data
     if not scan.has(*_PHRASE_WORDS) or not scan.lines_with(_PHRASE):
         return
-    for _, (start, end) in scan.everywhere(_PHRASE):
+    for (first, _), (start, end) in scan.everywhere(_PHRASE):
+        if scan.low.startswith(b"seeds", first) and not scan.has(*_OF_WALLETS):
+            continue  # of a garden
         while (lead := rx(rb"[a-z]+[ \t]").match(data, start, end)) and lead.group().strip() in _COMMON:
             start = lead.end()
         words, words_end = list[bytes](), start

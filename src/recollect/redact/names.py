@@ -21,7 +21,7 @@ _WORDS = Lazy(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z\xdf-\xff]+|\d+")
 
 _PASSWORD = frozenset(
     b"""password passwords passwd passwort passw pwd pwds psw pswd pword passcode passphrase pw pass passwrd kennwort contrase\xf1a
-    contrasena senha wachtwoord l\xf6senord losenord heslo parola motdepasse passord adgangskode salasana haslo sifre parool
+    contrasena senha wachtwoord l\xf6senord losenord heslo parola motdepasse passe passord adgangskode salasana haslo sifre parool
     geslo lozinka zaporka pasahitza contrasenya laluan kodeord sandi bindpw
     sshpass ftppass smtppass mailpass authpass loginpass wifipass mysqlpass sqlpass redispass mqttpass ldappass proxypass vpnpass
     userpass dbpass rootpw userpw dbpw adminpass adminpw mypass passwordfor parole jelszo jelsz\xf3 keypass storepass keystorepass psk

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from .names import Kind
 
 _SECRET_NOUN = (
-    r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|p/w|pin(?:[ -]?(?:code|number)s?)?|(?-i:PINs)|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|wachtwoord|l(?:\xf6|o)senord(?:et)?|"
+    r"pass(?:word|wd|phrase|code|wort|ord|key)?s?|pwd|pw|p/w|pin(?:[ -]?(?:code|number)s?)?|(?-i:PINs)|kennwort|contrase(?:\xf1|n)a|clave|mot de passe|mdp|senha|palavras?[ -]passe|wachtwoord|l(?:\xf6|o)senord(?:et)?|"
     r"parola d'ordine|parola|heslo|salasana|passw|passordet|adgangskoden?|jelsz\xf3|kata sandi|geslo|lozinka|zaporka|pasahitza|contrasenya|kodeord(?:et)?|(?:[a-z]{2,20}[ -]?)?schl\xfcssel|cl\xe9(?: (?:d'|secr\xe8te )?api| d'acc\xe8s| secr\xe8te| priv\xe9e)|(?:clave|chave|chiave|llave)(?:(?: de| da| de la| dell')? ?api| de acc?es[os]+| secreta| segreta| privada)|jeton(?: d'[a-z\xe0-\xff]{2,20})?|geheimnis|api[ -]sleutel|api[ -]nyckeln?|klucz api|zug(?:riffs|angs)-?token|(?:wlan|wifi|wi-fi|netzwerk|network|router)[ -]?(?:schl\xfcssel|key|passwort|password|passwd|code|pw)|api[ -]?keys?|(?:the|my|this|your|our|this is the) key|[a-z]{2,20}[ -](?:token|key)s?|token|secret(?:[ -]key)?s?|credentials?|creds|cred|"
-    r"(?:2fa|mfa|otp|recovery|backup|verification|security|access|login|one-time|time|door|gate|alarm|unlock|auth(?:entication)?|confirmation|sms|entry|lock|lockbox|key ?box|safe)[ -]codes?|(?:safe|lock|locker|padlock|vault|combination)(?: lock)?[ -]combo(?:ination)?|(?:safe|lock|locker|padlock|vault)[ -]combination|lock ?box|cvv2?|cvc|otp|puk(?:[ -]?code)?|(?-i:(?:m|i|sms|push|photo|chip)?TAN)|(?:best\xe4tigungs|verifizierungs|sicherheits|freischalt|zugangs|aktivierungs|einmal|verificatie|bevestigings|engangs)-?codes?|c\xf3digo (?:de )?(?:verifica|segur|acceso|confirma)[a-z\xe0-\xff]+|code de (?:v\xe9rification|s\xe9curit\xe9|confirmation|validation)|codice (?:di )?(?:verifica|sicurezza|conferma|otp)|kod weryfikacyjny|"
+    r"(?:2fa|mfa|otp|recovery|backup|verification|security|access|login|one-time|time|door|gate|alarm|unlock|auth(?:entication)?|confirmation|sms|entry|lock|lockbox|key ?box|safe)[ -]codes?|(?:safe|lock|locker|padlock|vault|combination)(?: lock)?[ -]combo(?:ination)?|(?:safe|lock|locker|padlock|vault)[ -]combination|codes? (?:for|to|of) (?:the|my|our) (?:front |back |house |garden )?(?:safe|door|gate|alarm|lock|locker|padlock|garage|vault|house|building)|lock ?box|cvv2?|cvc|otp|puk(?:[ -]?code)?|(?-i:(?:m|i|sms|push|photo|chip)?TAN)|(?:best\xe4tigungs|verifizierungs|sicherheits|freischalt|zugangs|aktivierungs|einmal|verificatie|bevestigings|engangs)-?codes?|c\xf3digo (?:de )?(?:verifica|segur|acceso|confirma)[a-z\xe0-\xff]+|code de (?:v\xe9rification|s\xe9curit\xe9|confirmation|validation)|codice (?:di )?(?:verifica|sicurezza|conferma|otp)|kod weryfikacyjny|"
     r"(?:seed|recovery|mnemonic|secret) (?:phrase|words)|mnemonic|logins?"
 )
 # What "is" leads to is mostly the value itself, so that no digit or symbol stands between it and a second "is": "my password is
@@ -60,7 +60,7 @@ _PROSE = (
 _NEXT_CODE = Lazy(rb"[\s,;]{1,4}(?:and[ ]|[-*\d.]{1,3}[ ])?([A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}|\d{5,8})\b")
 _CALL = Lazy(rb"[A-Za-z_$][\w$.]*+[(\[]")
 _PASSWORD_NOUNS = tuple(
-    b"""pass pwd pw p/w kennwort contrase mot mdp senha clave wacht l\xf6s los parola heslo sala cred login adgang geslo lozink zapork pasahitz kodeord
+    b"""pass pwd pw p/w kennwort contrase mot mdp senha palavra clave wacht l\xf6s los parola heslo sala cred login adgang geslo lozink zapork pasahitz kodeord
     kata jelsz""".split()
 )
 
@@ -409,8 +409,10 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
             rx(rb"[A-Z]-\d{6}|[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}").fullmatch(word)
             and has_digit(word)
             and not is_wordy(word)
+        ) or (
+            _OPENS.search(noun) is not None and rx(rb"[LR]?\d{1,2}(?:-[LR]?\d{1,2}){2,3}").fullmatch(word) is not None
         ):
-            yield Span(start, end, "pin", 2)
+            yield Span(start, end, "pin", 2)  # the safe's combination is 22-14-36
         if b"codes" in noun:
             yield from _codes(data, end)
     elif kind == "phrase":
@@ -453,7 +455,12 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
             )
             or scan.recall("scrambled", word, is_scrambled)
             or is_phrase_of_words(word)
-        ) or (word.isdigit() and 4 <= len(word) <= (20 if noun.startswith(_WIRELESS) else 12) and not is_year(word)):
+        ) or (
+            noun != b"pass"
+            and word.isdigit()
+            and 4 <= len(word) <= (20 if noun.startswith(_WIRELESS) else 12)
+            and not is_year(word)
+        ):
             yield Span(start, end, "password", 2)
         elif (rx(rb"[a-z]{5,}").fullmatch(word) and word not in PREDICATES and not is_predicate(word) and rx(rb"[ \t]*[.!]?[ \t]*(?:\r?\n|$|\))").match(data[end : end + 8])
               and rx(rb"(?i)(?:\b(?:is|ist|es|est|was)|:)[ \t]*[:]?[ \t]*$").search(data[max(found.start(), start - 8) : start]) and found.start(2) < 0 and not is_monotone(word)
@@ -468,7 +475,8 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
         yield Span(start, end, "api-key", 3)
 
 
-WIRED = r"\b(?:gpio|header|connector|breadboard|soldered|pinout)"  # the pins of a board
+WIRED = r"\b(?:gpio|header|connector|breadboard|soldered|pinout|arduino|vcc|gnd|not connected)"  # the pins of a board
+_OPENS = Lazy(rb"comb|safe|lock|vault|gate|door")
 _RUNS = Lazy(rb"[A-Z][a-z]{2,}|[a-z]{3,}")
 
 

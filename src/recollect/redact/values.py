@@ -34,7 +34,7 @@ PLACEHOLDERS = frozenset(
 _FILLING = (
     r"example|placeholder|change[-_]?me|change[-_]?this|replace(?:me|with|[-_])|insert[-_]|redacted|dummy|sample|xxxx|\.\.\.|\*\*\*|todo|fixme|fake[-_]|[-_]fake"
     r"|^aqicah[a-z0-9+/]{40}|not[-_]?a[-_]?(?:real|secret)|not[-_]real|not[-_]a[-_]|goes[-_]?here|deadbeef|abcdefgh|\?\?\?|your[-_. ]|your(?:api|token|key|secret|pass|own)|[-_. ]your|\xb7\xb7|<[^<>]{1,60}>"
-    r"|^my[-_](?:api|secret|token|access|super)|^enter[-_]|^(?:some|any|put|mock)[-_]|^(?:wrong|incorrect|invalid|bad)[-_]?(?:pass|pw|token|key|secret|cred)|^test[-_]?(?:token|key|secret|api|pass)|^(?:token|secret|key)-test|[-_]here$"
+    r"|^my[-_](?:api|secret|token|access|super)|^enter[-_]|^(?:ctrl|alt|shift|cmd|command|control|option|meta|strg|super|win)\+|^(?:some|any|put|mock)[-_]|^(?:wrong|incorrect|invalid|bad)[-_]?(?:pass|pw|token|key|secret|cred)|^test[-_]?(?:token|key|secret|api|pass)|^(?:token|secret|key)-test|[-_]here$"
     r"|(?:dein|ihr|euer)e?[-_. ](?:passwor|kennwor|token|schl|geheim|api)|[-_](?:eintragen|einsetzen|einf)|votre[-_. ](?:mot|mdp|cl|jeton|token|secret)|^(?:tu|su|sua)[-_](?:contrase|clave|senha|token)"
 )
 
