@@ -317,7 +317,7 @@ def drop_state(tx: Tx, conversation: int, *, keep_key: bool = False) -> dict[str
 def title_from(text: str) -> str | None:
     """A title for an untitled conversation: the beginning of its first message that is more than a greeting, cut at a word."""
     words = " ".join(text[: TITLE_LENGTH * 8].split())
-    if courtesies.courtesy(words) is not None:
+    if courtesies.courtesy(words) is not None or (words.startswith("[redacted:") and words.find("]") == len(words) - 1):
         return None
     if len(words) <= TITLE_LENGTH:
         return words or None

@@ -14,12 +14,14 @@ _SAID = (
     ("who", """who are you|what are you|what can you do|what can you do for me|what do you do|how do you work|are you a bot|are you an ai
         |are you human|are you real|help|help me|can you help me|what is your name|what's your name|wer bist du|was kannst du"""),
     ("goodbye", """bye|bye bye|goodbye|good bye|good night|goodnight|night|see you|see ya|cya|later|take care|farewell|have a nice day
-        |have a good day|talk to you|catch you|tschüss|tschüß|ciao|gute nacht|auf wiedersehen|bis bald|bis morgen|bis später"""),
+        |have a good day|talk to you|catch you|tschüss|tschüß|ciao|gute nacht|auf wiedersehen|bis bald|bis morgen|bis später|adeus|tchau|até logo|até amanhã|boa noite|adiós|hasta luego|buenas noches
+        |au revoir|bonne nuit|arrivederci|buonanotte"""),
     ("thanks", """thanks|thank you|thx|ty|cheers|thanks a lot|thanks a million|thanks so much|thank you so much|thank you very much|thank you for your help
-        |thanks for your help|thank you so much for your help|thanks for the help|many thanks|much appreciated|danke|danke schön|danke dir|vielen dank"""),
+        |thanks for your help|thank you so much for your help|thanks for the help|many thanks|much appreciated|danke|danke schön|danke dir|vielen dank|obrigado|obrigada|gracias|muchas gracias|merci|merci beaucoup|grazie"""),
     ("greeting", """hi|hii|hiya|hello|hey|heya|yo|howdy|greetings|good morning|good afternoon|good evening|good day|morning|evening
         |nice to meet you|how are you|how are you doing|how's it going|how is it going|what's up|sup|are you there|anybody there
-        |hallo|moin|servus|guten morgen|guten tag|guten abend|wie geht es dir|wie geht's"""),
+        |hallo|moin|servus|guten morgen|guten tag|guten abend|wie geht es dir|wie geht's|olá|oi|bom dia|boa tarde|hola|buenos días|buenas
+        |bonjour|salut|bonsoir|buongiorno|salve"""),
     ("consent", """ok|okay|k|cool|great|nice|perfect|awesome|fine|good|super|alright|all right|got it|i see|understood|sure|right|wow
         |lol|haha|well done|good job|sounds good|that's great|that's good|never mind|nevermind|yes|yeah|yep|no|nope|gut|prima|alles klar"""),
 )  # fmt: skip

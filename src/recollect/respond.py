@@ -180,19 +180,43 @@ def _noted(store: Store, said: str, here: Conversation | None, branch: str | Non
     if not every and any(c.operation in ("assert", "correct") for c in read(turn, before, MOST)):
         return None if "[redacted:" in said else SECRETIVE  # it would be offered, were it no secret
     offered = [c for c in every if c.quarantine is None]
-    lines = [c.content for c in offered if c.operation in ("assert", "correct")]
+    new = [c for c in offered if c.operation in ("assert", "correct")]
+    held_back, stays = _contradicted(store, new, here, branch) if new else ([], [])
+    lines = [c.content for c in new if c not in held_back]
     endings = [c for c in offered if c.operation == "retract"] or [
         c for c in offered if c.operation == "done" and not lines
     ]
-    over, stays = _ended(store, endings, here, branch) if endings else ([], [])
+    over, left = _ended(store, endings, here, branch) if endings else ([], [])
     lines += over
+    stays += left
     parts = [f"{NOTED}{'; '.join(lines)}."] if lines else []
+    parts += [REVIEW] if held_back else []
     parts += [f"{STAYS}{'; '.join(stays)}."] if stays else []
     if parts:
         return " ".join(parts)
     if every and not offered:
         return REVIEW
     return UNCHANGED if endings and endings[0].operation == "retract" else None
+
+
+def _contradicted(
+    store: Store, new: Sequence[Candidate], here: Conversation | None, branch: str | None
+) -> tuple[list[Candidate], list[str]]:
+    """What of it is not taken as it is said, because it contradicts what a person wrote or pinned; and that."""
+    from .decide import decide
+    from .relations import Neighbour
+
+    held = [m for m in _seen(store, here, branch) if m.conversation_id is None]
+    back: list[Candidate] = []
+    stays: list[str] = []
+    for c in new:
+        workspace = here.workspace if c.kind == "project_state" and here is not None else None
+        near = [m for m in held if m.workspace == workspace]
+        decision = decide(c, [Neighbour(m.id, m.content, m.kind, pinned=m.pinned, by_hand=m.by_hand) for m in near])
+        if decision.action == "conflict":
+            back.append(c)
+            stays += [m.content for m in near if m.id in (decision.id, *decision.others)]
+    return back, list(dict.fromkeys(stays))
 
 
 def _before(store: Store, said: str, here: Conversation | None, branch: str | None) -> list[Turn]:

@@ -122,6 +122,9 @@ def test_a_greeting_and_what_answers_it_leave_the_title_to_what_is_asked(store: 
     store.append(c.id, role="user", text="Hi there!")
     store.append(c.id, role="assistant", text="Hello! Ask me anything.")
     assert store.get(c.id).title is None
+    store.append(c.id, role="user", text="Bom dia!")
+    store.append(c.id, role="user", text="ghp_" + "Zx81kLmQ2v9TqW3nB7yRaB4cD5eF6gH7iJ8k")
+    assert store.get(c.id).title is None
     store.append(c.id, role="user", text="Hi, which shoes for rain?")
     assert store.get(c.id).title == "Hi, which shoes for rain?"
 

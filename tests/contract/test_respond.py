@@ -53,6 +53,23 @@ def test_anything_else_is_answered_with_the_best_evidence(learned: recollect.Sto
     )
 
 
+def test_what_contradicts_a_memory_written_by_hand_is_not_said_to_be_noted(store: recollect.Store) -> None:
+    store.create(id="c")
+    store.remember("Lives in Braga")
+    said = respond.answer(store, "I live in Faro now.", conversation="c")
+    assert said == f"{respond.REVIEW} {respond.STAYS}Lives in Braga."
+    assert respond.answer(store, "I like tea.", conversation="c") == "Noted: Likes tea."
+
+
+def test_what_may_be_another_secret_beside_one_is_not_learned(store: recollect.Store) -> None:
+    store.create(id="c")
+    said = "my wifi password is BlueKettle!42 and the guest network is Frog77house. I like tea."
+    assert respond.answer(store, said, conversation="c").startswith("Noted: Likes tea. ")
+    store.append("c", role="user", text=said)
+    store.consolidate("c")
+    assert [m.content for m in store.memories()] == ["Likes tea"]
+
+
 def test_that_there_is_no_model_is_said_once_in_a_while(learned: recollect.Store) -> None:
     learned.create(id="talk")
 

@@ -123,9 +123,11 @@ def candidates(
     LangChain chat model or a callable that is asked as well, for `timeout` seconds at most; what it finds comes on top of what
     the rules found. What a secret is, is not offered. Never raises on any text."""
     from .rules import read
-    from .secrets import offers
+    from .secrets import may_tell_another, offers
 
     found = [c for c in read(turn, before, most) if offers(c)]
+    if "[redacted:" in turn.text:
+        found = [c for c in found if c.operation == "retract" or not may_tell_another(c.content)]
     if model is None or turn.kind != "message" or turn.role != "user" or not turn.own:
         return found
     from .asking import ask, merged

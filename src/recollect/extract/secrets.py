@@ -96,6 +96,14 @@ def tells(statement: str, *, strictly: bool = True) -> bool:
     return strictly and _NAMED.search(said) is not None and _ABOUT.search(said) is None
 
 
+_ANOTHER = pattern(r"(?i)\bone (?:is|was|for)\b|(?=\S*\d)(?=\S*[^\W\d])(?!\S*\d{4}-\d\d)\S{6,}")
+
+
+def may_tell_another(statement: str) -> bool:
+    """Whether a statement beside a secret that was taken out may say what another one is: "and the db one is ..."."""
+    return _ANOTHER.search(statement) is not None
+
+
 def offers(candidate: Candidate) -> bool:
     """Whether a candidate tells no secret. What is taken back is not stored and may name one; what an event says names files and
     tasks ("Task login is done")."""
