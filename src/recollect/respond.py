@@ -36,7 +36,7 @@ NAME = OFFLINE
 """What these answers are recorded under as their model."""
 NO_MODEL, NOTED, LISTED = fence.NO_MODEL, fence.NOTED, fence.LISTED
 EVIDENCE, NOTHING, EMPTY, SECRET = fence.EVIDENCE, fence.NOTHING, fence.EMPTY, fence.SECRET
-ONE_BY_ONE, SECRETIVE = fence.ONE_BY_ONE, fence.SECRETIVE
+ONE_BY_ONE, SECRETIVE, FORGOTTEN, WORDS_STAY = fence.ONE_BY_ONE, fence.SECRETIVE, fence.FORGOTTEN, fence.WORDS_STAY
 UNLEARNED, REVIEW, UNCHANGED, STAYS = fence.UNLEARNED, fence.REVIEW, fence.UNCHANGED, fence.STAYS
 GREETING, WELCOME, GOODBYE, AGREED, MYSELF = fence.GREETING, fence.WELCOME, fence.GOODBYE, fence.AGREED, fence.MYSELF
 _IN_RETURN = {"who": MYSELF, "goodbye": GOODBYE, "thanks": WELCOME, "greeting": GREETING, "consent": AGREED}
@@ -58,6 +58,9 @@ _LISTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("preference", "fact", "todo", "project_state"),
     ),
 )  # fmt: skip
+_OVER, _DONE = "no longer: ", "done: "
+_FORGETS = re.compile(r"(?i)\b(?:forget|delete|erase|remove|unlearn|vergiss|vergesse|lösche?)\b")
+"""An order: what it is about is forgotten, and need not be over."""
 _FORGET_ALL = re.compile(
     r"(?i)(?:please )?(?:forget|delete|erase|clear) (?:everything|all|it all|all of it|all my (?:data|memories))\b.{0,30}$"
 )
@@ -187,9 +190,11 @@ def _noted(store: Store, said: str, here: Conversation | None, branch: str | Non
         c for c in offered if c.operation == "done" and not lines
     ]
     over, left = _ended(store, endings, here, branch) if endings else ([], [])
-    lines += over
+    gone = [line.removeprefix(_OVER) for line in over if line.startswith(_OVER)] if _FORGETS.search(said) else []
+    lines += [line for line in over if not gone or not line.startswith(_OVER)]
     stays += left
     parts = [f"{NOTED}{'; '.join(lines)}."] if lines else []
+    parts += [f"{FORGOTTEN}{'; '.join(gone)}. {WORDS_STAY}"] if gone else []
     parts += [REVIEW] if held_back else []
     parts += [f"{STAYS}{'; '.join(stays)}."] if stays else []
     if parts:
@@ -253,7 +258,7 @@ def _ended(
             elif decision.content is not None:
                 over.append(decision.content)
             else:
-                over += [f"{'done' if c.operation == 'done' else 'no longer'}: {content}" for content in hit]
+                over += [f"{_DONE if c.operation == 'done' else _OVER}{content}" for content in hit]
             if hit:
                 break
     return list(dict.fromkeys(over)), list(dict.fromkeys(stays))

@@ -428,7 +428,6 @@ def test_a_statement_that_is_not_learned_is_no_question(learned: recollect.Store
         ("I eat meat", "I no longer eat meat"),
         ("I live with Tom", "I don't live with Tom anymore"),
         ("I use Spotify", "I stopped using Spotify"),
-        ("My dog is called Rex", "forget my dog"),
         ("We're going to Rome in May", "We cancelled the trip to Rome"),
         ("My flight to Oslo is on 12 December", "My flight got cancelled"),
     ],
@@ -615,6 +614,18 @@ def test_who_has_a_dog_no_longer_is_told_that_it_is_over(open_store: Open) -> No
     assert [m.content for m in store.memories()] == []
 
 
+@pytest.mark.parametrize("order", ["forget my dog", "Please forget that my dog is called Rex", "Forget about my dog"])
+def test_what_is_to_be_forgotten_is_not_said_to_be_over(open_store: Open, order: str) -> None:
+    """ "Noted: no longer: Sister Ines is getting married" read as if the wedding were off."""
+    store = told(open_store(memory_extract=True), "My dog is called Rex")
+    (was,) = [m.content for m in store.memories()]
+    said = respond.answer(store, order, conversation="told")
+    assert said == f"{respond.FORGOTTEN}{was}. {respond.WORDS_STAY}"
+    told(store, order)
+    assert store.memories() == []
+    assert respond.answer(store, order, conversation="told") == said
+
+
 def test_later_today_is_no_goodbye(learned: recollect.Store) -> None:
     for said in ("later today", "Later tomorrow", "tomorrow"):
         assert respond.answer(learned, said) != respond.GOODBYE, said
@@ -630,6 +641,6 @@ def test_never_mind_forget_that_takes_back_what_was_said_last(open_store: Open) 
         store.consolidate(c)
     assert [m.content for m in store.memories()] == []
     assert respond.answer(store, "Never mind, forget that", conversation="taken back") == (
-        f"{respond.NOTED}no longer: Lives in Oslo."
+        f"{respond.FORGOTTEN}Lives in Oslo. {respond.WORDS_STAY}"
     )
     assert "never mind" not in respond.answer(store, "Never mind, forget that").lower()
