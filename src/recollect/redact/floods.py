@@ -26,7 +26,7 @@ _ANY = Lazy(b"|".join(_WORDS))
 _BLOCK, _STEP = 4_096, 256
 _APART, _NEAR = 100, 20  # characters from word to word
 _ROW = 400
-_LINE = Lazy(rb"[^\n\x01]{%d,}" % (2 * _ROW))  # no word is shorter than two letters
+_LINE = Lazy(rb"[^\n\x01]+")
 _PIECE = 900
 
 
@@ -42,6 +42,8 @@ class Words:
         so does a line: a list of codes, keys or counts of tokens has one for each."""
         low, found = self._low, []
         for line in [line for run in self._runs(_NEAR) for line in _LINE.finditer(low, *run)]:
+            if line.end() - line.start() < 2 * _ROW:
+                continue  # no word is shorter than two letters
             places = [match.start() for match in _ANY.finditer(low, *line.span())]
             gaps = [n for n, size in enumerate(map(sub, places[1:], places), 1) if size > _NEAR]
             found += [
