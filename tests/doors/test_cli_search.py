@@ -225,7 +225,7 @@ def test_remember_recall_forget(run: Run, own_store: Path) -> None:
 
 
 def test_a_secret_is_not_remembered_in_silence(run: Run, own_store: Path) -> None:
-    made = run("remember", "My locker combination is 12-34-56")
+    made = run("remember", "My locker combination is my birthday backwards")
     assert made.out.startswith("Remembered: ") and "names a secret" in " ".join(made.err.split())
     assert run("remember", "The wifi password is stored in 1Password").err == ""
     made = run("remember", "my password is Hunter2!abc99")

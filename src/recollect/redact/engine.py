@@ -208,24 +208,6 @@ class Loose:
         # Without its counts it may read on to the end of the line for each match: of a long one only so much at once.
         most = _LINE if _has_long_line(data, start, end) else end
         has_blanks = most == _LINE and BARRIER in data
-        while most == end and start <= end and match is not None:  # as below, which most texts need not ask
-            spans = match(anywhere, data, start, end)
-            first, last = spans[0]
-            if first < 0:
-                return
-            if last - first > sure:
-                spans = self._exact.first(data, first, end, here=True)
-                if spans is None:
-                    tries += 1
-                    if tries > _TRIES:
-                        break
-                    start = first + 1
-                    continue
-                first, last = spans[0]
-            if noted is not None:
-                noted.append(spans[0])
-            yield spans
-            start = last + (first == last)
         while start <= end:
             stop, near = min(end, start + most), _NEAR
             if has_blanks and stop < end and (blank := data.rfind(BARRIER, start, stop)) >= 0:
