@@ -147,8 +147,13 @@ def _spans(text: str, policy: Policy) -> list[Span]:
     if b"[redacted:" in data:
         data = _MARKER.sub(lambda m: BARRIER * len(m.group()), data)
     found = _apart(_in_all(data, text, policy))
-    while found and _is_flood_then(data, text, policy, found):
-        found = _apart(found + _in_rest(data, text, policy, found, 0))
+    for _ in range(_LAST):
+        if not found or not _is_flood_then(data, text, policy, found):
+            break
+        more = _in_rest(data, text, policy, found, 0)
+        if not more:
+            break
+        found = _apart(found + more)
     return found
 
 
