@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 from bench.redaction import mixture
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import labelled
@@ -545,6 +545,46 @@ def test_redacting_what_is_nearly_a_flood_twice_changes_nothing(
 TEXTS = [row.text for row in labelled.secrets()]
 
 
+PRINTED: tuple[Callable[[random.Random], str], ...] = (
+    lambda rng: (
+        f"key={rng.choice(WORDS)} code={rng.randrange(999)} pass={rng.choice(('yes', 'no'))} auth={rng.choice(('ok', 'fail'))}\n"
+    ),
+    lambda rng: (
+        f'{{"token":"{rng.choice(WORDS)}","logprob":-{rng.random():.6f},"bytes":[{rng.randrange(256)},{rng.randrange(256)}]}},'
+    ),
+    lambda rng: f"{rng.choice(WORDS).capitalize()}'s PIN is {rng.randrange(1000, 1999)}. ",
+    lambda rng: (
+        " ".join(
+            f"{rng.choice(('login', 'token', 'auth', 'key', 'code', 'pass'))}={rng.choice(WORDS)}"
+            for _ in range(rng.randrange(1, 7))
+        )
+        + "\n"
+    ),
+    lambda rng: f"    password: str = Field(..., min_length={rng.randrange(200)})  # token for {rng.choice(WORDS)} ; ",
+    lambda rng: (
+        f"CREATE USER '{rng.choice(WORDS)}{rng.randrange(99)}'@'%' IDENTIFIED BY '{rng.choice(WORDS).capitalize()}${rng.randrange(1000, 9999)}'; "
+    ),
+    lambda rng: f"user::r-x,group::r-x,other::---,key:{rng.randrange(99)}:auth:{rng.choice(WORDS)}:pass\n",
+)
+
+
+@pytest.mark.parametrize("seed", [263, 467, 1216])  # of 1,300
+def test_what_is_put_together_from_several_texts_is_no_flood_the_second_time(seed: int) -> None:
+    """Markers are longer or shorter than what they stand for, so that other pieces of the text are looked into."""
+    rng, text = random.Random(seed), ""
+    for _ in range(rng.randrange(2, 5)):
+        if rng.random() < 0.5:
+            at = rng.randrange(60_000)
+            text += mixture(rng.randrange(400))[at : at + rng.randrange(4_000, 20_000)]
+        else:
+            line, size = rng.choice(PRINTED), len(text) + rng.randrange(4_000, 20_000)
+            while len(text) < size:
+                text += line(rng)
+        text += "\n"
+    safe = redact(text).text
+    assert redact(safe) == (safe, ())
+
+
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.sampled_from([foreign for foreign, _ in screen._FOREIGN]) | st.text(max_size=6), max_size=12).map(
@@ -552,6 +592,8 @@ TEXTS = [row.text for row in labelled.secrets()]
     )
 )
 def test_letters_are_narrowed_as_one_by_one(text: str) -> None:
+    assume(not screen._is_escaped(text))  # `&quot;` is one of the texts that hypothesis reads out of the source
+
     def narrow(char: str) -> str:
         if "\u0100" <= char <= "\u017f":
             return chr(screen._LETTERS[ord(char) - 0x100])
