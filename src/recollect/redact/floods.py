@@ -91,12 +91,12 @@ def pieces(region: Region) -> list[Region]:
 
 
 def work(sample: bytes, places: list[int]) -> int:
-    """How many matches there are in a sample; hardly more than its calmest third would make. A flood is one from end to end, and of a
-    text that is put together from several the next sample may show another part."""
+    """How many matches there are in a sample; hardly more than the middle one of its thirds would make. A flood is one in most places,
+    and of a text that is put together from several the next sample may show another part."""
     thirds = [0, 0, 0]
     for place in places:
         thirds[3 * place // len(sample)] += 1
-    return min(len(places), 4 * min(thirds))
+    return min(len(places), 4 * sorted(thirds)[1])
 
 
 def is_row(sample: bytes, matches: int) -> bool:
