@@ -425,3 +425,10 @@ def test_what_is_done_with_a_password_is_not_followed_by_it(text: str) -> None:
 @pytest.mark.parametrize("name", ["Wifi: HomeNet / ", "log in with kim / ", "credentials for staging: kim / "])
 def test_two_words_and_a_number_behind_a_login_are_a_password(name: str) -> None:
     assert redact(f"{name}Falcon-Harbor24").text == f"{name}[redacted:password]"
+
+
+@pytest.mark.parametrize("first", ["017", "099", "0x1f"])
+def test_the_bytes_of_a_key_may_be_written_in_columns(first: str) -> None:
+    """`int("099", 0)` is an error, and it was the caller's: the message could not be written at all."""
+    array = f"{first}, 203, 104, 055, 008, 091, 250, 033, 077, 142, 196, 005, 219, 088, 161, 044"
+    assert redact(f"aes_key = [{array}]").text == "aes_key = [[redacted:api-key]]"

@@ -139,7 +139,8 @@ def byte_arrays(scan: Scan) -> Iterator[Span]:
         if a >= 0 and kind_of(data[a:b]) is None:
             continue
         end = start + len(data[start:end].rstrip(b", \t\r\n"))
-        numbers = [int(found, 0) for found in _NUMBER.findall(data[start:end].lower())]
+        # By the base that is written: `int(..., 0)` refuses `059`, which aligns a column.
+        numbers = [int(found, 16 if b"x" in found else 10) for found in _NUMBER.findall(data[start:end].lower())]
         if (
             len(numbers) in _SIZES
             and max(numbers) < 256
