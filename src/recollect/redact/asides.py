@@ -128,7 +128,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
                 noun.startswith(_SAID_BEFORE)
                 and rx(rb"[A-Za-z]{4,}[0-9]{2,6}|[A-Za-z]{3,}[-_!.]?[A-Za-z]{2,}[0-9]{2,6}[a-z]{0,4}").fullmatch(word)
                 is not None
-                and (quoted or data[end : end + 1] in (b"", b"\n", b"\r"))
+                and (quoted or data[end : end + 1] in (b"", b"\n", b"\r") or _ANOTHER.match(data, end, end + 60))
                 and scan.recall("strong", word, is_strong)
             )
             or (
@@ -168,6 +168,8 @@ _PASSES = Lazy(  # the verb, and `one-pass`
     rb"\b(?:(?:we|you|they|i|to|can|must|should|will|could|and|then|not|don't|also|just|please)[ \t]+|(?:one|two|single|multi|first|second|by)-)\Z"
 )
 _FIRST_WORD = Lazy(rb"[\w-]*-\Z")
+# `wifi password Sunny77x, router Moon88y`: and another that is written so
+_ANOTHER = Lazy(rb"(?:,|[ ]and)[ ](?:the[ ]|my[ ])?[a-z]{2,12}[ ](?:[a-z]{2,12}[ ])?[A-Za-z]{4,}[0-9]{2,6}[a-z]{0,4}[.!]?(?:\s|\Z)")
 
 
 def _is_no_token(data: bytes, at: int) -> bool:
@@ -213,7 +215,7 @@ _OF_IT = Lazy(rb"(?i) \((?:the|my|our)[^()\n]*(?:token|key|secret|password)\)")
 _COMMIT = Lazy(
     rb"(?i)\b(?:revert|commit|pick|merg|rebas|bisect|checkout|checked out|backport|fixup|squash|amend|land)[a-z]*[ \t]+[\"'`*]{0,2}\Z"
 )
-_MADE_UP = Lazy(rb"[A-Za-z]{4,}[-_]?[0-9]{2,6}")
+_MADE_UP = Lazy(rb"[A-Za-z]{4,}[-_]?[0-9]{2,6}[A-Za-z]{0,6}")
 _NO_NOUN = Lazy(rb"[.!,;?)]|\s*$|[ ](?:everywhere|anywhere|for|on|at|in|and|but|too|now|again|there|here|since)\b")
 _IS_IT = Lazy(rb"(?i)[\"'`]? is (?:the|my|our) (?:\w+ )?pass(?:word|wd|phrase)(?: (?:for|to|of|on)\b|[.!,;]|\s*$)")
 _TRIES = Lazy(rb"(?i)\b(?:try|use|used|using|with|enter|type)[ \t]+[\"'`*]{0,2}\Z")
@@ -258,9 +260,12 @@ def pairs(scan: Scan) -> Iterator[Span]:
                 # `try Falcon-Harbor24 as the password`
                 or (
                     has_digit(word)
-                    and (classes(word) >= 3 or (_MADE_UP.fullmatch(word) and _NO_NOUN.match(data, found.end())))
+                    and (
+                        (classes(word) >= 3 and data[end : end + 4] != b" for")
+                        or (_MADE_UP.fullmatch(word) and _NO_NOUN.match(data, found.end()))
+                    )
                     and _TRIES.search(data, max(0, found.start() - 8), start)
-                    and rx(rb"(?i) as [^\n]*(?:pass(?:word|wort|wd|phrase)|pwd?)$").search(data, end, found.end())
+                    and rx(rb"(?i) (?:as|for) [^\n]*(?:pass(?:word|wort|wd|phrase)|pwd?)$").search(data, end, found.end())
                 )
             )
         ):
@@ -423,9 +428,15 @@ _ONE_MORE = Lazy(
     + _AND
     + rb"[^\n\x01]{1,40}?(?:\bone(?: for [^\n\x01]{1,24}?)?(?: is| was|'s)|\bfor [\w -]{2,20} =)[ \t]+[\"'`*]{0,2}([^\s\"'`\x01]{4,64})"
 )
+# `router Moon88y` behind a comma; `A (gmail), B (facebook)`, `A for gmail, B for facebook`
+_BRIEFLY = Lazy(rb"(?i)(?:,|[ \t]and)[ \t](?:the[ \t]|my[ \t])?[a-z]{2,12}[ \t](?:[a-z]{2,12}[ \t])?([^\s\"'`\x01]{4,64})[.!]?(?=\s|\Z)")
+_LABELLED = Lazy(
+    rb"(?i)[ \t](?:\([^()\n\x01]{1,24}\)|for[ \t][\w \t]{2,20}?)(?:[,;]|[,;]?[ \t]and)[ \t]([^\s\"'`\x01]{4,64})(?=[ \t](?:\(|for[ \t]))"
+)
 _BELOW = Lazy(rb"[\"'`]?[ \t]*\r?\n[ \t]*[\"'`]?([^\s\"'`\x01]{6,64})[\"'`]?[ \t]*(?=\r?\n|\Z)")
 
 
+_SAID_SO = (_ONE_MORE, _LABELLED)
 _CHOSEN = frozenset(("password", "passphrase", "pin"))
 _GOES_ON = frozenset((b"`", b"*", b",", b";", b".", b" ", b"\t"))
 _GOES_ON_BELOW = _GOES_ON | {b"\r", b"\n"}
@@ -439,7 +450,7 @@ def others(data: bytes, first: Span, seen: set[object]) -> Iterator[Span]:
     if family not in _CHOSEN or data[end : end + 1] not in (_GOES_ON_BELOW if is_line else _GOES_ON):
         return  # what is in quotes is data, and beside it stand other fields
     written, size = _written(data[start:end]), end - start
-    ways = (_NEXT, _ONE_MORE, _CLAUSE, _BELOW) if is_line else (_NEXT, _ONE_MORE, _CLAUSE)
+    ways = (_NEXT, _LABELLED, _ONE_MORE, _CLAUSE, _BRIEFLY, *((_BELOW,) if is_line else ()))
     while end:
         here = (end, family, written, size if family == "pin" else 0, len(ways))
         if here in seen:
@@ -452,7 +463,7 @@ def others(data: bytes, first: Span, seen: set[object]) -> Iterator[Span]:
                 continue
             at, to, _ = unquote(data, *found.span(1))
             word = data[at:to]
-            if (_written(word) == written or (way is _ONE_MORE and has_digit(word))) and (
+            if (_written(word) == written or (way in _SAID_SO and has_digit(word))) and (
                 len(word) == size and not is_year(word) if family == "pin" else len(word) >= 6 and is_strong(word)
             ):
                 yield Span(at, to, family, 3)

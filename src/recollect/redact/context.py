@@ -12,6 +12,7 @@ from .prose import sentences
 from .scan import Scan, Span
 from .structures import byte_arrays, collections, elements, inserts, pages, tables
 from .syntax import cookies, files, headers, private_keys, urls
+from .told import told
 from .tokens import tokens
 from .vendors import beside_vendors, literals, made_with
 
@@ -40,6 +41,6 @@ __all__ = [
 # What stands in one row looks at the same round: a crowd of secrets ends it only after the row. Tables come before what
 # would take some of their cells: what is left of a table then is none.
 LOOKS: tuple[tuple[Look, ...], ...] = (
-    (connection_strings,), (assignments,), (headers,), (cookies,), (tables,), (inserts,), (flags, commands, given), (sentences, nouns, pairs, said), (linked,),
+    (connection_strings,), (assignments,), (headers,), (cookies,), (tables,), (inserts,), (flags, commands, given), (sentences, nouns, pairs, said, told), (linked,),
     (memorables, mail_pairs, listed, shown), (codes,), (phrases,), (near,), (collections, byte_arrays), (elements,), (pages,), (declared,),
 )  # fmt: skip

@@ -120,6 +120,7 @@ def memorables(scan: Scan) -> Iterator[Span]:
 
 _DOMAIN = Lazy(rb".@[\w-]+\.[a-z]")  # another address
 _COMMAS = (b",", b";", b"|")
+_MARKS = b"!?#$*"  # with which people end a password that has to have one
 _REST = Lazy(rb"[^\s\"'`\x01]+")
 
 
@@ -155,7 +156,7 @@ def mail_pairs(scan: Scan) -> Iterator[Span]:
                     or (
                         data[start - 1 : start] == b":" and len(value) >= 10 and value.isalnum() and classes(value) >= 3
                     )
-                    or value[-2:].isdigit()
+                    or value.rstrip(_MARKS)[-2:].isdigit()
                     or (classes(value) >= 3 and b":" not in value and names_a_login(low, start))
                 )
             ):
@@ -441,7 +442,7 @@ def phrases(scan: Scan) -> Iterator[Span]:
 
 
 _CODES = (
-    r"(?i)(?:recovery|backup|scratch|emergency|rescue|wiederherstellungs|sicherungs|notfall|ersatz|herstel)[ _-]?codes"
+    r"(?i)(?:recovery|backup|scratch|emergency|rescue|wiederherstellungs|sicherungs|notfall|ersatz|herstel)[ _-]?codes|(?:2fa|mfa)[ _-]?backups?\b"
     r"|codes de (?:secours|r\xe9cup\xe9ration|sauvegarde)|c\xf3digos de (?:recuperaci\xf3n|respaldo|recupera\xe7\xe3o|backup)|codici di (?:recupero|backup)"
 )
 _CODE = (
@@ -456,7 +457,7 @@ _SHAPE = bytes.maketrans(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopq
 def codes(scan: Scan) -> Iterator[Span]:
     """Two or more codes of one shape below, or after, words for recovery codes."""
     data = scan.data
-    if not scan.has(b"codes", b"digos de", b"codici"):
+    if not scan.has(b"codes", b"digos de", b"codici", b"2fa", b"mfa"):
         return
     for ((_, at),) in scan.everywhere(_CODES, groups=False):
         found = _FIRST_CODE.match(data, at, at + 120)

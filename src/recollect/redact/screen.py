@@ -209,6 +209,7 @@ ANNOUNCING = (
     "pin:",
     "pins:",
     "pins are",
+    "pin'",
     "cvv",
     "cvc",
     "otp",
@@ -336,6 +337,7 @@ ANNOUNCING = (
     "api ",
     "httponly",
     "rclone obs",
+    "2fa",
 )
 """The words of `is_announced`; a test keeps the two equal."""
 
@@ -345,7 +347,7 @@ def is_announced(low: str) -> bool:
     out, and on text instead of bytes: 2 us, where a loop over bytes takes 8.)"""
     return (
         "pass" in low or "pw" in low or "secret" in low or "token" in low or "key" in low or "auth" in low
-        or "cred" in low or "bearer" in low or "pin:" in low or "pins:" in low or "pins are" in low or "cvv" in low or "cvc" in low or "otp" in low
+        or "cred" in low or "bearer" in low or "pin:" in low or "pins:" in low or "pins are" in low or "pin'" in low or "cvv" in low or "cvc" in low or "otp" in low
         or "cookie" in low or "login" in low or "contrase" in low or "kennwort" in low or "senha" in low
         or "clave" in low or "mdp" in low or "wachtwoord" in low or "senord" in low or "parola" in low
         or "heslo" in low or "geslo" in low or "jelsz" in low or "lozink" in low or "pasahitz" in low or "sandi" in low
@@ -368,7 +370,7 @@ def is_announced(low: str) -> bool:
         or "bundle_" in low or "rocommunity" in low or "digo de" in low or "codice" in low
         or "tan:" in low or " is your " in low or "to verify" in low or "| base64" in low or "p/w" in low
         or "jeton" in low or "chave" in low or "chiave" in low or "llave" in low or "klucz" in low or "sleutel" in low
-        or "nyckel" in low or "geheim" in low or "api " in low or "httponly" in low or "rclone obs" in low
+        or "nyckel" in low or "geheim" in low or "api " in low or "httponly" in low or "rclone obs" in low or "2fa" in low
     )  # fmt: skip
 
 
