@@ -59,3 +59,24 @@ def test_what_people_tell_in_passing_is_found(text: str, secrets: list[str]) -> 
 )  # fmt: skip
 def test_what_is_only_said_of_passwords_stays(text: str) -> None:
     assert redact(text) == (text, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token refresh failed for request req_011CQtj8sT9yVnYkq7hPwZxB",
+        "auth service: X-Amzn-Trace-Id: Root=1-17bd96b0-c5e1e1218fc72a5ee3089526",
+        "stripe auth ok for cus_NffrFeUfNV2Hib, price_1MoBy5LkdIwHu7ixZhnattbh",
+        "checkout token used, payment intent pi_3MtwBwLkdIwHu7ix28a3tqPa succeeded",
+        "the token was sent to 0x742d35Cc6634C0532925a3b844Bc454e4438f44e",
+        "send the tokens to bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
+        '{"access_key_id_present": true, "volume": "vol-049df61146c4d7901", "subnet": "subnet-05166b675f573aab9"}',
+        "IPFS: token metadata at QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojbDWKc9",
+        'secret "db-creds-7f9c4d5b8-x2v4q" created',
+        "video key dQw4w9WgXcQ, playlist PLrAXtmErZgOeiKm4sgNOknGvNjby9efdf",
+        "loaded tokens from llama-3.1-70b-instruct-q4_k_m.gguf",
+        "twilio message SM46a62e7f393e32f5b9b450efa0fc07d9 queued after auth",
+    ],
+)
+def test_an_id_that_everybody_may_see_stays_beside_a_word_for_a_secret(text: str) -> None:
+    assert redact(text) == (text, ())

@@ -31,6 +31,7 @@ from .values import (
     has_symbol,
     is_choice,
     is_hex,
+    is_public_id,
     is_random,
     is_uuid,
     is_wordy,
@@ -183,7 +184,7 @@ def _is_bare_password(word: bytes) -> bool:
 
 
 def _is_bare_key(word: bytes) -> bool:
-    return (has_symbol(word) or not is_wordy(word)) and is_random(word, 16)
+    return (has_symbol(word) or not is_wordy(word)) and is_random(word, 16) and not is_public_id(word)
 
 
 # `the STRIPE_API_KEY for staging is ...`: the name of a variable in a sentence.
@@ -395,7 +396,7 @@ def linked(scan: Scan) -> Iterator[Span]:
 
 def is_chosen(word: bytes) -> bool:
     """Letters and digits as in a password, not as in a version, a standard, a ticket or a size."""
-    if not is_strong(word) or is_hex(word) or is_uuid(word):
+    if not is_strong(word) or is_hex(word) or is_uuid(word) or is_public_id(word):
         return False
     if rx(
         rb"[A-Z]{2,6}-?\d{1,6}|[a-z]{2,6}-?\d{1,6}|[A-Z][a-z]+-?\d{1,2}|(?:bg:)?#[0-9a-fA-F]{3,8}|[a-z]+(?:[-_][a-z]+)*[-_]?\d{1,2}|.*[/=<>{}\[\]()|\\;`].*|\w+:\d+|\d+[a-z]+|[A-Z_]+\d*"

@@ -22,6 +22,7 @@ from .values import (
     is_noise,
     is_password,
     is_placeholder,
+    is_public_id,
     is_reference,
     is_regex,
     is_run_together,
@@ -98,7 +99,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
         size < 8 or (size < 20 and not has_digit(value) and not has_symbol(value) and not is_scrambled(value))
     ):
         return False
-    if is_reference(value) and not _is_slashed(value):
+    if (is_reference(value) and not _is_slashed(value)) or (kind != "password" and is_public_id(value)):
         return False
     if kind == "phrase":
         words = value.split()

@@ -16,7 +16,9 @@ from .values import (
     is_code,
     is_hex,
     is_mixed,
+    is_file_name,
     is_placeholder,
+    is_public_id,
     is_random,
     is_reference,
     is_uuid,
@@ -228,6 +230,8 @@ def _is_lonely_noise(value: bytes) -> bool:
     if b"_" in value and _CONSTANT.fullmatch(value):
         return False  # `POLY1305_AES_KEY_SIZE`
     if not has_digit(value) or classes(value) < 3 - (len(value) >= 32) or is_hex(value) or is_uuid(value):
+        return False
+    if is_public_id(value) or is_file_name(value):
         return False
     if value.isalnum():
         return is_random(value, 20) and not is_code(value)  # none of what follows could be

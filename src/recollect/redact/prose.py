@@ -24,12 +24,14 @@ from .values import (
     has_symbol,
     is_choice,
     is_code,
+    is_file_name,
     is_grouped,
     is_hex,
     is_literal,
     is_monotone,
     is_noise,
     is_placeholder,
+    is_public_id,
     is_reference,
     is_scrambled,
     is_uuid,
@@ -357,7 +359,7 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     if data.endswith(b"--", found.start(), start):
         return  # `my-secret --expire-time=...`: the next flag
     kind = _noun_kind(noun)
-    if kind == "secret" and b" " in word:
+    if kind == "secret" and (b" " in word or is_public_id(word) or is_file_name(word)):
         return  # `Token: '#ff0000 bold'`
     if kind == "secret" and kind_of(noun) is None and not noun.startswith(_FOREIGN_KEYS):
         if not noun.startswith((b"the ", b"my ", b"this ", b"your ", b"our ")) or found.end(4) - found.start(4) < 20:

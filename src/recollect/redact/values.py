@@ -233,6 +233,30 @@ def is_regex(value: bytes) -> bool:
     return (b"[" in value or b"\\" in value or b"(?" in value) and pattern(_REGEX).has(value)
 
 
+# Ids that are shown to everybody, by how they are written: what a payment or a model's answer is called, a machine at a provider, a
+# request, an address of a currency, a message that was sent, what Kubernetes appends to a name.
+_PUBLIC_ID = Lazy(
+    rb"(?:cus|price|prod|pi|in|il|evt|acct|sub|si|ch|txn|po|seti|plink|dp|cs(?:_test|_live)?|req|msg|run|thread|asst|resp|toolu|call|step|file|chatcmpl|cmpl|gen|org|proj|batch|vs|ftjob|dpl|prj)[-_][A-Za-z0-9]{8,40}"
+    rb"|(?:vpc|vpce|subnet|ami|i|sg|eni|rtb|igw|nat|snap|vol|lt|acl|eipalloc|eipassoc|fs|pcx|tgw|dopt)-[0-9a-f]{8,17}"
+    rb"|1-[0-9a-f]{8}-[0-9a-f]{24}|0x[0-9a-fA-F]{40}|(?:bc1|tb1|ltc1)[qp][ac-hj-np-z02-9]{25,87}|Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,80}"
+    rb"|(?:SM|MM|CA|PN|RE|CF|CH|WS|WR)[0-9a-f]{32}|(?:PL|UU|UC)[A-Za-z0-9_-]{16,32}"
+    rb"|[a-z][a-z0-9]*(?:-[a-z0-9]+)*-[0-9a-f]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}"
+)
+
+
+def is_public_id(value: bytes) -> bool:
+    """`cus_NffrFeUfNV2Hib`, `subnet-05166b675f573aab9`, `1-17bd96b0-c5e1e1218fc72a5ee3089526`: near a word for a secret it is still an id."""
+    return _PUBLIC_ID.fullmatch(value) is not None
+
+
+_FILE_NAME = Lazy(rb".*[.](?:[a-z]{2,4}|[a-z]+[0-9])")
+
+
+def is_file_name(value: bytes) -> bool:
+    """`reportlab-2.5.win-amd64-py2.7.exe`, `llama-3.1-70b-instruct-q4_k_m.gguf`."""
+    return b"." in value and _FILE_NAME.fullmatch(value) is not None
+
+
 _IN_GROUPS = Lazy(rb"[A-Z0-9]{3,7}(?:-[A-Z0-9]{3,7}){3,7}")
 
 

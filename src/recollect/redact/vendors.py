@@ -20,7 +20,9 @@ from .values import (
     has_digit,
     has_entropy,
     is_code,
+    is_file_name,
     is_hex,
+    is_public_id,
     is_random,
     is_reference,
     is_uuid,
@@ -120,10 +122,6 @@ _PUBLIC = Lazy(
 )
 
 
-# Ids of what a model has answered.
-_OF_A_REPLY = (b"chatcmpl-", b"toolu_", b"msg_", b"call_", b"resp_", b"req_", b"run_", b"asst_", b"thread_", b"file-", b"gen-")  # fmt: skip
-
-
 def _is_generated(value: bytes) -> bool:
     if len(value) > 128:
         return False  # a blob. (Counted here: re2 would need a state for each.)
@@ -137,15 +135,12 @@ def _is_generated(value: bytes) -> bool:
         and has_entropy(body, 4.0)
         and len(body.translate(None, b"0OIl")) < len(body)  # without any of them it is an address of a currency
         and not body.startswith((b"Qm", b"bafy", b"eyJ"))
-        and not value.startswith(_OF_A_REPLY)
+        and not is_public_id(value)
         and not value.startswith((b"sha256-", b"sha384-", b"sha512-"))
         and not decodes_to_text(value)
         and is_random(body, 20)
         and not is_wordy(body)
     )
-
-
-_FILE = Lazy(rb".*[.](?:[a-z]{2,4}|[a-z]+[0-9])")
 
 
 def made_with(scan: Scan) -> Iterator[Span]:
@@ -155,7 +150,7 @@ def made_with(scan: Scan) -> Iterator[Span]:
         return
     for whole, (start, end) in scan.spans(_MADE_WITH, scan.lines_with(_LONG_LITERAL)):
         word = data[start:end]
-        if _FILE.fullmatch(word):
+        if is_file_name(word):
             continue  # `parse("reportlab-2.5.win-amd64-py2.7.exe")`
         if start in scan.taken or len(word) > 100 or is_uuid(word) or is_path(word) or not is_random(word, 30):
             continue
@@ -197,7 +192,7 @@ def beside_vendors(scan: Scan) -> Iterator[Span]:
 
 def _is_key(value: bytes) -> bool:
     """What a generator of keys makes: no path, no link, no version, no word, no name of a file."""
-    if is_reference(value) or is_path(value) or b"//" in value or value.count(b".") > 2 or value.count(b":") > 1:
+    if is_public_id(value) or is_reference(value) or is_path(value) or b"//" in value or value.count(b".") > 2 or value.count(b":") > 1:
         return False
     if not is_random(value, 16) or is_wordy(value) or count_digits(value) < 2:
         return False
