@@ -170,7 +170,9 @@ _PASSES = Lazy(  # the verb, and `one-pass`
 )
 _FIRST_WORD = Lazy(rb"[\w-]*-\Z")
 # `wifi password Sunny77x, router Moon88y`: and another that is written so
-_ANOTHER = Lazy(rb"(?:,|[ ]and)[ ](?:the[ ]|my[ ])?[a-z]{2,12}[ ](?:[a-z]{2,12}[ ])?[A-Za-z]{4,}[0-9]{2,6}[a-z]{0,4}[.!]?(?:\s|\Z)")
+_ANOTHER = Lazy(
+    rb"(?:,|[ ]and)[ ](?:the[ ]|my[ ])?[a-z]{2,12}[ ](?:[a-z]{2,12}[ ])?[A-Za-z]{4,}[0-9]{2,6}[a-z]{0,4}[.!]?(?:\s|\Z)"
+)
 
 
 def _is_no_token(data: bytes, at: int) -> bool:
@@ -266,7 +268,9 @@ def pairs(scan: Scan) -> Iterator[Span]:
                         or (_MADE_UP.fullmatch(word) and _NO_NOUN.match(data, found.end()))
                     )
                     and _TRIES.search(data, max(0, found.start() - 8), start)
-                    and rx(rb"(?i) (?:as|for) [^\n]*(?:pass(?:word|wort|wd|phrase)|pwd?)$").search(data, end, found.end())
+                    and rx(rb"(?i) (?:as|for) [^\n]*(?:pass(?:word|wort|wd|phrase)|pwd?)$").search(
+                        data, end, found.end()
+                    )
                 )
             )
         ):
@@ -430,7 +434,9 @@ _ONE_MORE = Lazy(
     + rb"[^\n\x01]{1,40}?(?:\bone(?: for [^\n\x01]{1,24}?)?(?: is| was|'s)|\bfor [\w -]{2,20} =)[ \t]+[\"'`*]{0,2}([^\s\"'`\x01]{4,64})"
 )
 # `router Moon88y` behind a comma; `A (gmail), B (facebook)`, `A for gmail, B for facebook`
-_BRIEFLY = Lazy(rb"(?i)(?:,|[ \t]and)[ \t](?:the[ \t]|my[ \t])?[a-z]{2,12}[ \t](?:[a-z]{2,12}[ \t])?([^\s\"'`\x01]{4,64})[.!]?(?=\s|\Z)")
+_BRIEFLY = Lazy(
+    rb"(?i)(?:,|[ \t]and)[ \t](?:the[ \t]|my[ \t])?[a-z]{2,12}[ \t](?:[a-z]{2,12}[ \t])?([^\s\"'`\x01]{4,64})[.!]?(?=\s|\Z)"
+)
 _LABELLED = Lazy(
     rb"(?i)[ \t](?:\([^()\n\x01]{1,24}\)|for[ \t][\w \t]{2,20}?)(?:[,;]|[,;]?[ \t]and)[ \t]([^\s\"'`\x01]{4,64})(?=[ \t](?:\(|for[ \t]))"
 )

@@ -30,6 +30,7 @@ from .values import (
     has_alpha,
     has_digit,
     has_symbol,
+    is_hex,
     is_literal,
     is_memorable,
     is_mixed,
@@ -577,6 +578,10 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
             continue  # in a log; a cookie is judged elsewhere
         if scan.is_sealed(word) or (separator == b":" and is_ticket(name)):
             continue
+        if lead.endswith(b"checksum/") or (is_uuid(word) and name.endswith(b"UserSecrets")):
+            continue  # of a secret, and where secrets are
+        if is_hex(word) and len(word) in (8, 16, 40) and name.lower().endswith(b"signingkey"):
+            continue  # of git: whose key it is
         if kind == "secret" and is_design_token(name, word):
             continue
         if kind == "pin" and name.endswith(b"pins"):

@@ -12,8 +12,8 @@ from .prose import sentences
 from .scan import Scan, Span
 from .structures import byte_arrays, collections, elements, inserts, pages, tables
 from .syntax import cookies, files, headers, private_keys, urls
-from .told import told
 from .tokens import tokens
+from .told import told
 from .vendors import beside_vendors, literals, made_with
 
 TYPE_CHECKING = False

@@ -387,6 +387,8 @@ def _is_memorable(value: bytes) -> bool:
     """Letters, digits and a symbol that no word, version, address or colour has inside."""
     if not has_alpha(value) or is_placeholder(value) or is_code(value) or is_reference(value):
         return False
+    if is_hex(value.rstrip(b"?!")):
+        return False  # a commit, at the end of a question
     if rx(
         rb"^\d[\d.]*\*|@[\w-]+\.[a-z]|@v?\d|^[\w.+-]+@[\w.-]+$|^#|\\|\+\+|^[\d.,%$+-]+[a-zA-Z%]?$|%[0-9A-F]{2}|&\w+=|\?\w+=|\*\*"
     ).search(

@@ -263,6 +263,8 @@ def headers(scan: Scan) -> Iterator[Span]:
             value = value.rstrip(b".,:;|/") if not value.endswith(b"=") else value
             if not value or scan.recall("placeholder", value, is_placeholder) or is_reference(value):
                 continue
+            if value.startswith(b"HTTP/"):
+                continue  # `PUT /oauth/token HTTP/1.1`
             if scheme == b"token" and before.endswith(b"-") and _NO_TOKEN.search(before):
                 continue
             if scheme == b"basic":

@@ -15,6 +15,7 @@ from .values import (
     has_mixture,
     is_hex,
     is_placeholder,
+    is_public_id,
     is_random,
     is_token_placeholder,
     is_worded,
@@ -228,11 +229,10 @@ def _is_whole(source: str) -> bool:
     return False
 
 
-_BLOB = (
-    r"(?i)base64|aes256_gcm|dnskey|rrsig|signature[\"']?[ \t]*:|sha(?:1|256|384|512)|integrity|h1:|checksum|digest|hash"
-)
+_BLOB = r"(?i)base64|aes256_gcm|dnskey|rrsig|signature[\"']?[ \t]*[:=]|sha(?:1|256|384|512)|integrity|h1:|checksum|digest|hash"
 
 
+_LOOSE = frozenset(("vendor-token", "vendor-noise", "resend-key"))
 _WITH_DIGITS = frozenset(
     "vendor-token vendor-noise ngrok-authtoken vault-legacy-token google-recaptcha-key spotify-token".split()
 )
@@ -242,6 +242,8 @@ _WITH_DIGITS = frozenset(
 def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
     """Whether the filling is what the vendor would have made."""
     name = family.name
+    if name in _LOOSE and is_public_id(value):
+        return False
     if name == "vendor-token":
         head, _, body = value.replace(b"-", b"_").rpartition(b"_")
         if len(body) < 20 or not _is_noise(body) or _HASHY.search(head) is not None:

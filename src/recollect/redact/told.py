@@ -19,9 +19,7 @@ _WORDED = (
     r"((?-i:[a-z]{3,12}(?:[ ][a-z]{3,12}){1,7}?(?:[ ][0-9]{1,6})?))[ \t]*(?:[.,;!?)]|\r?$|[ ](?:and|but|so|which)[ ])"
 )
 # A heading, and below it a line for each: `gmail - Rosebud7!`
-_HEADING = (
-    r"(?im)^[ \t#>*_-]*(?:[\w'&-]+[ \t]+){0,3}(?:passwords|passw\xf6rter|logins|creds|credentials|pws)[ \t*_]*:?[ \t*_]*\r?\n(?:[ \t]*\r?\n)?"
-)
+_HEADING = r"(?im)^[ \t#>*_-]*(?:[\w'&-]+[ \t]+){0,3}(?:passwords|passw\xf6rter|logins|creds|credentials|pws)[ \t*_]*:?[ \t*_]*\r?\n(?:[ \t]*\r?\n)?"
 _NOTE = Lazy(
     rb"[ \t>*-]*(?:[0-9]{1,2}[.)][ \t]+)?[A-Za-z][\w.@&' ]{0,30}?(?:[ \t]+[-=:|/>]{1,2}[ \t]+|[ \t]*[:=][ \t]*|[ \t]+)"
     rb"([^\s\x01]{5,64}|\x01+)[ \t]*(?:\r?\n|\Z)"

@@ -192,7 +192,14 @@ def beside_vendors(scan: Scan) -> Iterator[Span]:
 
 def _is_key(value: bytes) -> bool:
     """What a generator of keys makes: no path, no link, no version, no word, no name of a file."""
-    if is_public_id(value) or is_reference(value) or is_path(value) or b"//" in value or value.count(b".") > 2 or value.count(b":") > 1:
+    if (
+        is_public_id(value)
+        or is_reference(value)
+        or is_path(value)
+        or b"//" in value
+        or value.count(b".") > 2
+        or value.count(b":") > 1
+    ):
         return False
     if not is_random(value, 16) or is_wordy(value) or count_digits(value) < 2:
         return False
