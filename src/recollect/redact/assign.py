@@ -23,7 +23,7 @@ from .judge import (
     speaks_of_forms,
 )
 from .names import endings, kind_of
-from .scan import CROWD, LONGEST, MANY, Scan, Span
+from .scan import CROWD, LONGEST, MANY, Scan, Span, line_around
 from .values import (
     PLACEHOLDERS,
     classes,
@@ -580,8 +580,9 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
             continue
         if lead.endswith(b"checksum/") or (is_uuid(word) and name.endswith(b"UserSecrets")):
             continue  # of a secret, and where secrets are
-        if is_hex(word) and len(word) in (8, 16, 40) and name.lower().endswith(b"signingkey"):
-            continue  # of git: whose key it is
+        if is_hex(word) and len(word) in (8, 16, 40):
+            if name.lower().endswith(b"signingkey") or b"X.509" in line_around(data, start):
+                continue  # whose key it is: of git, of a kernel
         if kind == "secret" and is_design_token(name, word):
             continue
         if kind == "pin" and name.endswith(b"pins"):

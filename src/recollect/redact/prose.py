@@ -17,7 +17,7 @@ from .judge import (
     is_year,
 )
 from .names import is_password_word, kind_of, takes_back
-from .scan import Scan, Span
+from .scan import Scan, Span, line_around
 from .values import (
     has_alpha,
     has_digit,
@@ -475,7 +475,10 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     elif kind == "secret" and scrambled and not word.islower():
         yield Span(start, end, "api-key", 3)
     elif has_digit(word) and is_noise(word, 12) and not is_code(word) and not is_path(word):
-        if not (is_uuid(word) and not quoted and b"id" in found.group()[: start - found.start()].lower().split()):
+        before = scan.low[found.start() : start]
+        if not (is_uuid(word) and not quoted and rx(rb"(?<![a-z])id(?![a-z])").search(before)) and not (
+            is_hex(word) and b"x.509" in line_around(scan.low, start)
+        ):
             yield Span(start, end, "api-key", 2)
     elif quoted and len(word) >= 8 and tail and scan.recall("telling", word, is_telling):
         yield Span(start, end, "api-key", 3)
