@@ -396,6 +396,18 @@ def test_paths_outside_the_workspace_are_not_found(open_store: Open) -> None:
     assert indexed(store) == []
 
 
+def test_what_names_a_path_outside_says_nothing_of_its_neighbours(open_store: Open) -> None:
+    """They were found by its words, since it stood beside them."""
+    store = open_store(background=False, semantic=True)
+    c = store.create("c", workspace="/repo").id
+    store.append(c, role="user", text="the boats are painted in spring")
+    store.append(c, kind="tool_use", tool="Read", path="/etc/secret/quokka.txt", text="a quokka")
+    store.append(c, role="user", text="and the harbour is dredged in autumn")
+    store.settle()
+    assert [h.parts.get("neighbours") for h in store.search("quokka")] == [None, None]
+    assert "neighbours" in store.search("boats painted")[1].parts
+
+
 def test_without_a_folder_there_is_no_outside(words: recollect.Store) -> None:
     for workspace in (None, "my project"):
         c = words.create(workspace=workspace).id

@@ -313,7 +313,7 @@ class _Search:
             for row in rows:
                 no = row[_C]
                 home = homes[no]
-                if home is None or not self._is_wanted(row, home):
+                if home is None or not self._is_searched(row, home) or not self._is_wanted(row):
                     continue
                 if lineages.get(no, _UNKNOWN) is None or self._is_in_lineage(row):
                     doc = self._event(row, home)
@@ -388,12 +388,16 @@ class _Search:
         )  # fmt: skip
         return doc
 
-    def _is_wanted(self, row: Row, home: Row) -> bool:
-        if row[2] in index.UNINDEXED:
+    def _is_searched(self, row: Row, home: Row) -> bool:
+        """Whether it counts at all, as a hit or beside one: what names a path outside its workspace does not."""
+        kind, path = row[2], row[7]
+        if kind in index.UNINDEXED:
             return False
-        r, path = self._request, row[7]
-        if path and not r.outside and index.is_outside(path, home[4]):
-            return False
+        return not path or self._request.outside or not index.is_outside(path, home[4])
+
+    def _is_wanted(self, row: Row) -> bool:
+        """Whether it is what is asked for; what is not may still stand beside it."""
+        r = self._request
         return not self._is_choosy or (
             (not r.kinds or row[2] in r.kinds)
             and (r.tool is None or row[6] == r.tool)
@@ -475,14 +479,16 @@ class _Search:
         ]
         for start in range(0, len(ranges), MOST_RANGES):
             for row in self._in_ranges(ranges[start : start + MOST_RANGES]):
-                if row[2] in index.UNINDEXED or row[0] in self._numbers or not self._is_in_lineage(row):
+                if row[0] in self._numbers or not self._is_in_lineage(row):
                     continue
                 home = self._homes[row[_C]]
                 assert home is not None
+                if not self._is_searched(row, home):
+                    continue
                 doc = self._event(row, home)
                 if doc is None:
                     continue
-                if not self._is_wanted(row, home):
+                if not self._is_wanted(row):
                     self._hidden.add(doc.id)
                 docs.append(doc)
         return docs
