@@ -1,12 +1,13 @@
-"""Secrets that people tell in passing: passphrases of plain words, notes of several passwords below one heading, a login without a sign."""
+"""Passwords and codes that people tell in passing: passphrases of plain words, notes below one heading, nicknames with a year, answers in a chat."""
 
 from __future__ import annotations
 
+from .asides import is_chosen
 from .engine import BARRIER, Lazy
-from .judge import PREDICATES, is_phrase_of_words, is_predicate, speaks_of_forms
-from .prose import is_strong
-from .scan import Scan, Span
-from .values import classes, has_digit
+from .judge import PREDICATES, is_phrase_of_words, is_predicate, is_year, speaks_of_forms
+from .prose import is_strong, unquote
+from .scan import Scan, Span, line_around
+from .values import classes, has_digit, has_symbol, is_hex, is_placeholder, is_public_id, is_uuid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _WORDED = (
     r"(?im)(?:\b(?:my|our|the|your|wifi|wi-fi|wlan|router|guest|master|new|old)[ \t](?:[\w-]{1,16}[ \t]){0,2})?\b(pass(?:word|phrase|wd)|pwd|pw)\b"
     r"(?:[ \t]+(?:for|to|on|of)[ \t]+[\w' -]{1,24}?)?([ \t]+(?:is|was)(?:[ \t]+(?:now|still))?:?|[ \t]*:|)[ \t]+"
-    r"((?-i:[a-z]{3,12}(?:[ ][a-z]{3,12}){1,7}?(?:[ ][0-9]{1,6})?))[ \t]*(?:[.,;!?)]|\r?$|[ ](?:and|but|so|which)[ ])"
+    r"((?-i:[a-z]{3,12}(?:[ ][a-z]{3,12}){1,7}?(?:[ ][0-9]{1,6})?))[ \t]*(?:[.,;!?)]|\r?$|[ ](?:and|but|so|which|all|in)[ ])"
 )
 # A heading, and below it a line for each: `gmail - Rosebud7!`
 _HEADING = r"(?im)^[ \t#>*_-]*(?:[\w'&-]+[ \t]+){0,3}(?:passwords|passw\xf6rter|logins|creds|credentials|pws)[ \t*_]*:?[ \t*_]*\r?\n(?:[ \t]*\r?\n)?"
@@ -31,11 +32,42 @@ _LOGIN = (
     r"([^\s\"'`\x01]{6,64})[ \t]*\r?$"
 )
 
+# `the password its baileybiscuit60`, `wachtwoord van kim@acme.nl is saartje46`, `hab das Passwort geaendert heisst jetzt RexEule1977`: the noun, a
+# few words, what leads to the value; misspelt as people do.
+_NOUN = (
+    r"(?:pass(?:word|wrod|wort|wd|phrase|code|w)|pas?sword|psasword|pwd|pw|ww|mdp|mot de pa+sse|contrase(?:\xf1|n)a|contra|clave|senha|parola(?: d'or?d?ine)?|wachtwoord"
+    r"|kennw+ort|haslo|halso|haslem|hasla|schl\xfcssel)"
+)
+_VALUE = r"([^\s\"'`()\xab\xbb\x01]*[0-9!@#$%^&*+=?~][^\s\"'`()\xab\xbb\x01]*|[a-z]+(?:-[a-z]+){3,7})"
+_TELLS = (
+    rf"(?i)\b{_NOUN}\b(?:[ \t]+[^\s\x01]+){{0,6}}?(?:[ \t]+(?:is|its|it's|isnt|isn't|was|be|now|ist|lautet|hei(?:\xdf|ss)t|jetzt|beides|est|cest|c'est|es|sono|\xe9|\xe8|typed|type|tried|entered"
+    rf"|kk+|to|na|in|a|auf|zu|als|con)[ \t]*:?[ \t]+|[ \t]*(?::|=|->|\?|\()[ \t]*)[\"'`*(]{{0,2}}{_VALUE}"
+)
+_NAMES = rf"(?i)\b(?:password|passwort|passwd|pwd|pw|mdp|ww|kennwort|wachtwoord|senha|haslo|haslem|contrase(?:\xf1|n)a|clave|mot de passe|wlan [^\s\x01]+ schl\xfcssel)[ \t]+[\"'`*(]{{0,2}}{_VALUE}"
+_LEADS_ON = (b"to", b"na", b"in", b"a", b"auf", b"zu", b"als", b"con")  # to the value only where something was changed
+_CHANGED = Lazy(
+    rb"chang|reset|set\b|switch|updat|rotat|ge\xe4ndert|gesetzt|\xe4nder|cambi|mud|troquei|alter|modifi|mis\b|gewijzigd|zmieni"
+)
+# What somebody answers who was asked for it: `I need the password`, and below it `User: its qUDEew0ivsOlB`.
+_ANSWER = (
+    rf"(?i)\b{_NOUN}\b[^\n\x01]*\r?\n(?:[A-Za-z][\w .]*,[ \t]*[0-9:]+[ \t]*\r?\n)?[ \t>]*(?:\[[^\]\n\x01]*\][ \t]*|[0-9:]+[ \t]+)?([A-Za-z][\w .'-]*[:>][ \t]+)?"
+    rf"((?:(?:sure|yes|yep|yeah|ok|okay|klar|ja|oui|si|s\xed|sim|it's|its|it is|here|hier|try|c'est|cest)[,:!.]*[ \t]+)*(?:->[ \t]*)?)[\"'`*]{{0,2}}{_VALUE}"
+)
+# Codes that are sent, and numbers of cards, as they are told.
+_CODE = (
+    r"(?i)\b(?:code|kod|tan|c\xf3digo|codice)\b[^\n0-9\x01]*?[ \t:]([0-9]{6}|[0-9]{3}[ -][0-9]{3})(?:[^0-9\w-]|$)"
+    r"|\b(?:pr\xfcf(?:ziffer|nummer)|cryptogramme|kartenpr\xfcfnummer)[ \t:]+(?:ist |est )?([0-9]{3,4})\b"
+)
+_SENT = Lazy(
+    rb"2fa|otp|verif|weryfik|sms|one-time|einmal|whatsapp|signal|telegram|share|expire|confirm|best\xe4tig|s\xe9curit\xe9|seguridad|\btan\b"
+)
+_BITLOCKER = r"(?:^|[^0-9-])((?:[0-9]{6}-){7}[0-9]{6})(?:[^0-9-]|$)"
+
 
 def told(scan: Scan) -> Iterator[Span]:
     """Passphrases in words, passwords in notes, a password behind the address that it goes with."""
     data = scan.data
-    lines = scan.lines_with(_WORDED, _LOGIN)
+    lines = scan.lines_with(_WORDED, _LOGIN, _TELLS, _NAMES, _CODE, _BITLOCKER)
     for whole, noun, link, (start, end) in scan.spans(_WORDED, lines) if lines else ():
         is_phrase = scan.low.startswith(b"passp", noun[0])
         is_said = data[slice(*link)].strip() not in (b"", b":")
@@ -48,6 +80,22 @@ def told(scan: Scan) -> Iterator[Span]:
     for _, (start, end) in scan.spans(_LOGIN, lines) if lines else ():
         if start not in scan.taken and _is_noted(scan, data[start:end]):
             yield Span(start, end, "password", 3)
+    for source in (_TELLS, _NAMES):
+        for whole, (start, end) in scan.spans(source, lines) if lines else ():
+            start, end, _ = unquote(data, start, end)
+            if start in scan.taken or data[end : end + 3] == b"...":
+                continue
+            if end - whole[0] <= _FAR and _leads(data, whole[0], start):
+                if _is_made_up(scan, data[start:end]):
+                    yield Span(start, end, "password", 3)
+    for first, second in ((s[1], s[2]) for s in scan.spans(_CODE, lines)) if lines else ():
+        start, end = max(first, second)
+        if start == second[0] or _SENT.search(line_around(scan.low, start)):
+            yield Span(start, end, "pin", 3)
+    for _, (start, end) in scan.spans(_BITLOCKER, lines) if lines else ():
+        yield Span(start, end, "pin", 2)
+    if b"\n" in data:
+        yield from _answers(scan)
     if b"\n" in data and scan.has(b"passwords", b"logins", b"cred", b"pws", b"passw\xf6rter"):
         done = 0
         for ((_, at),) in scan.everywhere(_HEADING, groups=False):
@@ -60,6 +108,65 @@ def told(scan: Scan) -> Iterator[Span]:
                 if BARRIER not in note.group(1) and start not in scan.taken and _is_noted(scan, note.group(1)):
                     yield Span(start, note.end(1), "password", 3)
                 at = done
+
+
+_FAR = 120
+
+
+def _answers(scan: Scan) -> Iterator[Span]:
+    data = scan.data
+    for whole, name, lead, (start, end) in scan.everywhere(_ANSWER) if scan.lines_with(_ASKED) else ():
+        start, end, _ = unquote(data, start, end)
+        is_answer = name[0] >= 0 or lead[1] > lead[0]
+        if is_answer and start not in scan.taken and end - whole[0] <= 2 * _FAR and _is_made_up(scan, data[start:end]):
+            yield Span(start, end, "password", 3)
+
+
+_ASKED = rf"(?i)\b{_NOUN}\b"
+
+
+def _leads(data: bytes, first: int, start: int) -> bool:
+    """Whether what stands before the value leads to it."""
+    link = data[first:start].rstrip(b" \t\"'`*(:").rpartition(b" ")[2].lower()
+    return link not in _LEADS_ON or _CHANGED.search(line_around(data.lower(), start)) is not None
+
+
+# `sunsetbanjo46`, `cricket.banjo.falcon59`, `Wombat-1979`: how people make a password up.
+_NICKNAME = Lazy(rb"[A-Za-z\xc0-\xff]{3,}(?:[._-][A-Za-z\xc0-\xff]{3,}){0,3}[._-]?[0-9]{2,6}[!?*+#$]?|[a-z]{3,}(?:[._][a-z]{3,}){2}[0-9]")
+_LETTERS = Lazy(rb"[A-Za-z\xc0-\xff]+")
+_COUNTED = frozenset(
+    b"""user server node host room version step level page field admin test build release windows python ubuntu debian java chapter section figure
+    item group team line port phase sprint week day year month area zone block unit task ticket issue bug model class case part point track
+    channel slot core disk drive volume cluster pod worker device agent argon bcrypt scrypt pbkdf sha aes rsa des base utf oauth http https tls
+    ssl ipv rfc iso web log net vue angular react django rails spring php mysql postgres redis mongo office sql chrome firefox android ios macos
+    jan feb mar apr may jun jul aug sep oct nov dec january february march april june july august september october november december round lesson
+    note example sample demo dev prod staging stage vpn srv vm ubuntu box laptop desktop printer router switch
+    """.split()
+)
+
+
+def _is_made_up(scan: Scan, word: bytes) -> bool:
+    if not 5 <= len(word) <= 64 or is_hex(word) or is_uuid(word) or is_public_id(word) or is_placeholder(word):
+        return False
+    if _NICKNAME.fullmatch(word):
+        parts = [part.lower() for part in _LETTERS.findall(word)]
+        return (
+            _COUNTED.isdisjoint(parts)
+            and PREDICATES.isdisjoint(parts)
+            and not speaks_of_forms(b"-".join(parts))
+            and not any(map(is_predicate, parts))
+            and not (len(parts) == 1 and is_year(word[len(parts[0]) :].strip(b"._-!?*+#$")) and len(parts[0]) < 4)
+        )
+    if is_phrase_of_words(word):
+        return True
+    if b"/" in word or b":" in word or b"\\" in word or _ELSE.search(word) or not has_digit(word):
+        return False
+    return (has_symbol(word) and classes(word) >= 3 and scan.recall("strong", word, is_strong)) or scan.recall(
+        "linked", word, is_chosen
+    )
+
+
+_ELSE = Lazy(rb"@[\w-]+\.[a-z]|^[A-Za-z_.-]+=|^,")  # an address, the next setting, the next field
 
 
 def _joined(words: bytes) -> bytes:

@@ -236,11 +236,12 @@ def is_regex(value: bytes) -> bool:
 # Ids that are shown to everybody, by how they are written: what a payment or a model's answer is called, a machine at a provider, a
 # request, an address of a currency, a message that was sent, a checksum by its name, a cache, what Kubernetes appends to a name.
 _PUBLIC_ID = Lazy(
-    rb"(?:cus|price|prod|pi|in|il|evt|acct|sub|si|ch|txn|po|seti|plink|dp|cs(?:_test|_live)?|req|msg|run|thread|asst|resp|toolu|call|step|file|chatcmpl|cmpl|gen|org|proj|batch|vs|ftjob|dpl|prj)[-_][A-Za-z0-9]{8,40}"
+    rb"(?:cus|price|prod|pi|in|il|evt|acct|sub|si|ch|txn|po|seti|plink|dp|cs_test|cs_live|req|msg|run|thread|asst|resp|toolu|call|step|file|chatcmpl|cmpl|gen|org|proj|batch|vs|ftjob|dpl|prj)[-_][A-Za-z0-9]{8,40}"
     rb"|(?:vpc|vpce|subnet|ami|i|sg|eni|rtb|igw|nat|snap|vol|lt|acl|eipalloc|eipassoc|fs|pcx|tgw|dopt)-[0-9a-f]{8,17}"
     rb"|1-[0-9a-f]{8}-[0-9a-f]{24}|0x[0-9a-fA-F]{40}|(?:bc1|tb1|ltc1)[qp][ac-hj-np-z02-9]{25,87}|Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,80}"
     rb"|re_[13][A-Za-z0-9]{23}|(?:00[0-9A-Za-z]|500|701|a0[0-9A-Za-z])[A-Za-z0-9]{12}(?:[A-Z]{2}[A-Z0-5])?|sha(?:1|256|384|512)-[A-Za-z0-9+/]{27,88}=*|z6Mk[1-9A-HJ-NP-Za-km-z]{44}"
     rb"|(?:[\w.]+-)*(?:Linux|macOS|Windows|npm|pip|yarn|pnpm|cargo|node|gradle|maven|deps|build|cache)-(?:[\w.]+-)*[0-9a-f]{32,64}"
+    rb"|(?:G|GT|AW|DC|UA|GTM)-[A-Z0-9]{6,12}(?:-[0-9]{1,3})?"
     rb"|(?:SM|MM|CA|PN|RE|CF|CH|WS|WR)[0-9a-f]{32}|(?:PL|UU|UC)[A-Za-z0-9_-]{16,32}"
     rb"|[a-z][a-z0-9]*(?:-[a-z0-9]+)*-[0-9a-f]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}"
 )
