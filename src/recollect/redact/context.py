@@ -6,6 +6,7 @@ from .asides import linked, nouns, others, pairs, said
 from .assign import assignments
 from .commands import commands, connection_strings, flags, given
 from .declared import declared
+from .handed import handed
 from .lists import codes, listed, mail_pairs, memorables, phrases, shown
 from .noise import cards, near
 from .prose import sentences
@@ -42,5 +43,5 @@ __all__ = [
 # would take some of their cells: what is left of a table then is none.
 LOOKS: tuple[tuple[Look, ...], ...] = (
     (connection_strings,), (assignments,), (headers,), (cookies,), (tables,), (inserts,), (flags, commands, given), (sentences, nouns, pairs, said, told), (linked,),
-    (memorables, mail_pairs, listed, shown), (codes,), (phrases,), (near,), (collections, byte_arrays), (elements,), (pages,), (declared,),
+    (memorables, mail_pairs, listed, shown), (codes,), (phrases,), (near, handed), (collections, byte_arrays), (elements,), (pages,), (declared,),
 )  # fmt: skip

@@ -88,7 +88,7 @@ _NEAR_STEMS = (
     b"wallet",
     b"wif",
 )
-_NOT_NEAR = r"public|pub_?key|site[_-]?key|websocket-key|restore-keys|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|(?:next|page|change|lock|starting)[-_ ]?token|continuation|pk_(?:live|test)_|publishable|ciphervalue"
+NOT_NEAR = r"public|pub_?key|site[_-]?key|websocket-key|restore-keys|ssh-(?:rsa|ed25519)|aaaa[bc]3|certificate|data:|base64|integrity|checksum|sha(?:1|224|256|384|512)|md5|resolved|etag|digest|fingerprint|thumbprint|urn:|commit|revision|cache|arn:|(?:next|page|change|lock|starting)[-_ ]?token|continuation|pk_(?:live|test)_|publishable|ciphervalue"
 _ENCRYPTED = Lazy(
     rb"\b(?:(?:vault:v\d+|h1|zh):|enc\()$"
 )  # by a vault; or the hash of a module of Go, of a provider of Terraform
@@ -203,9 +203,9 @@ def near(scan: Scan) -> Iterator[Span]:
         if not is_key and not is_one_of_many and not scan.recall("near", value, _is_lonely_noise, alike=True):
             continue
         if start + 400 > clear:
-            other = outline(_NOT_NEAR).first(low, max(0, start - 400), len(low))
+            other = outline(NOT_NEAR).first(low, max(0, start - 400), len(low))
             clear = other[0][0] if other else len(low) + 400
-        if start + 400 > clear and outline(_NOT_NEAR).has(line_around(low, start)):
+        if start + 400 > clear and outline(NOT_NEAR).has(line_around(low, start)):
             continue
         if not is_key or not pattern(_NAMES_A_HASH).has(left):
             hits += 1

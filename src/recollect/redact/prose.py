@@ -178,7 +178,7 @@ def is_numbered(value: bytes) -> bool:
 
 def is_wordy_token(value: bytes) -> bool:
     """Ordinary things with digits in them: `oauth2`, `sha256`, `utf-8`, `s3`, `v2`, `step-1`, `don't`, `user's`, `client-side`."""
-    return rx(rb"(?i)oauth2?(?:\.0)?|(?:sha-?\d+|md5|b2)(?:sum)?|utf-?\d+|s3|ec2|k8s|v\d+|base\d+|rs\d{3}|hs\d{3}|es\d{3}|ed25519|aes-?\d+(?:-\w+)?|http/?\d?|ipv[46]|x509|rfc\d+|[a-z]+'[a-z]{1,2}|2fa|"
+    return rx(rb"(?i)oauth2?(?:\.0)?|(?:sha-?\d+|md5|b2)(?:sum)?|utf-?\d+(?:mb\d)?|s3|ec2|k8s|v\d+|base\d+|rs\d{3}|hs\d{3}|es\d{3}|ed25519|aes-?\d+(?:-\w+)?|http/?\d?|ipv[46]|x509|rfc\d+|[a-z]+'[a-z]{1,2}|2fa|"
         rb"(?:[a-z]+[-/&_.])+[a-z]+\d?|[a-z]*ed25519|argon2(?:id)?|bip-?\d+|p256|secp256k1|web3|log4j|python3(?:\.\d+)?|i18n|a11y|[a-z]{1,3}\d{1,2}|[a-z][a-z0-9]*_(?:credentials?|creds?|passwords?|passwd|tokens?|secrets?|keys?|auth)|(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)|0,\w+\.\w+").fullmatch(value) is not None  # fmt: skip
 
 

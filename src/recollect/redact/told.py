@@ -132,7 +132,9 @@ def _leads(data: bytes, first: int, start: int) -> bool:
 
 
 # `sunsetbanjo46`, `cricket.banjo.falcon59`, `Wombat-1979`: how people make a password up.
-_NICKNAME = Lazy(rb"[A-Za-z\xc0-\xff]{3,}(?:[._-][A-Za-z\xc0-\xff]{3,}){0,3}[._-]?[0-9]{2,6}[!?*+#$]?|[a-z]{3,}(?:[._][a-z]{3,}){2}[0-9]")
+_NICKNAME = Lazy(
+    rb"[A-Za-z\xc0-\xff]{3,}(?:[._-][A-Za-z\xc0-\xff]{3,}){0,3}[._-]?[0-9]{2,6}[!?*+#$]?|[a-z]{3,}(?:[._][a-z]{3,}){2}[0-9]"
+)
 _LETTERS = Lazy(rb"[A-Za-z\xc0-\xff]+")
 _COUNTED = frozenset(
     b"""user server node host room version step level page field admin test build release windows python ubuntu debian java chapter section figure
@@ -140,7 +142,7 @@ _COUNTED = frozenset(
     channel slot core disk drive volume cluster pod worker device agent argon bcrypt scrypt pbkdf sha aes rsa des base utf oauth http https tls
     ssl ipv rfc iso web log net vue angular react django rails spring php mysql postgres redis mongo office sql chrome firefox android ios macos
     jan feb mar apr may jun jul aug sep oct nov dec january february march april june july august september october november december round lesson
-    note example sample demo dev prod staging stage vpn srv vm ubuntu box laptop desktop printer router switch
+    varchar nvarchar char int bigint smallint tinyint text blob float double decimal enum note example sample demo dev prod staging stage vpn srv vm ubuntu box laptop desktop printer router switch
     """.split()
 )
 

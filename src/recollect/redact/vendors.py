@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Names that are no ordinary word, or hardly ever one before an equals sign and noise.
-_SERVICES = """
+_KNOWN = """
 abuseipdb accuweather adafruit adobe agora ai21 aikido airbrake airbyte airtable aiven akamai alchemy algolia alibaba aliyun alphavantage
 amplitude anthropic anypoint apify apiflash appcenter appcues appdynamics appfollow appsflyer arcjet artifactory asana assemblyai
 atlassian auth0 authress authy autodesk avaza azure baidu bannerbear baremetrics baseten bigcommerce bigml binance bintray bitbucket
@@ -69,8 +69,8 @@ virustotal visualcrossing vonage voyageai vultr wakatime walmart weatherapi weat
 whatsapp wistia wolframalpha woocommerce workato workday workstack worldcoinindex wrike xero yahoo yandex yelp yodlee youneedabudget
 youtube zapier zendesk zenrows zenscrape zenserp zeplin zerobounce zoho zoom
 """.split()
-_NAME = "|".join(sorted((rf"{name}" for name in _SERVICES), key=lambda name: (-len(name), name)))
-_NAMED = f"(?i){_NAME}"
+_NAME = "|".join(sorted((rf"{name}" for name in _KNOWN), key=lambda name: (-len(name), name)))
+SERVICES = f"(?i){_NAME}"
 _PART = (
     "api|keys?|tokens?|secrets?|auth|access|client|private|account|service|live|test|prod|production|dev|staging|sandbox|write|admin|rest|ingest|"
     "configure|config|init|initialize|setup|login|connect|new|creds?|credentials?|pat|sdk|personal|bot|app|web|server|user|master|com|io"
@@ -162,7 +162,7 @@ def made_with(scan: Scan) -> Iterator[Span]:
 def beside_vendors(scan: Scan) -> Iterator[Span]:
     """Noise that is given to a name of a service, or stands right after one."""
     data = scan.data
-    if not scan.lines_with_noise() or not outline(_NAMED).has(data):
+    if not scan.lines_with_noise() or not outline(SERVICES).has(data):
         return
     for whole, (start, end) in scan.everywhere(_BESIDE):
         value = data[start:end].rstrip(b".:-_/~")
