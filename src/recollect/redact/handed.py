@@ -35,11 +35,14 @@ _OPEN = r"[\"'`*(\xab]{0,2}[ \t]?"
 _NOUN = r"(?:keys?|token|secret|chave|chiave|klucz|cl(?:\xe9|e|ef)|jeton|(?:api-)?sleutel|(?:api-)?schl\xfcssel|clave|llave|nsec|claim)"
 # `a chave do slack e ...`, `tiens la cle infura ...`, `replace the old datadog api key by ...`, `voici la cle Segment : ...`
 _NAMED = rf"(?i)\b{_NOUN}\b[\"'`)]?(?:[ \t]+[\w.'\xe0-\xff-]+){{0,5}}?(?:[ \t]+(?:is|its|it's|ist|est|es|\xe9|\xe8|by|to|with|for|now|c'est)\b|[ \t]*(?:[:=?]|->))?[ \t]+{_OPEN}{_TOKEN}"
-# `... <- browserstack access key`, `... (bitly token)`, `... as the customer.io api key`, `...`, and below it `its the deepgram key`
+# `... <- browserstack access key`, `... (bitly token)`, `... as the customer.io api key`
+_WORDS = r"(?:[\w.'\xe0-\xff-]+[ \t]+){0,6}?"
 _BEHIND = (
-    rf"(?i)(?:^|[\s\"'`(]){_TOKEN}[\"'`*)\xbb]{{0,2}}(?:[ \t]*<?[-=]+>?[ \t]+|[ \t]*\(|[ \t]*,?[ \t]*(?:and[^\n\x01]*)?\r?\n[ \t]*(?:\(|it'?s[ \t]|thats[ \t]|that's[ \t]|this is[ \t])|[ \t]+(?:is|as|als|for|comme|como|come)[ \t]+)"
-    rf"(?:[\w.'\xe0-\xff-]+[ \t]+){{0,6}}?{_NOUN}\b"
+    rf"(?i)(?:^|[\s\"'`(]){_TOKEN}[\"'`*)\xbb]{{0,2}}(?:[ \t]*<?[-=]+>?[ \t]+|[ \t]*\(|[ \t]+(?:is|as|als|for|comme|como|come)[ \t]+)"
+    rf"{_WORDS}{_NOUN}\b"
 )
+# The same one line below: `its the deepgram key`, `(azure openai key)`
+_BELOW = rf"(?i)(?:^|[\s\"'`(]){_TOKEN}[\"'`*)]{{0,2}}[ \t]*(?:and[ \t][^\n\x01]*)?\r?\n[ \t]*(?:\(|it'?s[ \t]|thats[ \t]|that's[ \t]|this is[ \t]){_WORDS}{_NOUN}\b"
 # `bro just put ... in the env for exa`, `so i went to okta and it gave me ...`, `dont put it in git but blynk is ...`
 _PUT = rf"(?i)\b(?:put|pasted?|use|using|tried|try|gave me|got|is|here is|here's|voici|tiens|add)[ \t:]+{_OPEN}{_TOKEN}"
 _PUTS = r"(?i)\b(?:env|\.env|keys?|token|secret|bearer|401|403|unauthorized|api)\b"
@@ -54,11 +57,12 @@ def handed(scan: Scan) -> Iterator[Span]:
     data = scan.data
     if scan.longest < 16:
         return
-    lines = scan.lines_with(_NAMED, _BEHIND, _PUT, _ASKED) if scan.lines_with_runs() else []
+    lines = scan.lines_with(_NAMED, _BEHIND, _PUT, _BELOW, _ASKED) if scan.lines_with_runs() else []
     if not lines:
         return
-    for source in (_NAMED, _BEHIND, _PUT, _ASKED):
-        for whole, (start, end) in scan.spans(source, lines) if source is not _ASKED else scan.everywhere(source):
+    for source in (_NAMED, _BEHIND, _PUT, _BELOW, _ASKED):
+        is_within = source is not _BELOW and source is not _ASKED
+        for whole, (start, end) in scan.spans(source, lines) if is_within else scan.everywhere(source):
             value = data[start:end].rstrip(b".:-_,")
             end = start + len(value)
             if start in scan.taken or whole[1] - whole[0] - len(value) > _FAR or data.startswith(b"...", end):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from functools import cache
+from itertools import pairwise
 from operator import le
 from sys import modules
 from types import MappingProxyType
@@ -320,8 +321,7 @@ def _merged(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
     for span in spans[1:]:
         start, end, its_family, _ = span
         if (
-            start - last <= 64
-            and data.count(b"\n", last, start) < 2  # a line without any stays
+            _are_close(data, last, start)
             and not (has_blanks and BARRIER in data[last:start])
             and (not policy.disabled or policy.disabled.isdisjoint((family, its_family)))
         ):
@@ -414,8 +414,22 @@ def _round(scan: Scan, text: str, policy: Policy) -> list[Span]:
             if not policy.extra:
                 scan.sure.update([span[0] for span in new if span[3] == 0])
     seen: set[object] = set()
-    more = [other for span in spans for other in context.others(scan.data, span, seen)]
+    more = [other for span in _followed(scan.data, spans, policy) for other in context.others(scan.data, span, seen)]
     return _settle(spans + [other for other in more if not policy.allows(text[other.start : other.end])])
+
+
+def _followed(data: bytes, spans: list[Span], policy: Policy) -> list[Span]:
+    """Those beside which others may stand that were not found. Of hundreds, what is between two that are close goes with them anyway."""
+    if len(spans) <= CROWD or policy.disabled or BARRIER in data:
+        return spans
+    settled = _settle(spans)
+    if len(settled) <= CROWD:
+        return spans
+    return [this for this, after in pairwise(settled) if not _are_close(data, this.end, after.start)] + settled[-1:]
+
+
+def _are_close(data: bytes, end: int, start: int) -> bool:
+    return start - end <= 64 and data.count(b"\n", end, start) < 2  # a line without any stays
 
 
 def _looks(scan: Scan, policy: Policy) -> Looks:

@@ -61,7 +61,7 @@ _CODE = (
 _SENT = Lazy(
     rb"2fa|otp|verif|weryfik|sms|one-time|einmal|whatsapp|signal|telegram|share|expire|confirm|best\xe4tig|s\xe9curit\xe9|seguridad|\btan\b"
 )
-_BITLOCKER = r"(?:^|[^0-9-])((?:[0-9]{6}-){7}[0-9]{6})(?:[^0-9-]|$)"
+_BITLOCKER = r"(?m)(?:^|[^0-9-])((?:[0-9]{6}-){7}[0-9]{6})(?:[^0-9\n-]|\r?$)"
 
 
 def told(scan: Scan) -> Iterator[Span]:
