@@ -80,3 +80,72 @@ def test_what_is_only_said_of_passwords_stays(text: str) -> None:
 )
 def test_an_id_that_everybody_may_see_stays_beside_a_word_for_a_secret(text: str) -> None:
     assert redact(text) == (text, ())
+
+
+HEX32, HEX40 = "8cf71e1351acda4a8bf86075e24e8b5c", "a83300a526fb2cf45bb76bdc740b0e84c067f820"
+UUID, MIXED = "6c821721-abb5-4956-b045-88fa6deb6ba7", "ak9qfgVppk1R9A33yESk0uwYLiovKS11"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        # a nickname with a year, however it is told
+        ("omg i forgot to tell u the password its baileybiscuit60 lol", "baileybiscuit60"),
+        ("Het wachtwoord van kim@acme.nl is saartje46", "saartje46"),
+        ("hab das passwort geändert heißt jetzt RexEule1977", "RexEule1977"),
+        ("I always use the same password (austin8906) everywhere, is that bad?", "austin8906"),
+        ("u need my password? pierre4358", "pierre4358"),
+        ("le mot de passe cest jonas_35", "jonas_35"),
+        ("smtp.acme.fr port 587 user kim@acme.fr pw mia86 can you test sending", "mia86"),
+        ("hasło do konta kim@acme.pl: kotek.malina.lato3", "kotek.malina.lato3"),
+        ("troquei a senha do banco para paul_1960 e agora não sobe", "paul_1960"),
+        ("u can log in w user felix and pw army-audit-kiss-swap", "army-audit-kiss-swap"),
+        ("hey so the pasword for the server is olivia2489 can u log in", "olivia2489"),
+        ("ww is Diego804!", "Diego804!"),
+        # an answer
+        ("Assistant: I need the database password to continue.\nUser: its qUDEew0ivsOlB9 user anna", "qUDEew0ivsOlB9"),
+        ("Kim, 21:36\nkannst mir mal das kennwort schicken\nAlex, 21:36\nklar sommer2019", "sommer2019"),
+        # codes that were sent
+        ("die tan lautet 905318", "905318"),
+        ("Twój kod weryfikacyjny: 463803", "463803"),
+        ("WhatsApp code: 646 360. Do not share this code.", "646 360"),
+        ("gültig bis 01/30, prüfziffer 927", "927"),
+        ("is it this one 094985-459536-214720-543400-121143-403865-715264-575905 the bitlocker key", "094985-459536"),
+        # keys
+        (f"a chave do slack é {HEX32} coloca no .env", HEX32),
+        (f"la chiave di facebook è {HEX32} mettila nel env grazie", HEX32),
+        (f"tiens la clé infura {HEX32} tu peux la mettre dans le .env stp", HEX32),
+        (f"klucz do polygon to {MIXED} wrzuc do .env prosze", MIXED),
+        (f"Please replace the old datadog api key by {HEX32}, thanks!", HEX32),
+        (f"pls use {HEX32} as the customer.io api key and run the tests again", HEX32),
+        (f"{MIXED}  <- browserstack access key, old one got leaked", MIXED),
+        (f"pasted the key in here sry {HEX40} (bitly token)", HEX40),
+        (f"use this one instead {HEX40}\nits the deepgram key", HEX40),
+        (f"bro just put {UUID} in the env for exa", UUID),
+        (f"dont put it in git but cloudsmith is {HEX40} in the env", HEX40),
+        (f"Kim: what's the opsgenie api key again\nAnia: {UUID}\nKim: thx", UUID),
+        (f"[16:53] kim: anyone has the hetzner cloud token?\n[16:53] alex: sure -> {MIXED}", MIXED),
+        (f"Hi, I created a token on CoinMarketCap. It's {UUID}. Could you write a script?", UUID),
+    ],
+)
+def test_what_is_handed_over_in_a_chat_is_found(text: str, secret: str) -> None:
+    assert secret in text
+    safe = redact(text).text
+    assert secret not in safe
+    assert redact(safe) == (safe, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password reset for user42", "is the password for node22 the same?", "pw for vm03 please", "das Passwort ist auf Seite33", "the wifi password: see page12",
+        "I changed the password column to varchar255", "password? 30 days is too short", "the password is stored as utf8mb4", "what about the password (v2.1)?",
+        "need the password for grafana\nAlex: ok 10min", "what's the password policy?\nKim: It is ISO27001", "error code 500123 in line 12", "the postal code: 100 115",
+        f"the token fix is in {HEX40}", f"reverted {HEX40} (my password rule key)", f"the key change, commit {HEX40}", f"rotating key {UUID}",
+        f"which token? request {UUID} failed", f"the checksum of the key file is {HEX32}", f"primary key is {UUID}", f"the partition key is {UUID}", f"put {HEX40} in the changelog",
+        f"cherry-pick {HEX40} for the token bug", f"token hash {HEX32} is stored", f"what's the api key again\nsee commit {HEX40}", "token expired at 2026-08-12T00:37:31Z",
+        f"Jeton d'accès invalide. Référence : {UUID}", f"public key: {MIXED}", f"the trace id for the auth token call is {HEX32}",
+    ],
+)  # fmt: skip
+def test_what_is_no_key_and_no_password_stays(text: str) -> None:
+    assert redact(text) == (text, ())

@@ -34,7 +34,7 @@ _TOKEN = r"([A-Za-z0-9][A-Za-z0-9_.:+/=~-]{15,})"
 _OPEN = r"[\"'`*(\xab]{0,2}[ \t]?"
 _NOUN = r"(?:keys?|token|secret|chave|chiave|klucz|cl(?:\xe9|e|ef)|jeton|(?:api-)?sleutel|(?:api-)?schl\xfcssel|clave|llave|nsec|claim)"
 # `a chave do slack e ...`, `tiens la cle infura ...`, `replace the old datadog api key by ...`, `voici la cle Segment : ...`
-_NAMED = rf"(?i)\b{_NOUN}\b[\"'`)]?(?:[ \t]+[\w.'\xe0-\xff-]+){{0,5}}?(?:[ \t]+(?:is|its|it's|ist|est|es|\xe9|\xe8|by|to|with|for|now|c'est)\b|[ \t]*(?:[:=?]|->))?[ \t]+{_OPEN}{_TOKEN}"
+_NAMED = rf"(?i)\b{_NOUN}[\"'`)]?(?:[ \t]+[\w.'\xe0-\xff-]+){{0,5}}?(?:[ \t]+(?:is|its|it's|ist|est|es|\xe9|\xe8|by|to|with|for|now|c'est)\b|[ \t]*(?:[:=?]|->))?[ \t]+{_OPEN}{_TOKEN}"
 # `... <- browserstack access key`, `... (bitly token)`, `... as the customer.io api key`
 _WORDS = r"(?:[\w.'\xe0-\xff-]+[ \t]+){0,6}?"
 _BEHIND = (
@@ -48,7 +48,14 @@ _PUT = rf"(?i)\b(?:put|pasted?|use|using|tried|try|gave me|got|is|here is|here's
 _PUTS = r"(?i)\b(?:env|\.env|keys?|token|secret|bearer|401|403|unauthorized|api)\b"
 # `what's the opsgenie api key again`, and below it `Ania: ...`
 _ASKED = rf"(?i)\b{_NOUN}\b[^\n\x01]*\r?\n[ \t>]*(?:\[[^\]\n\x01]*\][ \t]*|[0-9:]+[ \t]+)?(?:[A-Za-z][\w .'-]*[:>][ \t]+)?(?:(?:sure|yes|yep|ok|okay|klar|ja|its|it's|here)[,:!.]*[ \t]+)*(?:->[ \t]*)?[\"'`*]{{0,2}}{_TOKEN}[\"'`*]{{0,2}}[ \t]*(?:\r?\n|$)"
-_SAYS = r"(?i)\b(?:commits?|revert(?:ed|s|ing)?|picked|hash|accessor|lookup|booking|cherry|rebase|bisect|checkout|merged?|head|sha|diff|tag|ids?|uuid|guid|request|trace|order|ticket|build|run|version|transaction|tx|block|wallet address|object|etag|file|image|digest|primary|foreign|partition|sort|idempotency|correlation|tenant|customer|client id|session|identifier|r[e\xe9]f[e\xe9]rence|begin|untrusted)\b"
+_SAYS = (
+    r"(?i)\b(?:commits?|revert(?:ed|s|ing)?|picked|cherry|rebase|bisect|checkout|sha|hash|uuid|guid|trace|transaction|tx|primary|foreign|partition|sort key|idempotency|correlation"
+    r"|identifier|r[e\xe9]f[e\xe9]rence|begin|untrusted|x\.509|accessor|lookup|booking|changelog)\b"
+)
+# What stands right before an id, or before a commit.
+_KIND = Lazy(
+    rb"\b(?:ids?|request|order|ticket|build|run|version|block|object|file|image|tenant|customer|client|session|tag|head|merged?|diff|in|of|at|from|on|after|before|since|until)[ \t\"'`*(:=#]*\Z"
+)
 _FAR = 110
 
 
@@ -79,17 +86,19 @@ def handed(scan: Scan) -> Iterator[Span]:
                 )
             ):
                 continue  # `rotating key 376931b1-...`: which one
+            if _KIND.search(scan.low, max(0, start - 24), start):
+                continue
             if outline(NOT_NEAR).has(around) or outline(_SAYS).has(around):
                 continue
-            if source is _PUT and not (
-                outline(SERVICES).has(around) and outline(_PUTS if is_hex(value) else "").has(around)
-            ):
-                continue
+            if source is _PUT and not _ENV.search(around):
+                if not outline(SERVICES).has(around) or (is_hex(value) and not outline(_PUTS).has(around)):
+                    continue
             yield Span(start, end, "api-key", 3)
 
 
 _ENDS = Lazy(rb"(?i)[a-z\xe0-\xff]\.[ ](?!it'?s )")  # a sentence
 _NOT_ALONE = Lazy(rb"[A-Za-z_]+=|[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_ENV = Lazy(rb"\bin (?:the |your |my )?\.?env\b")
 _SIZES = (32, 37, 40, 48, 64, 96, 128)
 _PREFIXED = Lazy(rb"(?:[a-z0-9]{1,8}[_-])?([0-9a-f]{32,128})")
 

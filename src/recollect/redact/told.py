@@ -41,10 +41,21 @@ _NOUN = (
 _VALUE = r"([^\s\"'`()\xab\xbb\x01]*[0-9!@#$%^&*+=?~][^\s\"'`()\xab\xbb\x01]*|[a-z]+(?:-[a-z]+){3,7})"
 _TELLS = (
     rf"(?i)\b{_NOUN}\b(?:[ \t]+[^\s\x01]+){{0,6}}?(?:[ \t]+(?:is|its|it's|isnt|isn't|was|be|now|ist|lautet|hei(?:\xdf|ss)t|jetzt|beides|est|cest|c'est|es|sono|\xe9|\xe8|typed|type|tried|entered"
-    rf"|kk+|to|na|in|a|auf|zu|als|con)[ \t]*:?[ \t]+|[ \t]*(?::|=|->|\?|\()[ \t]*)[\"'`*(]{{0,2}}{_VALUE}"
+    rf"|kk+|to|na|in|a|auf|zu|als|con|para|op)[ \t]*:?[ \t]+|[ \t]*(?::|=|->|\?|\()[ \t]*)[\"'`*(]{{0,2}}{_VALUE}"
 )
 _NAMES = rf"(?i)\b(?:password|passwort|passwd|pwd|pw|mdp|ww|kennwort|wachtwoord|senha|haslo|haslem|contrase(?:\xf1|n)a|clave|mot de passe|wlan [^\s\x01]+ schl\xfcssel)[ \t]+[\"'`*(]{{0,2}}{_VALUE}"
-_LEADS_ON = (b"to", b"na", b"in", b"a", b"auf", b"zu", b"als", b"con")  # to the value only where something was changed
+_LEADS_ON = (
+    b"to",
+    b"na",
+    b"in",
+    b"a",
+    b"auf",
+    b"zu",
+    b"als",
+    b"con",
+    b"para",
+    b"op",
+)  # to the value only where something was changed
 _CHANGED = Lazy(
     rb"chang|reset|set\b|switch|updat|rotat|ge\xe4ndert|gesetzt|\xe4nder|cambi|mud|troquei|alter|modifi|mis\b|gewijzigd|zmieni"
 )
