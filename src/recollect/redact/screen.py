@@ -338,6 +338,11 @@ ANNOUNCING = (
     "httponly",
     "rclone obs",
     "2fa",
+    "pdo->",
+    "mysql",
+    "davfs",
+    ": eap",
+    "pwgen",
 )
 """The words of `is_announced`; a test keeps the two equal."""
 
@@ -371,6 +376,7 @@ def is_announced(low: str) -> bool:
         or "tan:" in low or " is your " in low or "to verify" in low or "| base64" in low or "p/w" in low
         or "jeton" in low or "chave" in low or "chiave" in low or "llave" in low or "klucz" in low or "sleutel" in low
         or "nyckel" in low or "geheim" in low or "api " in low or "httponly" in low or "rclone obs" in low or "2fa" in low
+        or "pdo->" in low or "mysql" in low or "davfs" in low or ": eap" in low or "pwgen" in low
     )  # fmt: skip
 
 

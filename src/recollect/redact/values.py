@@ -236,7 +236,7 @@ def is_regex(value: bytes) -> bool:
 # Ids that are shown to everybody, by how they are written: what a payment or a model's answer is called, a machine at a provider, a
 # request, an address of a currency, a message that was sent, a checksum by its name, a cache, what Kubernetes appends to a name.
 _PUBLIC_ID = Lazy(
-    rb"(?:cus|price|prod|pi|in|il|evt|acct|sub|si|ch|txn|po|seti|plink|dp|cs(?:_test|_live)?|req|msg|run|thread|asst|resp|toolu|call|step|file|chatcmpl|cmpl|gen|org|proj|batch|vs|ftjob|dpl|prj)[-_][A-Za-z0-9]{8,40}"
+    rb"(?!cs_[0-9a-f]{40}$)(?:cus|price|prod|pi|in|il|evt|acct|sub|si|ch|txn|po|seti|plink|dp|cs(?:_test|_live)?|req|msg|run|thread|asst|resp|toolu|call|step|file|chatcmpl|cmpl|gen|org|proj|batch|vs|ftjob|dpl|prj)[-_][A-Za-z0-9]{8,40}"
     rb"|(?:vpc|vpce|subnet|ami|i|sg|eni|rtb|igw|nat|snap|vol|lt|acl|eipalloc|eipassoc|fs|pcx|tgw|dopt)-[0-9a-f]{8,17}"
     rb"|1-[0-9a-f]{8}-[0-9a-f]{24}|0x[0-9a-fA-F]{40}|(?:bc1|tb1|ltc1)[qp][ac-hj-np-z02-9]{25,87}|Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,80}"
     rb"|re_[13][A-Za-z0-9]{23}|(?:00[0-9A-Za-z]|500|701|a0[0-9A-Za-z])[A-Za-z0-9]{12}(?:[A-Z]{2}[A-Z0-5])?|sha(?:1|256|384|512)-[A-Za-z0-9+/]{27,88}=*|z6Mk[1-9A-HJ-NP-Za-km-z]{44}"
@@ -312,9 +312,36 @@ _CHOSEN_DOTTED = Lazy(
 )
 
 
+# `copper_lantern.orbit30`: three words or four, and a number; none of them is what code or a file is called.
+_DOTTED_WORDS = Lazy(
+    rb"[a-z]{3,12}(?:[._][a-z]{3,12}){2,3}(?<!"
+    + rb")(?<!".join(
+        word.encode()
+        for word in "sha md5 aes base utf int float double decimal complex crc blake vector pass token secret port".split()
+    )
+    + rb")[0-9]{2,4}"
+)
+_OF_CODE = frozenset(
+    b"""self this cls ctx config cfg conf settings setting args opts options params req request res response env data event body form forms
+    values value http https status error errors code codes test tests user users name pass passwd password pwd token key keys secret secrets auth login
+    credentials creds db database app apps api url uri host port client server service services module modules model models util utils lib libs
+    src layer layers conv linear block torch numpy core nn functional math time date version index field fields input output state props item
+    items list table row col column file path line page node com org net www java javax dev class func function method type types var vars local global
+    context session message msg event events handler store storage cache query result results object string text number count size default example your my""".split()
+)
+
+
+def _is_dotted_words(value: bytes) -> bool:
+    return (
+        b"." in value
+        and _DOTTED_WORDS.fullmatch(value) is not None
+        and _OF_CODE.isdisjoint(_PARTS.split(value.rstrip(_DIGITS)))
+    )
+
+
 def _is_dotted_noise(value: bytes) -> bool:
     """`s.4Kf...`, `mPq7.x9...`, `river.tundra27`: written like an attribute, but nobody names one so."""
-    if _CHOSEN_DOTTED.fullmatch(value):
+    if _CHOSEN_DOTTED.fullmatch(value) or _is_dotted_words(value):
         return True
     body = max(value.split(b"."), key=len)
     return (
