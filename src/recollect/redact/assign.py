@@ -30,6 +30,7 @@ from .values import (
     has_alpha,
     has_digit,
     has_symbol,
+    is_code,
     is_hex,
     is_literal,
     is_memorable,
@@ -556,6 +557,7 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
             and data[end : end + 1] in _LINE_ENDS
             and has_digit(word)
             and classes(word) >= 3
+            and not is_code(word)
         ):
             quoted = True  # on a line of its own: what a router and a server share
         lower_word = _LOWER_WORD.fullmatch(word) is not None
