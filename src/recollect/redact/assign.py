@@ -30,6 +30,7 @@ from .values import (
     has_alpha,
     has_digit,
     has_symbol,
+    is_code,
     is_hex,
     is_literal,
     is_memorable,
@@ -97,6 +98,7 @@ _SETS = (b"-e", b"export", b"ENV", b"env", *_HANDS_OVER)
 _REFERS = (b"${", b"{{", b"$(")
 _COMPARES = (b"==", b"!=")
 _ENDS = (b"", b" ", b"\n", b"\r", b"\t")
+_LINE_ENDS = (b"", b"\n", b"\r")
 _LETTERS = Lazy(rb"[ \t]?[A-Za-z_.]++(?=\s)(?<=[A-Za-z])")
 # `process.env.TOKEN || "..."`: what it is where the variable is not set.
 _CELL = Lazy(rb"\|[ `*]*(?:[\w()/&-]+[ ]){0,3}[`*]*\Z")  # where the cell of a table begins, perhaps with more words
@@ -157,6 +159,19 @@ def _is_phrase(kind: Kind, word: bytes) -> bool:
         and _PHRASE.fullmatch(word) is not None
         and not speaks_of_forms(word)
         and not is_placeholder(word)
+    )
+
+
+_OF_SESSIONS = Lazy(
+    rb"(?i)(?:session|cookie|jwt|token|signing|app|flask|express|rails)[_.-]?(?:secret|secret[_.-]?key)|(?:[a-z]+_)+secret"
+)
+_IN_SESSION = Lazy(rb"(?i)session\w*\([^()\n]*$|cookieparser\($")
+
+
+def _is_phrase_of_session(name: bytes, word: bytes, before: bytes) -> bool:
+    """`session({ secret: 'copper-lantern-orbit-meadow' })`: elsewhere four words are the name of a secret."""
+    return is_phrase_of_words(word) and (
+        _OF_SESSIONS.fullmatch(name) is not None or (name == b"secret" and _IN_SESSION.search(before) is not None)
     )
 
 
@@ -532,6 +547,19 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
             and data[end : end + 1] == around
         ):
             quoted = True  # "password=tiger"
+        if (
+            not quoted
+            and kind == "secret"
+            and separator == b"="
+            and len(word) >= 8
+            and name.lower().rpartition(b" ")[2] == b"secret"
+            and lead == b""
+            and data[end : end + 1] in _LINE_ENDS
+            and has_digit(word)
+            and classes(word) >= 3
+            and not is_code(word)
+        ):
+            quoted = True  # on a line of its own: what a router and a server share
         lower_word = _LOWER_WORD.fullmatch(word) is not None
         if not lower_word and not quoted and kind == "password" and data[end : end + 1] in (b"", b"\n", b"\r"):
             # `password=open_sesame` on a line of its own
@@ -587,9 +615,19 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
             continue
         if kind == "pin" and name.endswith(b"pins"):
             continue  # `GPIO pins: 2040`; what opens a door is written `PINs`
-        if ((quoted or env) and not strict and _is_phrase(kind, word)) or scan.judge(
-            kind, word, quoted=quoted, strict=strict, env=env
-        ):
+        if (
+            (quoted or env)
+            and not strict
+            and (
+                _is_phrase(kind, word)
+                or (
+                    kind == "secret"
+                    and _is_phrase_of_session(
+                        name, word, data[max(0, name_start - 80) : name_start].rpartition(BARRIER)[2]
+                    )
+                )
+            )
+        ) or scan.judge(kind, word, quoted=quoted, strict=strict, env=env):
             hits += 1
             found_end = end
             yield Span(start, end, family_of(kind), 2)

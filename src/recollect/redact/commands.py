@@ -9,11 +9,12 @@ from functools import cache, lru_cache
 
 from .engine import BARRIER, Lazy, Match, Pattern, outline, rx
 from .extents import value_at
-from .judge import family_of, is_path, is_phrase_of_words
+from .judge import family_of, is_noise_with_dots, is_path, is_phrase_of_words
 from .names import kind_of
 from .scan import MANY, Scan, Span, line_around
 from .values import (
     classes,
+    decodes_to_pair,
     has_alpha,
     has_digit,
     has_symbol,
@@ -81,7 +82,7 @@ _SHORT_FLAGS = (
     (r"(?i)[ \t](?:-u|--user|--auth|--proxy-user|-U|--userpwd|--login)[ \t=]*[\"']?[^\s:%\"'\x01/]{1,80}[:%]([^\s\"'\x01]{3,})()()", "-u --user --auth --proxy-user --login"),
     (r"(?i)\b(?:openssl)\b[^\n\x01]*?(?:pass:)([^\s\"'\x01]{3,})()()", "pass:"),
     (r"(?i)\bidentified[ \t]+(?:with[ \t]+[\w.'\"]+[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?(?:\"([^\"\n\x01]+)\"|'([^'\n\x01]+)'|([^\s\"'`;,()\x01]{4,}))", "identified"),
-    (r"(?i)\bpassword[ \t]+(?:=[ \t]*)?E?'([^'\n\x01]{3,})'()()", "password"),
+    (r"(?i)\bpassword[ \t]*(?:[ \t]|=[ \t]*)[EN]?'([^'\n\x01]{3,})'()()", "password"),
     (r"(?i)\b(?:login|user(?:name)?|machine[ \t]+[^\s\x01]+)[ \t\r\n]+[^\s\x01]+[ \t\r\n]+pass(?:word|wd)?[ \t]+([^\s\"'\x01]{3,})()()", "login user machine"),
     (r"(?i)\b(?:requirepass|masterauth)[ \t]+\"?([^\s\"\x01]{3,})()()", "requirepass masterauth"),
     (r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+-S|(?:docker|podman|nerdctl|helm|oc|az|cf|npm|vault|heroku|wandb|doctl|flyctl)[ \t]+(?:[\w-]+[ \t]+){0,2}[\w:-]*login|(?:sudo[ \t]+)?(?:ch|vnc|smb)?passwd|gh[ \t]+auth|kinit|cryptsetup|su\b|gpg2?\b[^\n|\x01]*--passphrase-fd|(?:docker|podman)[ \t]+secret[ \t]+create)()()", "echo printf"),
@@ -117,7 +118,18 @@ _SHORT_FLAGS = (
     (r"(?i)(?:github|gitlab|bitbucket)-(?:oauth|token)[\"'][ \t]*:[ \t]*\{[ \t]*[\"'][\w.-]+[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9_-]{20,})[\"']()()", "-oauth hub-token lab-token bucket-token"),
     (r"(?i)[\"']user(?:name)?[\"'][ \t]*:[ \t]*[\"'][^\"'\n\x01]{1,64}[\"'][ \t]*,[ \t]*[\"']key[\"'][ \t]*:[ \t]*[\"']([A-Za-z0-9+/=_-]{16,})[\"']()()", "\"key\" 'key'"),
     (r"(?i)\blogin[ \t]+(?:--relogin[ \t]+)?([0-9a-f]{32,})(?:[^\w-]|$)()()", "login"),
-    (r"(?i)\b(?:echo|printf)[ \t]+(?:-[ne]+[ \t]+)?(?:[\"']%s(?:\\n)?[\"'][ \t]+)?[\"']([^\s\"'|\\\x01]{4,})[^\n|\x01]{0,60}\|[ \t]*(?:sudo[ \t]+(?:-S|passwd|chpasswd)|passwd|chpasswd|kinit|cryptsetup|su\b)()()", "echo printf"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-[ne]+[ \t]+)?(?:[\"']%s(?:\\n)?[\"'][ \t]+)?[\"']([^\s\"'|\\\x01]{4,})[^\n|\x01]{0,60}\|[ \t]*(?:sudo[ \t]+(?:-S|(?:ch|smb|vnc)?passwd)|(?:ch|smb|vnc)?passwd|kinit|cryptsetup|su\b)()()", "echo printf"),
+    (r"(?i)\\n([^\s\"'|\\\x01]{4,})(?:\\n)?[\"'][ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b()()", "|%passwd |%sudo |%smbpasswd |%vncpasswd"),
+    (r"(?i)\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?[\"']?[\w.*-]{1,80}:(?:[0-9]{2,5}|\*):[\w*-]{1,64}:[\w*.@-]{1,64}:([^\s:\"'\x01]{3,})[\"']?[ \t]*>{1,2}[^\n\x01]*pgpass()()", "pgpass"),
+    (r"(?i)\bread[ \t][^\n<\x01]*(?:PASS|PWD|PW|TOKEN|SECRET|KEY)\w*[ \t]*<<<[ \t]*[\"'][^\s\"'\x01]+[ \t]+([^\s\"'\x01]{4,})[\"']()()", "<<<%"),
+    (r"(?i)\bwith[ \t]+password[ \t]+([a-z]+(?:-[a-z]+){3,6})\b()()", "with%password"),
+    (r"(?m)^[ \t]*\$\{[\w ]*(?i:passw(?:or)?d|pass|pwd|secret|token|key)\}(?:[ \t]?=)?(?:[ ]{2,}|\t)[ \t]*([^\s\"'\x01$%&@][^\s\"'\x01]{4,})[ \t]*\r?$()()", "password}%% password}= password}%= pass}%% pwd}%% secret}%% token}%% key}%%"),
+    (r"(?i)\b(?:tacacs|radius)[ \t]+server[ \t]+[^\s\x01]+[ \t]*\r?\n(?:[ \t]+(?:address|timeout|retransmit|port|single-connection|automate-tester|pac|backoff)\b[^\n\x01]*\n)*[ \t]+key[ \t]+(?:[0-9][ \t]+)?\"?([^\s\"'\x01]{5,64})()()", "tacacs%server radius%server"),
+    (r"(?i)\bCredentials?::new\([ \t]*\"[^\"\n\x01]+\"(?:\.\w+\(\))?[ \t]*,[ \t]*\"([^\"\n\x01]{5,})\"()()", "credentials::new( credential::new("),
+    (r"[\"']crypt[\"'][ \t]*=>[ \t]*(?:\[|array[ \t]*\()[ \t\r\n]*[\"']key[\"'][ \t]*=>[ \t]*[\"']([0-9a-f]{32,}|base64[A-Za-z0-9+/=]{32,})[\"']()()", "'crypt' \"crypt\""),
+    (r"(?i)\b(?:auth\w*|unauthorized|forbidden|credentials?|invalid)[ \t]*[({][ \t]*(?:api_?)?key[ \t]*[:=][ \t]*[\"']?([A-Za-z0-9_-]{20,})[\"']?[ \t]*[,)}]()()", "(key= (key: {%key: {key:"),
+    (r"(?im)^[ \t]*[-*]?[ \t]*(?:user(?:name)?|login|e-?mail|account)[ \t]*:[ \t]*[^\s\x01]+[ \t]*\r?\n[ \t]*[-*]?[ \t]*key[ \t]*:[ \t]*[\"'`]?([A-Za-z0-9+/=_-]{20,})[\"'`]?[ \t]*\r?$()()", "%key:%"),
+    (r"(?i)(?:\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?[\"']?([A-Za-z0-9+/]{8,}={0,2})[\"']?[ \t]*\|[ \t]*base64[ \t]+(?:-d|--decode)\b|\bbase64[ \t]+(?:-d|--decode)[ \t]*<<<[ \t]*[\"']?([A-Za-z0-9+/]{8,}={0,2}))()", "base64%-d base64%--decode"),
     (r"(?i)[ \t](?:-[uUD]|--?user(?:name)?|/u|/user|/ru)(?:[ \t]+|[=:])[^\s\x01-][^\s\x01]*[ \t][^\n|\x01]*?(?:-[pPw]|/p|/rp)[ \t:]+[\"']?([^\s\"'\x01/-][^\s\"'\x01]{4,})()()", "%-p%%-w% %-p %-w /rp% /p%"),
     (r"(?i)passw(?:or)?d[\"']?[ \t]*,?[ \t]*with:?[ \t]*[\"']([^\"'\n\x01]{5,})[\"']()()", "with%\" with%' with:"),
     (r"(?i)\bwpa_passphrase[ \t]+(?:\"[^\"\n\x01]+\"|[^\s\x01]+)[ \t]+[\"']?([^\s\"'\x01]{8,63})()()", "wpa_passphrase"),
@@ -193,7 +205,7 @@ _SHORT_FLAGS = (
 
 
 # Asked only where one of their words stands, though they would match without it.
-_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|Sequelize|username_pw_set|smtp\.Auth|PlainTextAuthProvider|ldap3\.Connection|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( user( set_password mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set ldap3")  # fmt: skip
+_CALLS = (r"(?i)(?:connect|PDO|getConnection|create_?user|createConnection|mysqli|WiFi\.begin|login|authenticate|create_superuser|set_password|Credentials?|basic_auth|sign_?in|DirectoryEntry|(?:PDO|mysqli)->__construct|Sequelize|username_pw_set|smtp\.Auth|PlainTextAuthProvider|ldap3\.Connection|Credentials\.basic|ldap_bind|simple_bind(?:_s)?)[ \t]*\([ \t]*(?:(?:[\w.$@-]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*){1,3}[\"']([^\"'\n\x01]{5,})[\"']()()", "connect pdo( pdo-> mysqli user( set_password mysqli begin( login( auth credential sign directoryentry _bind sequelize pw_set ldap3")  # fmt: skip
 _CLIENTS = (r"(?i)(?:client|session|api|auth|login|configure|init|connect|algoliasearch)\w*(?:\.new|::new)?\([^)\n\x01]{0,80}?(?:[\"'][^\"'\n\x01]{2,60}[\"'][ \t]*,[ \t]*|\b(?:api_?)?key[ \t]*[=:][ \t]*)[\"']([0-9a-f]{32,64}|[A-Za-z0-9]{20,64})[\"']()()", "client session api auth login configure init( connect algoliasearch")  # fmt: skip
 
 
@@ -217,11 +229,19 @@ _NAMED_FLAGS = (
 )
 
 
+# `echo X | vercel env add NAME`
+_PIPED = (
+    r"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?[\"']?([^\s\"'|\x01]{6,})[\"']?[ \t]*\|[ \t]*(?:(?:npx|bunx|pnpm|yarn|sudo)[ \t]+)?"
+    r"[\w./-]+(?:[ \t]+[\w:.-]+)*?[ \t:]+(?:add|put|set|create|store|write|insert|import)[ \t]+(?:--?[\w-]+[ \t]+)*[\"']?([\w./-]*(?:key|token|secret|passw(?:or)?d|pass|pwd|auth|pat))\b"
+)
+
+
 def given(scan: Scan) -> Iterator[Span]:
     """`ENV API_KEY X`, `set -gx TOKEN X`, `npm config set //registry/:_authToken X`, `--name /prod/db_password --value X`."""
     data = scan.data
     lines = scan.lines_with(*_SELDOM)
     for _, (a, b), (start, end) in (
+        *((whole, name, value) for whole, value, name in scan.spans(_PIPED, lines)),
         *scan.spans(_GIVES, lines),
         *scan.spans(_NAMED_FLAGS, lines),
         *scan.spans(_OR_ELSE, lines),
@@ -323,7 +343,7 @@ def commands(scan: Scan) -> Iterator[Span]:
                 before = low[max(0, found.start() - 24) : found.start()].rpartition(BARRIER)[2]
                 if not rx(rb"fill|enter|type|set|input").search(before):
                     continue  # `replace "password" with "userinfo"`
-            if words.startswith(("curl", "#%api", "client.login(")) and not is_random(word, 20):
+            if words.startswith(("curl", "#%api", "client.login(", "(key=", "%key:%")) and not is_random(word, 20):
                 continue
             if (
                 words.startswith(("=%<<", "input%", "secretstr", "%.%"))
@@ -347,15 +367,22 @@ def commands(scan: Scan) -> Iterator[Span]:
             if words == "%-p" and word.isdigit() and len(word) < 6:
                 continue  # a port
             if (
-                words.startswith(("snmpget% ", "snmp-server", "snmp%comm", "{noop}", "eap%"))
+                words.startswith(
+                    ("snmpget% ", "snmp-server", "snmp%comm", "{noop}", "eap%", "password}", "tacacs%server")
+                )
                 and not has_digit(word)
                 and not has_symbol(word)
+                and not is_phrase_of_words(word)
             ):
                 continue  # `public`, a label
             if words.startswith("%-p%%") and not (
                 has_digit(word) and has_alpha(word) and not rx(rb"[\w.-]*[:/=].*|v?[0-9.]+[a-z]{0,4}").fullmatch(word)
             ):
                 continue  # a port, a volume, a version
+            if words == "with%password" and not is_phrase_of_words(word):
+                continue  # prose knows the others
+            if words.startswith("base64%") and not _is_pair(word):
+                continue  # any text
             if words == "|%base64 |base64" and not (has_digit(word) and classes(word) >= 3 and not is_wordy(word)):
                 continue  # any text
             if (
@@ -394,6 +421,7 @@ def commands(scan: Scan) -> Iterator[Span]:
             if rx(rb"\d+:\d+").fullmatch(word) or (
                 words.startswith("connect")
                 and not (has_digit(word) and has_alpha(word) and not is_path(word))
+                and not is_phrase_of_words(word)
                 and low[found.start() : found.start() + 11] != b"wifi.begin("
             ):
                 continue
@@ -414,7 +442,16 @@ _WORD_ELSEWHERE = (
     "sqlplus",
     "alias%set",
 )  # the word need not stand in the match
-_FROM_LINE_TO_LINE = ("login user machine", "auth-user-pass", "ugfzc3dvcmq6", "chpasswd:", "=%<<~ =%<<- =<<")
+_FROM_LINE_TO_LINE = (
+    "login user machine",
+    "auth-user-pass",
+    "ugfzc3dvcmq6",
+    "chpasswd:",
+    "=%<<~ =%<<- =<<",
+    "tacacs%server radius%server",
+    "'crypt' \"crypt\"",
+    "%key:%",
+)
 
 
 # Rows with words of every day that their patterns ask for anyhow: one pass says in which lines any of them matches. For all others
@@ -427,6 +464,7 @@ _SELDOM = (
     _CLIENTS[0],
     _CONNECTION,
     _GIVES,
+    _PIPED,
     _NAMED_FLAGS,
     _OR_ELSE,
 )  # most texts have none of them
@@ -517,6 +555,15 @@ def _rare_but(rows: frozenset[int]) -> Pattern:
     return Pattern("|".join(sorted(rf"\Q{word.decode()}\E" for word in words)), groups=False)
 
 
+def _is_pair(word: bytes) -> bool:
+    """Whether base64 holds a name and a password, and no address or sentence, which have a colon too."""
+    if not decodes_to_pair(word):
+        return False
+    from base64 import b64decode
+
+    return rx(rb"[\w.@+-]{1,64}:[^\s/:{}][^\s:{}]{4,}").fullmatch(b64decode(word)) is not None
+
+
 def _is_flag_value(word: bytes) -> bool:
     if (
         is_placeholder(word)
@@ -531,4 +578,4 @@ def _is_flag_value(word: bytes) -> bool:
         return False
     if len(word) > 256:
         return is_random(word, 256)  # what `aws ecr get-login` gives to docker
-    return is_password(word, quoted=True) and not is_code(word)
+    return is_password(word, quoted=True) and (not is_code(word) or is_noise_with_dots(word))

@@ -9,9 +9,10 @@ from .declared import declared
 from .handed import handed
 from .lists import codes, listed, mail_pairs, memorables, phrases, shown
 from .noise import cards, near
+from .printed import printed
 from .prose import sentences
 from .scan import Scan, Span
-from .structures import byte_arrays, collections, elements, inserts, pages, tables
+from .structures import byte_arrays, collections, elements, inserts, key_files, pages, tables
 from .syntax import cookies, files, headers, private_keys, urls
 from .tokens import tokens
 from .told import told
@@ -30,6 +31,7 @@ __all__ = [
     "codes",
     "cookies",
     "files",
+    "key_files",
     "literals",
     "made_with",
     "near",
@@ -43,5 +45,5 @@ __all__ = [
 # would take some of their cells: what is left of a table then is none.
 LOOKS: tuple[tuple[Look, ...], ...] = (
     (connection_strings,), (assignments,), (headers,), (cookies,), (tables,), (inserts,), (flags, commands, given), (sentences, nouns, pairs, said, told), (linked,),
-    (memorables, mail_pairs, listed, shown), (codes,), (phrases,), (near, handed), (collections, byte_arrays), (elements,), (pages,), (declared,),
+    (memorables, mail_pairs, listed, shown), (codes,), (phrases,), (near, handed), (collections, byte_arrays), (elements,), (pages,), (declared,), (printed,),
 )  # fmt: skip

@@ -37,6 +37,8 @@ _BETWEEN = (
 )  # fmt: skip
 # A parameter of CloudFormation, a property of OpenAPI: what it is by default stands a few lines below.
 _BELOW = r"(?m):[ \t]*\r?\n(?:[ \t]+(?:type|description|format|minlength|maxlength|allowedpattern|constraintdescription|title|required)[ \t]*:[^\n\x01]*\n)+[ \t]+default[ \t]*:[ \t]*[\"']?([^\s\"'\x01]+)[\"']?[ \t]*\r?$"
+# What `terraform output -json` prints: the name, and among its attributes the value.
+_ATTRIBUTES = r"\"[ \t]*:[ \t]*\{[^{}\x01]*?\"value\"[ \t]*:" + _VALUE
 # The value first.
 _BEFORE = (
     (r"(?i)\((?:value:)?" + _VALUE + r"[ \t]*,[ \t]*for(?:httpheaderfield|key)?[ \t]*:[ \t]*\\*[\"']([\w-]+)", (b"forhttpheaderfield", b"forkey:")),
@@ -48,7 +50,12 @@ _BEFORE = (
 _COOKIE = r"\"name\"[ \t]*:[ \t]*\"([^\"\n\x01]+)\"[ \t\r\n]*,[ \t\r\n]*\"value\"[ \t]*:[ \t]*\"([^\"\s\x01]{16,})\""
 
 _HTTP_ONLY, _DEFAULT = b'"httponly"', b"default:"
-_LITERALS = (*{word: None for rows in (_BETWEEN, _BEFORE) for _, words in rows for word in words}, _HTTP_ONLY)
+_SENSITIVE = b'"sensitive"'
+_LITERALS = (
+    *{word: None for rows in (_BETWEEN, _BEFORE) for _, words in rows for word in words},
+    _HTTP_ONLY,
+    _SENSITIVE,
+)
 
 
 def declared(scan: Scan) -> Iterator[Span]:
@@ -61,6 +68,9 @@ def declared(scan: Scan) -> Iterator[Span]:
                 yield from _judged(scan, name, value)
     if scan.has(_DEFAULT):
         for _, name, value in scan.everywhere(_NAME + _BELOW):
+            yield from _judged(scan, name, value)
+    if scan.has(_SENSITIVE):
+        for _, name, value in scan.everywhere(_NAME + _ATTRIBUTES):
             yield from _judged(scan, name, value)
     for source, literals in _BEFORE:
         if scan.has(*literals):

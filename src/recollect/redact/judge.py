@@ -111,7 +111,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
             )
         return (
             is_password(value, quoted=True)
-            and (not is_code(value) or _is_noise_with_dots(value))
+            and (not is_code(value) or is_noise_with_dots(value))
             and not is_password_word(value)
             and (quoted or has_digit(value) or has_symbol(value))
         )
@@ -120,7 +120,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
     if is_placeholder(value) or (
         is_code(value)
         and not (quoted and (has_symbol(value) or has_digit(value)) and not rx(rb"[\w.]+[(\[]").match(value))
-        and not (kind == "password" and (((quoted or env) and is_phrase_of_words(value)) or _is_noise_with_dots(value)))
+        and not (kind == "password" and (((quoted or env) and is_phrase_of_words(value)) or is_noise_with_dots(value)))
     ):
         return False
     if b" " in value:
@@ -229,13 +229,22 @@ def speaks_of_forms(value: bytes) -> bool:
     return not _SPEAKS_OF_FORMS.isdisjoint(rx(rb"[-_]").split(value.lower()))
 
 
+# Of these, one may be drawn among other words that have nothing to do with it.
+_DRAWN = frozenset(
+    b"""access ask basic check class code column cookie data digest file generate grant header hint host icon item label length list long message
+    method min model only option options page pattern plain policy post put random raw read scope service session short show store strong
+    table text title toggle type view weak write""".split()
+)
+
+
 def is_phrase_of_words(value: bytes) -> bool:
     """`correct-horse-battery-staple`: four words or more, joined in one way, that say nothing of what they are for."""
     if value.translate(None, _ABC) not in _JOINTS or rx(rb"[a-z]{3,12}(?:[-_.][a-z]{3,12})+").fullmatch(value) is None:
         return False
     words = rx(rb"[-_.]").split(value)
+    spoken = [word for word in words if word in _SPEAKS_OF_FORMS]
     return (
-        _SPEAKS_OF_FORMS.isdisjoint(words)
+        (not spoken or (len(spoken) == 1 and b"-" in value and _DRAWN.issuperset(spoken)))
         and len(PREDICATES.intersection(words)) < 2
         and (b"." not in value or _PACKAGES.isdisjoint(words))
     )
@@ -244,7 +253,7 @@ def is_phrase_of_words(value: bytes) -> bool:
 _PACKAGES = frozenset((b"com", b"org", b"net", b"www", b"java", b"javax", b"dev", b"edu", b"gov"))
 
 
-def _is_noise_with_dots(value: bytes) -> bool:
+def is_noise_with_dots(value: bytes) -> bool:
     """`dJO7qe_Y373b.B8LMlnA`, which is written like an attribute of something, but nothing has such a name."""
     return (
         1 <= value.count(b".") <= 2

@@ -25,7 +25,7 @@ _PASSWORD = frozenset(
     geslo lozinka zaporka pasahitza contrasenya laluan kodeord sandi bindpw
     sshpass ftppass smtppass mailpass authpass loginpass wifipass mysqlpass sqlpass redispass mqttpass ldappass proxypass vpnpass
     userpass dbpass rootpw userpw dbpw adminpass adminpw mypass passwordfor parole jelszo jelsz\xf3 keypass storepass keystorepass psk
-    smbpass rdppass vncpass ipmipass sudopass becomepass httppass snmppass requirepass authtok""".split()
+    smbpass rdppass vncpass ipmipass sudopass becomepass httppass snmppass requirepass authtok remotepass localpass imappass""".split()
 )
 _SECRET = frozenset(
     b"""secret secrets token tokens tok tk credential credentials creds cred apikey apikeys accesskey secretkey privatekey authkey
@@ -77,6 +77,7 @@ _SUFFIXES = (
     (b"passwordd", "password"), (b"password", "password"), (b"passwd", "password"), (b"passphrase", "phrase"),
     (b"passwort", "password"), (b"secret", "secret"), (b"apikey", "secret"), (b"secretkey", "secret"),
     (b"accesskey", "secret"), (b"privatekey", "secret"), (b"authtoken", "secret"), (b"accesstoken", "secret"),
+    (b"storepass", "password"), (b"keypass", "password"),
     (b"token", "secret"), (b"authkey", "secret"), (b"accountkey", "secret"), (b"pwd", "password"),
 )  # fmt: skip
 _GENERIC_TOKEN_BEFORE = frozenset(
@@ -89,7 +90,7 @@ _GENERIC_TOKEN_BEFORE = frozenset(
 _SAYS_WHICH = frozenset(
     b"""string value val content plain plaintext raw b64 base64 default override prod production staging dev development live old
     new current backup primary secondary main local root admin data code codes word again confirm text base us eu a b x
-    confirmation""".split()
+    confirmation private""".split()
 )
 # What a series of numbers, a table or a download begins with.
 _NOT_SEED_OF = frozenset(
@@ -193,6 +194,8 @@ def kind_of(name: bytes) -> Kind | None:
             or b"publishable" in before
         ):
             return None
+        if before[-1] == b"preshared" or before[-2:] == [b"pre", b"shared"]:
+            return "password"  # of a wireless network, of a tunnel: people choose it
         if before[-1] in _KEY_OF:
             return "secret" if before[-1] in (b"api", b"secret", b"private", b"access", b"encryption", b"signing", b"master", b"auth",
                                               b"account", b"subscription", b"jwt", b"shared", b"preshared", b"license", b"hmac", b"aes", b"fernet") else "key"  # fmt: skip

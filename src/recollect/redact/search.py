@@ -454,7 +454,7 @@ def _looks(scan: Scan, policy: Policy) -> Looks:
         looks.append((context.cards,))
     if b"://" in data or b"=" in data:
         looks.append((context.urls,))
-    looks.append((context.files,))
+    looks.append((context.files, context.key_files))
     if announced:
         looks += context.LOOKS
     else:

@@ -7,7 +7,7 @@ first; from there it is followed for as long as it goes on, and nothing is follo
 from __future__ import annotations
 
 from .engine import BARRIER, Lazy, outline, rx
-from .judge import family_of
+from .judge import family_of, is_phrase_of_words
 from .names import kind_of
 from .scan import CROWD, LONGEST, MANY, Scan, Span, beyond
 from .values import has_digit, has_symbol, is_mixed, is_scrambled, is_worded
@@ -130,6 +130,22 @@ _NUMBER = Lazy(rb"0x[0-9a-f]{1,2}|[0-9]{1,3}", 2)
 _SIZES = (16, 24, 32, 48, 64)
 
 
+_ARRAY = r"(?m)^[ \t]*\[[ \t]*([0-9][0-9, \t]+[0-9])[ \t]*\][ \t]*\r?$"
+
+
+def key_files(scan: Scan) -> Iterator[Span]:
+    """Sixty-four bytes and nothing else on their line, as Solana keeps a key: in no order, and from end to end of what a byte can be."""
+    data = scan.data
+    if data.count(b",") < 63:
+        return
+    for _, (start, end) in scan.everywhere(_ARRAY):
+        if 127 <= end - start <= 400:
+            numbers = [int(found) for found in rx(rb"[0-9]+").findall(data[start:end])]
+            steps = {b - a for a, b in zip(numbers, numbers[1:], strict=False)}
+            if len(numbers) == 64 and 200 < max(numbers) < 256 and len(set(numbers)) >= 45 and len(steps) > 30:
+                yield Span(start, end, "api-key", 2)
+
+
 def byte_arrays(scan: Scan) -> Iterator[Span]:
     """The bytes of a key under its name."""
     data = scan.data
@@ -153,7 +169,7 @@ def byte_arrays(scan: Scan) -> Iterator[Span]:
 
 def _is_odd(value: bytes) -> bool:
     """No plain word, of which there are many in a list or a column."""
-    return has_digit(value) or has_symbol(value) or is_scrambled(value)
+    return has_digit(value) or has_symbol(value) or is_scrambled(value) or is_phrase_of_words(value)
 
 
 def _near_item(data: bytes, at: int, most: int, far: int) -> re.Match[bytes] | None:
@@ -207,7 +223,7 @@ _RULED = rf"(?im)^[ \t]*(?:[\w .#/-]+\|)*[\w .#/-]*{_WORD}[\w .#/-]*(?:\|[\w .#/
 _RULED_ROW = r"(?m)^[ \t]*([A-Za-z][\w.-]*)[ \t]*\|[ \t]*([^\s|\x01]{6,})[ \t]*(?:\||\r?$)"
 _RULE = Lazy(rb"[-+=:| \t\r]*-[-+=:| \t\r]*")
 _ROW = (
-    r"(?im)^(?:[0-9]+[,;\t][ ]?)?[\"']?([a-z][\w.-]*[_.-](?:key|token|secret|passw(?:or)?d|pwd|pass))[\"']?[,;\t][ ]?[\"']?"
+    r"(?im)^(?:[^,;\t\n\x01(){}=]+[,;\t][ ]?){0,2}[\"']?([a-z][\w.-]*[_.-](?:key|token|secret|passw(?:or)?d|pwd|pass))[\"']?[,;\t][ ]?[\"']?"
     r"([^\s,;\"'\x01]{8,})[\"']?(?:[,;\t]|\r?$)"
 )
 
@@ -389,7 +405,7 @@ _LABEL = (
 )
 # `Password: <b>...</b>`
 _EMPHASIS = (
-    r"(?i)\b([\w\xc0-\xff-]*(?:pass(?:w(?:or[dt]|d)|phrase|code)?|pwd|pw|secret|token|api[ _-]?key|kennwort|contrase\xf1a|senha))[ \t]*[:=][ \t]*"
+    r"(?i)\b([\w\xc0-\xff-]*(?:pass(?:w(?:or[dt]|d)|phrase|code)?|pwd|pw|secret|token|api[ _-]?key|kennwort|contrase\xf1a|senha))(?:[ \t]*[:=]|[ \t]+(?:is|ist|lautet|est|es|\xe9|\xe8)[ \t]*:?)[ \t]*"
     r"(?:<(?:code|b|strong|span|tt|kbd|samp|em|i|font|u|mark)(?:[ \t][^<>\n\x01]*)?>[ \t]*)+([^<>\s\x01]+)[ \t]*<"
 )
 _DATE = Lazy(rb"[0-9]{2,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}(?:T.*)?")

@@ -133,6 +133,10 @@ _QUERY = (
 )
 
 
+# The same inside another link.
+_ESCAPED_URL = r"(?i)[a-z][a-z0-9+.-]*%3a%2f%2f[^\s\"'`<>\x01%&=]+%3a([^\s\"'`<>\x01&=/]+?)%40[a-z0-9]"
+
+
 _LOOPBACK = Lazy(rb"@(?:localhost|127\.0\.0\.1|\[::1\])(?![\w.-])")
 
 
@@ -155,6 +159,11 @@ def urls(scan: Scan) -> Iterator[Span]:
             yield Span(start, end, "url-password", 1)
         for found in scan.find(_URL_USER_TOKEN):
             if is_random(found.group(1), 20):
+                yield Span(*found.span(1), "url-password", 1)
+    if b"%40" in data and scan.has(b"%3a%2f%2f"):
+        for found in scan.find(_ESCAPED_URL):
+            value = found.group(1)
+            if 3 <= len(value) <= 200 and b"%2f" not in value.lower() and _is_url_password(value, b""):
                 yield Span(*found.span(1), "url-password", 1)
     if b"=" in data and (b"?" in data or b"&" in data):
         hits = 0
@@ -230,6 +239,8 @@ _AUTH = (
     r"discogs token=|token token=|jwt)[ \t]+(?:[\"'][ \t]*[+.][ \t]*[\"'])?(?:token=|key=)?[\"']?([A-Za-z0-9_.~+/=:%|-]{8,})"
 )
 _AUTH_HEADER = r"(?i)(?:authorization|x-auth|auth)[\"'\\]{0,2}[ \t]*[:=,][ \t]*[\"'`\\]{0,3}[ \t]*(?:[a-z][a-z0-9_-]*[ \t]+)?([A-Za-z0-9_.~+/=:-]{8,})"
+# Shorter than a key that is known by its looks alone.
+_SHORT_HEADER = r"(?i)\bx-(?:[a-z]+-)?(?:auth|api|access|private|secret)-?(?:token|key|secret)[\"']?[ \t]*:[ \t]*[\"']?([0-9a-f]{12,15})(?:[\s\"']|$)"
 _DIGEST = r"(?i)\b(?:response|nonce|cnonce|oauth_signature|oauth_token|oauth_consumer_key|signature|credential)=[\"']?([A-Za-z0-9+/=%._-]{16,})"
 _SCHEMES = frozenset(
     b"bearer basic digest token apikey negotiate ssws oauth hmac bot jwt key aws4-hmac-sha256 geniekey".split()
@@ -290,6 +301,11 @@ def headers(scan: Scan) -> Iterator[Span]:
                 b":" in value and is_password(value.rpartition(b":")[2], quoted=False) and not is_wordy(value)
             ):
                 yield Span(start, start + len(value), "authorization", 1)
+    if scan.has(b"x-auth", b"x-api", b"-token:", b"-key:"):
+        for found in scan.find(_SHORT_HEADER):
+            value = found.group(1)
+            if has_digit(value) and has_alpha(value) and not is_placeholder(value):
+                yield Span(*found.span(1), "authorization", 1)
     if lines and scan.has(b"digest", b"oauth_", b"signature="):
         for found in scan.find(_DIGEST, lines):
             if is_random(found.group(1), 16) or b"%" in found.group(1):
@@ -353,7 +369,7 @@ def cookies(scan: Scan) -> Iterator[Span]:
 
 _JWK = r"[\"']?\b(?:d|p|q|dp|dq|qi|k)[\"']?[ \t]*:[ \t]*[\"']([A-Za-z0-9_-]{20,})[\"']"
 _DOCKER_AUTH = r"\"(?:auth|identitytoken|registrytoken)\"[ \t]*:[ \t]*\"([A-Za-z0-9+/=_.-]{8,})\""
-_KUBECONFIG = r"(?:client-key-data|client-certificate-key|tls\.key|ssh-privatekey)[\"']?[ \t]*:[ \t]*[\"']?([A-Za-z0-9+/=_.-]{40,})"
+_KUBECONFIG = r"(?:client-key-data|client-certificate-key|tls\.key|ssh-privatekey|\.dockerconfigjson|\.dockercfg)[\"']?[ \t]*:[ \t]*[\"']?([A-Za-z0-9+/=_.-]{40,})"
 _PGPASS = r"(?m)^[\w.*-]{1,80}:(?:[0-9]{2,5}|\*):[\w*-]{1,64}:[\w*.-]{1,64}:([^\s:\x01]{3,})\r?$"
 _HTPASSWD = r"(?m)^[\w.@-]{1,64}:(\{SHA\}[A-Za-z0-9+/=]{20,}|[./A-Za-z0-9]{13})(?::|\r?$)"
 _NAMED = (_JWK, _DOCKER_AUTH, _KUBECONFIG, _HTPASSWD)
@@ -412,7 +428,7 @@ def _named_files(scan: Scan) -> Iterator[Span]:
         for _, (start, end) in scan.everywhere(_DOCKER_AUTH):
             if decodes_to_pair(data[start:end]) or is_random(data[start:end], 24):
                 yield Span(start, end, "docker-auth", 1)
-    if b"client-key-data" in data or b"tls.key" in data or b"ssh-privatekey" in data:
+    if b"client-key-data" in data or b"tls.key" in data or b"ssh-privatekey" in data or b".dockerc" in data:
         for _, (start, end) in scan.everywhere(_KUBECONFIG):
             if is_random(data[start:end], 40):
                 yield Span(start, end, "kubernetes-token", 1)

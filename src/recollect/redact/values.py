@@ -313,9 +313,36 @@ _CHOSEN_DOTTED = Lazy(
 )
 
 
+# `copper_lantern.orbit30`: three words or four, and a number; none of them is what code or a file is called.
+_DOTTED_WORDS = Lazy(
+    rb"[a-z]{3,12}(?:[._][a-z]{3,12}){2,3}(?<!"
+    + rb")(?<!".join(
+        word.encode()
+        for word in "sha md5 aes base utf int float double decimal complex crc blake vector pass token secret port".split()
+    )
+    + rb")[0-9]{2,4}"
+)
+_OF_CODE = frozenset(
+    b"""self this cls ctx config cfg conf settings setting args opts options params req request res response env data event body form forms
+    values value http https status error errors code codes test tests user users name pass passwd password pwd token key keys secret secrets auth login
+    credentials creds db database app apps api url uri host port client server service services module modules model models util utils lib libs
+    src layer layers conv linear block torch numpy core nn functional math time date version index field fields input output state props item
+    items list table row col column file path line page node com org net www java javax dev class func function method type types var vars local global
+    context session message msg event events handler store storage cache query result results object string text number count size default example your my""".split()
+)
+
+
+def _is_dotted_words(value: bytes) -> bool:
+    return (
+        b"." in value
+        and _DOTTED_WORDS.fullmatch(value) is not None
+        and _OF_CODE.isdisjoint(_PARTS.split(value.rstrip(_DIGITS)))
+    )
+
+
 def _is_dotted_noise(value: bytes) -> bool:
     """`s.4Kf...`, `mPq7.x9...`, `river.tundra27`: written like an attribute, but nobody names one so."""
-    if _CHOSEN_DOTTED.fullmatch(value):
+    if _CHOSEN_DOTTED.fullmatch(value) or _is_dotted_words(value):
         return True
     body = max(value.split(b"."), key=len)
     return (

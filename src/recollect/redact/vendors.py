@@ -92,7 +92,7 @@ _SAYS_ID = Lazy(
 )
 
 # A client, a bot or a wallet made with nothing but a key.
-_MADE_WITH = r"(?i)\b\w*(?:client|wallet|bot|api|sdk|auth|handler|analytics|tracker|gateway|experiment|twilio|bugsnag|appcenter|parse|account)\w*(?:\.(?:run|login|init|initialize|start|connect|configure|setup|authenticate|load))?\([ \t]*(?:(?:[\w.]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*)?[\"']((?:0x)?[A-Za-z0-9_.:+/-]{30,})[\"']"
+_MADE_WITH = r"(?i)\b\w*(?:client|wallet|bot|api|sdk|auth|handler|analytics|tracker|gateway|experiment|twilio|bugsnag|appcenter|parse|account)\w*(?:\.(?:run|login|init|initialize|start|connect|configure|setup|authenticate|load|from_?key|from_?private_?key))?\([ \t]*(?:(?:[\w.]+|[\"'][^\"'\n\x01]*[\"'])[ \t]*,[ \t]*)?[\"']((?:0x)?[A-Za-z0-9_.:+/-]{30,})[\"']"
 _LONG_LITERAL = r"[\"'][A-Za-z0-9_.:+/-]{30,}[\"']"  # what it ends in
 # A string literal, or a variable of the environment, that is nothing but noise of both cases.
 _LITERAL = r"[\"'`]([A-Za-z0-9_-]{32,})[\"'`]"
