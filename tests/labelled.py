@@ -42,6 +42,7 @@ GROUPS = (
     "tenth",
     "eleventh",
     "twelfth",
+    "thirteenth",
 )
 _B62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 ALPHABETS = {
@@ -249,6 +250,7 @@ BEFORE = {
     "tenth": "10.0 %, 23.0 %",
     "eleventh": "6.9 %, 3.9 %",
     "twelfth": "8.2 %, 25.0 %",
+    "thirteenth": "5.1 %, 61.5 %",
 }
 
 

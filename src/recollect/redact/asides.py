@@ -219,7 +219,7 @@ _COMMIT = Lazy(
     rb"(?i)\b(?:revert|commit|pick|merg|rebas|bisect|checkout|checked out|backport|fixup|squash|amend|land)[a-z]*[ \t]+[\"'`*]{0,2}\Z"
 )
 _MADE_UP = Lazy(rb"[A-Za-z]{4,}[-_]?[0-9]{2,6}[A-Za-z]{0,6}")
-_NO_NOUN = Lazy(rb"[.!,;?)]|\s*$|[ ](?:everywhere|anywhere|for|on|at|in|and|but|too|now|again|there|here|since)\b")
+NO_NOUN = Lazy(rb"[.!,;?)]|\s*$|[ ](?:everywhere|anywhere|for|on|at|in|and|but|too|now|again|there|here|since|i)\b")
 _IS_IT = Lazy(rb"(?i)[\"'`]? is (?:the|my|our) (?:\w+ )?pass(?:word|wd|phrase)(?: (?:for|to|of|on)\b|[.!,;]|\s*$)")
 _TRIES = Lazy(rb"(?i)\b(?:try|use|used|using|with|enter|type)[ \t]+[\"'`*]{0,2}\Z")
 
@@ -265,7 +265,7 @@ def pairs(scan: Scan) -> Iterator[Span]:
                     has_digit(word)
                     and (
                         (classes(word) >= 3 and data[end : end + 4] != b" for")
-                        or (_MADE_UP.fullmatch(word) and _NO_NOUN.match(data, found.end()))
+                        or (_MADE_UP.fullmatch(word) and NO_NOUN.match(data, found.end()))
                     )
                     and _TRIES.search(data, max(0, found.start() - 8), start)
                     and rx(rb"(?i) (?:as|for) [^\n]*(?:pass(?:word|wort|wd|phrase)|pwd?)$").search(

@@ -5,7 +5,7 @@ It looks at the value alone, and at whether it was quoted; what stands around it
 
 from __future__ import annotations
 
-from .engine import BARRIER, rx
+from .engine import BARRIER, Lazy, rx
 from .names import is_password_word
 from .values import (
     classes,
@@ -99,7 +99,9 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
         size < 8 or (size < 20 and not has_digit(value) and not has_symbol(value) and not is_scrambled(value))
     ):
         return False
-    if (is_reference(value) and not _is_slashed(value)) or (kind != "password" and is_public_id(value)):
+    if (is_reference(value) and not _is_slashed(value)) or (
+        kind != "password" and (is_public_id(value) or _OF_A_FILE.fullmatch(value) is not None)
+    ):
         return False
     if kind == "phrase":
         words = value.split()
@@ -231,7 +233,7 @@ def speaks_of_forms(value: bytes) -> bool:
 
 # Of these, one may be drawn among other words that have nothing to do with it.
 _DRAWN = frozenset(
-    b"""access ask basic check class code column cookie data digest file generate grant header hint host icon item label length list long message
+    b"""access ask basic change check class code column confirm cookie current data digest file generate grant header hint host icon item label length list long message
     method min model only option options page pattern plain policy post put random raw read scope service session short show store strong
     table text title toggle type view weak write""".split()
 )
@@ -250,6 +252,9 @@ def is_phrase_of_words(value: bytes) -> bool:
     )
 
 
+_OF_A_FILE = Lazy(
+    rb"[\w.-]+\.(?:gguf|safetensors|onnx|bin|json|jsonl|txt|csv|log|ya?ml|toml|pem|crt|py|js|ts|md|html|zip|gz|tgz|png|jpe?g|svg|pdf)"
+)
 _PACKAGES = frozenset((b"com", b"org", b"net", b"www", b"java", b"javax", b"dev", b"edu", b"gov"))
 
 

@@ -163,6 +163,7 @@ def near(scan: Scan) -> Iterator[Span]:
             size < 20
             or (start in scan.taken and size != 40)
             or _NEAR_WORD.search(left, max(0, word_at - begin - 5)) is None  # `api-` may stand before `key`
+            or left.rstrip(b"=").endswith(b"key=null value")  # of a message
             or left.rstrip(b"\"' \t\r\n\f\v:=").endswith(_IDENTIFYING)  # `IDENTIFIES`, in a tenth of the time
             or (left.endswith(b" key ") and _OF_A_CACHE.fullmatch(value) is not None)
             or (left.endswith((b":", b"(")) and _ENCRYPTED.search(left) is not None)
@@ -199,6 +200,8 @@ def near(scan: Scan) -> Iterator[Span]:
             and count_upper(value) > 1
             and count_lower(value) > 1
             and is_mixed(value)
+            and not is_public_id(value)
+            and not is_file_name(value)
         )
         if not is_key and not is_one_of_many and not scan.recall("near", value, _is_lonely_noise, alike=True):
             continue

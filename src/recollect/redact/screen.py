@@ -348,6 +348,8 @@ ANNOUNCING = (
     "cryptogramme",
     "the env",
     " .env",
+    "gave me",
+    "contra es",
     "pdo->",
     "mysql",
     "davfs",
@@ -387,7 +389,7 @@ def is_announced(low: str) -> bool:
         or "jeton" in low or "chave" in low or "chiave" in low or "llave" in low or "klucz" in low or "sleutel" in low
         or "nyckel" in low or "geheim" in low or "api " in low or "httponly" in low or "rclone obs" in low or "2fa" in low
         or "haslo" in low or "kod wer" in low or "tan lautet" in low or "tan ist" in low or "ww is" in low or "clé " in low
-        or "prüf" in low or "cryptogramme" in low or "the env" in low or " .env" in low
+        or "prüf" in low or "cryptogramme" in low or "the env" in low or " .env" in low or "gave me" in low or "contra es" in low
         or "pdo->" in low or "mysql" in low or "davfs" in low or ": eap" in low or "pwgen" in low
     )  # fmt: skip
 

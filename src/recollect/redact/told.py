@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .asides import is_chosen
+from .asides import NO_NOUN, is_chosen
 from .engine import BARRIER, Lazy
 from .judge import PREDICATES, is_phrase_of_words, is_predicate, is_year, speaks_of_forms
 from .prose import is_strong, unquote
@@ -44,6 +44,11 @@ _TELLS = (
     rf"|kk+|to|na|in|a|auf|zu|als|con|para|op)[ \t]*:?[ \t]+|[ \t]*(?::|=|->|\?|\()[ \t]*)[\"'`*(]{{0,2}}{_VALUE}"
 )
 _NAMES = rf"(?i)\b(?:password|passwort|passwd|pwd|pw|mdp|ww|kennwort|wachtwoord|senha|haslo|haslem|contrase(?:\xf1|n)a|clave|mot de passe|wlan [^\s\x01]+ schl\xfcssel)[ \t]+[\"'`*(]{{0,2}}{_VALUE}"
+# `is falcon77 a strong password?`, `whiskey1966? is the pw`, `con MadridNaranja95 y esa es mi contrasena`
+_ASIDE = (
+    rf"(?i)(?:^|[\s\"'`(]){_VALUE}[\"'`)]{{0,2}}[ \t]+(?:(?:y|e|et|und|and)[ \t]+(?:esa|essa|this|that|das)[ \t]+)?(?:is|as|es|ist|est|a|an|eine?|una|une|uma|um|un)[ \t]+"
+    rf"(?:[\w\xe0-\xff]+[ \t]+){{0,3}}?{_NOUN}(?:[ \t]+(?:segura|sicura|forte|solide))?"
+)
 _LEADS_ON = (
     b"to",
     b"na",
@@ -78,7 +83,7 @@ _BITLOCKER = r"(?m)(?:^|[^0-9-])((?:[0-9]{6}-){7}[0-9]{6})(?:[^0-9\n-]|\r?$)"
 def told(scan: Scan) -> Iterator[Span]:
     """Passphrases in words, passwords in notes, a password behind the address that it goes with."""
     data = scan.data
-    lines = scan.lines_with(_WORDED, _LOGIN, _TELLS, _NAMES, _CODE, _BITLOCKER)
+    lines = scan.lines_with(_WORDED, _LOGIN, _TELLS, _NAMES, _ASIDE, _CODE, _BITLOCKER)
     for whole, noun, link, (start, end) in scan.spans(_WORDED, lines) if lines else ():
         is_phrase = scan.low.startswith(b"passp", noun[0])
         is_said = data[slice(*link)].strip() not in (b"", b":")
@@ -99,6 +104,11 @@ def told(scan: Scan) -> Iterator[Span]:
             if end - whole[0] <= _FAR and _leads(data, whole[0], start):
                 if _is_made_up(scan, data[start:end]):
                     yield Span(start, end, "password", 3)
+    for whole, (start, end) in scan.spans(_ASIDE, lines) if lines else ():
+        start, end, _ = unquote(data, start, end)
+        if start not in scan.taken and whole[1] - start <= _FAR and NO_NOUN.match(data, whole[1]):
+            if _is_made_up(scan, data[start:end]):
+                yield Span(start, end, "password", 3)
     for first, second in ((s[1], s[2]) for s in scan.spans(_CODE, lines)) if lines else ():
         start, end = max(first, second)
         if start == second[0] or _SENT.search(line_around(scan.low, start)):
