@@ -1,10 +1,10 @@
 """The labelled set: secrets in realistic surroundings, and what only looks like one.
 
-There are twelve groups, each written after the patterns had been mended against the one before it; what was caught of a group
+There are thirteen groups, each written after the patterns had been mended against the one before it; what was caught of a group
 *before* that is in docs/redaction-quality.md. The seventh holds only what went wrong in a set that is not kept here, the
 eighth to the tenth that and some of what went right in others. The eleventh is what went wrong in three sets made by a
-generator from the shapes that public secret scanners look for, and what only looks like those; the twelfth what went wrong in
-another that was made without having read anything here.
+generator from the shapes that public secret scanners look for, and what only looks like those; the twelfth and the
+thirteenth what went wrong in others that were made without having read anything here.
 
 No line of the files holds a live-looking token, or the push protection of code hosts would refuse them: `*_secrets.jsonl`
 store each secret as a template such as `ghp_<alnum:36>`, its text with `{{0}}` in its place, and both are filled in here

@@ -149,3 +149,41 @@ def test_what_is_handed_over_in_a_chat_is_found(text: str, secret: str) -> None:
 )  # fmt: skip
 def test_what_is_no_key_and_no_password_stays(text: str) -> None:
     assert redact(text) == (text, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Fix password check\nReviewed-by: marcus84", "The password is wrong.\nOS: Ubuntu22.04", "Can't enter password\nModel: Thinkpad490", "I forgot my password\nKim: iPhone15 or Galaxy24?",
+        f"fix token parsing\n{HEX40}", f"key changes in this release\n{UUID}", "error code: 100234 could not verify certificate", "postal code: 110001 please confirm", "HS code 851712 confirmed",
+        "sort code 123-456 please confirm", "the code for issue 482913 is verified", "The code was shared 482913 times", "Prüfziffer 123 wird nach EAN13 berechnet", "cryptogramme 1234 octets",
+        "Change the password in 1Password8", "reset password in Exchange-2019 via EAC", "updated the password policy to NIST2024", "we switched the password manager to Bitwarden2024.1",
+        "password rotation is tracked in PROJ-4711", "the password story is ABC-1234", "Where is the password? Galaxy24 wants it", "Schlüssel: M6x20", "la clave del éxito es COVID-19",
+        "our wifi password is inside cupboard 12", "the password is behind locker 42", "Recent logins:\nkim  iPhone15,2", "Last logins\nkim - Jun12@10:30", "account kim@example.com Premium-2024-Q3",
+        f"the redis key is sess:{HEX32}", f"dedupe key is {HEX32}", f"KMS key: {UUID}", f"the registry key is {UUID}", f"signed with key {HEX40}", f"sentry event is {HEX32} api error",
+        "cat app.key\nindex2.html", "https://support.example.com/reset/factory-reset-instructions-iphone",
+    ],
+)  # fmt: skip
+def test_what_an_attacker_saw_taken_stays(text: str) -> None:
+    assert redact(text) == (text, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HCAPTCHA_SECRET=0x8FdC1a2B3c4D5e6F708192a3B4c5D6e7F8091a2B", "API_KEY=prod_8f3k2J9dLq0ZxV7bTn4W", "RESEND_API_KEY=re_3xK9fQ2mZ7vB4nT8wL1pR5sD", "the api key is batch_8f3k2J9dLq0ZxV7bTn4W",
+        f"AUTH_TOKEN=myapp-build-{HEX32}", "API_KEY=PLq8Zk3Vn7Tb2Wd9Rm4X", "the password its call-Saul2024",
+    ],
+)  # fmt: skip
+def test_what_is_written_like_an_id_is_a_secret_where_its_name_says_so(text: str) -> None:
+    assert redact(text).findings
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["echo dXNlcjpwYXNzd29yZA | base64 -d", "base64 -d<<<dXNlcjpwYX", "echo YWRtaW46aHVudGVyMjI | base64 --decode"],
+)
+def test_base64_without_its_padding_is_no_error(text: str) -> None:
+    """`binascii.Error` was the caller's."""
+    safe = redact(text).text
+    assert redact(safe) == (safe, ())

@@ -90,7 +90,7 @@ def nouns(scan: Scan) -> Iterator[Span]:
             or rx(rb"[\w.-]+=\S*").fullmatch(word) is not None
             or (noun.startswith(b"pass ") and quoted)
             or (
-                noun.startswith(b"key") and rx(rb"[a-z_-]+:.*|(?:[\w.]+-)+[0-9a-f]{32,64}").fullmatch(word) is not None
+                noun.startswith(b"key") and rx(rb"[a-z_-]+:.*|(?:[\w.]+-)+[0-9a-f]{16,64}").fullmatch(word) is not None
             )  # in a cache
             or data[at - 1 : at] == b":"
             or (noun.startswith(b"pass ") and _PASSES.search(scan.low, max(0, at - 12), at))
@@ -387,6 +387,8 @@ def linked(scan: Scan) -> Iterator[Span]:
         if rx(rb"\barn:[\w:/-]*$|\bENC\[[^\]\n\x01]*$").search(data, max(0, start - 120), start):
             continue  # where a secret is kept, or its cipher
         noun = data[whole[0] : whole[0] + 6].lower()
+        if noun.startswith((b"secret", b"token", b"api")) and is_public_id(word):
+            continue
         if noun.startswith((b"secret", b"token", b"api")) and not (
             has_symbol(word) or (is_random(word, 16) and not (len(word) < 24 and is_spelled(word)))
         ):
@@ -400,7 +402,7 @@ def linked(scan: Scan) -> Iterator[Span]:
 
 def is_chosen(word: bytes) -> bool:
     """Letters and digits as in a password, not as in a version, a standard, a ticket or a size."""
-    if not is_strong(word) or is_hex(word) or is_uuid(word) or is_public_id(word):
+    if not is_strong(word) or is_hex(word) or is_uuid(word):
         return False
     if rx(
         rb"[A-Z]{2,6}-?\d{1,6}|[a-z]{2,6}-?\d{1,6}|[A-Z][a-z]+-?\d{1,2}|(?:bg:)?#[0-9a-fA-F]{3,8}|[a-z]+(?:[-_][a-z]+)*[-_]?\d{1,2}|.*[/=<>{}\[\]()|\\;`].*|\w+:\d+|\d+[a-z]+|[A-Z_]+\d*"

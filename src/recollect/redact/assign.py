@@ -608,6 +608,14 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
             continue
         if lead.endswith(b"checksum/") or (is_uuid(word) and name.endswith(b"UserSecrets")):
             continue  # of a secret, and where secrets are
+        if (
+            word.isdigit()
+            and not quoted
+            and name == b"pass"
+            and separator == b":"
+            and data[name_start - 1 : name_start] in QUOTES
+        ):
+            continue  # `{"pass": 9385}`: how many, or which
         if is_hex(word) and len(word) in (8, 16, 40):
             if name.lower().endswith(b"signingkey") or b"X.509" in line_around(data, start):
                 continue  # whose key it is: of git, of a kernel

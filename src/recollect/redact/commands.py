@@ -561,7 +561,7 @@ def _is_pair(word: bytes) -> bool:
         return False
     from base64 import b64decode
 
-    return rx(rb"[\w.@+-]{1,64}:[^\s/:{}][^\s:{}]{4,}").fullmatch(b64decode(word)) is not None
+    return rx(rb"[\w.@+-]{1,64}:[^\s/:{}][^\s:{}]{4,}").fullmatch(b64decode(word + b"=" * (-len(word) % 4))) is not None
 
 
 def _is_flag_value(word: bytes) -> bool:

@@ -11,6 +11,7 @@ from .judge import is_path
 from .noise import NOT_NEAR
 from .prose import is_spelled
 from .scan import Scan, Span, line_around
+from .told import ASKS
 from .values import (
     classes,
     count_digits,
@@ -50,11 +51,15 @@ _PUTS = r"(?i)\b(?:env|\.env|keys?|token|secret|bearer|401|403|unauthorized|api)
 _ASKED = rf"(?i)\b{_NOUN}\b[^\n\x01]*\r?\n[ \t>]*(?:\[[^\]\n\x01]*\][ \t]*|[0-9:]+[ \t]+)?(?:[A-Za-z][\w .'-]*[:>][ \t]+)?(?:(?:sure|yes|yep|ok|okay|klar|ja|its|it's|here)[,:!.]*[ \t]+)*(?:->[ \t]*)?[\"'`*]{{0,2}}{_TOKEN}[\"'`*]{{0,2}}[ \t]*(?:\r?\n|$)"
 _SAYS = (
     r"(?i)\b(?:commits?|revert(?:ed|s|ing)?|picked|cherry|rebase|bisect|checkout|sha|hash|uuid|guid|trace|transaction|tx|primary|foreign|partition|sort key|idempotency|correlation"
-    r"|identifier|r[e\xe9]f[e\xe9]rence|begin|untrusted|x\.509|accessor|lookup|booking|changelog)\b"
+    r"|identifier|r[e\xe9]f[e\xe9]rence|begin|untrusted|x\.509|accessor|lookup|booking|changelog|keyserver|recv)\b"
 )
 # What stands right before an id, or before a commit.
 _KIND = Lazy(
     rb"\b(?:ids?|request|order|ticket|build|run|version|block|object|file|image|tenant|customer|client|session|tag|head|merged?|diff|in|of|at|from|on|after|before|since|until)[ \t\"'`*(:=#]*\Z"
+)
+# Keys that open nothing, and what else a service has.
+_OF = Lazy(
+    rb"\b(?:redis|row|map|dedupe|routing|message|registry|kms|signed|event|monitor|page|tag|parsing|changes?|scan|ssh)\b"
 )
 _FAR = 110
 
@@ -76,7 +81,11 @@ def handed(scan: Scan) -> Iterator[Span]:
                 continue
             if data[end : end + 1] in (b"@", b"(") or not scan.recall("handed", value, _is_key):
                 continue
-            around = b"\n".join([line_around(scan.low, at) for at in (whole[0] + 1, start, whole[1] - 1)])
+            if source is _ASKED and not ASKS.search(line_around(scan.low, whole[0])):
+                continue
+            if _OF.search(scan.low, max(0, whole[0] - 16), min(whole[1] + 16, len(data))):
+                continue
+            around = b"\n".join({line_around(scan.low, at) for at in (whole[0] + 1, start, whole[1] - 1)})
             around = around.replace(value.lower(), b" ")
             if source is _NAMED and (
                 _ENDS.search(data, whole[0], start)

@@ -19,10 +19,10 @@ from .values import (
     is_code,
     is_hex,
     is_memorable,
+    is_no_secret,
     is_noise,
     is_password,
     is_placeholder,
-    is_public_id,
     is_reference,
     is_regex,
     is_run_together,
@@ -100,7 +100,7 @@ def judge_value(kind: Kind, value: bytes, *, quoted: bool, strict: bool, env: bo
     ):
         return False
     if (is_reference(value) and not _is_slashed(value)) or (
-        kind != "password" and (is_public_id(value) or _OF_A_FILE.fullmatch(value) is not None)
+        kind != "password" and (is_no_secret(value) or _OF_A_FILE.fullmatch(value) is not None)
     ):
         return False
     if kind == "phrase":
@@ -206,7 +206,7 @@ def is_year(value: bytes) -> bool:
 
 
 LABELS = frozenset(
-    b"""password passwort kennwort contrase\xf1a senha wachtwoord required forgot reset confirm current newpassword oldpassword username
+    b"""password passw passwort kennwort contrase\xf1a senha wachtwoord required forgot reset confirm current newpassword oldpassword username
     email placeholder show hide visible login submit weak strong medium invalid incorrect mismatch expired passwordreset
     passwordfield passwordinput forgotpassword resetpassword confirmpassword changepassword currentpassword new-password current-password
     one-time-code plaintext sha256 sha512 bcrypt argon2 scrypt pbkdf2 md5 base64 kerberos ldap oauth2 saml webauthn passkey""".split()

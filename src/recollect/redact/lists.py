@@ -47,7 +47,7 @@ _APP_QUOTED = r"[\"'`]([a-z]{4}(?:[ ][a-z]{4}){3})[\"'`]"
 _ACCOUNT = r"(?i)(?:^|[\s\"'`(,;])(?:root|admin|administrator|sa|postgres|ubuntu|ec2-user|pi|guest|demo|sysadmin|superuser)[\"'`*]{0,2}[ \t]*[/:][ \t]*[\"'`*]{0,2}([^\s\"'`\x01]{6,64})"
 _SPACED = r"(?im)^[ \t]*(?:(?:set|setenv|setx|env|arg|export)[ \t]+(?:-[a-z]+[ \t]+)?)?([\w.-]*(?:password|passwd|pass|pwd|pw|psk|secret|passphrase|token|key|secret_id)[0-9]?)(?:[ \t]+|[ \t]?[,;][ \t]?)([^\s\"'=:|,;\x01]{5,})[ \t]*[,;]?\r?$"
 _APP_PASSWORD = (
-    r"(?i)app(?:lication)?[ -]?(?:specific[ -])?passw(?:or)?d[^\n\x01]{0,30}?[:= \"'`]([a-z]{4}(?:[ -][a-z]{4}){3})\b"
+    r"(?i)app(?:lication)?[ -]?(?:specific[ -])?passw(?:or)?d[^\n\x01]*?[:= \"'`]([a-z]{4}(?:[ -][a-z]{4}){3})\b"
 )
 _APP_SETTING = r"(?im)pass(?:w(?:or)?d)?[ \t]*[:=][ \t]*([a-z]{4}(?:[ ][a-z]{4}){3})\r?$"
 
@@ -173,7 +173,9 @@ def listed(scan: Scan) -> Iterator[Span]:
         if pattern(_PASSWORD_WORD).has(line_around(low, start)):
             yield Span(start, end, "password", 3)
     for source in (_APP_PASSWORD, _APP_SETTING):
-        for _, (start, end) in scan.spans(source, lines):
+        for whole, (start, end) in scan.spans(source, lines):
+            if end - whole[0] > 120:
+                continue  # counted here: re2 would need a state for each
             letters = data[start:end].translate(None, b" -")
             if not is_placeholder(data[start:end]) and (is_unspoken(letters, 0.25) or not is_wordy(letters)):
                 yield Span(start, end, "password", 2)
@@ -306,7 +308,7 @@ _SHOWS = (
 )  # fmt: skip
 _SHOWN = (
     r"(?im)(?:[$#>%][ \t]+(?:sudo[ \t]+)?(?:(?:echo|printenv)[ \t]+[\"']?\$?\{?\w*(?:pass|passwd|password|pwd|secret|token|key|pat)\}?[\"']?|cat[ \t]+[^\s\x01]*(?:passw(?:or)?d|secret|token|creds?|passphrase)[\w.-]*"
-    r"|pass[ \t]+(?:show[ \t]+)?[\w./@-]+/[\w./@-]+|vault[ \t]+(?:kv[ \t]+get|read)[ \t][^\n\x01]*-field[= ][^\n\x01]+|op[ \t]+read[ \t][^\n\x01]+|gcloud[ \t]+secrets[ \t]+versions[ \t]+access[ \t][^\n\x01]+|az[ \t]+keyvault[ \t]+secret[ \t]+show[ \t][^\n\x01]+"
+    r"|pass[ \t]+(?:show[ \t]+[\w./@-]+|[\w./@-]+/[\w./@-]+)|vault[ \t]+(?:kv[ \t]+get|read)[ \t][^\n\x01]*-field[= ][^\n\x01]+|op[ \t]+read[ \t][^\n\x01]+|gcloud[ \t]+secrets[ \t]+versions[ \t]+access[ \t][^\n\x01]+|az[ \t]+keyvault[ \t]+secret[ \t]+show[ \t][^\n\x01]+"
     r"|aws[ \t]+(?:ssm[ \t]+get-parameter|secretsmanager[ \t]+get-secret-value)[ \t][^\n\x01]+|security[ \t]+find-[\w-]+-password[ \t][^\n\x01]+|gh[ \t]+auth[ \t]+token|gcloud[ \t]+auth[ \t][\w -]*print-access-token)[ \t]*\r?\n"
     r"|\bpassword for [^\n\x01]*\breset\b[^\n\x01]*\r?\n[^\n:\x01]*value:[ \t]*)[\"']?([^\s\"'\x01]+)[\"']?[ \t]*\r?$"
 )
@@ -324,7 +326,7 @@ def shown(scan: Scan) -> Iterator[Span]:
     for whole, (a, b), (start, end) in scan.spans(_MADE, lines) if lines else ():
         value = data[start:end].rstrip(b".")
         if start - whole[0] <= 90 and not _WHICH.search(low, a, b) and has_digit(value) and is_random(value, 20):
-            if not rx(rb"\d{4}-\d\d.*").fullmatch(value) and not is_path(value):
+            if not rx(rb"\d{4}-\d\d.*").fullmatch(value) and not is_path(value) and value.count(b"/") < 2:
                 yield Span(start, start + len(value), "api-key", 3)
     if b"\n" not in data:
         return

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .engine import Lazy, rx
 from .judge import is_path, is_phrase_of_words
 from .scan import Scan, Span
-from .values import has_alpha, has_digit, has_symbol, is_placeholder, is_random, is_reference
+from .values import has_alpha, has_digit, has_symbol, is_file_name, is_placeholder, is_random, is_reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def printed(scan: Scan) -> Iterator[Span]:
 
 def _is_shown(value: bytes) -> bool:
     """Noise, or what a person chose with a digit in it; no message, no path, no line of another file."""
+    if is_file_name(value):
+        return False
     if is_random(value, 16):
         return not is_path(value)
     return (

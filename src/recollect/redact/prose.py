@@ -29,6 +29,7 @@ from .values import (
     is_hex,
     is_literal,
     is_monotone,
+    is_no_secret,
     is_noise,
     is_placeholder,
     is_public_id,
@@ -54,7 +55,7 @@ _SECRET_NOUN = (
 # hunter2 and my name is Alex" was kept, as a password called Alex.
 _PROSE = (
     rf"(?i)\b({_SECRET_NOUN})\b[\"'`*]{{0,2}}"
-    r"([ \t]+(?:(?:\(?(?:for|of|to|on|in|at|from|im|am|beim|bei|meine[rs]?|uns(?:erer|eres)|van|dans|chez|au|sur|en|nel|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?|between|provided|supplied|given)\b|\?{1,20}|\xea[ ]|[\xb6-\xff]{2,20})[^\n:=\x01]{0,60}?|(?-i:[A-Z])[a-z0-9.]{1,20}(?:[ \t]+[a-z]{2,10}){0,2}|\([^()\n\x01]{1,24}\)|(?:is|ist|was)\b[^\n:=\x01\d!#$%&*]{0,60}?))?"
+    r"([ \t]+(?:(?:\(?(?:for|of|to|on|in|at|from|im|am|beim|bei|meine[rs]?|uns(?:erer|eres)|van|dell[aeo]|dans|chez|au|sur|en|nel|pour|para|f\xfcr|fuer|vom|von|zum|del?|do|da|di|du|voor|that|which|we|you|i|here|below|above|today|again|now|right|number|value|string|you're|there|token|key|code|first|currently|still|looking|temporarily|again|i want|k|ke|na|pro|do|til|f\xf6r|nya|nova|nuova|nueva|nouveau|neue[sr]?|between|provided|supplied|given)\b|\?{1,20}|\xea[ ]|[\xb6-\xff]{2,20})[^\n:=\x01]{0,60}?|(?-i:[A-Z])[a-z0-9.]{1,20}(?:[ \t]+[a-z]{2,10}){0,2}|\([^()\n\x01]{1,24}\)|(?:is|ist|was)\b[^\n:=\x01\d!#$%&*]{0,60}?))?"
     r"(?:[ \t]+(?:(?:is|was|are|c'est|ist|lautet|war|es|est|era|je|jest|hai|er|\xe4r|este|adalah|to|as|be|(?:should|must|shall|will|would|has to|needs to)[ \t]be|now|on|becomes|changed to|set to|reads|would be|equals|aka|used to be)\b|\xe9|\xe8|l\xe0|=|-{1,6})|[ \t]*(?:[:=]|->|=>|-[ \t])|'s[ \t])"
     r"((?:[ \t]+(?:now|jetzt|maintenant|ahora|agora|adesso|nun|currently|still|set to|temporarily|going to be|literally|just|this|simply|always|gonna be|actually|the following|called|currently set to|:|=))*)[ \t]*:?[ \t]*(?:\r?\n[ \t]*){0,3}"
     r"(\"[^\"\n\x01]{3,}\"|'[^'\n\x01]{3,}'|`[^`\n\x01]{3,}`|\*\*[^*\n\x01]{3,}\*\*|[^\s\x01]{3,})"
@@ -361,8 +362,14 @@ def _sentence(scan: Scan, found: Match) -> Iterator[Span]:
     if data.endswith(b"--", found.start(), start):
         return  # `my-secret --expire-time=...`: the next flag
     kind = _noun_kind(noun)
-    if kind == "secret" and (b" " in word or is_public_id(word) or is_file_name(word)):
+    if kind == "secret" and (b" " in word or is_no_secret(word) or is_file_name(word)):
         return  # `Token: '#ff0000 bold'`
+    if (
+        kind == "secret"
+        and is_public_id(word)
+        and rx(rb"\b(?:send|sent|transfer|address)").search(scan.low, max(0, found.start() - 16), start)
+    ):
+        return  # `the token was sent to 0x...`
     if kind == "secret" and kind_of(noun) is None and not noun.startswith(_FOREIGN_KEYS):
         if not noun.startswith((b"the ", b"my ", b"this ", b"your ", b"our ")) or found.end(4) - found.start(4) < 20:
             return

@@ -140,6 +140,10 @@ _ESCAPED_URL = r"(?i)[a-z][a-z0-9+.-]*%3a%2f%2f[^\s\"'`<>\x01%&=]+%3a([^\s\"'`<>
 _LOOPBACK = Lazy(rb"@(?:localhost|127\.0\.0\.1|\[::1\])(?![\w.-])")
 
 
+# `smtp://kim@acme.nl:...@smtp.acme.nl`
+_MAIL_AS_USER = r"[a-z]://[^\s/:@\"'`\x01]+@[^\s/:@\"'`\x01]+:([^\s/:@\"'`\x01]+)@[A-Za-z0-9]"
+
+
 def urls(scan: Scan) -> Iterator[Span]:
     """The password in `scheme://user:password@host`, a token as its user, and secret query parameters."""
     data = scan.data
@@ -159,6 +163,9 @@ def urls(scan: Scan) -> Iterator[Span]:
             yield Span(start, end, "url-password", 1)
         for found in scan.find(_URL_USER_TOKEN):
             if is_random(found.group(1), 20):
+                yield Span(*found.span(1), "url-password", 1)
+        for found in scan.find(_MAIL_AS_USER):
+            if _is_url_password(found.group(1), b""):
                 yield Span(*found.span(1), "url-password", 1)
     if b"%40" in data and scan.has(b"%3a%2f%2f"):
         for found in scan.find(_ESCAPED_URL):

@@ -309,6 +309,8 @@ def _fits(family: Family, value: bytes, data: bytes, start: int) -> bool:
             and count_lower(body) >= 2
             and _is_noise(body)
         )
+    if name == "secret-link":
+        return count_digits(value) > 0 and not is_worded(value)  # `/reset/factory-reset-instructions`
     if name == "webhook":
         return count_digits(value) > 0  # `cmake/hooks/post/Determine-Compiler`
     if name == "discord-token":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .asides import NO_NOUN, is_chosen
 from .engine import BARRIER, Lazy
-from .judge import PREDICATES, is_phrase_of_words, is_predicate, is_year, speaks_of_forms
+from .judge import PREDICATES, is_noise_with_dots, is_phrase_of_words, is_predicate, is_year, speaks_of_forms
 from .prose import is_strong, unquote
 from .scan import Scan, Span, line_around
 from .values import classes, has_digit, has_symbol, is_hex, is_placeholder, is_public_id, is_uuid
@@ -25,17 +25,18 @@ _NOTE = Lazy(
     rb"[ \t>*-]*(?:[0-9]{1,2}[.)][ \t]+)?[A-Za-z][\w.@&' ]{0,30}?(?:[ \t]+[-=:|/>]{1,2}[ \t]+|[ \t]*[:=][ \t]*|[ \t]+)"
     rb"([^\s\x01]{5,64}|\x01+)[ \t]*(?:\r?\n|\Z)"
 )
+_NO_HEADING = Lazy(rb"\b(?:recent|last|latest|previous|failed|required|forgot|forgotten|invalid|successful|active)\b")
 _MOST_NOTES = 100
 # `spotify login kim@mail.com Popcorn99!`
 _LOGIN = (
-    r"(?im)\b(?:log ?in|account|creds?|credentials|user(?:name)?)\b[^\n@\x01]{0,24}?[ \t:][A-Za-z0-9_.+-]+@[A-Za-z0-9.-]+\.[a-z]{2,10}[ \t]+"
+    r"(?im)\b(?:log ?in|creds?|credentials)\b[^\n@\x01]{0,24}?[ \t:][A-Za-z0-9_.+-]+@[A-Za-z0-9.-]+\.[a-z]{2,10}[ \t]+"
     r"([^\s\"'`\x01]{6,64})[ \t]*\r?$"
 )
 
 # `the password its baileybiscuit60`, `wachtwoord van kim@acme.nl is saartje46`, `hab das Passwort geaendert heisst jetzt RexEule1977`: the noun, a
 # few words, what leads to the value; misspelt as people do.
 _NOUN = (
-    r"(?:pass(?:word|wrod|wort|wd|phrase|code|w)|pas?sword|psasword|pwd|pw|ww|mdp|mot de pa+sse|contrase(?:\xf1|n)a|contra|clave|senha|parola(?: d'or?d?ine)?|wachtwoord"
+    r"(?:pass(?:word|wrod|wort|wd|phrase|code|w)|pas?sword|psasword|pwd|pw|ww|mdp|mot de pa+sse|palavra-passe|contrase(?:\xf1|n)a|contra|clave|senha|parola(?: d'or?d?ine)?|wachtwoord"
     r"|kennw+ort|haslo|halso|haslem|hasla|schl\xfcssel)"
 )
 _VALUE = r"([^\s\"'`()\xab\xbb\x01]*[0-9!@#$%^&*+=?~][^\s\"'`()\xab\xbb\x01]*|[a-z]+(?:-[a-z]+){3,7})"
@@ -43,12 +44,14 @@ _TELLS = (
     rf"(?i)\b{_NOUN}\b(?:[ \t]+[^\s\x01]+){{0,6}}?(?:[ \t]+(?:is|its|it's|isnt|isn't|was|be|now|ist|lautet|hei(?:\xdf|ss)t|jetzt|beides|est|cest|c'est|es|sono|\xe9|\xe8|typed|type|tried|entered"
     rf"|kk+|to|na|in|a|auf|zu|als|con|para|op)[ \t]*:?[ \t]+|[ \t]*(?::|=|->|\?|\()[ \t]*)[\"'`*(]{{0,2}}{_VALUE}"
 )
-_NAMES = rf"(?i)\b(?:password|passwort|passwd|pwd|pw|mdp|ww|kennwort|wachtwoord|senha|haslo|haslem|contrase(?:\xf1|n)a|clave|mot de passe|wlan [^\s\x01]+ schl\xfcssel)[ \t]+[\"'`*(]{{0,2}}{_VALUE}"
+_NAMES = rf"(?i)\b(?:password|passwort|passwd|passw|palavra-passe|pwd|pw|mdp|ww|kennwort|wachtwoord|senha|haslo|haslem|contrase(?:\xf1|n)a|clave|mot de passe|wlan [^\s\x01]+ schl\xfcssel)[ \t]+[\"'`*(]{{0,2}}{_VALUE}"
 # `is falcon77 a strong password?`, `whiskey1966? is the pw`, `con MadridNaranja95 y esa es mi contrasena`
 _ASIDE = (
     rf"(?i)(?:^|[\s\"'`(]){_VALUE}[\"'`)]{{0,2}}[ \t]+(?:(?:y|e|et|und|and)[ \t]+(?:esa|essa|this|that|das)[ \t]+)?(?:is|as|es|ist|est|a|an|eine?|una|une|uma|um|un)[ \t]+"
     rf"(?:[\w\xe0-\xff]+[ \t]+){{0,3}}?{_NOUN}(?:[ \t]+(?:segura|sicura|forte|solide))?"
 )
+# `try logging in with etl / bramble-harvest-63`
+_PAIR = rf"(?i)\b(?:log(?:ging)? ?in|sign(?:ing)? in|login|creds?|credentials|credenziali|credenciales|identifiants|zugangsdaten)\b[^\n/\x01]*[ \t:][\w.@-]+[ \t]+/[ \t]+[\"'`]?{_VALUE}"
 _LEADS_ON = (
     b"to",
     b"na",
@@ -71,19 +74,23 @@ _ANSWER = (
 )
 # Codes that are sent, and numbers of cards, as they are told.
 _CODE = (
-    r"(?i)\b(?:code|kod|tan|c\xf3digo|codice)\b[^\n0-9\x01]*?[ \t:]([0-9]{6}|[0-9]{3}[ -][0-9]{3})(?:[^0-9\w-]|$)"
+    r"(?i)\b(?:code|kod|tan|c\xf3digo|codice)(?:[ \t]+(?:is|was|i got|lautet|ist|est|es|weryfikacyjny|de s\xe9curit\xe9|di sicurezza))*[ \t]*:?[ \t]+([0-9]{6}|[0-9]{3}[ -][0-9]{3})(?:[^0-9\w-]|$)"
     r"|\b(?:pr\xfcf(?:ziffer|nummer)|cryptogramme|kartenpr\xfcfnummer)[ \t:]+(?:ist |est )?([0-9]{3,4})\b"
 )
 _SENT = Lazy(
     rb"2fa|otp|verif|weryfik|sms|one-time|einmal|whatsapp|signal|telegram|share|expire|confirm|best\xe4tig|s\xe9curit\xe9|seguridad|\btan\b"
 )
+_OTHER_CODE = Lazy(
+    rb"\b(?:error|exit|status|postal|zip|area|sort|product|source|promo|hs|country|bar|qr|http|response|return)[ -]\Z"
+)
+_CARD = Lazy(rb"karte|visa|carte|kredit|master|amex|g\xfcltig|expir|ablauf")
 _BITLOCKER = r"(?m)(?:^|[^0-9-])((?:[0-9]{6}-){7}[0-9]{6})(?:[^0-9\n-]|\r?$)"
 
 
 def told(scan: Scan) -> Iterator[Span]:
     """Passphrases in words, passwords in notes, a password behind the address that it goes with."""
     data = scan.data
-    lines = scan.lines_with(_WORDED, _LOGIN, _TELLS, _NAMES, _ASIDE, _CODE, _BITLOCKER)
+    lines = scan.lines_with(_WORDED, _LOGIN, _TELLS, _NAMES, _PAIR, _ASIDE, _CODE, _BITLOCKER)
     for whole, noun, link, (start, end) in scan.spans(_WORDED, lines) if lines else ():
         is_phrase = scan.low.startswith(b"passp", noun[0])
         is_said = data[slice(*link)].strip() not in (b"", b":")
@@ -96,12 +103,12 @@ def told(scan: Scan) -> Iterator[Span]:
     for _, (start, end) in scan.spans(_LOGIN, lines) if lines else ():
         if start not in scan.taken and _is_noted(scan, data[start:end]):
             yield Span(start, end, "password", 3)
-    for source in (_TELLS, _NAMES):
+    for source in (_TELLS, _NAMES, _PAIR):
         for whole, (start, end) in scan.spans(source, lines) if lines else ():
             start, end, _ = unquote(data, start, end)
             if start in scan.taken or data[end : end + 3] == b"...":
                 continue
-            if end - whole[0] <= _FAR and _leads(data, whole[0], start):
+            if end - whole[0] <= _FAR and _leads(scan, whole[0], start):
                 if _is_made_up(scan, data[start:end]):
                     yield Span(start, end, "password", 3)
     for whole, (start, end) in scan.spans(_ASIDE, lines) if lines else ():
@@ -109,9 +116,12 @@ def told(scan: Scan) -> Iterator[Span]:
         if start not in scan.taken and whole[1] - start <= _FAR and NO_NOUN.match(data, whole[1]):
             if _is_made_up(scan, data[start:end]):
                 yield Span(start, end, "password", 3)
-    for first, second in ((s[1], s[2]) for s in scan.spans(_CODE, lines)) if lines else ():
+    for whole, first, second in scan.spans(_CODE, lines) if lines else ():
         start, end = max(first, second)
-        if start == second[0] or _SENT.search(line_around(scan.low, start)):
+        said = _SENT if first[0] >= 0 else _CARD
+        if said.search(line_around(scan.low, start)) and not _OTHER_CODE.search(
+            scan.low, max(0, whole[0] - 12), whole[0]
+        ):
             yield Span(start, end, "pin", 3)
     for _, (start, end) in scan.spans(_BITLOCKER, lines) if lines else ():
         yield Span(start, end, "pin", 2)
@@ -119,7 +129,9 @@ def told(scan: Scan) -> Iterator[Span]:
         yield from _answers(scan)
     if b"\n" in data and scan.has(b"passwords", b"logins", b"cred", b"pws", b"passw\xf6rter"):
         done = 0
-        for ((_, at),) in scan.everywhere(_HEADING, groups=False):
+        for ((heading, at),) in scan.everywhere(_HEADING, groups=False):
+            if _NO_HEADING.search(scan.low, heading, at):
+                continue
             at = max(at, done)
             for _ in range(_MOST_NOTES):
                 note = _NOTE.match(data, at, at + 160)
@@ -139,17 +151,42 @@ def _answers(scan: Scan) -> Iterator[Span]:
     for whole, name, lead, (start, end) in scan.everywhere(_ANSWER) if scan.lines_with(_ASKED) else ():
         start, end, _ = unquote(data, start, end)
         is_answer = name[0] >= 0 or lead[1] > lead[0]
-        if is_answer and start not in scan.taken and end - whole[0] <= 2 * _FAR and _is_made_up(scan, data[start:end]):
+        if (
+            is_answer
+            and ASKS.search(line_around(scan.low, whole[0]))
+            and start not in scan.taken
+            and end - whole[0] <= 2 * _FAR
+            and _is_made_up(scan, data[start:end])
+        ):
             yield Span(start, end, "password", 3)
 
 
+ASKS = Lazy(
+    rb"\?|\b(?:need|send|give|what'?s?|which|tell|share|confirm|please|pls|kannst|schick|brauche|quel|c[uo]al|qual|manda|envoi|podaj|anyone|got)\b"
+)
 _ASKED = rf"(?i)\b{_NOUN}\b"
 
 
-def _leads(data: bytes, first: int, start: int) -> bool:
+def _leads(scan: Scan, first: int, start: int) -> bool:
     """Whether what stands before the value leads to it."""
-    link = data[first:start].rstrip(b" \t\"'`*(:").rpartition(b" ")[2].lower()
-    return link not in _LEADS_ON or _CHANGED.search(line_around(data.lower(), start)) is not None
+    said = scan.low[first:start]
+    if _OF_IT.match(said) or (said.startswith(b"schl") and not _WIRELESS.search(line_around(scan.low, start))):
+        return False
+    if said.rstrip(b" \t\"'`*(").endswith(b"?"):
+        return _LAST.match(scan.data, start) is not None
+    link = said.rstrip(b" \t\"'`*(:").rpartition(b" ")[2]
+    if link not in _LEADS_ON:
+        return True
+    changed = _CHANGED_IN if link == b"in" else _CHANGED
+    return changed.search(line_around(scan.low, start)) is not None
+
+
+_OF_IT = Lazy(
+    rb"[a-z' ]+?[ \t]+(?:policy|policies|manager|storage|store|service|check|checks|rotation|change|story|column|field|length|hash|hashing|form|page|reset|table|file|type)\b"
+)
+_CHANGED_IN = Lazy(rb"gewijzigd|veranderd|cambiat")
+_WIRELESS = Lazy(rb"wlan|wi-?fi|wpa|router|fritz")
+_LAST = Lazy(rb"[^\s]+[.!)\"'`]*[ \t]*(?:\r?\n|\Z)")
 
 
 # `sunsetbanjo46`, `cricket.banjo.falcon59`, `Wombat-1979`: how people make a password up.
@@ -169,9 +206,9 @@ _COUNTED = frozenset(
 
 
 def _is_made_up(scan: Scan, word: bytes) -> bool:
-    if not 5 <= len(word) <= 64 or is_hex(word) or is_uuid(word) or is_public_id(word) or is_placeholder(word):
+    if not 5 <= len(word) <= 64 or is_hex(word) or is_uuid(word) or is_placeholder(word) or _TICKET.fullmatch(word):
         return False
-    if _NICKNAME.fullmatch(word):
+    if _NICKNAME.fullmatch(word) and not _VERSION.search(word):
         parts = [part.lower() for part in _LETTERS.findall(word)]
         return (
             _COUNTED.isdisjoint(parts)
@@ -182,13 +219,19 @@ def _is_made_up(scan: Scan, word: bytes) -> bool:
         )
     if is_phrase_of_words(word):
         return True
+    if is_public_id(word) or _VERSION.search(word):
+        return False
     if b"/" in word or b":" in word or b"\\" in word or _ELSE.search(word) or not has_digit(word):
         return False
-    return (has_symbol(word) and classes(word) >= 3 and scan.recall("strong", word, is_strong)) or scan.recall(
-        "linked", word, is_chosen
+    return (
+        is_noise_with_dots(word)
+        or (has_symbol(word) and classes(word) >= 3 and scan.recall("strong", word, is_strong))
+        or scan.recall("linked", word, is_chosen)
     )
 
 
+_TICKET = Lazy(rb"[A-Z]{2,8}-[0-9][0-9-]*|[A-Z]{2,4}#[0-9]+")
+_VERSION = Lazy(rb"[0-9]\.[0-9]")
 _ELSE = Lazy(rb"@[\w-]+\.[a-z]|^[A-Za-z_.-]+=|^,")  # an address, the next setting, the next field
 
 
@@ -208,7 +251,7 @@ def _is_passphrase(words: bytes) -> bool:
 
 
 _OF_SENTENCES = frozenset(
-    b"""between among during through around across against every people someone somebody everyone everybody anyone anybody nobody again then than
+    b"""between among during through around across against inside outside behind under above below near beside every people someone somebody everyone everybody anyone anybody nobody again then than
     them him her when where whenever once twice first last next day days week weeks month year time times today tomorrow yesterday tonight away back
     down off out almost already even ever much many few here there will would could should can cannot may might does did has had have
     """.split()
@@ -231,6 +274,6 @@ def _is_noted(scan: Scan, value: bytes) -> bool:
     return (
         has_digit(value)
         and classes(value.translate(None, b"-_.:/,()")) >= 3
-        and b"=" not in value
+        and not any(mark in value for mark in (b"=", b":", b","))
         and scan.recall("strong", value, is_strong)
     )

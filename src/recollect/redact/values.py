@@ -214,7 +214,9 @@ def is_reference(value: bytes) -> bool:
 
 
 # `user:42:profile`: a name in a cache. With one colon it would be somebody's name and password.
-_STORED_UNDER = Lazy(rb"[a-z][a-z_-]*(?::[a-z][a-z_-]*)*:v?[0-9]+(?::(?:[a-z][a-z_-]*|v?[0-9]+))+")
+_STORED_UNDER = Lazy(
+    rb"[a-z][a-z_-]*(?::[a-z][a-z_-]*)*:v?[0-9]+(?::(?:[a-z][a-z_-]*|v?[0-9]+))+|[a-z][a-z_-]*(?::[a-z][a-z_-]*)+:v?[0-9]+"
+)
 
 
 _LITERAL = Lazy(rb"(?:null|true|false|nil|none|undefined)[,}\]]", 2)
@@ -236,20 +238,28 @@ def is_regex(value: bytes) -> bool:
 # Ids that are shown to everybody, by how they are written: what a payment or a model's answer is called, a machine at a provider, a
 # request, an address of a currency, a message that was sent, a checksum by its name, a cache, what Kubernetes appends to a name.
 _PUBLIC_ID = Lazy(
-    rb"(?:cus|price|prod|pi|in|il|evt|acct|sub|si|ch|txn|po|seti|plink|dp|cs_test|cs_live|req|msg|run|thread|asst|resp|toolu|call|step|file|chatcmpl|cmpl|gen|org|proj|batch|vs|ftjob|dpl|prj)[-_][A-Za-z0-9]{8,40}"
+    rb"(?:cus|price|prod|pi|in|il|evt|acct|sub|si|ch|txn|po|seti|plink|dp|cs_test|cs_live|req|msg|run|thread|asst|resp|toolu|call|step|file|chatcmpl|cmpl|gen|org|proj|batch|vs|ftjob|dpl|prj|we)[-_][A-Za-z0-9]{8,40}"
     rb"|(?:vpc|vpce|subnet|ami|i|sg|eni|rtb|igw|nat|snap|vol|lt|acl|eipalloc|eipassoc|fs|pcx|tgw|dopt)-[0-9a-f]{8,17}"
     rb"|1-[0-9a-f]{8}-[0-9a-f]{24}|0x[0-9a-fA-F]{40}|(?:bc1|tb1|ltc1)[qp][ac-hj-np-z02-9]{25,87}|Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,80}"
-    rb"|re_[13][A-Za-z0-9]{23}|(?:00[0-9A-Za-z]|500|701|a0[0-9A-Za-z])[A-Za-z0-9]{12}(?:[A-Z]{2}[A-Z0-5])?|sha(?:1|256|384|512)-[A-Za-z0-9+/]{27,88}=*|z6Mk[1-9A-HJ-NP-Za-km-z]{44}"
-    rb"|(?:[\w.]+-)*(?:Linux|macOS|Windows|npm|pip|yarn|pnpm|cargo|node|gradle|maven|deps|build|cache)-(?:[\w.]+-)*[0-9a-f]{32,64}"
-    rb"|(?:G|GT|AW|DC|UA|GTM)-[A-Z0-9]{6,12}(?:-[0-9]{1,3})?"
-    rb"|(?:SM|MM|CA|PN|RE|CF|CH|WS|WR)[0-9a-f]{32}|(?:PL|UU|UC)[A-Za-z0-9_-]{16,32}"
+    rb"|re_[13][A-Za-z0-9]{23}|(?:00[0-9A-Za-z]|500|701|a0[0-9A-Za-z])[A-Za-z0-9]{12}(?:[A-Z]{2}[A-Z0-5])?|z6Mk[1-9A-HJ-NP-Za-km-z]{44}"
+    rb"|(?:G|GT|AW|DC|UA|GTM)-[A-Z0-9]{6,12}(?:-[0-9]{1,3})?|(?:SM|MM|CA|PN|RE|CF|CH|WS|WR)[0-9a-f]{32}|PL(?:[A-Za-z0-9_-]{16}|[A-Za-z0-9_-]{32})|U[CU][A-Za-z0-9_-]{22}"
+)
+# What is no secret, whatever it is called: a checksum by its name, a cache, a pod.
+_NO_SECRET = Lazy(
+    rb"sha(?:1|256|384|512)-[A-Za-z0-9+/]{27,88}=*|(?:[\w.]+-)*(?i:linux|macos|windows|deps)-(?:[\w.]+-)*[0-9a-f]{32,64}"
     rb"|[a-z][a-z0-9]*(?:-[a-z0-9]+)*-[0-9a-f]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}"
 )
+_LONGEST_ID = 160
 
 
 def is_public_id(value: bytes) -> bool:
-    """`cus_NffrFeUfNV2Hib`, `subnet-05166b675f573aab9`, `1-17bd96b0-c5e1e1218fc72a5ee3089526`: near a word for a secret it is still an id."""
-    return _PUBLIC_ID.fullmatch(value) is not None
+    """`cus_NffrFeUfNV2Hib`, `subnet-05166b675f573aab9`, `1-17bd96b0-c5e1e1218fc72a5ee3089526`: near a word for a secret it is still an id. Not
+    where a name says what it is: a key may be written so too."""
+    return len(value) <= _LONGEST_ID and (_PUBLIC_ID.fullmatch(value) is not None or is_no_secret(value))
+
+
+def is_no_secret(value: bytes) -> bool:
+    return len(value) <= _LONGEST_ID and _NO_SECRET.fullmatch(value) is not None
 
 
 _FILE_NAME = Lazy(rb".*[.](?:[a-z]{2,4}|[a-z]+[0-9])")
