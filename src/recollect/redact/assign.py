@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from .chosen import LISTED, is_chosen_word, is_memorable_word, is_phrase_of_secret, is_phrase_of_session
 from .engine import BARRIER, Lazy, loose, rx
 from .extents import BARE, QUOTES, is_whole, value_at
 from .judge import (
@@ -121,58 +122,11 @@ _NEXT_LINE = Lazy(
 _SETTING = Lazy(rb"(?:[A-Z]+[0-9]*(?:_[A-Z0-9]+)*|[a-z]+[0-9]*(?:_[a-z0-9]+)+)=.*")
 
 
-def _is_chosen(word: bytes) -> bool:
-    """A password that a person chose: no rule such as `min:8`, no label, no path."""
-    return (
-        len(word) >= 8
-        and has_digit(word)
-        and word.count(b"-") < 4
-        and rx(rb"[a-z_]+[:=]\d+|.*[|/\\(){}<>].*|[a-z]+[-_.]?\d|[#.][\w-]+").fullmatch(word) is None
-    )
-
-
 _SETTER = Lazy(rb"(?:[\w.]*[._])?(?:set|with)_?[A-Z_\w]*")
 _HYPHENED = Lazy(rb"[A-Za-z]{3,}(?:-[A-Za-z]{3,}){1,5}")
 _HANDS_ON = Lazy(
     rb"(?i)(?:fill|type|put|set|set_?item|set_?property|append|add|env|getenv|environ\.get|get_?or_?default|enter_?text)\([ \t]*@?[\"'][\w#.\[\]=-]*$"
 )
-_LISTED = Lazy(rb"[A-Za-z]+[-_.]\d")  # `label-1`
-_FIELD_OF_FORM = Lazy(rb"[a-z_]*(?:pass|word|pwd|pw|field|input|user|name|key|token|confirm|new|old)[a-z_]*\d")
-
-
-def _is_memorable(word: bytes) -> bool:
-    """Letters with a digit or a symbol among them, as nobody writes a label or the name of a field."""
-    if len(word) < 6 or not has_alpha(word) or rx(rb"[|/\\(){}<>:;,%=]|^[#.$@]").search(word):
-        return False
-    if has_digit(word):
-        return _FIELD_OF_FORM.fullmatch(word) is None and _LISTED.fullmatch(word) is None and word.count(b"-") < 4
-    return rx(rb"\w[!@#$^&*+~]\w|[A-Za-z]-[A-Za-z]+!").search(word) is not None
-
-
-_PHRASE = Lazy(rb"[a-z]{4,}(?:[-_.][a-z]{4,}){2,}[-_.]?[0-9]{2,6}")
-
-
-def _is_phrase(kind: Kind, word: bytes) -> bool:
-    """Three words and a number that say nothing of what they are for, as people choose the secret of a session: `quartz-harbor-birch-84`."""
-    return (
-        kind == "secret"
-        and _PHRASE.fullmatch(word) is not None
-        and not speaks_of_forms(word)
-        and not is_placeholder(word)
-    )
-
-
-_OF_SESSIONS = Lazy(
-    rb"(?i)(?:session|cookie|jwt|token|signing|app|flask|express|rails)[_.-]?(?:secret|secret[_.-]?key)|(?:[a-z]+_)+secret"
-)
-_IN_SESSION = Lazy(rb"(?i)session\w*\([^()\n]*$|cookieparser\($")
-
-
-def _is_phrase_of_session(name: bytes, word: bytes, before: bytes) -> bool:
-    """`session({ secret: 'copper-lantern-orbit-meadow' })`: elsewhere four words are the name of a secret."""
-    return is_phrase_of_words(word) and (
-        _OF_SESSIONS.fullmatch(name) is not None or (name == b"secret" and _IN_SESSION.search(before) is not None)
-    )
 
 
 _DECLARED = (b" text", b"char", b"char2", b" constant")  # `api_key text := '...'`
@@ -430,7 +384,7 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
                     start, end = max(wrapped.span(1), wrapped.span(2))
                     word = data[at + start : at + end]
                     if (has_digit(word) or has_symbol(word) or classes(word) >= 3 or is_phrase_of_words(word)) and (
-                        _is_phrase(kind, word) or scan.judge(kind, word, quoted=True, strict=False)
+                        is_phrase_of_secret(kind, word) or scan.judge(kind, word, quoted=True, strict=False)
                     ):
                         yield Span(at + start, at + end, family_of(kind), 2)
                     continue
@@ -586,10 +540,10 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
                 or (separator == b"," and name.isupper())
                 or (separator == b" " and (before == b":" or before.endswith((b"{:", b" :", b"\n:"))))
             ):
-                strict = _LISTED.fullmatch(word) is not None or not (
+                strict = LISTED.fullmatch(word) is not None or not (
                     has_digit(word) or classes(word) >= 3 or has_symbol(word) or _HYPHENED.fullmatch(word)
                 )
-            elif _is_chosen(word) or (call and _HANDS_ON.search(before) is not None and _is_memorable(word)):
+            elif is_chosen_word(word) or (call and _HANDS_ON.search(before) is not None and is_memorable_word(word)):
                 strict = False
         elif strict and quoted and separator == b"(" and data[end + 1 : end + 2] == b")" and _SETTER.match(name):
             strict = False  # `setAppKey("...")`
@@ -627,10 +581,10 @@ def _assignments(scan: Scan, position: int, hits: int) -> Generator[Span, None, 
             (quoted or env)
             and not strict
             and (
-                _is_phrase(kind, word)
+                is_phrase_of_secret(kind, word)
                 or (
                     kind == "secret"
-                    and _is_phrase_of_session(
+                    and is_phrase_of_session(
                         name, word, data[max(0, name_start - 80) : name_start].rpartition(BARRIER)[2]
                     )
                 )
