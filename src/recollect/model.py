@@ -421,7 +421,7 @@ class SecretPlace:
     """Where a secret is stored, and of which families; never what it says."""
 
     conversation_id: str  # the conversation; "" for none, a hash for an id that is a secret itself
-    seq: int  # the event's number; 0 for the conversation's own title, metadata, branch names, failed jobs
+    seq: int  # the event's number; 0 for the conversation's own title, metadata, branch names, memories, failed jobs
     families: tuple[str, ...]  # what was found there
 
 

@@ -171,10 +171,19 @@ def test_what_is_found(run: Run, careless: Path) -> None:
     assert "github-token Deploying #2" in rows
     assert "url-password Deploying #2" in rows
     assert "github-token Old #1" in rows
-    assert "github-token named its title, metadata or names, #1" in rows
+    assert "github-token named its title, metadata, names or memories, #1" in rows
     assert "Secrets in 4 places of 3 conversations; 4 events looked at." in rows
     assert "recollect scan --fix" in answer.out
     assert held(careless), "looking changes nothing"
+
+
+def test_a_memory_is_not_called_a_conversation(run: Run, careless: Path) -> None:
+    """It was found in `its title, metadata or names`, of one conversation more than there are."""
+    with recollect.open(careless, redact=False, background=False) as store:
+        store.remember(f"The deploy key is {TOKEN}")
+    rows = [flat(line) for line in silent(run("scan")).out.splitlines()]
+    assert "github-token – a memory or another record of no conversation" in rows
+    assert "Secrets in 5 places of 3 conversations and what belongs to none; 4 events looked at." in rows
 
 
 def test_what_is_found_as_json(run: Run, careless: Path) -> None:

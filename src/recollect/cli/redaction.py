@@ -209,18 +209,20 @@ def _show(s: Session, found: Found, all_users: bool) -> None:
     output.show(output.table(
         *columns,
         rows=[
-            [family, *([user] if all_users else []), called[user, id], _where(seqs)]
+            [family, *([user] if all_users else []), called[user, id], _where(seqs, is_of_one=bool(id))]
             for (family, user, id), seqs in sorted(rows.items())
         ],
         wide=["Conversation", "Where"],
     ), "")  # fmt: skip
-    conversations = output.count(len(called), "conversation")
-    output.line(f"Secrets in {output.count(len(found.places), 'place')} of {conversations}; {looked} looked at.")
+    held = [output.count(named, "conversation")] if (named := sum(1 for _, id in called if id)) else []
+    held += ["what belongs to none"] if any(not id for _, id in called) else []
+    output.line(f"Secrets in {output.count(len(found.places), 'place')} of {' and '.join(held)}; {looked} looked at.")
 
 
-def _where(seqs: list[int]) -> str:
-    """Event numbers; what belongs to the conversation itself has none."""
-    said = [f"#{seq}" if seq else "its title, metadata or names" for seq in seqs[:SHOWN]]
+def _where(seqs: list[int], *, is_of_one: bool) -> str:
+    """Event numbers; what belongs to the conversation itself, or to none, has none."""
+    own = "its title, metadata, names or memories" if is_of_one else "a memory or another record of no conversation"
+    said = [f"#{seq}" if seq else own for seq in seqs[:SHOWN]]
     return ", ".join(said) + (f" and {len(seqs) - SHOWN:,} more" if len(seqs) > SHOWN else "")
 
 
