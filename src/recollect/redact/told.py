@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    Lines = list[tuple[int, int]]
+
 # `my password is correct horse battery staple`, `the passphrase: blue whale 42`
 _WORDED = (
     r"(?im)(?:\b(?:my|our|the|your|wifi|wi-fi|wlan|router|guest|master|new|old)[ \t](?:[\w-]{1,16}[ \t]){0,2})?\b(pass(?:word|phrase|wd)|pwd|pw)\b"
@@ -88,62 +90,74 @@ _BITLOCKER = r"(?m)(?:^|[^0-9-])((?:[0-9]{6}-){7}[0-9]{6})(?:[^0-9\n-]|\r?$)"
 
 
 def told(scan: Scan) -> Iterator[Span]:
-    """Passphrases in words, passwords in notes, a password behind the address that it goes with."""
+    """What people say in passing of their passwords, passphrases and codes."""
+    if lines := scan.lines_with(_WORDED, _LOGIN, _TELLS, _NAMES, _PAIR, _ASIDE, _CODE, _BITLOCKER):
+        yield from _passphrases(scan, lines)
+        yield from _passwords(scan, lines)
+        yield from _codes(scan, lines)
+    if b"\n" in scan.data:
+        yield from _answers(scan)
+        yield from _notes(scan)
+
+
+def _passphrases(scan: Scan, lines: Lines) -> Iterator[Span]:
     data = scan.data
-    lines = scan.lines_with(_WORDED, _LOGIN, _TELLS, _NAMES, _PAIR, _ASIDE, _CODE, _BITLOCKER)
-    for whole, noun, link, (start, end) in scan.spans(_WORDED, lines) if lines else ():
-        is_phrase = scan.low.startswith(b"passp", noun[0])
+    for whole, noun, link, (start, end) in scan.spans(_WORDED, lines):
+        is_linked, is_phrase = link[1] > link[0], scan.low.startswith(b"passp", noun[0])
         is_said = data[slice(*link)].strip() not in (b"", b":")
         words, _, number = data[start:end].rpartition(b" ")
         if not number.isdigit():
             words, number = data[start:end], b""
-        if is_said or is_phrase or (link[1] > link[0] and whole[0] < noun[0]):
-            if _is_phrase(words) if number else link[1] > link[0] and _is_passphrase(words):
+        if is_said or is_phrase or (is_linked and whole[0] < noun[0]):
+            if _is_phrase(words) if number else is_linked and _is_passphrase(words):
                 yield Span(start, end, "passphrase", 3)
-    for _, (start, end) in scan.spans(_LOGIN, lines) if lines else ():
+
+
+def _passwords(scan: Scan, lines: Lines) -> Iterator[Span]:
+    data = scan.data
+    for _, (start, end) in scan.spans(_LOGIN, lines):
         if start not in scan.taken and _is_noted(scan, data[start:end]):
             yield Span(start, end, "password", 3)
-    for source in (_TELLS, _NAMES, _PAIR):
-        for whole, (start, end) in scan.spans(source, lines) if lines else ():
-            start, end, _ = unquote(data, start, end)
-            if start in scan.taken or data[end : end + 3] == b"...":
+    for source in (_TELLS, _NAMES, _PAIR, _ASIDE):
+        for whole, value in scan.spans(source, lines):
+            start, end, _ = unquote(data, *value)
+            if start in scan.taken or whole[1] - whole[0] > _FAR or data[end : end + 3] == b"...":
                 continue
-            if end - whole[0] <= _FAR and _leads(scan, whole[0], start):
-                if _is_made_up(scan, data[start:end]):
-                    yield Span(start, end, "password", 3)
-    for whole, (start, end) in scan.spans(_ASIDE, lines) if lines else ():
-        start, end, _ = unquote(data, start, end)
-        if start not in scan.taken and whole[1] - start <= _FAR and NO_NOUN.match(data, whole[1]):
-            if _is_made_up(scan, data[start:end]):
+            is_told = NO_NOUN.match(data, whole[1]) if source is _ASIDE else _leads(scan, whole[0], start)
+            if is_told and _is_made_up(scan, data[start:end]):
                 yield Span(start, end, "password", 3)
-    for whole, first, second in scan.spans(_CODE, lines) if lines else ():
-        start, end = max(first, second)
-        said = _SENT if first[0] >= 0 else _CARD
-        if said.search(line_around(scan.low, start)) and not _OTHER_CODE.search(
-            scan.low, max(0, whole[0] - 12), whole[0]
-        ):
-            yield Span(start, end, "pin", 3)
-    for _, (start, end) in scan.spans(_BITLOCKER, lines) if lines else ():
-        yield Span(start, end, "pin", 2)
-    if b"\n" in data:
-        yield from _answers(scan)
-    if b"\n" in data and scan.has(b"passwords", b"logins", b"cred", b"pws", b"passw\xf6rter"):
-        done = 0
-        for ((heading, at),) in scan.everywhere(_HEADING, groups=False):
-            if _NO_HEADING.search(scan.low, heading, at):
-                continue
-            at = max(at, done)
-            for _ in range(_MOST_NOTES):
-                note = _NOTE.match(data, at, at + 160)
-                if note is None:
-                    break
-                start, done = note.start(1), note.end()
-                if BARRIER not in note.group(1) and start not in scan.taken and _is_noted(scan, note.group(1)):
-                    yield Span(start, note.end(1), "password", 3)
-                at = done
 
 
 _FAR = 120
+
+
+def _codes(scan: Scan, lines: Lines) -> Iterator[Span]:
+    low = scan.low
+    for whole, sent, printed in scan.spans(_CODE, lines):
+        start, end = max(sent, printed)
+        said = _SENT if sent[0] >= 0 else _CARD
+        if said.search(line_around(low, start)) and not _OTHER_CODE.search(low, max(0, whole[0] - 12), whole[0]):
+            yield Span(start, end, "pin", 3)
+    for _, (start, end) in scan.spans(_BITLOCKER, lines):
+        yield Span(start, end, "pin", 2)
+
+
+def _notes(scan: Scan) -> Iterator[Span]:
+    data, done = scan.data, 0
+    if not scan.has(b"passwords", b"logins", b"cred", b"pws", b"passw\xf6rter"):
+        return
+    for ((heading, at),) in scan.everywhere(_HEADING, groups=False):
+        if _NO_HEADING.search(scan.low, heading, at):
+            continue
+        at = max(at, done)
+        for _ in range(_MOST_NOTES):
+            note = _NOTE.match(data, at, at + 160)
+            if note is None:
+                break
+            start, at = note.start(1), note.end()
+            if BARRIER not in note.group(1) and start not in scan.taken and _is_noted(scan, note.group(1)):
+                yield Span(start, note.end(1), "password", 3)
+        done = max(done, at)
 
 
 def _answers(scan: Scan) -> Iterator[Span]:
