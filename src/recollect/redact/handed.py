@@ -85,7 +85,8 @@ def handed(scan: Scan) -> Iterator[Span]:
                 continue
             if _OF.search(scan.low, max(0, whole[0] - 16), min(whole[1] + 16, len(data))):
                 continue
-            around = b"\n".join({line_around(scan.low, at) for at in (whole[0] + 1, start, whole[1] - 1)})
+            places = (whole[0] + 1, start, whole[1] - 1)
+            around = b"\n".join(dict.fromkeys(line_around(scan.low, at) for at in places))
             around = around.replace(value.lower(), b" ")
             if source is _NAMED and (
                 _ENDS.search(data, whole[0], start)

@@ -287,7 +287,7 @@ def _is_phrase(words: bytes) -> bool:
 def _is_noted(scan: Scan, value: bytes) -> bool:
     return (
         has_digit(value)
-        and classes(value.translate(None, b"-_.:/,()")) >= 3
         and not any(mark in value for mark in (b"=", b":", b","))
+        and classes(value.translate(None, b"-_./()")) >= 3
         and scan.recall("strong", value, is_strong)
     )
