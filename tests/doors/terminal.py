@@ -14,20 +14,16 @@ import time
 from console import environment
 
 CTRL_C, CTRL_D = "\x03", "\x04"
-_LAUNCH = (
-    "import fcntl, sys, termios\n"
-    "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"  # its controlling terminal: so that Ctrl-C is a signal
-    "from recollect.cli import main\n"
-    "sys.argv[0] = 'recollect'\n"
-    "main()\n"
-)
+_TERMINAL = "import fcntl, sys, termios\nfcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
+"""Its controlling terminal: so that Ctrl-C is a signal."""
+_LAUNCH = "from recollect.cli import main\nsys.argv[0] = 'recollect'\nmain()\n"
 _CONTROLS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|[\x01\x02\r]")
 
 
 class Terminal:
     """`with Terminal("chat") as t: t.see("you ›"); t.type("hello")`"""
 
-    def __init__(self, *args: str, width: int = 100, **extra: str) -> None:
+    def __init__(self, *args: str, width: int = 100, script: str = _LAUNCH, **extra: str) -> None:
         import fcntl
         import pty
         import struct
@@ -36,7 +32,7 @@ class Terminal:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _LAUNCH, *args],
+            [sys.executable, "-c", _TERMINAL + script, *args],
             stdin=slave, stdout=slave, stderr=slave, start_new_session=True, env=environment(TERM="xterm-256color", **extra),
         )  # fmt: skip
         os.close(slave)
@@ -69,6 +65,10 @@ class Terminal:
             if time.monotonic() > until or not self._read(0.2):
                 raise AssertionError(f"{text!r} was never shown:\n{self.screen[self._seen :]}")
         self._seen = at + len(text)
+
+    def forget(self) -> None:
+        """What was shown so far does not count any more: a long session would search all of it again and again."""
+        self._bytes, self._seen = b"", 0
 
     def type(self, text: str, enter: bool = True) -> None:
         os.write(self._master, (text + ("\r" if enter else "")).encode())

@@ -273,6 +273,33 @@ def test_ctrl_c_at_the_prompt_clears_then_leaves(own_store: Path) -> None:
     assert messages(own_store) == ["user: Remember I prefer tea", "assistant: Noted: Prefers tea."]
 
 
+PROMPTS = """
+import itertools, readline
+from recollect.cli.interrupts import Interrupts
+with Interrupts(keys=True) as ctrl_c:
+    for n in itertools.count():
+        try:
+            input(f"<{n}>")
+            break
+        except KeyboardInterrupt:
+            ctrl_c.take()
+"""
+
+
+@needs_a_terminal
+def test_ctrl_c_that_comes_just_before_the_wait_for_a_key_is_heard() -> None:
+    """20,000 times it is pressed the moment a prompt appears. Of so many, about four came between Python's last look at
+    signals and readline's wait, and were lost for good."""
+    with Terminal(script=PROMPTS) as t:
+        for n in range(20_000):
+            t.see(f"<{n}>", 30)
+            t.press(CTRL_C)
+            t.forget()
+        t.see("<20000>", 30)
+        t.type("")
+        assert t.end() == 0
+
+
 class SlowModel:
     """An OpenAI-compatible server on this machine that takes its time. `words` come one every `pause` seconds; after them it
     falls silent if `silent`."""

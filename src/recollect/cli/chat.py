@@ -73,7 +73,7 @@ def chat(
     talk = Talk(s, agent, found, memory=memory, workspace=workspace, title=title)
     if found is not None:
         telemetry.selected(s.store, found.id)
-    with Interrupts(repeats=True) as ctrl_c:
+    with Interrupts(keys=True) as ctrl_c:
         talk.ctrl_c = ctrl_c
         if sys.stdin.isatty() and sys.stdout.isatty() and not s.json:
             talk.at_a_terminal(history)
