@@ -45,6 +45,22 @@ safe: Callable[[str], str] | None = None
 """Takes secrets out of a message; set by `redact`. What was passed in is quoted in errors, and errors end up in logs."""
 
 
+def place(e: BaseException) -> str | None:
+    """Where an error met us: file and line of the last frame that is our own code. This can be told where the error's words
+    cannot, because they may quote what it was given. Our own code is what lies in this package's folder: a folder further up
+    may be called `recollect` too."""
+    import os
+
+    ours = os.path.join(os.path.dirname(os.path.realpath(__file__)), "")
+    found, at = None, e.__traceback__
+    while at is not None:
+        file = at.tb_frame.f_code.co_filename
+        if os.path.realpath(file).startswith(ours):
+            found = f"{os.path.basename(file)}, line {at.tb_lineno}"
+        at = at.tb_next
+    return found
+
+
 class RecollectError(Exception):
     """The root: `except recollect.RecollectError` catches everything raised on purpose."""
 

@@ -38,7 +38,8 @@ SIDECAR_SECONDS = 0.1  # for a sidecar that does not answer at once: then the fi
 FLUSH_SECONDS = 0.3  # the answer may reach the transcript a moment after the hook
 TAIL = 8 << 20  # bytes of a transcript's end in which a turn is looked for
 LOG_BYTES = 512 << 10
-START = "from recollect.hooks import main; main()"
+OURS = "from recollect.hooks import main"
+START = f"{OURS}; main()"
 
 
 # -- the process
@@ -538,4 +539,4 @@ def installed(settings: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def is_ours(hook: Any) -> bool:
-    return isinstance(hook, dict) and isinstance(hook.get("command"), str) and "recollect.hooks" in hook["command"]
+    return isinstance(hook, dict) and isinstance(hook.get("command"), str) and OURS in hook["command"]

@@ -16,7 +16,7 @@ from collections import deque
 
 from . import ids
 from .db.points import reach
-from .errors import InvalidInput, RecollectError
+from .errors import InvalidInput, RecollectError, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -207,13 +207,8 @@ def _kept_of(e: Exception) -> str:
         for foreign in (str(cause), repr(cause)) if cause is not None else ():
             said = said.replace(foreign, "(its words are not kept)") if foreign.strip() else said
         return f"{type(e).__name__}: {said}"
-    where, at = "", e.__traceback__
-    while at is not None:
-        file = at.tb_frame.f_code.co_filename
-        if f"{os.sep}recollect{os.sep}" in file:
-            where = f" in {os.path.basename(file)}, line {at.tb_lineno}"
-        at = at.tb_next
-    return f"{type(e).__name__}{where}"
+    where = place(e)
+    return type(e).__name__ if where is None else f"{type(e).__name__} in {where}"
 
 
 def _do(db: Database, user: str, job: Job, handlers: Mapping[str, Handler], gate: Gate) -> bool:

@@ -687,6 +687,19 @@ def test_a_failed_job_says_what_went_wrong_without_the_secret(
         assert own.encode() not in held
 
 
+def test_a_failed_job_names_our_own_place_whatever_the_folders_above_are_called(open_store: Open, tmp_path: Path) -> None:
+    """A program may live in a folder called `recollect`, as a clone of ours does; only the package's own folder is ours."""
+    foreign = tmp_path / "recollect" / "recollect" / "theirs.py"
+    found: dict[str, Any] = {}
+    exec(compile("def handler(user, key):\n    raise RuntimeError('theirs')\n", str(foreign), "exec"), found)
+    store = open_store(background=False)
+    store._handlers["summarize"] = found["handler"]
+    store.append_many(store.create().id, exchange(22))
+    store.settle()
+    (told,) = store.stats().job_errors
+    assert "RuntimeError in jobs.py, line " in told and "theirs" not in told
+
+
 PEM = (
     "-----BEGIN RSA PRIVATE KEY-----\n"
     + "\n".join(noise(f"pem {i}", 64) for i in range(25))

@@ -234,7 +234,7 @@ def test_a_file_that_changes_meanwhile_is_left(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text("{}")
     read = Settings.read(file)
-    read.install("python recollect.hooks")
+    read.install("python -c 'from recollect.hooks import main; main()'")
     file.write_text('{"theirs": 1}')
     with pytest.raises(recollect.errors.RecollectError, match="meanwhile"):
         read.write()
@@ -248,6 +248,16 @@ def test_a_moved_python_is_put_right(run: Run, project: Path) -> None:
     assert "another command" in " ".join(run("hooks", "status").out.split())
     assert run("hooks", "install", "claude-code", "-y").code == 0
     assert "/gone" not in file.read_text() and file.read_text().count("recollect.hooks") == len(EVENTS)
+
+
+def test_a_hook_of_theirs_in_a_folder_of_our_name_is_theirs(run: Run, project: Path) -> None:
+    file = project / ".claude" / "settings.local.json"
+    file.parent.mkdir(exist_ok=True)
+    theirs = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/home/kim/recollect.hooks/notify.sh"}]}]}}
+    file.write_text(json.dumps(theirs))
+    assert run("hooks", "install", "claude-code", "-y").code == 0
+    assert run("hooks", "uninstall", "claude-code").code == 0
+    assert json.loads(file.read_text()) == theirs
 
 
 def test_a_password_does_not_go_into_settings(run: Run, project: Path) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import logging
-import traceback
-from pathlib import Path
 
 import streamlit as st
 
-from ..errors import RecollectError
+from ..errors import RecollectError, place
 from . import dialogs, look, sidebar, state
 from .launch import SCREENS
 
@@ -62,13 +60,11 @@ def run() -> None:
 def said_wrong(e: Exception) -> bool:
     """What is said of an error that nobody foresaw: no message of it and no traceback, both may quote what was said. Where
     it happened is enough to find it."""
-    ours = [f for f in traceback.extract_tb(e.__traceback__) if "recollect" in f.filename]
-    at = (ours or traceback.extract_tb(e.__traceback__) or [traceback.FrameSummary("?", 0, "?")])[-1]
-    where = f"{Path(at.filename).name}:{at.lineno}"
-    logging.getLogger("recollect.ui").error("%s at %s", type(e).__name__, where)
+    where = place(e) or "an unknown place"
+    logging.getLogger("recollect.ui").error("%s in %s", type(e).__name__, where)
     st.error(
         "Something went wrong while this page was drawn. What was saved is safe; reloading the page often helps. "
-        f"If it happens again, please report: {type(e).__name__} at {where}.",
+        f"If it happens again, please report: {type(e).__name__} in {where}.",
         icon=":material/error:",
     )
     return True
