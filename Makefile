@@ -41,7 +41,7 @@ help:  ## this list
 run: $(RUN_STAMP)  ## the application in the browser, with the HTTP sidecar beside it, on ./data (Ctrl-C ends both)
 	@RECOLLECT_DATA_DIR="$$PWD/data"; export RECOLLECT_DATA_DIR; exec $(VENV)/bin/recollect app --serve $(ARGS)
 
-test: $(DEV_STAMP) $(if $(wildcard tests/browser/test_*.py),browser)  ## every test, on SQLite and on a real Postgres that it starts itself
+test: browser $(DEV_STAMP)  ## every test, on SQLite and on a real Postgres that it starts itself
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 lint: $(DEV_STAMP)  ## ruff (rules and format), mypy --strict on src, pyright on the typed API
@@ -77,7 +77,7 @@ soak: $(DEV_STAMP)  ## the long form of the fault tests: processes killed, disks
 constraints:  ## write constraints/*.txt anew: the newest versions that our ranges admit
 	@sh tools/constraints.sh '$(RUN_INSTALL)' '$(DEV_INSTALL)'
 
-browser: $(DEV_STAMP)  ## find Chromium for the browser tests (as root with apt: install it)
+browser: | $(PY)  ## find Chromium or Chrome for the browser tests (as root with apt: install it)
 	@$(PY) tools/browser.py
 
 clean:  ## remove what make and the tools left: environment, caches, builds (never ./data)
