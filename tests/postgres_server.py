@@ -355,6 +355,9 @@ def initdb(server: PostgresServer) -> None:
         for part in (programs.parents[1].name, programs.parents[1].name + ".libs"):
             if (site / part).exists():
                 shutil.copytree(site / part, copies / part)
+        for file in (copies, *copies.rglob("*")):  # what was installed with umask 077 is for its owner alone
+            if not file.is_symlink():
+                file.chmod(file.stat().st_mode | (0o055 if file.is_dir() or os.access(file, os.X_OK) else 0o044))
         programs = copies / programs.relative_to(site)
     password = secrets.token_hex(16)
     secret = server.folder / "password"
