@@ -6,7 +6,7 @@ import copy
 import http.client
 import os
 import re
-import shutil
+import runpy
 import signal
 import subprocess
 import sys
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import pytest
 from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 
 import recollect
@@ -297,6 +298,8 @@ class Tab:
 
 
 def chromium() -> str:
-    found = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome")) if p), None)
-    assert found, "no Chromium on the PATH: make browser finds or installs it"
-    return found
+    """The browser that `make browser` finds. Where there is none these tests are skipped, which fails in CI."""
+    found = runpy.run_path(str(ROOT / "tools" / "browser.py"))["find"]()
+    if found is None:
+        pytest.skip("no Chromium or Chrome here: `make browser` says how to install one")
+    return str(found)
