@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -357,3 +358,110 @@ def test_two_sidecars_of_one_data_folder_have_their_own(own_store: Path) -> None
         with Client(one.url) as first:
             assert first.health()["status"] == "ok"
     eventually(lambda: not address().exists())
+
+
+# -- who has shown no token
+
+
+@contextlib.contextmanager
+def silent(url: str, how_many: int, said: bytes = b"") -> Iterator[list[socket.socket]]:
+    """Connections that say nothing, or not much."""
+    host, port = url.removeprefix("http://").rsplit(":", 1)
+    lines = []
+    try:
+        for _ in range(how_many):
+            lines.append(socket.create_connection((host, int(port)), timeout=60))
+            if said:
+                with contextlib.suppress(OSError):
+                    lines[-1].sendall(said)
+        yield lines
+    finally:
+        for line in lines:
+            line.close()
+
+
+@pytest.mark.parametrize("said", [b"", b"GET /memory/health HTTP/1.1\r\nX-A: "])
+def test_three_hundred_idle_connections_keep_nobody_out(own_store: Path, tmp_path: Path, said: bytes) -> None:
+    """Of twenty real requests behind them none was answered once."""
+    hook(tmp_path, "SessionStart")
+    with process("--port", "0") as sidecar, silent(sidecar.url, 300, said):
+        for _ in range(20):
+            with Client(sidecar.url, token=sidecar.token, retry_seconds=0, timeout=60) as client:
+                assert client.health()["status"] == "ok"
+        with Client(retry_seconds=0, timeout=60) as client:
+            assert client.record("prompt", "t", PROMPT)["stored"]
+
+
+def test_while_strangers_come_and_come_ours_are_served(own_store: Path, tmp_path: Path) -> None:
+    with process("--port", "0") as sidecar:
+        stop = threading.Event()
+
+        def flood() -> None:
+            while not stop.is_set():
+                with contextlib.suppress(OSError), silent(sidecar.url, 100):
+                    pass
+
+        threads = [threading.Thread(target=flood) for _ in range(2)]
+        for t in threads:
+            t.start()
+        try:
+            for _ in range(20):
+                with Client(retry_seconds=0, timeout=60) as client:
+                    assert client.health()["status"] == "ok"
+                with Client(sidecar.url, token=sidecar.token, retry_seconds=5, timeout=60) as client:
+                    assert client.health()["status"] == "ok"
+        finally:
+            stop.set()
+            for t in threads:
+                t.join(60)
+
+
+def test_of_strangers_the_oldest_go_and_the_others_have_two_seconds(own_store: Path) -> None:
+    with process("--port", "0") as sidecar, silent(sidecar.url, 33) as lines:
+        lines[0].settimeout(60)
+        with contextlib.suppress(ConnectionResetError):
+            assert lines[0].recv(1) == b"", "one too many: the oldest"
+        lines[-1].setblocking(False)
+        with pytest.raises(BlockingIOError):
+            lines[-1].recv(1)
+        began = time.monotonic()
+        lines[-1].settimeout(60)
+        assert lines[-1].recv(1) == b""
+        assert time.monotonic() - began < 8, "two seconds, and what a busy machine adds"
+
+
+def test_who_keeps_a_connection_open_with_the_token_is_no_stranger(own_store: Path) -> None:
+    with process("--port", "0") as sidecar:
+        host, port = sidecar.url.removeprefix("http://").rsplit(":", 1)
+        ask = f"GET /memory/health HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer {sidecar.token}\r\n\r\n".encode()
+        with socket.create_connection((host, int(port)), timeout=60) as line:
+            line.sendall(ask)
+            assert line.recv(65536).startswith(b"HTTP/1.1 200")
+            with silent(sidecar.url, 100):
+                time.sleep(2.5)  # longer than a stranger has
+                line.sendall(ask)
+                assert line.recv(65536).startswith(b"HTTP/1.1 200")
+
+
+def test_at_most_sixty_four_listen_however_they_come(own_store: Path) -> None:
+    with process("--port", "0") as sidecar:
+        host, port = sidecar.url.removeprefix("http://").rsplit(":", 1)
+        ask = (
+            f"GET /memory/events HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer {sidecar.token}\r\n\r\n".encode()
+        )
+        statuses: list[bytes] = []
+        with contextlib.ExitStack() as stack:
+            lines = []
+            for _ in range(100):  # each is known before the next comes
+                line = stack.enter_context(socket.create_connection((host, int(port)), timeout=60))
+                line.sendall(ask.replace(b"/memory/events", b"/memory/health"))
+                assert line.recv(65536)
+                lines.append(line)
+            for line in lines:
+                line.sendall(ask)
+            for line in lines:
+                statuses.append(line.recv(12)[9:])
+            assert (statuses.count(b"200"), statuses.count(b"503")) == (64, 36)
+        with Client(retry_seconds=30) as client:
+            assert eventually(lambda: client.health()["readers"] == 0)
+            assert next(client.events(ready=True)).name == "ready", "the places are free again"
