@@ -44,7 +44,13 @@ def use_all_hooks(project: Path) -> None:
     hook("SessionStart", source="startup")
     hook("UserPromptSubmit", prompt=f"Remember that I prefer {CANARY}01 soap.")
     hook("PreToolUse", tool_name="Bash", tool_input={"command": f"echo {CANARY}02"}, tool_use_id="t1")
-    hook("PostToolUse", tool_name="Bash", tool_input={"command": "x"}, tool_use_id="t1", tool_response={"stdout": f"{CANARY}03"})
+    hook(
+        "PostToolUse",
+        tool_name="Bash",
+        tool_input={"command": "x"},
+        tool_use_id="t1",
+        tool_response={"stdout": f"{CANARY}03"},
+    )
     hook("PostToolUseFailure", tool_name="Bash", tool_input={}, tool_use_id="t2", error=f"{CANARY}04")
     hook("Notification", message=f"{CANARY}05")
     hook("StopFailure", error=f"{CANARY}06")
@@ -64,7 +70,9 @@ def test_nothing_in_the_data_folder_tells_of_what_was_erased(
     project.mkdir()
     use_all_hooks(project)
     with process("--port", "0") as sidecar, Client(workspace=str(project)) as client:
-        client.record("prompt", f"{CANARY}10", f"I live in {CANARY}11.", tags=[f"{CANARY}12"], metadata={"a": f"{CANARY}13"})
+        client.record(
+            "prompt", f"{CANARY}10", f"I live in {CANARY}11.", tags=[f"{CANARY}12"], metadata={"a": f"{CANARY}13"}
+        )
         client.record("tool_use", f"{CANARY}10", "x", tool="Write", path=f"{CANARY}14.py")
         client.remember(f"Likes {CANARY}15")
         client.summarize(f"{CANARY}10")
@@ -80,7 +88,9 @@ def test_nothing_in_the_data_folder_tells_of_what_was_erased(
     assert run("import", "claude-code", str(projects)).code == 0
 
     async def by_a_model() -> None:
-        command = StdioServerParameters(command=sys.executable, args=["-m", "recollect.cli", "mcp"], env=dict(os.environ))
+        command = StdioServerParameters(
+            command=sys.executable, args=["-m", "recollect.cli", "mcp"], env=dict(os.environ)
+        )
         async with ModelClient(command) as model:
             await model.call_tool("remember", {"content": f"{CANARY}19"})
             await model.call_tool("memory_search", {"query": f"{CANARY}16"})

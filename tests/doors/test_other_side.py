@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
+import hmac
 import json
 import os
+import re
 import socket
 import stat
 import subprocess
@@ -263,6 +266,20 @@ def test_a_proof_is_for_one_connection(tmp_path: Path) -> None:
                 for word in words
             )
 
+        with socket.create_connection((true.host, true.port), timeout=60) as line:
+            line.sendall(ask("challenge=" + "ab" * 32))
+            said = re.search(rb"nonce=(\w+), proof=(\w+)", line.recv(65536))
+            assert said
+            theirs = said[1].decode()
+
+            def hashed(who: str) -> str:
+                """As the page "Use it from any language" has it."""
+                told = "\n".join(["recollect", who, "ab" * 32, theirs, f"{true.host} {true.port}"])
+                return hmac.new(TOKEN.encode(), told.encode(), hashlib.sha256).hexdigest()
+
+            assert said[2].decode() == hashed("sidecar")
+            line.sendall(ask(f"proof={hashed('client')}"))
+            assert line.recv(65536).startswith(b"HTTP/1.1 204")
         once = "challenge=" + "ab" * 32
         assert true.say(ask(once, once)).count(b"proof=") == 1, "and then it hangs up"
         for said in ("challenge=", "challenge=" + "zz" * 32, "proof=" + "00" * 32, "", "challenge=" + "ab" * 5_000):
@@ -446,9 +463,7 @@ def test_who_keeps_a_connection_open_with_the_token_is_no_stranger(own_store: Pa
 def test_at_most_sixty_four_listen_however_they_come(own_store: Path) -> None:
     with process("--port", "0") as sidecar:
         host, port = sidecar.url.removeprefix("http://").rsplit(":", 1)
-        ask = (
-            f"GET /memory/events HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer {sidecar.token}\r\n\r\n".encode()
-        )
+        ask = f"GET /memory/events HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer {sidecar.token}\r\n\r\n".encode()
         statuses: list[bytes] = []
         with contextlib.ExitStack() as stack:
             lines = []
