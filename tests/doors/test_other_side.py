@@ -147,6 +147,8 @@ def test_a_program_at_a_socket_in_a_folder_that_all_may_write_to_gets_nothing(
         token = sidecar.token
         with Client(uds=str(path), token=token) as client:
             assert client.record("note", "s", "ours")["stored"]
+        with Client(uds=str(path)) as client:
+            assert client.health()["status"] == "ok", "its token is found by the path"
         sidecar.kill()
     path.unlink()  # its owner may, and does on the way out
     with another_account_at(path, monkeypatch) as got:
@@ -331,6 +333,12 @@ def test_our_own_programs_come_by_a_socket_in_the_data_folder(own_store: Path, t
         Path(sidecar.said["token_file"]).unlink()
         with Client() as client:
             assert client.record("note", "s", "without a token")["stored"], "the kernel says who we are"
+
+        async def also() -> None:
+            async with AsyncClient() as client:
+                assert (await client.search("token"))["hits"]
+
+        asyncio.run(also())
         sidecar.end()
     assert not os.path.exists(found.socket)
 
@@ -480,3 +488,35 @@ def test_at_most_sixty_four_listen_however_they_come(own_store: Path) -> None:
         with Client(retry_seconds=30) as client:
             assert eventually(lambda: client.health()["readers"] == 0)
             assert next(client.events(ready=True)).name == "ready", "the places are free again"
+
+
+def test_a_hook_makes_the_challenge_where_there_is_no_socket_for_it(
+    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows."""
+    asked: list[str | None] = []
+    real = hooks.Session._by_sidecar
+    monkeypatch.setattr(hooks.Session, "_by_sidecar", lambda self, *a: asked.append(real(self, *a)) or asked[-1])
+    hook(tmp_path, "SessionStart")
+    settings = recollect.Settings.load()
+    with recollect.open(own_store, semantic=False) as store:
+        store.remember("Saw the heron of Lough Ree")
+
+        def leave(url: str) -> str:
+            file = place.token_file(settings, url)
+            place.make_token(settings, file)
+            Path(file).write_text(TOKEN)
+            place.write_address(settings, peer.Address(url, None, "", file, "local", store.location))
+            return url
+
+        with running(store) as true:
+            leave(true.url)
+            assert "Saw the heron" in hook(tmp_path) and asked[-1] is not None
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            stranger = Stranger(listener)
+            leave(f"http://127.0.0.1:{listener.getsockname()[1]}")
+            assert EVIL not in hook(tmp_path) and asked[-1] is None
+            assert stranger.visits == 1
+            nothing_was_given_away(stranger, TOKEN)
+    assert not address().exists()

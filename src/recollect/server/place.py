@@ -32,7 +32,7 @@ def token_file(settings: Settings, url: str = "", uds: str | None = None) -> str
     if uds is not None:
         import hashlib
 
-        name = f"{TOKEN}-{hashlib.sha256(os.fsencode(uds)).hexdigest()[:8]}"
+        name = f"{TOKEN}-{hashlib.sha256(os.fsencode(os.path.abspath(uds))).hexdigest()[:8]}"
     elif port.isdigit() and int(port) != PORT:
         name = f"{TOKEN}-{port}"
     return os.path.join(folder(settings), name)
