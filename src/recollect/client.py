@@ -2,7 +2,7 @@
 
     from recollect.client import Client
 
-    with Client(workspace="/repo") as memory:                 # finds the sidecar of this user, and its token
+    with Client(workspace="/repo") as memory:                 # finds the sidecar of this user
         memory.record("prompt", "s1", "Use tabs in Makefiles.")
         print(memory.search("tabs")["hits"])
         for update in memory.events():                        # live, for ever; reconnects by itself
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NotRequired, ParamSpec, TypedDict, TypeVar, overload
 
-from . import ids
+from . import ids, reach
 from .errors import RecollectError
 from .listening import Lines, Patience, SidecarError, Update, answer, listening, pauses, unreachable, updates
 
@@ -151,17 +151,12 @@ class _Verbs:
         retry_seconds: float = RETRY_SECONDS,
         settings: Settings | None = None,
     ) -> None:
-        """Without a `url` the sidecar of this user is looked up (`recollect serve` leaves its address), and so is the token.
-        `workspace` is the scope of every call. `retry_seconds`: how long to try again when nobody answers."""
-        if url is None or token is None:
-            from .config import Settings
-            from .server import place
-
-            settings = settings or Settings.load()
-            if url is None and uds is None:
-                url, uds = place.read_address(settings)
-            token = token or place.read_token(settings)
-        self._url, self._uds, self._token = (url or "http://localhost").rstrip("/"), uds, token
+        """Without a `url` the sidecar of this user is looked up (`recollect serve` leaves its address), and no token is needed.
+        With one, the token is looked up unless it is given. It is never sent: before anything is, the other side proves that it
+        is the same user's sidecar. `workspace` is the scope of every call. `retry_seconds`: how long to try again when nobody
+        answers."""
+        self._way = reach.Way(url, uds, token, settings)
+        self._url, self._uds = self._way.url, self._way.uds
         self.workspace = workspace
         self._timeout, self._retry_seconds = timeout, retry_seconds
         self._connect()
@@ -177,7 +172,6 @@ class _Verbs:
     def _options(self) -> Json:
         return {
             "base_url": self._url,
-            "headers": {"authorization": f"Bearer {self._token}"},
             "timeout": self._timeout,
             "trust_env": False,  # a proxy of the environment has no business on loopback
         }
@@ -326,9 +320,7 @@ class Client(_Verbs):
         import httpx
 
         self._httpx = httpx
-        self._http = httpx.Client(
-            transport=httpx.HTTPTransport(uds=self._uds) if self._uds else None, **self._options()
-        )
+        self._http = httpx.Client(transport=reach.transport(self._way), **self._options())
 
     def _send(self, call: Call) -> Any:
         for pause in pauses(self._retry_seconds if call.repeat else 0):
@@ -415,8 +407,7 @@ class AsyncClient(_Verbs):
         import httpx
 
         self._httpx = httpx
-        transport = httpx.AsyncHTTPTransport(uds=self._uds) if self._uds else None
-        self._http = httpx.AsyncClient(transport=transport, **self._options())
+        self._http = httpx.AsyncClient(transport=reach.async_transport(self._way), **self._options())
         self._held: list[Json] = []
         self._sending: asyncio.Task[None] | None = None
         self._failed: list[str] = []

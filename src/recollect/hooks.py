@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
+    from . import peer
     from .model import Context, Entry
 
 AGENTS = (claude_code.NAME,)
@@ -185,36 +186,45 @@ def note(error: BaseException, arguments: Sequence[str] = (), event: str = "") -
 # -- a sidecar, if there is one
 
 
-def _sidecar(folder: str, location: str) -> tuple[str, str, str]:
-    """(address, UNIX socket or "", token) that a sidecar of this store left in the data folder. An error where there is none,
-    where it serves another store, or where others could have read the token."""
-    with open(os.path.join(folder, "sidecar", "address"), encoding="utf-8") as f:
-        url, uds, served, *_ = [*f.read().split("\n"), "", "", ""]
-    if served != location:
-        raise ValueError("it serves another store")
-    with open(os.path.join(folder, "sidecar", "token"), encoding="ascii") as f:
-        found = os.fstat(f.fileno())
-        if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o077):
-            raise PermissionError("the token is not ours alone")
-        token = f.read().strip()
-    if not token.isprintable() or not url.startswith("http://"):
-        raise ValueError("no sidecar of ours")
-    return url, uds, token
-
-
-def _exchanged(host: str, uds: str, asked: str) -> Any:
-    """What is answered to a request, as JSON; an error unless it is answered well, and at once."""
+def _connected(address: peer.Address, until: float) -> tuple[Any, str]:
+    """A connection to a sidecar that has proved to be this user's own, and the Host that it answers to."""
     import _socket
     import time
 
-    until = time.monotonic() + 3 * SIDECAR_SECONDS
+    from . import peer
+
+    host = address.url.partition("://")[2]
     name, _, port = host.rpartition(":")
-    family = _socket.AF_UNIX if uds else _socket.AF_INET6 if "[" in name else _socket.AF_INET
+    family = _socket.AF_UNIX if address.socket else _socket.AF_INET6 if "[" in name else _socket.AF_INET
     line = _socket.socket(family, _socket.SOCK_STREAM)
     try:
         line.settimeout(SIDECAR_SECONDS)
-        line.connect(uds or (name.strip("[]"), int(port)))
-        left = asked.encode("ascii")
+        if address.socket:
+            line.connect(address.socket)
+            if not peer.is_ours(line):
+                raise peer.Unproven("Another account listens there.")
+            return line, "localhost"
+        from .server import place
+
+        token = place.read_token(address.token_file)
+        line.connect((name.strip("[]"), int(port)))
+        peer.prove(line, token, host, until - time.monotonic())
+        line.settimeout(SIDECAR_SECONDS)
+        return line, host
+    except BaseException:
+        line.close()
+        raise
+
+
+def _exchanged(address: peer.Address, asked: str) -> Any:
+    """What is answered to the rest of a request, as JSON; an error unless it is answered well, and at once. Nothing is said
+    to, nor taken from, whoever has not proved to be ours."""
+    import time
+
+    until = time.monotonic() + 3 * SIDECAR_SECONDS
+    line, host = _connected(address, until)
+    try:
+        left = asked.replace("\r\n", f"\r\nHost: {host}\r\nConnection: close\r\n", 1).encode("ascii")
         while left:
             left = left[line.send(left) :]
         data = b""
@@ -346,20 +356,27 @@ class Session:
     def _by_sidecar(self, location: str, prompt: str, facts: int, excerpts: int) -> str | None:
         """The context as a sidecar gives it, which searches by meaning too, if one of this user answers at once. None: none
         does, and the file is asked. Spoken by hand: the standard library's client takes as long to import as all of this."""
+        if not os.path.exists(os.path.join(self._folder, "sidecar", "address")):
+            return None
+        from . import peer
+
+        address = None
         try:
-            url, uds, token = _sidecar(self._folder, location)
-            host = url.partition("://")[2]
+            address = peer.read(self._folder)
+            if address is None or (address.store, address.user) != (location, self._settings.user):
+                return None
             body = (
                 f'{{"prompt": {_quote(prompt)}, "session_id": {_quote(self.id)}, "budget": {BUDGET}, '
                 f'"max_memories": {facts}, "max_excerpts": {excerpts}'
                 + (f', "workspace": {_quote(self.root)}}}' if self.root else "}")
             )
-            head = f"Host: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n"
-            if _exchanged(host, uds, f"GET /memory/health HTTP/1.1\r\n{head}\r\n")["user"] != self._settings.user:
-                return None
-            head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-            return str(_exchanged(host, uds, f"POST /memory/context HTTP/1.1\r\n{head}\r\n{body}")["text"])
-        except (OSError, ValueError, KeyError, TypeError):
+            head = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+            return str(_exchanged(address, f"POST /memory/context HTTP/1.1\r\n{head}\r\n{body}")["text"])
+        except (ConnectionRefusedError, FileNotFoundError, peer.Unproven):
+            if address is not None:
+                peer.forget(self._folder, address)  # it was killed, and a stranger may sit there now
+            return None
+        except (OSError, ValueError, KeyError, TypeError, RecollectError):
             return None
 
     def _SessionStart(self, store: Store) -> None:

@@ -50,7 +50,7 @@ def test_a_sidecar_that_runs_is_asked(
         with recollect.open(other) as store:
             store.remember("Prefers beech over oak")
         assert "beech" in prompt("UserPromptSubmit", "--database", str(other)) and asked[-1] is None
-        os.chmod(own_store.parent / "sidecar" / "token", 0o644)  # nor one whose token others could have read
+        os.chmod(own_store.parent / "sidecar" / "address", 0o644)  # nor one whose address others could have written
         assert "Prefers oak" in prompt() and asked[-1] is None
     finally:
         server.terminate()

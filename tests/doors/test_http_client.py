@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from sidecar import TOKEN, Sidecar, running
 
 import recollect
 from recollect.client import AsyncClient, Client, SidecarError, record_of
+from recollect.peer import Address
 from recollect.server import place
 
 
@@ -175,17 +177,28 @@ def test_a_broken_connection_is_tried_again_and_stores_once(sidecar: Sidecar) ->
 
 
 def test_the_sidecar_of_this_user_is_found(sidecar: Sidecar) -> None:
+    """By the challenge, where there is no UNIX socket for it, as on Windows."""
     settings = recollect.Settings.load()
     with pytest.raises(recollect.errors.NotFound, match="recollect serve"):
         Client()
-    place.make_token(settings)
-    Path(place.token_file(settings)).write_text(TOKEN)
-    place.write_address(settings, sidecar.url, None)
+    file = place.token_file(settings, sidecar.url)
+    place.make_token(settings, file)
+    Path(file).write_text(TOKEN)
+    left = Address(sidecar.url, None, "", file, "alex", "somewhere")
+    place.write_address(settings, left)
     with Client() as c:
         assert c.health()["user"] == "alex"
-    place.forget_address(settings, "http://another", None)
-    assert place.read_address(settings) == (sidecar.url, None)
-    place.forget_address(settings, sidecar.url, None)
+
+    async def also() -> None:
+        async with AsyncClient() as c:
+            assert (await c.health())["user"] == "alex"
+
+    asyncio.run(also())
+    with Client(sidecar.url) as c:
+        assert c.health()["user"] == "alex"
+    place.forget_address(settings, replace(left, url="http://another"))
+    assert place.read_address(settings) == left
+    place.forget_address(settings, left)
     with pytest.raises(recollect.errors.NotFound):
         place.read_address(settings)
 

@@ -27,6 +27,7 @@ NOTE = {"type": "note", "session_id": "s", "content": "x"}
 def sidecar() -> Iterator[Sidecar]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(guard.Protocol, "head_seconds", 60)
+        patch.setattr(guard.Protocol, "stranger_seconds", 60)
         with (
             recollect.open(":memory:", user="alex", semantic=False, background=False) as store,
             running(store, limits=LIMITS) as made,
@@ -218,7 +219,7 @@ def test_slow_bodies_and_slow_heads_are_cut(hasty: Sidecar, monkeypatch: pytest.
     drop = [b"1\r\n \r\n"] * 40  # a byte at a time, never idle for long
     dripping = head("POST /memory/record HTTP/1.1", "Content-Type: application/json", "Transfer-Encoding: chunked", port=hasty.port)  # fmt: skip
     assert statuses(hasty.say(dripping, *drop, pause=0.05)) == [408]
-    monkeypatch.setattr(guard.Protocol, "head_seconds", 0.5)
+    monkeypatch.setattr(guard.Protocol, "stranger_seconds", 0.5)
     assert hasty.say(b"GET /memory/sta") == b"", "half a head"
     assert hasty.say(b"") == b"", "nothing at all"
 
@@ -361,7 +362,7 @@ def test_of_very_many_requests_at_once_the_first_are_answered(sidecar: Sidecar) 
 
 def test_too_many_connections_are_not_taken(sidecar: Sidecar, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "MOST_CONNECTIONS", 0)
-    assert sidecar.say(head("GET /memory/health HTTP/1.1", port=sidecar.port)) == b""
+    assert statuses(sidecar.say(head("GET /memory/health HTTP/1.1", port=sidecar.port))) == [503]
     monkeypatch.undo()
     assert sidecar.ask("GET", "/memory/health").status == 200
 
@@ -393,34 +394,51 @@ def test_answers_are_not_kept_by_caches_or_shown_as_pages(sidecar: Sidecar) -> N
 
 def test_the_token_is_256_bits_in_a_file_of_ones_own() -> None:
     settings = recollect.Settings.load()
-    token = place.make_token(settings)
-    file = Path(place.token_file(settings))
+    path = place.token_file(settings)
+    token = place.make_token(settings, path)
+    file = Path(path)
     assert len(token) >= 43 and re.fullmatch(r"[\w-]+", token)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
-    assert place.make_token(settings) == token, "kept, so that clients survive a restart"
-    assert place.make_token(settings, renew=True) != token
+    assert place.make_token(settings, path, keep=True) == token, "kept for who asks for it"
+    assert place.make_token(settings, path) != token, "another at every start"
+
+
+def test_each_address_has_a_token_of_its_own() -> None:
+    settings = recollect.Settings.load()
+    names = [
+        Path(place.token_file(settings, *where)).name
+        for where in (
+            ("http://127.0.0.1:7433",),
+            ("http://127.0.0.1:80",),
+            ("http://[::1]:81",),
+            ("", "/a/s"),
+            ("", "/b/s"),
+        )
+    ]
+    assert names[:3] == ["token", "token-80", "token-81"] and len(set(names)) == 5
 
 
 def test_a_token_that_others_could_read_is_refused() -> None:
     settings = recollect.Settings.load()
+    path = place.token_file(settings)
     with pytest.raises(NotFound, match="recollect serve"):
-        place.read_token(settings)
-    place.make_token(settings)
-    file = Path(place.token_file(settings))
-    for path, mode, fine in ((file, 0o644, 0o600), (file.parent, 0o755, 0o700)):
-        os.chmod(path, mode)
+        place.read_token(path)
+    place.make_token(settings, path)
+    file = Path(path)
+    for at, mode, fine in ((file, 0o644, 0o600), (file.parent, 0o755, 0o700)):
+        os.chmod(at, mode)
         with pytest.raises(Refused, match="chmod"):
-            place.read_token(settings)
+            place.read_token(path)
         with pytest.raises(Refused, match="chmod"):
-            place.make_token(settings)
-        os.chmod(path, fine)
+            place.make_token(settings, path, keep=True)
+        os.chmod(at, fine)
     file.rename(file.with_name("elsewhere"))
     file.symlink_to(file.with_name("elsewhere"))
     with pytest.raises(Refused):
-        place.read_token(settings)
-    file.unlink()
+        place.read_token(path)
+    place.make_token(settings, path)
+    assert not file.is_symlink(), "a new one takes its place"
     file.write_text("short")
-    os.chmod(file, 0o600)
     with pytest.raises(Refused, match="no token of ours"):
-        place.make_token(settings)
+        place.make_token(settings, path, keep=True)

@@ -49,7 +49,7 @@ def test_it_says_where_it_listens_and_never_the_token(own_store: Path) -> None:
 
 def test_people_are_told_in_words(run: Run) -> None:
     said = run("serve", "--help").out
-    for word in ("--host", "--port", "--uds", "--workspace", "--new-token", "token", "Ctrl-C"):
+    for word in ("--host", "--port", "--uds", "--workspace", "--keep-token", "token", "Ctrl-C"):
         assert word in said
 
 
@@ -113,19 +113,21 @@ def test_a_new_token_makes_the_old_one_worthless() -> None:
         old = sidecar.token
         sidecar.end(signal.SIGINT)
         assert sidecar.child.returncode == 0
-    with process("--port", "0", "--new-token") as sidecar:
+    with process("--port", "0") as sidecar:
         assert sidecar.token != old
         with Client(sidecar.url, token=old) as client, pytest.raises(SidecarError) as refused:
             client.health()
         assert refused.value.status == 401
 
 
-def test_a_new_token_for_a_place_that_is_taken_changes_nothing(run: Run) -> None:
+def test_a_start_at_a_place_that_is_taken_changes_nothing(run: Run) -> None:
     with process("--port", "0") as sidecar:
-        refused = run("serve", "--port", sidecar.url.rsplit(":", 1)[1], "--new-token")
+        refused = run("serve", "--port", sidecar.url.rsplit(":", 1)[1])
         assert refused.code == 6
-        with Client() as client:
+        with Client(sidecar.url) as client:
             assert client.health()["status"] == "ok", "with the token that is in the file"
+        with Client() as client:
+            assert client.health()["status"] == "ok"
 
 
 def test_sigterm_writes_what_was_accepted() -> None:
@@ -182,12 +184,17 @@ def killed_under_load(kills: int, seconds: float, *args: str) -> None:
     wrong: list[BaseException] = []
     stop, finished = threading.Event(), threading.Event()
 
-    def client(token: str) -> Client:
-        return Client(f"http://127.0.0.1:{port}", token=token, retry_seconds=240)
+    args = ("--keep-token", *args)
+
+    def client(token: str, n: int = 0) -> Client:
+        """Half of them look the sidecar up, and half go on with what they were given."""
+        return (
+            Client(f"http://127.0.0.1:{port}", token=token, retry_seconds=240) if n % 2 else Client(retry_seconds=240)
+        )
 
     def send(n: int, token: str) -> None:
         try:
-            with client(token) as c:
+            with client(token, n) as c:
                 i = 0
                 while not stop.is_set():
                     done = c.record_many(
@@ -201,7 +208,7 @@ def killed_under_load(kills: int, seconds: float, *args: str) -> None:
 
     def listen(n: int, token: str) -> None:
         try:
-            with client(token) as c:
+            with client(token, n) as c:
                 for update in c.events(after=0):
                     seen[n].append(update)
                     if finished.is_set() and update.data["content"] == "the end":

@@ -26,6 +26,7 @@ def mcp(
     http: Annotated[bool, typer.Option("--http", help="Over HTTP on this machine instead of stdin and stdout.")] = False,
     host: Annotated[str, typer.Option("--host", help="With --http: 127.0.0.1 or ::1.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", "-p", min=0, max=65535, help="With --http; 0 is any that is free.")] = 7434,
+    keep_token: Annotated[bool, typer.Option("--keep-token", help="With --http: keep the token of the last start, for an agent's settings. It may have gone to a program that took the port in between.")] = False,
 ) -> None:  # fmt: skip
     """Give an agent this memory over MCP: search, recall, remember, read. Speaks on stdin and stdout unless --http.
 
@@ -46,16 +47,19 @@ def mcp(
     from .. import mcp_http
     from ..server import listen, place
 
-    token = place.make_token(s.settings)
     listening = listen.listen(host, port, None)
+    token_file = place.token_file(s.settings, listening.url)
 
     def told() -> None:
-        url, file = listening.url + mcp_http.PATH, output.clean(place.token_file(s.settings))
+        url, file = listening.url + mcp_http.PATH, output.clean(token_file)
         print(f"MCP at {url}, token in {file}", file=sys.stderr, flush=True)  # noqa: T201
 
     try:
+        token = place.make_token(s.settings, token_file, keep=keep_token)
         with contextlib.suppress(KeyboardInterrupt):
             mcp_http.run(server, listening, token=token, ready=told)
+        if not keep_token:
+            place.forget_token(token_file, token)
     finally:
         listening.close()
 

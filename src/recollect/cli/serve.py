@@ -25,13 +25,14 @@ def serve(
     workspace: Annotated[
         str | None, typer.Option("--workspace", "-w", metavar="PATH", help="Serve this workspace alone: nothing of another is in reach.")
     ] = None,
-    new_token: Annotated[bool, typer.Option("--new-token", help="Make another token; the old one is worth nothing any more.")] = False,
+    keep_token: Annotated[bool, typer.Option("--keep-token", help="Keep the token of the last start. It may have gone to a program that took the address in between.")] = False,
     beside: Annotated[bool, typer.Option("--beside", hidden=True, help="Beside the application, which has said the rest.")] = False,
 ) -> None:  # fmt: skip
     """Serve the memory over HTTP, for agents in any language on this machine.
 
-    Listens on loopback or a UNIX socket only. Every request needs the token, which stands in a file that only you can
-    read; where, is printed. It is never shown, logged or taken from a URL. Ends with Ctrl-C or SIGTERM.
+    Listens on loopback or a UNIX socket only. Every request needs the token, which is another at every start and is in a
+    file that only you can read; the first lines say where. It is never shown, logged or taken from a URL. Recollect's own
+    hooks and Python client need no token. Ends with Ctrl-C or SIGTERM.
 
     The routes are described at /openapi.json and in the docs: Use it from any language."""
     try:
@@ -53,11 +54,16 @@ def serve(
         ) from None
     try:
         # Not before the place is ours: a sidecar that runs there already goes on with the token that it has.
-        token = place.make_token(s.settings, renew=new_token)
+        token_file = place.token_file(s.settings, listening.url, listening.uds)
+        token = place.make_token(s.settings, token_file, keep=keep_token)
+        listen.tidy(data_dir(s.settings))
+        listening.add_own(place.folder(s.settings))
         run.serve(
-            s.store, s.settings, listening=listening, token=token, workspace=workspace,
-            ready=lambda: _told(s, listening.url, listening.uds, place.token_file(s.settings), workspace, beside),
+            s.store, s.settings, listening=listening, token=token, token_file=token_file, workspace=workspace,
+            ready=lambda: _told(s, listening.url, listening.uds, token_file, workspace, beside),
         )  # fmt: skip
+        if not keep_token:
+            place.forget_token(token_file, token)
     finally:
         listening.close()
 

@@ -1,9 +1,11 @@
 """Who may speak to the sidecar, and to MCP over HTTP: decided from the head of a request, before a byte of its body is read.
 
 Any web page that a user visits can send requests to loopback, and any program of any user of this machine can. So: the
-token, compared in constant time; the exact Host, against names that were made to point here (DNS rebinding); no Origin and
+token, compared in constant time, or the proof of having it that our own clients give (`peer`); the exact Host, against names that were made to point here (DNS rebinding); no Origin and
 no Sec-Fetch-Site of another page; JSON declared as JSON, so that no form can send it. A body has a most, counted as it
 arrives, and a time to arrive in. FastAPI reads the body before `Depends` runs, which is why all this is ASGI middleware.
+
+Who has not shown yet that they may gets little: few places, and two seconds (`Slots`).
 
 Errors have one shape everywhere: {"error": {"code": ..., "message": ...}}.
 """
@@ -13,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
+import os
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, NamedTuple
@@ -21,6 +24,7 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from starlette.exceptions import HTTPException
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from .. import peer
 from ..redact import redact
 from .answers import CODES, error_body
 
@@ -38,7 +42,10 @@ IDLE_SECONDS = 10.0
 BODY_SECONDS = 20.0
 SLOWEST = 64 * 1024  # bytes a second, past BODY_SECONDS
 HEAD_SECONDS = 10.0
-MOST_CONNECTIONS = 256
+STRANGER_SECONDS = 2.0
+MOST_CONNECTIONS = 256  # with the token; and as many again by our own socket
+MOST_STRANGERS = 32
+PRUNE_SECONDS = 0.005  # after which of too many strangers the oldest are dropped: what they said by then is heard first
 LONGEST_URL = 16 * 1024
 LONGEST_HEAD = 64 * 1024
 MOST_WAITING = 256  # requests on one connection that were sent before the first was answered
@@ -48,6 +55,9 @@ HEADERS = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
 ]
+
+
+OWN_HOSTS = frozenset([b"localhost"])
 
 
 class Refusal(NamedTuple):
@@ -82,7 +92,20 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
-            refusal = self._refusal(scope)
+            headers: dict[bytes, list[bytes]] = {}
+            for name, value in scope["headers"]:
+                headers.setdefault(name, []).append(value)
+            connection: Protocol | None = scope.get("connection")
+            refusal = self._elsewhere(headers, connection)
+            if refusal is None and scope["path"] == peer.PROOF and connection is not None:
+                said = connection.challenged(self._token.decode(), headers.get(b"authorization", []))
+                if said is not None:
+                    await send({"type": "http.response.start", "status": 204, "headers": [*said, *HEADERS]})
+                    await send({"type": "http.response.body", "body": b""})
+                    return
+            refusal = refusal or self._refusal(scope, headers, connection)
+            if refusal is None and connection is not None and not connection.admit():
+                refusal = Refusal(503, "Too many connections. Close some, and try again.")
             if refusal is None:
                 await self._pass(scope, receive, send)
             else:
@@ -90,22 +113,25 @@ class Guard:
         else:
             await send({"type": "websocket.close", "code": 1008})
 
-    def _refusal(self, scope: Scope) -> Refusal | None:
-        headers: dict[bytes, list[bytes]] = {}
-        for name, value in scope["headers"]:
-            headers.setdefault(name, []).append(value)
+    def _elsewhere(self, headers: dict[bytes, list[bytes]], connection: Protocol | None) -> Refusal | None:
+        """Whether it was meant for another host, or comes from a web page."""
         host = headers.get(b"host", [])
-        if len(host) != 1 or host[0] not in self.hosts:
+        known = OWN_HOSTS if connection is not None and connection.is_own else self.hosts
+        if len(host) != 1 or host[0] not in known:
             return Refusal(421, "This is not a host that is answered for here. Use the address that was printed.")
         own = [b"http://" + host[0]]
         if any([origin] != own for origin in headers.get(b"origin", [])):
             return Refusal(403, "Web pages may not call this.")
         if any(site not in (b"none", b"same-origin") for site in headers.get(b"sec-fetch-site", [])):
             return Refusal(403, "Web pages may not call this.")
+        return None
+
+    def _refusal(self, scope: Scope, headers: dict[bytes, list[bytes]], connection: Protocol | None) -> Refusal | None:
         given = headers.get(b"authorization", [])
+        is_proven = connection is not None and connection.is_proven and not given
         scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
         # Both are compared, whatever the first says: the time must not tell how far somebody got.
-        if not (hmac.compare_digest(token.strip(), self._token) & (scheme.lower() == b"bearer")):
+        if not is_proven and not (hmac.compare_digest(token.strip(), self._token) & (scheme.lower() == b"bearer")):
             return Refusal(
                 401, "The token is missing or wrong: send `Authorization: Bearer <token>`, from the token file."
             )
@@ -113,7 +139,7 @@ class Guard:
         if self._token in target:
             return Refusal(
                 400,
-                "The token stands in the URL, where it ends up in logs. Make another: `recollect serve --new-token`.",
+                "The token stands in the URL, where it ends up in logs. Start `recollect serve` once more: it makes another.",
             )
         if len(target) > LONGEST_URL:
             return Refusal(414, f"The URL is longer than {LONGEST_URL} bytes. Long texts belong in a body.")
@@ -243,11 +269,63 @@ class _Together:
         return getattr(self._transport, name)
 
 
+class Slots:
+    """The places of one server. Any account can open connections to a port, so those that have not shown the token yet are
+    strangers: they have few places, and of too many the oldest go. Connections by our own socket have places of their own:
+    no account but ours can take one."""
+
+    def __init__(self, own_path: str = "") -> None:
+        self.own_path = own_path
+        self.own: set[Protocol] = set()
+        self.known: set[Protocol] = set()
+        self.strangers: dict[Protocol, None] = {}  # the oldest first
+        self._is_pruning = False
+
+    def enter(self, connection: Protocol) -> bool:
+        """False: there is no place."""
+        if connection.is_own:
+            self.own.add(connection)
+            return len(self.own) <= MOST_CONNECTIONS
+        self.strangers[connection] = None
+        if len(self.strangers) > 4 * MOST_STRANGERS:
+            next(iter(self.strangers)).drop()
+        elif len(self.strangers) > MOST_STRANGERS and not self._is_pruning:
+            self._is_pruning = True
+            connection.loop.call_later(PRUNE_SECONDS, self._prune)
+        return True
+
+    def _prune(self) -> None:
+        self._is_pruning = False
+        for connection in [c for c in self.strangers if c.awaits_head][: max(0, len(self.strangers) - MOST_STRANGERS)]:
+            connection.drop()
+
+    def admit(self, connection: Protocol) -> bool:
+        """It has shown the token. False: there is no place."""
+        if connection not in self.strangers:
+            return True
+        if len(self.known) >= MOST_CONNECTIONS:
+            return False
+        del self.strangers[connection]
+        self.known.add(connection)
+        return True
+
+    def leave(self, connection: Protocol) -> None:
+        self.strangers.pop(connection, None)
+        self.own.discard(connection)
+        self.known.discard(connection)
+
+
 class Protocol(HttpToolsProtocol):
     """uvicorn's, with limits for the head of a request: whoever opens a connection and says nothing, or says more and more,
     is not kept. Its parser is written in C: h11, which is not, took a quarter of the sidecar's time."""
 
     head_seconds = HEAD_SECONDS
+    stranger_seconds = STRANGER_SECONDS
+    is_own = False
+    """It came by our own socket, from a program of this account."""
+    is_proven = False
+    """It needs no token in its requests."""
+    _nonces: tuple[str, str] | None = None
     _waiting: asyncio.TimerHandle | None = None
     _running: RequestResponseCycle | None = None
     """What is being answered. `cycle` is what was asked last, and may wait behind it."""
@@ -256,15 +334,52 @@ class Protocol(HttpToolsProtocol):
     _is_past_head = False
     _is_refused = False
 
+    def __init__(self, *args: Any, slots: Slots, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._slots = slots
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(_Together(transport, self.loop))  # type: ignore[arg-type]
-        if len(self.connections) > MOST_CONNECTIONS:
-            transport.abort()  # not even an answer: who it is has not been asked yet
-            return
-        self._wait()
+        if self._slots.own_path and self.server == (self._slots.own_path, None):
+            self.is_own = self.is_proven = peer.is_ours(transport.get_extra_info("socket"))
+        if self._slots.enter(self):
+            self._wait()
+        else:
+            transport.abort()
+
+    def admit(self) -> bool:
+        """It has shown that it may speak, and has time from now on."""
+        is_new = self in self._slots.strangers
+        if not self._slots.admit(self):
+            return False
+        if is_new:
+            self._stop()
+        return True
+
+    def drop(self) -> None:
+        self._slots.leave(self)
+        self.transport.abort()
+
+    def challenged(self, token: str, given: list[bytes]) -> list[tuple[bytes, bytes]] | None:
+        """The headers of the answer to one half of the challenge; None: it is refused."""
+        scheme, _, said = given[0].decode("latin-1").partition(" ") if len(given) == 1 else ("", "", "")
+        what, _, value = said.partition("=")
+        if scheme != peer.SCHEME or not peer.is_nonce(value):
+            return None
+        place = peer.end_of(self.server)
+        if what == "challenge" and self._nonces is None:
+            self._nonces = (value, os.urandom(peer.NONCE // 2).hex())
+            return [(b"www-authenticate", peer.offer(token, *self._nonces, place).encode())]
+        if what == "proof" and self._nonces is not None:
+            wanted = peer.made(token, "client", *self._nonces, place)
+            if hmac.compare_digest(value, wanted) and self.admit():
+                self.is_proven = True
+                return []
+        return None
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()
+        self._slots.leave(self)
         if self._running is not None and not self._running.response_complete:
             self._running.disconnected = True  # uvicorn tells only what was asked last
             self._running.message_event.set()
@@ -283,7 +398,9 @@ class Protocol(HttpToolsProtocol):
             return
         if self._unread > LONGEST_HEAD:
             self._refuse()
-        elif not self._awaits_head:
+        elif self in self._slots.strangers:
+            pass  # its time goes on, whatever it says
+        elif not self.awaits_head:
             self._stop()
         elif self._waiting is None:
             self._wait()
@@ -326,6 +443,7 @@ class Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self._is_past_head = False
         super().on_message_begin()
+        self.scope["connection"] = self  # type: ignore[typeddict-unknown-key]
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self._is_past_head:  # what stands behind a body is not what the request was judged by
@@ -367,12 +485,13 @@ class Protocol(HttpToolsProtocol):
         self.transport.close()
 
     @property
-    def _awaits_head(self) -> bool:
+    def awaits_head(self) -> bool:
         """Whether nothing is being done for this connection: the head of a request is still to come, or only begun."""
         return self.cycle is None or self.cycle.response_complete
 
     def _wait(self) -> None:
-        self._waiting = self.loop.call_later(self.head_seconds, self._too_slow)
+        seconds = self.stranger_seconds if self in self._slots.strangers else self.head_seconds
+        self._waiting = self.loop.call_later(seconds, self._too_slow)
 
     def _stop(self) -> None:
         if self._waiting is not None:
@@ -381,5 +500,9 @@ class Protocol(HttpToolsProtocol):
 
     def _too_slow(self) -> None:
         self._waiting = None
-        if self._awaits_head and not self.transport.is_closing():
+        if self.transport.is_closing():
+            return
+        if self.awaits_head:
             self.transport.close()
+        elif self in self._slots.strangers:
+            self._wait()  # it is just being looked at

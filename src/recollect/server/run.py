@@ -14,13 +14,14 @@ from collections.abc import Callable
 import apsw
 
 from ..config import Settings
+from ..peer import Address
 from ..store import Store
 from . import place
 from .app import create_app
 from .guard import Limits
 from .listen import Listening, Server
 
-PORT = 7433
+PORT = place.PORT
 CACHE_BYTES = 24_000_000
 TURN_SECONDS = 0.0005
 
@@ -31,15 +32,17 @@ def serve(
     *,
     listening: Listening,
     token: str,
+    token_file: str,
     workspace: str | None = None,
     limits: Limits | None = None,
     ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve until a signal comes. The store and the socket are closed by the caller."""
+    """Serve until a signal comes. The store and the sockets are closed by the caller."""
     app = create_app(store, token=token, hosts=listening.hosts, workspace=workspace, limits=limits)
+    address = Address(listening.url, listening.uds, listening.own_path, token_file, store.user, store.location)
 
     def told() -> None:
-        place.write_address(settings, listening.url, listening.uds, store.location)
+        place.write_address(settings, address)
         ready()
 
     # Many threads take turns here, and some compute: in 5 ms turns, which are Python's own, an append waits for several.
@@ -53,11 +56,11 @@ def serve(
     # uvicorn raises the signal once more when it is done, which would end the process before anything is put away.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        Server(app, ready=told).run(sockets=[listening.socket])
+        Server(app, ready=told, own_path=listening.own_path).run(sockets=listening.sockets)
     except KeyboardInterrupt:
         pass  # the usual way to end it
     finally:
-        place.forget_address(settings, listening.url, listening.uds)
+        place.forget_address(settings, address)
         signal.signal(signal.SIGTERM, before)
         sys.setswitchinterval(turns)
         gc.unfreeze()

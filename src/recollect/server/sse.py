@@ -14,7 +14,10 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from sse_starlette import EventSourceResponse
+from starlette.exceptions import HTTPException
 
 from ..aio import AsyncStore
 from ..errors import RecollectError
@@ -76,6 +79,8 @@ class Feed:
         self._task: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self.readers = 0
+        self.taken = 0
+        """Places among `MOST_READERS`."""
         self.closed = False
 
     def wake(self) -> None:
@@ -164,6 +169,24 @@ class Feed:
         self._tell()
         if self._task is not None:
             self._task.cancel()
+
+
+class Stream(EventSourceResponse):
+    """The answer to one reader, who has a place from its first byte to its last. The place is taken in the moment it is
+    found to be free: sixteen who asked together once saw the same one."""
+
+    def __init__(self, feed: Feed, after: int, wanted: Wanted) -> None:
+        super().__init__(feed.follow(after, wanted), ping=PING_SECONDS, send_timeout=SEND_SECONDS, sep="\n")
+        self._feed = feed
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if self._feed.taken >= MOST_READERS:
+            raise HTTPException(503, "Too many are listening.")
+        self._feed.taken += 1
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._feed.taken -= 1
 
 
 def made(change: Change) -> Item:

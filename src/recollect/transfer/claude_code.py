@@ -552,12 +552,14 @@ class Transcript:
 
         here = self._store.get(self.id)
         first = self._store.read(self.id, kinds=("message",), limit=1)
-        given = {None, self._title[0] or None, title_from(first[0].text) if first else None}
+        given = {None, title_from(first[0].text) if first else None}
         title = " ".join(checks.safe(self._new_title[0]).split())
         title = claude_code.clip(title, 200, self._store._gate.another())
-        if here.title in given and title and here.title != title:
-            kept_as = self._store.rename(self.id, title).title  # a secret in it is replaced: the cursor is to hold none
-            self._title = kept_as or "", self._new_title[1]
+        is_ours = here.title in given or claude_code.mark(here.title) == self._title[0]
+        if is_ours and title and here.title != title:
+            kept_as = self._store.rename(self.id, title).title
+            # By a mark alone: the cursor lies beside the store, in the clear, and outlives an erasure.
+            self._title = claude_code.mark(kept_as or ""), self._new_title[1]
 
 
 def put_back(folder: str, location: str) -> None:

@@ -168,8 +168,12 @@ class ConversationVerbs(Handle):
         return receipt
 
     def _tell_erased(self, conversations: Sequence[str] | None) -> None:
-        """Conversations of this user were erased, or (None) everything: their pseudonyms go from the telemetry."""
+        """Conversations of this user were erased, or (None) everything: their pseudonyms go from the telemetry, and what hooks
+        keep beside the store goes as well."""
+        from .. import beside, config
+
         self._telemetry.erase(self._user, conversations)
+        beside.erase(config.data_dir(self._settings))
 
     def _backups(self) -> list[str]:
         """Copies of the store, by name, and by path where they are not beside it: they hold what is erased until they
