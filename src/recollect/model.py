@@ -27,6 +27,7 @@ KINDS = (
 )  # fmt: skip
 ROLES = ("user", "assistant", "system", "tool")
 MAIN = "main"
+RESERVED = frozenset({"always-allow"})  # tags that only a person gives, on the page or in the terminal
 SENSITIVE = "sensitive"  # the tag of what had a secret in it; such records stay out of contexts
 OFFLINE = "recollect-offline"  # the model of an answer that was given without one
 MEMORY_KINDS = ("fact", "preference", "todo", "project_state")
