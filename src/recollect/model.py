@@ -415,6 +415,8 @@ class Imported:
     added: Mapping[str, int]  # how many were brought in, by what they are: conversations, events, memories, ...
     known: Mapping[str, int]  # how many were there already, likewise
     problems: tuple[Problem, ...] = ()  # what was left out, where it stands, and what to do about it
+    signed: bool = True  # of an export: whether this store, or a copy of it, made it for this user
+    trusted: bool = True  # whether it was taken at its word; if not, its memories wait to be reviewed
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ class Reader(Values):
         self._shared.forget(place.store.user, place.thread)
         if sealed is None:
             return self._secret(place)
-        type, plain = self._unseal(sealed)
+        type, plain = self._opened(sealed)
         if type != "bytes" or len(plain) != 32:
             raise Damaged(f"The state of conversation {place.thread!r} cannot be read with this serializer.")
         found = Secret(no, plain, sealed)
@@ -147,14 +147,14 @@ class Reader(Values):
         rest = head.pop("rest", None)
         found: dict[str, Any] = {**head, "id": loaded.id}
         if rest is not None:
-            found |= self._load(decoded(rest))
+            found |= self._load(decoded(rest), secret)
         found["channel_values"] = {
             channel: self._value(value, loaded.have, secret) for channel, value in loaded.values.items()
         }
         return CheckpointTuple(
             config or place.config(loaded.id),
             cast(Checkpoint, found),
-            self._metadata_of(loaded),
+            self._metadata_of(loaded, secret),
             place.config(loaded.parent) if loaded.parent is not None else None,
             [
                 (task, channel, self._assemble((type, data), loaded.have, secret))
@@ -162,9 +162,9 @@ class Reader(Values):
             ],
         )
 
-    def _metadata_of(self, loaded: Loaded) -> CheckpointMetadata:
+    def _metadata_of(self, loaded: Loaded, secret: bytes) -> CheckpointMetadata:
         if isinstance(loaded.metadata, dict) and loaded.metadata.keys() == {"="}:
-            return cast(CheckpointMetadata, self._load(decoded(loaded.metadata["="])))
+            return cast(CheckpointMetadata, self._load(decoded(loaded.metadata["="]), secret))
         return cast(CheckpointMetadata, loaded.metadata)
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
@@ -263,13 +263,13 @@ class Reader(Values):
         self, store: Store, given: Mapping[str, Any], page: Page, judge: Judge
     ) -> Iterator[CheckpointTuple]:  # fmt: skip
         loaded, sealed = page
-        secrets = {no: self._unseal(s)[1] for no, s in sealed.items() if s is not None}
+        secrets = {no: self._opened(s)[1] for no, s in sealed.items() if s is not None}
         for one in loaded:
             if one.no not in secrets:
                 raise Damaged(
                     f"The state of conversation {one.conversation!r} has lost its key. Run `recollect doctor`."
                 )
-            metadata = self._metadata_of(one)
+            metadata = self._metadata_of(one, secrets[one.no])
             if judge.passes(cast(dict[str, Any], metadata)):
                 known = {"thread_id": one.conversation, **({"user_id": given["user_id"]} if "user_id" in given else {})}
                 yield self._tuple(
@@ -289,7 +289,7 @@ class Reader(Values):
             return chain, pieces.secret(tx, chain[0].no) if chain else None
 
         chain, sealed = place.store._read(read)
-        secret = self._unseal(sealed)[1] if sealed is not None else b""
+        secret = self._opened(sealed)[1] if sealed is not None else b""
         written: dict[str, builtins.list[PendingWrite]] = {channel: [] for channel in channels}
         seeds: dict[str, Any] = {}
         for loaded in chain:
