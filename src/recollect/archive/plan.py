@@ -477,14 +477,10 @@ class Plan:
             place.is_checked = True
             stored = self._key_of(place)
             if stored is None and not place.has_key:
-                return self._no_state(
-                    place, "The key of the state that a graph keeps for it is missing", "Export again."
-                )
-            if stored is not None and not self.is_trusted and not pieces.is_foreign(stored[0]):
-                return self._no_state(
-                    place, "A graph keeps a state for it here, and this store did not sign the archive"
-                )
-        if not self._state_is_safe:
+                self._no_state(place, "The key of the state that a graph keeps for it is missing", "Export again.")
+            elif stored is not None and not self.is_trusted and not pieces.is_foreign(stored[0]):
+                self._no_state(place, "A graph keeps a state for it here, and this store did not sign the archive")
+        if not self._state_is_safe and not place.state_is_lost:
             family = clean.secret_in(line, self._gate)
             if family is not None:
                 fix = "Take secrets out where it comes from (`recollect scan --fix`) and export again."
