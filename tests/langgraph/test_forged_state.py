@@ -152,6 +152,21 @@ def test_nothing_joins_the_state_that_is_here(alex: recollect.Store, key: str) -
     assert "forged" not in MADE
 
 
+def test_what_joins_it_because_somebody_trusts_it_constructs_nothing(alex: recollect.Store) -> None:
+    graph(Saver(alex)).invoke(say("mine"), thread("t"))
+
+    def change(row: dict[str, Any]) -> None:
+        if row["type"] == "checkpoint":
+            row["id"] = "f" + row["id"][1:]
+            row["state"]["values"]["kept"] = kept("forged")
+
+    assert brought(alex, forged(exported(alex), change), trust=True).added["checkpoints"]
+    MADE.clear()
+    with pytest.raises(NotAllowed, match="Kept"):
+        list(Saver(alex).list(thread("t")))
+    assert "forged" not in MADE
+
+
 def test_a_state_without_its_key_stays_out(alex: recollect.Store, archive: str) -> None:
     found = brought(alex, forged(archive, lambda row: not (row["type"] == "piece" and not row["key"])), trust=False)
     assert [p.where for p in found.problems] == ["conversation t"]

@@ -8,7 +8,6 @@ its allow-list.
 
 from __future__ import annotations
 
-import builtins
 import copy
 import os
 import random
@@ -388,7 +387,7 @@ class Saver(Threads):
 
     def _own(
         self, d: Draft, place: Place, channel: str, previous: Recent | None, said: Sequence[BaseMessage], new: Sequence[int]
-    ) -> tuple[Own, builtins.list[BaseMessage]]:  # fmt: skip
+    ) -> tuple[Own, Sequence[BaseMessage]]:  # fmt: skip
         """What the person put into the run, and what of it the state does not hold any more. In a subgraph, nothing: what it is
         given is its graph's."""
         if place.namespace:
