@@ -280,8 +280,8 @@ class Own(NamedTuple):
 NOBODY = Own((), frozenset())
 
 
-def own_words(start: Any, channels: Sequence[str]) -> dict[str, Own]:
-    """The person's messages in a graph's input, by channel."""
+def own_words(start: Any, channels: Sequence[str], *, copied: bool = False) -> dict[str, Own]:
+    """The person's messages in a graph's input, by channel; `copied`, to be logged even when the graph drops them."""
     own = {}
     for channel in channels:
         part = start.get(channel) if isinstance(start, Mapping) else getattr(start, channel, None)
@@ -289,7 +289,8 @@ def own_words(start: Any, channels: Sequence[str]) -> dict[str, Own]:
             part = start
         found = [m for m in as_messages(part) if isinstance(m, HumanMessage)]
         if found:
-            own[channel] = Own(tuple((m, m.model_copy(deep=True)) for m in found), frozenset(map(text_of, found)))
+            said = tuple((m, m.model_copy(deep=not isinstance(m.content, str))) for m in found) if copied else ()
+            own[channel] = Own(said, frozenset(map(text_of, found)))
     return own
 
 

@@ -188,7 +188,7 @@ class Reader(Values):
         if not place.namespace and run is not None:
             loop = running.loop()
             if loop is not None:
-                own = messages.own_words(loop.input, self._channels)
+                own = messages.own_words(loop.input, self._channels, copied=True)
                 self._shared.keep(self._shared.inputs, id(run), (run, own))
 
     def _heard(self, place: Place) -> Mapping[str, messages.Own]:
