@@ -15,13 +15,16 @@ def exported(store: recollect.Store, **what: Any) -> str:
     return file.getvalue()
 
 
-def brought(store: recollect.Store, archive: str | bytes) -> recollect.Imported:
-    return store.import_(io.BytesIO(archive if isinstance(archive, bytes) else archive.encode()))
+def brought(store: recollect.Store, archive: str | bytes, *, trust: bool = True) -> recollect.Imported:
+    """One user's archive comes to another, who knows where it is from."""
+    return store.import_(io.BytesIO(archive if isinstance(archive, bytes) else archive.encode()), trust=trust)
 
 
 def timeless(archive: str) -> str:
-    """An archive without the moment at which it was made."""
-    return re.sub(r'"exported_at":\d+', '"exported_at":0', archive, count=1)
+    """An archive without the moment at which it was made, nor by whom."""
+    plain = re.sub(r'"exported_at":\d+', '"exported_at":0', archive, count=1)
+    plain = re.sub(r',"signature":"\w+"', "", plain)
+    return re.sub(r'("type":"piece","conversation":"[^"]+","key":"","format":")archive:', r"\1", plain)
 
 
 def seen(store: recollect.Store) -> dict[str, Any]:

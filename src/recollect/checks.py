@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .errors import InvalidInput
+from .model import RESERVED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,6 +91,11 @@ def several_tags(values: Sequence[str] | None) -> tuple[str, ...]:
             f"tags must be a list of texts, not {'one text' if isinstance(values, str) else type(values).__name__}."
         )
     return tuple(values)
+
+
+def unreserved(values: Sequence[str]) -> list[str]:
+    """Tags without those that only a person gives."""
+    return [tag for tag in values if tag.strip().casefold() not in RESERVED]
 
 
 def tags(values: Sequence[str]) -> str | None:

@@ -72,7 +72,7 @@ class Draft:
         self.content = gate.text(" ".join(checks.text(content, "content").split()))
         if not self.content:
             raise InvalidInput("content must not be empty.")
-        self.tags = tags_of(tags, gate)
+        self.tags = tags_of(tags if role == "user" else checks.unreserved(checks.several_tags(tags)), gate)
         self.workspace = workspace
         self.source = gate.optional(checks.optional(source, "source"))
         self.role = role
@@ -316,7 +316,7 @@ def remember(tx: Tx, draft: Draft, conversation: str | None, limits: Limits, *, 
         edit.add(
             draft, found, id, ACTIVE if trusted else "quarantined",
             "remembered" if trusted else f"the words of {draft.role or 'nobody'}: somebody has to look at it first", limits,
-            **({"pinned_at": ids.now(), "expires_at": None} if pinned else {}),
+            **({"pinned_at": ids.now(), "expires_at": None} if pinned and draft.role == "user" else {}),
         )  # fmt: skip
     edit.finish()
     memory = memories.get(tx, id)
@@ -325,17 +325,21 @@ def remember(tx: Tx, draft: Draft, conversation: str | None, limits: Limits, *, 
     return memory
 
 
-def keep(tx: Tx, draft: Draft, conversation: str | None, id: str) -> Memory:
-    """A statement under an id of the caller's, in the place of what it said before. It is never one with another of the
-    same words, there is no limit to them, and it is seen wherever its scope is: a program keeps these, by key."""
+def keep(tx: Tx, draft: Draft, conversation: str | None, id: str, waits: str | None = None) -> Memory:
+    """A program's statement under an id of the caller's, in the place of what it said before. It is never one with another of
+    the same words, there is no limit to them, and it is seen wherever its scope is: a program keeps these, by key. `waits`:
+    why a person has to look at it first."""
     found = None if conversation is None else conversations.find(tx, conversation)
     there = tx.one(
         "select id, created_at from memories where user_no = :user and memory_id = :id" + tx.for_update, id=id
     )
     if there is not None:
         remove(tx, [there[0]])
-    edit = Edit(tx, View(tx), who="user")
-    made = edit.add(draft, found, id, ACTIVE, "kept by a program", Limits(1 << 62, 0.0, 0, ()))
+    edit = Edit(tx, View(tx), who=draft.role or draft.extractor)
+    made = edit.add(
+        draft, found, id, ACTIVE if waits is None else "quarantined", waits or "kept by a program",
+        Limits(1 << 62, 0.0, 0, ()),
+    )  # fmt: skip
     if there is not None:
         tx.run("update memories set created_at = :at where user_no = :user and id = :m", at=there[1], m=made)
     edit.finish()

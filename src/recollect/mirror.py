@@ -4,6 +4,9 @@ The namespace is the scope, by equality: the first is a memory of that user, the
 and not seen from anywhere else. The caller's key is the memory's id where it is free and fit to be one; a memory of an
 item is never one with another, whatever they say. This is the only place that knows both tables.
 
+The item is the program's, and kept as it was put. The memory is the program's word about a person: it waits for a person
+where it is dangerous, gives way to what the user says, and belongs to the user once a person has taken it over.
+
 A user's memories are in that user's part of the database. Where the items are somebody else's - a backend keeps those of
 all its users under its own name - the memory follows in a transaction of its own, and a job that was queued with the item
 stands in for a process that dies in between.
@@ -16,6 +19,8 @@ from hashlib import blake2b
 
 from . import edits, ids, items, jobs, memories
 from .errors import InvalidInput, NotFound
+from .extract import danger
+from .memories import ACTIVE
 from .model import MEMORY_KINDS, SENSITIVE
 
 TYPE_CHECKING = False
@@ -24,9 +29,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .db import Database, Tx
+    from .model import Memory
     from .redact import Gate
 
 ROOT = "memories"
+AGENT = "assistant"
+"""Whose words they are, whatever the item says."""
 KIND = "mirror"
 """Of the job."""
 SWEEP = 500
@@ -76,6 +84,7 @@ def wanted(
             ],
             None,
             said if isinstance(said, str) and said and "\0" not in said else None,
+            role=AGENT,
         )
     except InvalidInput:
         return None  # half of a surrogate pair: an item can hold it, a memory cannot
@@ -90,15 +99,32 @@ def _share(value: Any) -> float:
 def keep(tx: Tx, wish: Wanted, now_id: str | None, owner: str, item: int) -> str | None:
     """Write the memory of an item, in the place of the one it was. Returns its id; None if it cannot be one, because
     there is no such conversation (yet)."""
+    held = None if now_id is None else _held(tx, now_id)
+    if held is not None and (held.content == wish.draft.content and (held.state != ACTIVE or _is_adopted(held))):
+        return now_id  # what a person decided about these very words holds, however often they are put
+    if held is None or _is_adopted(held):
+        now_id = None
     id = now_id or _free(tx, wish, owner, item)
     if wish.draft.source is None and wish.run is not None:
         wish.draft.source = _newest_event(tx, wish.run)
     try:
-        return edits.keep(tx, wish.draft, wish.thread, id).id
+        return edits.keep(tx, wish.draft, wish.thread, id, danger.reason(wish.draft.content)).id
     except NotFound:
         if now_id is not None:
             forget(tx, now_id)
         return None
+
+
+def _held(tx: Tx, memory: str) -> Memory | None:
+    try:
+        return memories.get(tx, memory)
+    except NotFound:
+        return None  # erased
+
+
+def _is_adopted(memory: Memory) -> bool:
+    """Whether a person has taken it over: then it is theirs, and no program's to change or to remove."""
+    return memory.by_hand or memory.pinned
 
 
 def _free(tx: Tx, wish: Wanted, owner: str, item: int) -> str:
@@ -109,14 +135,17 @@ def _free(tx: Tx, wish: Wanted, owner: str, item: int) -> str:
         return wish.name
     except InvalidInput:
         pass
-    return blake2b(f"{owner}\0{item}".encode(), digest_size=16).hexdigest()
+    n = 0
+    while _held(tx, id := blake2b(f"{owner}\0{item}{n or ''}".encode(), digest_size=16).hexdigest()) is not None:
+        n += 1
+    return id
 
 
 def forget(tx: Tx, memory: str) -> None:
-    try:
+    """Its item is gone, or says something else."""
+    held = _held(tx, memory)
+    if held is not None and not _is_adopted(held):
         edits.remove(tx, [memories.number(tx, memory)])
-    except NotFound:
-        pass  # somebody has forgotten it already
 
 
 def follow(db: Database, owner: str, item: int, gate: Gate, embeds: bool) -> None:

@@ -27,6 +27,7 @@ KINDS = (
 )  # fmt: skip
 ROLES = ("user", "assistant", "system", "tool")
 MAIN = "main"
+RESERVED = frozenset({"always-allow"})  # tags that only a person gives, on the page or in the terminal
 SENSITIVE = "sensitive"  # the tag of what had a secret in it; such records stay out of contexts
 OFFLINE = "recollect-offline"  # the model of an answer that was given without one
 MEMORY_KINDS = ("fact", "preference", "todo", "project_state")
@@ -414,6 +415,8 @@ class Imported:
     added: Mapping[str, int]  # how many were brought in, by what they are: conversations, events, memories, ...
     known: Mapping[str, int]  # how many were there already, likewise
     problems: tuple[Problem, ...] = ()  # what was left out, where it stands, and what to do about it
+    signed: bool = True  # of an export: whether this store, or a copy of it, made it for this user
+    trusted: bool = True  # whether it was taken at its word; if not, its memories wait to be reviewed
 
 
 @dataclass(frozen=True)

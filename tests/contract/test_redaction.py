@@ -366,6 +366,7 @@ STORE: dict[str, Path_] = {
         lambda t, v: t.imported(role=v, tags=["damaged"]),
     ),
     "import_.again": lost(lambda t, v: t.store.import_(io.StringIO(v), again=bool(v))),
+    "import_.trust": lost(lambda t, v: t.store.import_(io.StringIO(v), trust=bool(v))),
     "import_.progress": lost(lambda t, v: t.store.import_(io.StringIO(v), progress=v)),
     "forget.role": refused(lambda t, v: t.store.forget(t.store.remember("Likes bread"), role=v)),
     "backup.path": (FILE, ()),

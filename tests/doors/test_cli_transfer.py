@@ -44,7 +44,7 @@ def test_to_standard_output_packed_and_as_markdown(run: Run, trip: str, tmp_path
     assert run("export", "-").out.splitlines()[1:-1] == lines[1:-1]
     packed = tmp_path / "all.jsonl.gz"
     assert run("export", str(packed), "--json").json["events"] == 3
-    assert gzip.decompress(packed.read_bytes()).decode().splitlines()[1:] == lines[1:]
+    assert gzip.decompress(packed.read_bytes()).decode().splitlines()[1:-1] == lines[1:-1]
     assert run("import", str(packed), "-d", str(tmp_path / "o.db"), "--json").json["added"]["events"] == 3
     packed.write_bytes(packed.read_bytes()[:-20])
     assert "cut off" in run("import", "recollect", str(packed), "-d", str(tmp_path / "p.db")).err
@@ -105,7 +105,7 @@ def test_a_bad_line_and_other_files(run: Run, trip: str, tmp_path: Path) -> None
     assert answer.code == 2
     assert "Line 4:" in answer.err
     assert run("conversations", "-d", other, "--json").json == []
-    file.write_text(lines[0].replace('"version":1', '"version":9'), "utf-8")
+    file.write_text(lines[0].replace('"version":2', '"version":9'), "utf-8")
     newer = run("import", str(file), "-d", other)
     assert newer.code == 6
     assert "git pull && pip install ." in newer.err
@@ -245,3 +245,26 @@ def test_what_a_restored_backup_lacks_is_imported_again(run: Run, tmp_path: Path
     found = run("import", "claude-code", str(tmp_path / "projects"), "--json").json
     assert (found["added"]["conversations"], found["added"]["events"]) == (1, 1)
     assert run("import", "claude-code", str(tmp_path / "projects"), "--json").json["added"] == {}
+
+
+def test_what_this_store_did_not_sign_waits_unless_it_is_trusted(run: Run, trip: str, tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    assert run("remember", "Prefers trains").code == 0
+    assert run("export", str(file)).code == 0
+    stranger, mine = str(tmp_path / "stranger.db"), str(tmp_path / "mine.db")
+    answer = run("import", str(file), "-d", stranger)
+    assert answer.code == 0
+    assert "This store did not sign that archive, so its memories wait to be reviewed" in flat(answer.out)
+    assert "Prefers trains" not in run("memories", "-d", stranger).out
+    assert "Prefers trains" in run("memories", "--state", "quarantined", "-d", stranger).out
+    answer = run("import", str(file), "--trust", "-d", mine)
+    assert "did not sign" not in answer.out
+    assert "Prefers trains" in run("memories", "-d", mine).out
+    found = run("import", str(file), "--json").json  # what this store made itself
+    assert (found["signed"], found["trusted"]) == (True, True)
+
+
+def test_only_an_export_of_ours_can_be_trusted(run: Run, tmp_path: Path) -> None:
+    file = session().write(tmp_path)
+    answer = run("import", "claude-code", str(file), "--trust")
+    assert answer.code == 2 and "Only an export of ours can be trusted" in flat(answer.err + answer.out)

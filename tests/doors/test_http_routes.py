@@ -360,7 +360,10 @@ def test_export_streams_what_import_brings_back(two: Sidecar, tmp_path: object) 
     ndjson = {"Content_Type": "application/x-ndjson"}
     assert two.ask("POST", "/memory/import", got.body, **ndjson).json["added"].get("events", 0) == 0
     with recollect.open(":memory:", user="alex", semantic=False) as other, running(other) as there:
-        assert there.ask("POST", "/memory/import", got.body, **ndjson).json["added"]["events"] == 3
+        brought = there.ask("POST", "/memory/import", got.body, **ndjson).json
+        assert (brought["added"]["events"], brought["trusted"]) == (3, False)
+        # To trust an archive is for a person, at a terminal.
+        assert there.ask("POST", "/memory/import?trust=true", got.body, **ndjson).status == 422
         assert there.ask("POST", "/memory/import", b"nonsense\n", **ndjson).status == 400
         assert [e.text for e in other.read("b")] == ["the zebra of b"]
 

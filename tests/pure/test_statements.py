@@ -360,8 +360,17 @@ def archives(store: recollect.Store) -> None:
     """Everything is taken out and brought in again: by somebody who has nothing, has it all, and has a part of it."""
     import io
 
+    from langchain_core.messages import HumanMessage
+    from langgraph.graph import START, MessagesState, StateGraph
+
+    from recollect.langgraph import Saver
     from recollect.langgraph.store import MemoryStore
 
+    builder = StateGraph(MessagesState)
+    builder.add_node("answer", lambda state: {"messages": [HumanMessage("in its place", id="h")]})
+    builder.add_edge(START, "answer")
+    graph = builder.compile(checkpointer=Saver(store))
+    graph.invoke({"messages": [HumanMessage("mine", id="h")]}, {"configurable": {"thread_id": "stated"}})
     c = store.create("archived", workspace="/w", origin="hook")
     store.append_many(c, exchange(22))
     store.consolidate(c)
@@ -375,7 +384,8 @@ def archives(store: recollect.Store) -> None:
     def bring(**part: str) -> str:
         file = io.StringIO()
         store.export(file, **part)  # type: ignore[arg-type]
-        kim.import_(io.StringIO(file.getvalue()))
+        store.for_user("lee").import_(io.StringIO(file.getvalue()))
+        kim.import_(io.StringIO(file.getvalue()), trust=True)
         return file.getvalue()
 
     for part in ({"conversation": "archived"}, {"workspace": "/w"}, {}):
@@ -386,7 +396,7 @@ def archives(store: recollect.Store) -> None:
     kim.delete_event("archived", 20)
     MemoryStore(store).put(("memories", "kim"), "own", {"content": "likes ships"})
     bring()
-    bring()
+    store.import_(io.StringIO(bring().replace(',"signature":"', ',"signature":"00')), trust=True)
 
 
 def erasures(store: recollect.Store) -> None:

@@ -11,5 +11,5 @@ from __future__ import annotations
 
 NAME = "recollect"
 """The format, as the first line says it."""
-VERSION = 1
+VERSION = 2
 """Of the format. A reader takes this one and those before; a change that an older reader would misread makes it larger."""

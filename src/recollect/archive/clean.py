@@ -9,8 +9,15 @@ from __future__ import annotations
 import json
 
 from .. import checks, items
+from ..edits import HAND
 from ..errors import BadLine, InvalidInput
+from ..memories import ACTIVE
 from ..model import ROLES, SENSITIVE
+from .signed import UNSIGNED
+
+IMPORTED = "import"
+"""Who did what an archive says that this store did not sign."""
+QUARANTINED = "quarantined"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,9 +79,16 @@ def memory(line: Line, gate: Gate, number: int) -> dict[str, Any]:
     return {"content": content, "workspace": gate.optional(line["workspace"]), "sensitive": bool(gate.families)}
 
 
-def change(line: Line, gate: Gate, number: int, sensitive: bool) -> dict[str, Any]:
-    """What of a change is text or needs no other table."""
+def change(line: Line, gate: Gate, number: int, sensitive: bool, is_trusted: bool) -> dict[str, Any]:
+    """What of a change is text or needs no other table. What nobody vouches for waits to be reviewed, is nobody's by hand, and
+    has neither a pin nor a tag that only a person gives."""
     gate = gate.another()
+    if not is_trusted:
+        line = {
+            **line, "state": QUARANTINED if line["state"] == ACTIVE else line["state"], "by_hand": None, "pinned_at": None,
+            "role": None, "extractor": IMPORTED if line["extractor"] == HAND else line["extractor"], "who": IMPORTED,
+            "why": UNSIGNED, "tags": checks.unreserved(line["tags"] or ()),
+        }  # fmt: skip
     said = {
         what: gate.optional(line[what]) for what in ("action", "wording", "flag", "source", "role", "extractor", "who", "why")
     }  # fmt: skip

@@ -196,7 +196,7 @@ TYPES: dict[str, dict[str, Check]] = {
     "logged": {
         "conversation!": _id, "message!": _text, "branch": _id, "seq!": _positive, "first!": _positive, "digest!": _hex,
     },
-    "end": {"lines!": _count},
+    "end": {"lines!": _count, "signature": _hex},
 }  # fmt: skip
 
 
@@ -219,7 +219,8 @@ ABOUT = {
     "checkpoint": "The state of a graph at one moment: small values inside, large ones by the keys of their pieces.",
     "write": "What a task of a graph wrote since a checkpoint.",
     "logged": "Which event a message of a graph's state is.",
-    "end": "The last line: how many there are, itself included. Without it the file was cut off.",
+    "end": "The last line: how many there are, itself included. Without it the file was cut off. `signature` is a keyed hash (HMAC-SHA256) of all "
+    "lines before it; only the store that wrote it, or a copy of that store, has the key.",
 }
 """What each type is, for the reference."""
 

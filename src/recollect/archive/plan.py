@@ -13,19 +13,22 @@ from hashlib import blake2b
 from .. import branches, erased, events, items, mirror, views
 from ..checkpoints import pieces
 from ..errors import BadLine, NewerSchema
+from ..memories import ACTIVE
 from ..model import MAIN, Problem
 from . import NAME, VERSION, clean
-from .lines import numbered, parse
+from .lines import parse
+from .signed import Signature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import IO, Any, TypeVar
+    from typing import Any, TypeVar
 
     from ..db import Database, Tx
     from ..model import Progress
     from ..redact import Gate
     from .lines import Line
+    from .signed import Lines
 
     T = TypeVar("T")
 
@@ -81,8 +84,8 @@ class Place:
     """A conversation of an archive, and what there is of it here."""
 
     __slots__ = (
-        "branches", "buried", "gaps", "held", "id", "is_lost", "last", "last_seq", "missing", "no", "numbers", "runs",
-        "state_is_lost", "status", "title", "workspace",
+        "branches", "buried", "gaps", "has_key", "held", "id", "is_checked", "is_lost", "last", "last_seq", "missing", "no",
+        "numbers", "runs", "state_is_lost", "status", "title", "workspace",
     )  # fmt: skip
 
     def __init__(self, id: str, last_seq: int) -> None:
@@ -107,6 +110,8 @@ class Place:
         self.is_lost = False
         """Whether somebody else has written to it since it was looked at."""
         self.state_is_lost = False
+        self.has_key = self.is_checked = False
+        """Of the state that a graph keeps for it: whether its key is in the archive, and whether it may come in."""
 
     @property
     def is_wanted(self) -> bool:
@@ -148,6 +153,8 @@ class Plan:
     def __init__(self, db: Database, user: str, gate: Gate, state_mode: str, again: bool) -> None:
         self._db = db
         self._again = again
+        self.is_signed = self.is_trusted = False
+        """Whether this store made it, and whether it is to be believed."""
         self._user = user
         self._gate = gate
         self._state_mode = state_mode
@@ -164,9 +171,11 @@ class Plan:
     def _read(self, fn: Callable[[Tx], T]) -> T:
         return self._db.read(self._user, fn)
 
-    def make(self, fp: IO[str] | IO[bytes], progress: Progress | None) -> None:
+    def make(self, lines: Lines, progress: Progress | None, trust: bool) -> None:
+        self.is_signed = lines.are_signed(Signature(self._db, self._user))
+        self.is_trusted = trust or self.is_signed
         number = 0
-        for number, text in numbered(fp):
+        for number, text in lines:
             if self._ended:
                 raise BadLine("there is something behind the end.", number)
             kind, line = self._header(text, number) if self.lines == 0 else parse(text, number)
@@ -371,6 +380,8 @@ class Plan:
             return names[no][0], names[no][1].get(branch or 0)
 
         for c in views.of(tx, [row[0]]).get(row[0], ()):
+            if not self.is_trusted and c.state == ACTIVE:
+                found.is_wanted = False  # it stood here, by what was said here
             found.held.append(c.id)
             where = (*place(c.conversation_no, c.branch_no), c.seq)
             found.hashes.append(change_hash(c.__dict__, place(c.source_no, c.source_branch), where))
@@ -396,7 +407,7 @@ class Plan:
                 raise BadLine(f"{branch} needs {conversation}.", number)
         if line["conversation"] is not None and line["seq"] is None:
             raise BadLine("conversation needs seq.", number)
-        said = clean.change(line, self._gate, number, found.sensitive)
+        said = clean.change(line, self._gate, number, found.sensitive, self.is_trusted)
         if found.taken < len(found.hashes) and found.hashes[found.taken] != hash_of(line, said):
             found.is_wanted = False  # the same statement with a history of its own: it is known here
         found.taken += 1
@@ -446,24 +457,41 @@ class Plan:
 
     def _piece(self, line: Line, number: int) -> None:
         place = self.place(line["conversation"], number)
-        if not line["key"] and place.no is not None and place.status == SAME:
-            no = place.no
-            stored = self._read(lambda tx: pieces.secret(tx, no))
-            if stored is not None and (stored[0], bytes(stored[1])) != (line["format"], line["data"]):
+        if not line["key"]:
+            place.has_key = True
+            stored = self._key_of(place)
+            same = stored is None or pieces.plain_format(stored[0]) == pieces.plain_format(line["format"])
+            if not same or (stored is not None and bytes(stored[1]) != line["data"]):
                 self._no_state(place, "A graph keeps another state for it here")
         self._safe(place, line)
 
+    def _key_of(self, place: Place) -> pieces.Stored | None:
+        """What the state that a graph keeps for a conversation here is kept under."""
+        no = place.no
+        return None if no is None or place.status != SAME else self._read(lambda tx: pieces.secret(tx, no))
+
     def _safe(self, place: Place, line: Line) -> None:
+        if place.state_is_lost:
+            return
+        if not self.is_signed and not place.is_checked:
+            place.is_checked = True
+            stored = self._key_of(place)
+            if stored is None and not place.has_key:
+                self._no_state(place, "The key of the state that a graph keeps for it is missing", "Export again.")
+            elif stored is not None and not self.is_trusted and not pieces.is_foreign(stored[0]):
+                self._no_state(place, "A graph keeps a state for it here, and this store did not sign the archive")
         if not self._state_is_safe and not place.state_is_lost:
             family = clean.secret_in(line, self._gate)
             if family is not None:
-                self._no_state(place, f"The state that a graph keeps for it holds a secret ({family})")
+                fix = "Take secrets out where it comes from (`recollect scan --fix`) and export again."
+                self._no_state(place, f"The state that a graph keeps for it holds a secret ({family})", fix)
 
-    def _no_state(self, place: Place, why: str) -> None:
+    def _no_state(
+        self, place: Place, why: str, fix: str = "Leave it at that, or erase the conversation here and import again."
+    ) -> None:
         place.state_is_lost = True
         self._left_out(
-            f"conversation {place.id}", f"{why}: its checkpoints were left out, its log was not.",
-            "Take secrets out where it comes from (`recollect scan --fix`) and export again.",
+            f"conversation {place.id}", f"{why}: its checkpoints were left out, its log was not.", fix,
         )  # fmt: skip
 
     def _checkpoint(self, line: Line, number: int) -> None:

@@ -17,8 +17,9 @@ from ..errors import BadLine
 from ..model import MAIN, Imported, Problem
 from ..search import index
 from . import NAME, clean
-from .lines import numbered, parse
+from .lines import parse
 from .plan import AGAIN, NEW, OTHER, SAME, Plan
+from .signed import Lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Outcome:
         self.numbers: dict[str, dict[str, int]] = {}
         self.last: dict[str, int] = {}
         self.lost: set[str] = set()
+        self.marked: set[str] = set()
         self.memories: dict[str, int] = {}
         self.changes: list[int] = []
         self.jobs: list[tuple[str, str]] = []
@@ -67,9 +69,10 @@ class Import:
 
     def __init__(
         self, db: Database, user: str, gate: Gate, *, state_mode: str, outside: bool, extracts: bool,
-        again: bool, progress: Progress | None,
+        again: bool, trust: bool, progress: Progress | None,
     ) -> None:  # fmt: skip
         self._db = db
+        self._trust = trust
         self._user = user
         self._gate = gate
         self._outside = outside
@@ -84,11 +87,11 @@ class Import:
 
     def run(self, fp: IO[str] | IO[bytes]) -> Imported:
         with _Twice(fp) as twice:
-            self._plan.make(twice.file, self._progress)
-            twice.rewind()
+            lines = Lines(twice.file)
+            self._plan.make(lines, self._progress, self._trust)
             done = size = 0
             batch: list[Op] = []
-            for number, text in numbered(twice.file):
+            for number, text in lines:
                 kind, line = parse(text, number)
                 op = self._prepare(kind, line, number)
                 if op is not None:
@@ -105,7 +108,8 @@ class Import:
         if self._progress:
             self._progress("lines", self._plan.lines, self._plan.lines)
         known = {what: self._known[what] for what in COUNTED.values() if self._known.get(what)}
-        return Imported(NAME, self._added, known, tuple(self._plan.problems))
+        plan = self._plan
+        return Imported(NAME, self._added, known, tuple(plan.problems), plan.is_signed, plan.is_trusted)
 
     # -- in the caller's thread
 
@@ -125,7 +129,9 @@ class Import:
                 kind,
                 line,
                 number,
-                None if kind == "derived" else clean.change(line, self._gate, number, statement.sensitive),
+                None
+                if kind == "derived"
+                else clean.change(line, self._gate, number, statement.sensitive, plan.is_trusted),
             )
         if kind == "item":
             return kind, line, number, clean.item(line, self._gate, number)
@@ -274,18 +280,21 @@ class Import:
         tx.many(
             "insert into pins (user_no, conversation_no, seq, pinned_at) values (:user_no, :c, :seq, :at)"
             " on conflict (user_no, conversation_no, seq) do nothing",
-            [(tx.user, no, seq, at) for seq, at in line["pins"] or () if seq > place.held],
+            [(tx.user, no, seq, at) for seq, at in line["pins"] or () if seq > place.held and self._plan.is_trusted],
         )
         if place.held >= place.last_seq and place.status == SAME:
             return
-        for name, upto in line["considered"] or ():
+        considered = line["considered"] or ()
+        if not self._plan.is_trusted:  # whoever wrote it may say what they like, but nothing is learned from it
+            considered = [(branch["name"], line["last_seq"]) for branch in line["branches"]]
+        for name, upto in considered:
             tx.run(
                 "insert into considered (user_no, conversation_no, branch_no, upto) values (:user, :c, :b, :upto)"
                 " on conflict (user_no, conversation_no, branch_no) do update set upto = excluded.upto"
                 " where considered.upto < excluded.upto",
                 c=no, b=numbers[name], upto=upto,
             )  # fmt: skip
-        if place.status == SAME:
+        if place.status == SAME and self._plan.is_trusted:
             tx.run(
                 "update conversations set active_branch = :b, updated_at = :updated where user_no = :user and no = :c",
                 c=no, b=numbers[line["active_branch"] or MAIN], updated=line["updated_at"],
@@ -429,6 +438,8 @@ class Import:
     def _derived(self, tx: Tx, op: Op, out: Outcome) -> None:
         _, line, _, _ = op
         statement, root = self._plan.statements[line["memory"]], self._plan.statements[line["root"]]
+        if not statement.is_wanted and not self._plan.is_trusted:
+            return
         memory, rests = out.memories.get(line["memory"], statement.no), out.memories.get(line["root"], root.no)
         if memory is not None and rests is not None and memory != rests:
             tx.run(
@@ -457,6 +468,8 @@ class Import:
             own = mirror.user_of(items.labels(ready["namespace"])) == self._user
             if not own or not tx.one("select id from memories where user_no = :user and memory_id = :id", id=memory):
                 memory = None
+            elif not self._plan.is_trusted and not self._is_new(memory):
+                memory = None  # with the item it would go, or say something else
         tx.run(
             "insert into items (id, user_no, namespace, key, value, tick, ttl_ms, expires_at, source, memory, created_at,"
             " updated_at, checksum) values (:tick, :user, :namespace, :key, :value, :tick, :ttl, :expires, :source, :memory,"
@@ -470,15 +483,30 @@ class Import:
             out.jobs.append(("expire", "items"))
         out.added["items"] = out.added.get("items", 0) + 1
 
+    def _is_new(self, memory: str) -> bool:
+        statement = self._plan.statements.get(memory)
+        return statement is not None and statement.is_wanted
+
     def _piece(self, tx: Tx, op: Op, out: Outcome) -> None:
         _, line, _, _ = op
-        found = self._place(tx, line["conversation"], out)
+        found = self._graphs(tx, line["conversation"], out)
         if found is not None:
-            tx.many(pieces.PIECE, [(tx.user, found[1], line["key"], line["format"], line["data"])])
+            is_marked = not line["key"] and not self._plan.is_signed
+            format = pieces.FOREIGN + pieces.plain_format(line["format"]) if is_marked else line["format"]
+            tx.many(pieces.PIECE, [(tx.user, found[1], line["key"], format, line["data"])])
+
+    def _graphs(self, tx: Tx, id: str, out: Outcome) -> tuple[Place, int] | None:
+        """The place of a graph's state. State that this store did not sign is marked, so that a graph constructs nothing of it that
+        is not on its list."""
+        found = self._place(tx, id, out)
+        if found is not None and not self._plan.is_signed and id not in out.marked:
+            out.marked.add(id)
+            pieces.mark(tx, found[1])
+        return found
 
     def _checkpoint(self, tx: Tx, op: Op, out: Outcome) -> None:
         _, line, _, _ = op
-        found = self._place(tx, line["conversation"], out)
+        found = self._graphs(tx, line["conversation"], out)
         if found is None:
             return
         place, no = found
@@ -504,7 +532,7 @@ class Import:
 
     def _write_line(self, tx: Tx, op: Op, out: Outcome) -> None:
         _, line, _, _ = op
-        found = self._place(tx, line["conversation"], out)
+        found = self._graphs(tx, line["conversation"], out)
         if found is not None:
             row = (
                 line["namespace"] or "", line["checkpoint"], line["task"], line["index"], line["path"] or "", line["channel"],
@@ -562,7 +590,7 @@ def _parts(places: list[Place]) -> Iterable[list[Place]]:
 
 
 class _Twice:
-    """A file that is read two times. One that cannot go back is copied to a temporary one, which nobody else can read."""
+    """A file that is read more than once. One that cannot go back is copied to a temporary one, which nobody else can read."""
 
     def __init__(self, fp: IO[str] | IO[bytes]) -> None:
         from tempfile import TemporaryFile
@@ -574,10 +602,6 @@ class _Twice:
             while part := fp.read(1 << 20):
                 self._copy.write(part.encode() if isinstance(part, str) else part)
             self._copy.seek(0)
-        self._start = self.file.tell()
-
-    def rewind(self) -> None:
-        self.file.seek(self._start)
 
     def __enter__(self) -> _Twice:
         return self

@@ -23,6 +23,7 @@ from ..errors import InvalidInput, NotFound
 from ..model import MAIN
 from . import VERSION
 from .lines import dump
+from .signed import Signature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,11 +92,12 @@ class Archive:
             for name, value in (("conversation", self._conversation), ("workspace", self._workspace))
             if value
         }
-        n = 0
+        n, signature = 0, Signature(self._db, self._user)
         for line in self._all(scope):
             n += 1
+            signature.add(line)
             yield line
-        yield dump("end", lines=n + 1)
+        yield dump("end", lines=n + 1, signature=signature.hex())
 
     def _all(self, scope: dict[str, str]) -> Iterator[str]:
         yield dump(

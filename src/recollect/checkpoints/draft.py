@@ -12,14 +12,15 @@ if TYPE_CHECKING:
 
 class Item:
     """Something a state says: at most one event of the log. `id` is the message's own, or a hash; `also` is another id under
-    which it may be there."""
+    which it may be there. What the graph itself says takes the place of nothing that the user said."""
 
-    __slots__ = ("also", "digest", "draft", "id")
+    __slots__ = ("also", "digest", "draft", "id", "is_graphs")
 
     def __init__(self, id: str, digest: bytes, draft: events.Draft, also: str | None = None) -> None:
         self.id = id
         self.digest = digest
         self.draft = draft
+        self.is_graphs = False
         self.also = also
 
 

@@ -208,6 +208,19 @@ def secret(tx: Tx, no: int) -> Stored | None:
     return asking_secret(tx, no)()
 
 
+FOREIGN = "archive:"
+"""What the format of a conversation's secret begins with whose state came in an archive that this store did not sign: whoever
+wrote it may have written anything."""
+
+
+def is_foreign(format: str) -> bool:
+    return format.startswith(FOREIGN)
+
+
+def plain_format(format: str) -> str:
+    return format.removeprefix(FOREIGN)
+
+
 def asking_secret(tx: Tx, no: int) -> Callable[[], Stored | None]:
     """`secret`, whose answer is read further on."""
     rows = tx.blobs(
@@ -215,6 +228,16 @@ def asking_secret(tx: Tx, no: int) -> Callable[[], Stored | None]:
         c=no, key=b"",
     )  # fmt: skip
     return lambda: next(((type, data) for type, data in rows()), None)
+
+
+def mark(tx: Tx, no: int) -> None:
+    """The state of a conversation came from somebody else, or some of it did."""
+    stored = secret(tx, no)
+    if stored is not None and not is_foreign(stored[0]):
+        tx.run(
+            "update checkpoint_pieces set type = :format where user_no = :user and conversation_no = :c and key = :key",
+            c=no, key=b"", format=FOREIGN + stored[0],
+        )  # fmt: skip
 
 
 def same_secret(tx: Tx, no: int, mine: Stored, known_as: int) -> None:

@@ -129,6 +129,8 @@ def _say(
         first, said = known.get(item.id, (0, None))
         if said == item.digest or (item.also and item.also in known):
             continue
+        if first and item.is_graphs and _is_users(tx, found.no, first):
+            first = 0  # a node has taken the id of a message that is not its own
         known[item.id] = (first, item.digest)
         draft = item.draft
         if first and draft[0].kind in ("message", "event"):
@@ -150,6 +152,16 @@ def _say(
     )
     # What was thought stands behind what was said.
     return max((seq + (draft[4] is not None) for (_, draft, _), seq in zip(new, seqs, strict=True) if seq), default=0)
+
+
+def _is_users(tx: Tx, no: int, seq: int) -> bool:
+    """Whether an event is what the user said."""
+    row = tx.one(
+        "select e.role from branches b join events e on e.user_no = b.user_no and e.conversation_no = b.conversation_no"
+        " and e.branch_no = b.no and e.seq = :seq where b.user_no = :user and b.conversation_no = :c",
+        c=no, seq=seq,
+    )  # fmt: skip
+    return row is not None and row[0] == "user"
 
 
 def _known(about: _Asked, lineage: Lineage) -> dict[str, tuple[int, bytes | None]]:

@@ -119,6 +119,7 @@ def import_(
     file: Annotated[Path | None, typer.Argument(metavar="PATH", help="The file or folder; it is only read. Unsaid: where that format is usually kept.", show_default=False)] = None,
     module: Annotated[list[str] | None, typer.Option("--module", metavar="NAME", help="A module of yours that defines types which a graph's state holds. May be said again.", show_default=False)] = None,
     again: Annotated[bool, typer.Option("--again", help="Also what was erased here.")] = False,
+    trust: Annotated[bool, typer.Option("--trust", help="Take an export that this store did not sign at its word: its memories become active.")] = False,
 ) -> None:  # fmt: skip
     """Bring a history in: an export of ours, or what another program wrote. A second time adds nothing."""
     for name in module or ():
@@ -128,11 +129,18 @@ def import_(
             raise InvalidInput(f"--module {name}: {e}") from e
     format, path = _meant(source, file)
     with output.progress("Importing", shown=not s.json) as bar:
-        found = transfer.bring(s.store, format, path, again=again or None, progress=bar)
+        found = transfer.bring(s.store, format, path, again=again or None, trust=trust, progress=bar)
     if s.json:
         output.emit(found)
     else:
         _report(found)
+        if not found.trusted and found.added.get("memories"):
+            output.line("This store did not sign that archive, so its memories wait to be reviewed:", style="yellow")
+            output.line(
+                f"  `{s.command('memories', '--state', 'quarantined')}` lists them. If you made the archive yourself,",
+                style="yellow",
+            )
+            output.line("  accept what is yours, or import it into an empty store with --trust.", style="yellow")
     if found.problems:
         raise typer.Exit(output.LEFT_OUT)
 

@@ -28,7 +28,7 @@ from .. import checks, conversations, ids
 from ..errors import AlreadyExists, Erased, NotFound
 from ..model import Entry, Event
 from ..store import Store
-from .messages import text_of
+from .messages import text_of, typed
 from .store import MemoryStore
 
 if TYPE_CHECKING:
@@ -215,6 +215,10 @@ def _entry(m: BaseMessage) -> Entry:
             entry["status"] = m.status  # type: ignore[union-attr]
     else:
         entry |= {"kind": "message", "role": _role(m)}
+        if isinstance(m, HumanMessage) and not isinstance(m.content, str):
+            _, carried, is_plain = typed(m.content)
+            if carried or not is_plain:
+                payload["own"] = False  # there may be a file's text in it: it is not learned from as the user's
         if isinstance(m, AIMessage):
             if m.tool_calls:
                 payload["tool_calls"] = [{k: c[k] for k in ("name", "args", "id")} for c in m.tool_calls]

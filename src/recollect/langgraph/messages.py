@@ -47,6 +47,10 @@ HISTORY = "recollect_history"
 """In `additional_kwargs`: the message was brought in from a chat's history, where it is recorded already."""
 ROLES = {"user", "human", "ai", "assistant", "system", "developer", "tool", "function"}
 TEXT_BLOCKS = {"text", "input_text", "output_text", "text-plain"}
+TYPED, TYPED_KEYS = {"text", "input_text"}, {"type", "text", "id", "index", "cache_control"}
+"""A block that holds what a person typed: with a filename, a source or a mime type it holds a file's text."""
+ATTACHED = "attachment"
+"""The name of the event that holds the text of a file."""
 THOUGHTS = {"reasoning", "thinking"}
 CALLS = {"tool_use", "tool_call", "function_call", "server_tool_call", "invalid_tool_call"}
 _NAMES = {"id", "type", "role", "name", "tool_call_id", "node"}
@@ -250,30 +254,44 @@ def _fields(value: Any) -> Iterable[str] | None:
 
 
 class Own(NamedTuple):
-    """What stands in a graph's input: the person's own words, by id and by text."""
+    """What the person put into a run: their own messages, as they were before any node ran."""
 
-    ids: frozenset[str]
+    said: tuple[tuple[HumanMessage, HumanMessage], ...]
+    """Each as it was given, and a copy of it. LangGraph gives the first its id; a node may change it, but not the copy."""
     texts: frozenset[str]
 
     def says(self, message: HumanMessage, gate: Gate) -> bool:
-        if message.id is not None and message.id in self.ids:
-            return True
+        """Whether the person said this. The text tells: an id is whatever a node writes into it."""
         text = text_of(message)
         return text in self.texts or (bool(self.texts) and gate.another().text(text) in self.texts)
 
+    def missing(self, state: Sequence[BaseMessage], new: Sequence[int]) -> list[HumanMessage]:
+        """Their messages that a state does not hold: a node has removed them, or put something else in their place."""
+        by_id = {m.id: text_of(m) for m in state if m.id}
+        texts = {text_of(state[i]) for i in new if isinstance(state[i], HumanMessage)}
+        lost = []
+        for given, kept in self.said:
+            text = text_of(kept)
+            if by_id.get(given.id) != text if given.id else text not in texts:
+                lost.append(kept.model_copy(update={"id": given.id}))
+        return lost
 
-NOBODY = Own(frozenset(), frozenset())
+
+NOBODY = Own((), frozenset())
 
 
-def own_words(start: Any, channels: Sequence[str]) -> Own:
-    """The person's messages in the value of a graph's input channel."""
-    found: list[HumanMessage] = []
+def own_words(start: Any, channels: Sequence[str], *, copied: bool = False) -> dict[str, Own]:
+    """The person's messages in a graph's input, by channel; `copied`, to be logged even when the graph drops them."""
+    own = {}
     for channel in channels:
         part = start.get(channel) if isinstance(start, Mapping) else getattr(start, channel, None)
         if part is None and isinstance(start, (list, BaseMessage)):
             part = start
-        found += [m for m in as_messages(part) if isinstance(m, HumanMessage)]
-    return Own(frozenset(m.id for m in found if m.id), frozenset(text_of(m) for m in found))
+        found = [m for m in as_messages(part) if isinstance(m, HumanMessage)]
+        if found:
+            said = tuple((m, m.model_copy(deep=not isinstance(m.content, str))) for m in found) if copied else ()
+            own[channel] = Own(said, frozenset(map(text_of, found)))
+    return own
 
 
 def as_messages(value: Any) -> list[BaseMessage]:
@@ -342,6 +360,26 @@ def text_of(message: BaseMessage) -> str:
     return "\n".join(parts)
 
 
+def typed(content: Sequence[Any]) -> tuple[str, list[str], bool]:
+    """Of a person's message in blocks: what it says, the texts that came inside of files, and whether it is plain what the
+    person typed. One block that holds nothing but a text is; of several, one may be the text of a file."""
+    parts: list[str] = []
+    carried: list[str] = []
+    plain = 0
+    for block in content:
+        text = block if isinstance(block, str) else block.get("text")
+        if not isinstance(text, str) or (isinstance(block, dict) and block.get("type") in THOUGHTS):
+            if block.get("type") not in THOUGHTS | CALLS:
+                parts.append(f"[{block.get('type') or 'content'}]")
+        elif isinstance(block, str) or (block.get("type") in TYPED and block.keys() <= TYPED_KEYS):
+            parts.append(text)
+            plain += 1
+        else:
+            parts.append(f"[{block.get('type') or 'content'}]")
+            carried.append(text)
+    return "\n".join(parts), carried, plain < 2
+
+
 def is_question(message: BaseMessage) -> bool:
     """Whether a message is a person's, and not evidence that was put beside it."""
     return isinstance(message, HumanMessage) and not fence.is_ours(text_of(message))
@@ -379,16 +417,26 @@ class Logger:
         self._gate = gate
         self._prepare = prepare
 
-    def items(self, message: BaseMessage, id: str, own: bool, tools: Mapping[str, str]) -> list[draft.Item]:
-        """At most one event for what is said, one for each call. `tools` names the tool of a call."""
+    def items(
+        self, message: BaseMessage, id: str, own: bool, tools: Mapping[str, str], *, is_sure: bool = True
+    ) -> list[draft.Item]:
+        """At most one event for what is said, one for each call and for each text that came in a file. `tools` names the tool
+        of a call. The person's `own` words are learned from where that `is_sure`."""
         if isinstance(message, RemoveMessage) or message.additional_kwargs.get(HISTORY) is True:
             return []
         id = self._name(message.id) if isinstance(message.id, str) and message.id else id
         calls = message.tool_calls if isinstance(message, AIMessage) else []
         found = []
         text, thoughts = text_of(message), thoughts_of(message)
+        is_own = own and isinstance(message, HumanMessage)
+        is_typed = is_sure or not is_own
+        if is_own and not isinstance(message.content, str):
+            text, carried, is_plain = typed(message.content)
+            is_typed = is_sure and is_plain
+            for i, one in enumerate(carried):
+                found.append(self._item(f"f:{id}/{i}", one, {"kind": "event", "name": ATTACHED, "text": _safe(one)}))
         if text.strip() or thoughts or not calls:
-            found.append(self._said(message, id, own, text, thoughts, tools))
+            found.append(self._said(message, id, own, is_typed, text, thoughts, tools))
         for call in calls:
             name = call.get("id") or f"{id}/{call['name']}"
             entry: Entry = {
@@ -399,8 +447,8 @@ class Logger:
         return found
 
     def _said(
-        self, message: BaseMessage, id: str, own: bool, text: str, thoughts: str, tools: Mapping[str, str]
-    ) -> draft.Item:
+        self, message: BaseMessage, id: str, own: bool, is_typed: bool, text: str, thoughts: str, tools: Mapping[str, str]
+    ) -> draft.Item:  # fmt: skip
         entry: Entry
         if isinstance(message, (ToolMessage, FunctionMessage)):
             call = getattr(message, "tool_call_id", None)
@@ -410,6 +458,8 @@ class Logger:
             }  # fmt: skip
         else:
             entry = {"kind": "message", "role": _role(message, own), "text": _safe(text)}
+            if not is_typed:
+                entry["payload"] = {"own": False}
             if thoughts:
                 entry["reasoning"] = Reasoning(_safe(thoughts))
             if isinstance(message, AIMessage):

@@ -22,14 +22,17 @@ from ..checkpoints.stored import Loaded
 from ..errors import Damaged, InvalidInput
 from ..filters import Judge
 from ..store import Store
-from . import messages
-from .messages import NOBODY, START
+from . import messages, running
+from .messages import START
 from .remembered import Place, Recent, Secret, Stored
 from .values import Values, decoded
 
 if TYPE_CHECKING:
     from ..db import Tx
 
+DURABILITY, RUN = "__pregel_durability", "__pregel_runtime"
+"""Where LangGraph says when checkpoints are put, and in which run: not public names. Without them, the words in a checkpoint
+that was not made right after the input are nobody's."""
 Page = tuple[Sequence[Loaded], Mapping[int, Stored | None]]
 """Checkpoints, and the secrets of their conversations."""
 
@@ -81,7 +84,7 @@ class Reader(Values):
         self._shared.forget(place.store.user, place.thread)
         if sealed is None:
             return self._secret(place)
-        type, plain = self._unseal(sealed)
+        type, plain = self._opened(sealed)
         if type != "bytes" or len(plain) != 32:
             raise Damaged(f"The state of conversation {place.thread!r} cannot be read with this serializer.")
         found = Secret(no, plain, sealed)
@@ -129,7 +132,7 @@ class Reader(Values):
                 tops[channel] = frozenset(pieces.keys_in(loaded.have[value][1]))
                 lists[channel] = value.hex()
         versions = {c: v for c, v in loaded.head.get("channel_versions", {}).items() if c in loaded.values}
-        own = NOBODY
+        own: Mapping[str, messages.Own] = {}
         if loaded.source == "input" and START in loaded.values:
             start = self._value(loaded.values[START], loaded.have, secret)
             own = messages.own_words(start, self._channels)
@@ -144,14 +147,14 @@ class Reader(Values):
         rest = head.pop("rest", None)
         found: dict[str, Any] = {**head, "id": loaded.id}
         if rest is not None:
-            found |= self._load(decoded(rest))
+            found |= self._load(decoded(rest), secret)
         found["channel_values"] = {
             channel: self._value(value, loaded.have, secret) for channel, value in loaded.values.items()
         }
         return CheckpointTuple(
             config or place.config(loaded.id),
             cast(Checkpoint, found),
-            self._metadata_of(loaded),
+            self._metadata_of(loaded, secret),
             place.config(loaded.parent) if loaded.parent is not None else None,
             [
                 (task, channel, self._assemble((type, data), loaded.have, secret))
@@ -159,14 +162,15 @@ class Reader(Values):
             ],
         )
 
-    def _metadata_of(self, loaded: Loaded) -> CheckpointMetadata:
+    def _metadata_of(self, loaded: Loaded, secret: bytes) -> CheckpointMetadata:
         if isinstance(loaded.metadata, dict) and loaded.metadata.keys() == {"="}:
-            return cast(CheckpointMetadata, self._load(decoded(loaded.metadata["="])))
+            return cast(CheckpointMetadata, self._load(decoded(loaded.metadata["="]), secret))
         return cast(CheckpointMetadata, loaded.metadata)
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """A checkpoint: the one named, or the newest of the conversation's active branch (or of `configurable.branch`)."""
         place = self._place(config)
+        self._hear(place)
         now = ids.now()
         loaded, secret = self._read(place, place.checkpoint)
         if loaded is None:
@@ -176,6 +180,22 @@ class Reader(Values):
         if place.checkpoint is None and place.branch is None:
             self._shared.keep(self._shared.newest, place.key(None), loaded.id)
         return self._tuple(place, loaded, secret, config if place.checkpoint is not None else None)
+
+    def _hear(self, place: Place) -> None:
+        """A run looks for its thread before any node of it runs. Its input is kept from here on: what stores its end only never
+        hands it over, and what stores it in the background may do so when a node has changed it."""
+        run = place.given.get(RUN)
+        if not place.namespace and run is not None:
+            loop = running.loop()
+            if loop is not None:
+                own = messages.own_words(loop.input, self._channels, copied=True)
+                self._shared.keep(self._shared.inputs, id(run), (run, own))
+
+    def _heard(self, place: Place) -> Mapping[str, messages.Own]:
+        """What the person put into the run that is going on."""
+        run = place.given.get(RUN)
+        known, own = self._shared.inputs.get(id(run), (None, {}))
+        return own if run is not None and known is run else {}
 
     def _missed(self, place: Place, at: int) -> None:
         """A run looks before it does anything else. Where it stores its end only, this is all that tells when it began."""
@@ -243,13 +263,13 @@ class Reader(Values):
         self, store: Store, given: Mapping[str, Any], page: Page, judge: Judge
     ) -> Iterator[CheckpointTuple]:  # fmt: skip
         loaded, sealed = page
-        secrets = {no: self._unseal(s)[1] for no, s in sealed.items() if s is not None}
+        secrets = {no: self._opened(s)[1] for no, s in sealed.items() if s is not None}
         for one in loaded:
             if one.no not in secrets:
                 raise Damaged(
                     f"The state of conversation {one.conversation!r} has lost its key. Run `recollect doctor`."
                 )
-            metadata = self._metadata_of(one)
+            metadata = self._metadata_of(one, secrets[one.no])
             if judge.passes(cast(dict[str, Any], metadata)):
                 known = {"thread_id": one.conversation, **({"user_id": given["user_id"]} if "user_id" in given else {})}
                 yield self._tuple(
@@ -269,7 +289,7 @@ class Reader(Values):
             return chain, pieces.secret(tx, chain[0].no) if chain else None
 
         chain, sealed = place.store._read(read)
-        secret = self._unseal(sealed)[1] if sealed is not None else b""
+        secret = self._opened(sealed)[1] if sealed is not None else b""
         written: dict[str, builtins.list[PendingWrite]] = {channel: [] for channel in channels}
         seeds: dict[str, Any] = {}
         for loaded in chain:

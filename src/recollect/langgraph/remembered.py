@@ -68,7 +68,8 @@ class Recent(NamedTuple):
     """Of the same: the list itself, as the checkpoint names it. One that is mended has another."""
     source: str | None
     step: int | None
-    own: Own
+    own: Mapping[str, Own]
+    """What the person put in, by channel."""
 
 
 class Secret(NamedTuple):
@@ -88,6 +89,8 @@ class Remembered:
         self.handles: OrderedDict[str, Store] = OrderedDict()
         self.names: OrderedDict[str, bool] = OrderedDict()
         self.recent: OrderedDict[tuple[str, str, str, str], Recent] = OrderedDict()
+        self.inputs: OrderedDict[int, tuple[object, Mapping[str, Own]]] = OrderedDict()
+        """Of runs whose input has not come into the log: the run, and what the person put into it."""
         self.newest: OrderedDict[tuple[str, str, str, str], str] = OrderedDict()
         """The id of the checkpoint that was written or read last, of a thread and namespace."""
         self.secrets: OrderedDict[tuple[str, str], Secret] = OrderedDict()

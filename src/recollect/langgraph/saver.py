@@ -42,7 +42,8 @@ from ..errors import AlreadyExists, Damaged, Erased, InvalidInput, RecollectErro
 from ..model import Entry
 from ..store import Store
 from . import messages
-from .messages import NOBODY, START
+from .messages import NOBODY, START, Own
+from .reader import DURABILITY, RUN
 from .remembered import Place, Recent, Remembered, Secret
 from .threads import OWN, Threads
 from .values import encoded, encrypts, listed
@@ -56,8 +57,6 @@ T = TypeVar("T")
 
 TRIES = 4
 WAIT_SECONDS = 0.1
-DURABILITY = "__pregel_durability"
-"""Where LangGraph tells its subgraphs when checkpoints are put: not a public name, so nothing but order hangs on it."""
 _KEPT = ("v", "ts", "channel_versions", "versions_seen", "updated_channels")
 
 
@@ -213,6 +212,10 @@ class Saver(Threads):
         shared.keep(shared.secrets, (store.user, place.thread), secret._replace(no=found.no))
         shared.keep(shared.recent, place.key(checkpoint["id"]), recent)
         shared.keep(shared.newest, place.key(None), checkpoint["id"])
+        if made.source == "loop" and not place.namespace:
+            shared.inputs.pop(
+                id(place.given.get(RUN)), None
+            )  # what a node says later is its own, in the same words too
         if not encrypts(self.serde):  # what is sealed anew is not what was stored
             have = shared.have(store.user, found.no)
             for value in made.values.values():
@@ -279,7 +282,7 @@ class Saver(Threads):
         d.needs_parent = previous is not None and d.parent is not None
         stored = {channel: versions[channel] for channel in (*d.values, *d.inherits) if channel in versions}
         start = values.get(START)
-        own = messages.own_words(start, self._channels) if d.source == "input" and start is not None else NOBODY
+        own = messages.own_words(start, self._channels) if d.source == "input" and start is not None else {}
         return d, Recent(stored, tops, lists, d.source, d.step, own)
 
     def _metadata(self, config: RunnableConfig, metadata: CheckpointMetadata, store: Store) -> Any:
@@ -327,12 +330,13 @@ class Saver(Threads):
             else:
                 said = self._written(place, d.parent, channel)
                 new = list(range(len(said)))
-            if new:
-                self._items(d, place, said, new, packed, previous, secret)
+            own, lost = self._own(d, place, channel, previous, said, new)
+            if new or lost:
+                self._items(d, place, said, new, packed, previous, secret, own, lost)
 
     def _items(
         self, d: Draft, place: Place, said: Sequence[BaseMessage], new: Sequence[int], packed: Value | None,
-        previous: Recent | None, secret: bytes,
+        previous: Recent | None, secret: bytes, own: Own, lost: Sequence[BaseMessage],
     ) -> None:  # fmt: skip
         store = place.store
         gate = store._gate.another()
@@ -349,21 +353,21 @@ class Saver(Threads):
 
         logger = messages.Logger(secret, d.namespace, gate, prepare)
         tools = messages.calls_in(said) if any(m.type == "tool" and not m.name for m in (said[i] for i in new)) else {}
-        # A run that stores only its end has the input of the person at the beginning of what is new.
-        whole_run = d.source == "loop" and (
-            previous is None or previous.step is None or (d.step is not None and d.step - previous.step > 1)
-        )
-        leading = whole_run and (previous is None or previous.source != "input")
+        for n, message in enumerate(lost):
+            d.items += logger.items(message, f"{d.id}/{n}", True, tools)
+        # Of a database that another checkpointer wrote, only the end of such a run is left. Who is to read it should see who
+        # seems to have spoken; what nobody can tell is not learned.
+        leading = self._historic and _is_whole_run(d, previous)
         # Where only the end is stored, a subgraph's comes before the root's: what was said to the root would be there twice.
         waits = bool(place.namespace) and place.given.get(DURABILITY) == "exit"
         for i in new:
             message = said[i]
             if waits and isinstance(message, HumanMessage):
                 continue
-            own = False
+            is_own = False
             if isinstance(message, HumanMessage):
-                own = leading or (previous is not None and previous.own.says(message, gate))
-            elif not isinstance(message, HumanMessage):
+                is_own = own.says(message, gate)
+            else:
                 leading = False
             id = ""
             if not message.id:
@@ -376,7 +380,22 @@ class Saver(Threads):
                     assert packed is not None
                     before = packed.parts[:i].count(key)
                 id = f"{key.hex()}#{before}"
-            d.items += logger.items(message, id, own, tools)
+            made = logger.items(message, id, is_own or leading, tools, is_sure=is_own)
+            for item in made:
+                item.is_graphs = not is_own and d.source != "update"
+            d.items += made
+
+    def _own(
+        self, d: Draft, place: Place, channel: str, previous: Recent | None, said: Sequence[BaseMessage], new: Sequence[int]
+    ) -> tuple[Own, Sequence[BaseMessage]]:  # fmt: skip
+        """What the person put into the run, and what of it the state does not hold any more. In a subgraph, nothing: what it is
+        given is its graph's."""
+        if place.namespace:
+            return NOBODY, []
+        own = self._heard(place).get(channel) if d.source == "loop" else None
+        if own is not None:
+            return own, own.missing(said, new)
+        return (previous.own.get(channel, NOBODY) if previous is not None else NOBODY), []
 
     def _written(self, place: Place, parent: str | None, channel: str) -> list[BaseMessage]:
         """The messages that were written to a channel since the parent: where a channel is stored as changes, they are
@@ -479,9 +498,11 @@ class Saver(Threads):
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         now = ids.now()
+        place = self._place(config)
+        self._hear(place)  # here: in its thread, the run is not to be seen
         found = await self._go(partial(self.get_tuple, config))
         if found is None:
-            self._missed(self._place(config), now)  # once more: that was the context of another thread
+            self._missed(place, now)  # once more: that was the context of another thread
         return found
 
     async def alist(
@@ -545,6 +566,13 @@ class _Opening:
 
     async def __aexit__(self, *exc: object) -> None:
         await self._saver._async.close()
+
+
+def _is_whole_run(d: Draft, previous: Recent | None) -> bool:
+    """Whether a checkpoint holds what several steps said, the input among it."""
+    if d.source != "loop" or (previous is not None and previous.source == "input"):
+        return False
+    return previous is None or previous.step is None or (d.step is not None and d.step - previous.step > 1)
 
 
 def _moment(ts: object) -> int | None:

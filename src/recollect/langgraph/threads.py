@@ -96,7 +96,7 @@ class Threads(Reader):
             sealed = secrets[place[0]]
             if not loaded or sealed is None:
                 continue
-            one, secret = loaded[0], self._unseal(sealed)[1]
+            one, secret = loaded[0], self._opened(sealed)[1]
             gate = Gate(True, store.settings.redact_off, store.settings.redact_allow, store.settings.redact_patterns)
             values, writes = self._cleaned(one, secret, gate, mode)
             metadata = one.metadata

@@ -33,15 +33,25 @@ if TYPE_CHECKING:
 KEPT = 8_000
 """A message of at most so many bytes is remembered as it was read."""
 PASSED = 50_000
+WRITTEN = {"null", "bytes", "bytearray", "msgpack"}
+"""What LangGraph's serializer writes. It still reads JSON, whose constructors have another list."""
 SMALL = 48
 """A list whose elements are smaller on average is stored whole."""
 _NOTHING: tuple[None, None] = (None, None)
+
+
+class Foreign(bytes):
+    """The secret of a conversation whose state came in an archive that this store did not sign."""
 
 
 class Values(BaseCheckpointSaver[str]):
     """The part of a checkpointer that serialises."""
 
     serde: SerializerProtocol
+    _given: SerializerProtocol | None = None
+    """The serializer as it was given, once types of the program's own were let through. What came in an archive is read with
+    this one: it constructs nothing but what is on the list."""
+    _wider: SerializerProtocol | None = None
     _store: Store
     _strict: bool
     _channels: tuple[str, ...]
@@ -51,6 +61,16 @@ class Values(BaseCheckpointSaver[str]):
     def _inner(self) -> SerializerProtocol:
         """The serializer itself, below the encryption."""
         return self.serde.serde if encrypts(self.serde) else self.serde
+
+    def _reading(self, secret: bytes) -> SerializerProtocol:
+        """The serializer that reads the state of a conversation."""
+        is_widened = self._given is not None and self.serde is self._wider
+        return self._given if is_widened and isinstance(secret, Foreign) else self._inner  # type: ignore[return-value]
+
+    def _opened(self, sealed: Stored) -> tuple[str, bytes]:
+        """The secret of a conversation, from what is stored."""
+        type, plain = self._unseal((pieces.plain_format(sealed[0]), sealed[1]))
+        return type, Foreign(plain) if pieces.is_foreign(sealed[0]) else plain
 
     @property
     def _is_stock(self) -> bool:
@@ -138,39 +158,45 @@ class Values(BaseCheckpointSaver[str]):
             found.append(plain)
         return keys, found
 
-    def _load(self, stored: Stored, secret: bytes | None = None, key: bytes | None = None) -> Any:
+    def _load(self, stored: Stored, secret: bytes, key: bytes | None = None) -> Any:
         """A value from what is stored; with a key, only if it is what was written under it."""
         plain = self._unseal(stored)
-        if key is not None and secret is not None and pieces.digest(secret, *plain) != key:
+        if key is not None and pieces.digest(secret, *plain) != key:
             raise Damaged("A value of the state is not what was written. Run `recollect doctor`.")
-        return self._loads(plain)
+        return self._loads(plain, secret)
 
-    def _loads(self, plain: Stored) -> Any:
-        return self._loads_whole(plain)[0]
+    def _loads(self, plain: Stored, secret: bytes = b"") -> Any:
+        return self._loads_whole(plain, secret)[0]
 
-    def _loads_whole(self, plain: Stored) -> tuple[Any, bool]:
+    def _loads_whole(self, plain: Stored, secret: bytes) -> tuple[Any, bool]:
         """A value, and whether all of it could be constructed: else it may be another the next time."""
         if plain[0] == "pickle":
             raise NotAllowed("A value of the state is a pickle, which is never loaded.")
+        strict, inner = self._strict or isinstance(secret, Foreign), self._reading(secret)
+        if isinstance(secret, Foreign) and isinstance(inner, JsonPlusSerializer) and plain[0] not in WRITTEN:
+            raise NotAllowed(
+                f"A value of the state that came in an archive is {plain[0]!r}, which is not written any more."
+            )
         for _ in range(8):
             with listening() as refused:
                 try:
-                    value = self._inner.loads_typed(plain)
+                    value = inner.loads_typed(plain)
                 except Exception as e:
                     raise Damaged(f"A value of the state cannot be read ({first_line(e)}).") from e
-            if not refused or not self._allow(refused):
+            if not refused or not self._allow(refused, strict):
                 break
+            inner = self._inner
         return value, not refused
 
-    def _allow(self, refused: Sequence[tuple[str, str]]) -> bool:
+    def _allow(self, refused: Sequence[tuple[str, str]], strict: bool) -> bool:
         """Types that are not on the serializer's list: let plain data of the program's own through, and nothing else. Says
         whether there is anything to load again."""
         wanted = []
         for module, name in refused:
             known = sys.modules.get(module)
-            if not self._strict and known is not None and not hasattr(known, name):
+            if not strict and known is not None and not hasattr(known, name):
                 continue  # of a function's own: there is nothing to construct, and its data is what it comes back as
-            if self._strict or not is_data(module, name):
+            if strict or not is_data(module, name):
                 raise NotAllowed(
                     f"The state holds a {module}.{name}, which is not on the allow-list. If it is yours: "
                     f"Saver(..., serde=JsonPlusSerializer(allowed_msgpack_modules=[({module!r}, {name!r})]))."
@@ -180,13 +206,15 @@ class Values(BaseCheckpointSaver[str]):
         if not wanted or not isinstance(inner, JsonPlusSerializer):
             return False
         wider = inner.with_msgpack_allowlist(wanted)
-        self.serde = EncryptedSerializer(self.serde.cipher, wider) if encrypts(self.serde) else wider
+        if self._given is None or self.serde is not self._wider:
+            self._given = inner
+        self._wider = self.serde = EncryptedSerializer(self.serde.cipher, wider) if encrypts(self.serde) else wider
         return wider is not inner
 
     def _value(self, value: bytes | Stored, have: Have, secret: bytes) -> Any:
         if isinstance(value, bytes):
             return self._assemble(have[value], have, secret, value)
-        return self._load(value)
+        return self._load(value, secret)
 
     def _assemble(self, stored: Stored, have: Have, secret: bytes, key: bytes | None = None) -> Any:
         if stored[0] != pieces.LIST:
@@ -233,13 +261,13 @@ class Values(BaseCheckpointSaver[str]):
         if kinds <= {"msgpack", pieces.CHUNK} and isinstance(self._inner, JsonPlusSerializer):
             if not count:
                 return made
-            found, is_whole = self._loads_whole(("msgpack", b"\xdd" + count.to_bytes(4) + b"".join(parts)))
+            found, is_whole = self._loads_whole(("msgpack", b"\xdd" + count.to_bytes(4) + b"".join(parts)), secret)
             if not isinstance(found, builtins.list) or len(found) != count:
                 raise Damaged("A list of the state is not what was written. Run `recollect doctor`.")
             return self._merged(made, found, secret, stock and is_whole)
         if pieces.CHUNK in kinds:
             raise Damaged("The state was written by another serializer: open it with the one it was written with.")
-        return [self._loads(plain) for plain in stored]
+        return [self._loads(plain, secret) for plain in stored]
 
     def _merged(
         self, made: Sequence[Any], found: builtins.list[Any], secret: bytes, may_keep: bool

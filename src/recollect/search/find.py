@@ -7,6 +7,9 @@ that was asked for: the index only proposes.
 
 from __future__ import annotations
 
+from functools import lru_cache
+from unicodedata import normalize
+
 from .. import branches, memories
 from ..conversations import Found, find
 from ..errors import InvalidInput
@@ -372,7 +375,7 @@ class _Search:
             also = " ".join([part[: index.SMALL] for part in told if part])
         doc = self._new[number] = Doc(
             id, text, conversation, seq, created_at,
-            agent or (name if kind == "message" and name else role) or "", None, False, 0.0, also, repeats,
+            speaker(role, agent or (name if kind == "message" else None)), None, False, 0.0, also, repeats,
         )  # fmt: skip
         if self._request.workspaces and self._request.workspace is not None and home[4] == self._request.workspace:
             doc.affinity = 1.0
@@ -524,6 +527,24 @@ class _Search:
     def _branch_name(self, row: Row) -> str:
         return "main" if row[_B] == 0 else branches.tree(self._tx, row[_C])[row[_B]][0]
 
+
+def speaker(role: str | None, name: str | None) -> str:
+    """Who said something, as it is quoted: a name, or the role. The name comes from whoever wrote the event, so one that would
+    pass for the user's is left out where the role is another."""
+    if not name or (role != "user" and _is_like_a_user(name)):
+        return role or ""
+    return name
+
+
+@lru_cache(maxsize=1024)
+def _is_like_a_user(name: str) -> bool:
+    words = _WORDS.findall(_UNSEEN.sub("", normalize("NFKC", name)).casefold())
+    return not _USERS.isdisjoint(words)
+
+
+_WORDS = pattern(r"[^\W\d_]+")
+_UNSEEN = pattern(r"[\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]")
+_USERS = frozenset("user users human you me myself i".split())
 
 # What a search reads of an event; a payload may be long.
 _EVENT = "id, seq, kind, role, text, name, tool, path, agent, tags, branch_no, created_at, conversation_no, model"

@@ -143,7 +143,8 @@ async def export(
     },
 )
 async def bring_in(request: Request, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
-    """Bring in what an export wrote. What is there already is left alone, so a second time adds nothing."""
+    """Bring in what an export wrote. What is there already is left alone, so a second time adds nothing. The
+    memories of an export that this store did not sign wait to be reviewed."""
     place = sidecar.scope(workspace)
     with tempfile.SpooledTemporaryFile(IN_MEMORY) as file:
         async for chunk in request.stream():
@@ -159,7 +160,9 @@ async def bring_in(request: Request, sidecar: Sidecar, workspace: InWorkspace = 
         found = await sidecar.store.import_(file)
     sidecar.feed.wake()
     problems = [{"where": p.where, "what": p.what, "fix": p.fix} for p in found.problems]
-    return answer({"added": dict(found.added), "known": dict(found.known), "problems": problems})
+    return answer(
+        {"added": dict(found.added), "known": dict(found.known), "problems": problems, "trusted": found.trusted}
+    )
 
 
 def _belonging(file: IO[bytes] | Any, place: str) -> list[str]:

@@ -408,6 +408,7 @@ class ImportedAnswer(BaseModel):
     added: dict[str, int]
     known: dict[str, int]
     problems: list[dict[str, str]]
+    trusted: bool = Field(description="Whether this store signed it. If not, its memories wait to be reviewed.")
 
 
 class Health(BaseModel):

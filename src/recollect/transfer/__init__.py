@@ -77,12 +77,20 @@ def recognise(path: Path) -> str:
 
 
 def bring(
-    store: Store, name: str, path: Path | None = None, *, again: bool | None = None, progress: Progress | None = None
-) -> Imported:
+    store: Store, name: str, path: Path | None = None, *, again: bool | None = None, trust: bool = False,
+    progress: Progress | None = None,
+) -> Imported:  # fmt: skip
     """Import a file or folder of a format into a store, for its user; with `again` also what was erased here. Unsaid, naming
-    a file that is one conversation asks for it."""
+    a file that is one conversation asks for it. `trust`: an export of ours, whoever made it, is taken at its word."""
     module = load(name)
-    return module.bring(store, usual_place(name) if path is None else path, again=again, progress=progress)
+    more = {}
+    if trust:
+        if name != "recollect":
+            raise InvalidInput(
+                f"Only an export of ours can be trusted; this is {name}, whose messages are read as usual."
+            )
+        more["trust"] = True
+    return module.bring(store, usual_place(name) if path is None else path, again=again, progress=progress, **more)
 
 
 def was_erased(store: Store, conversation: str) -> bool:

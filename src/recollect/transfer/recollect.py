@@ -32,7 +32,9 @@ def looks_like(path: Path) -> bool:
     return isinstance(first, dict) and first.get("type") == "recollect"
 
 
-def bring(store: Store, path: Path, *, again: bool | None = None, progress: Progress | None = None) -> Imported:
+def bring(
+    store: Store, path: Path, *, again: bool | None = None, trust: bool = False, progress: Progress | None = None
+) -> Imported:
     """`store.import_` of a file."""
     if path.is_dir():
         raise InvalidInput(f"{path} is a folder; name the file in it.")
@@ -41,9 +43,9 @@ def bring(store: Store, path: Path, *, again: bool | None = None, progress: Prog
     try:
         if sealed.is_sealed(path):
             with sealed.reading(path, keys.for_file(str(path), store.settings, also=store.location)) as f:
-                return store.import_(f, again=bool(again), progress=progress)
+                return store.import_(f, again=bool(again), trust=trust, progress=progress)
         with _open(path) as f:
-            return store.import_(f, again=bool(again), progress=progress)
+            return store.import_(f, again=bool(again), trust=trust, progress=progress)
     except BadLine as e:
         raise BadLine.of(path, e) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as e:

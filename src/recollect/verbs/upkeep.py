@@ -118,12 +118,16 @@ class UpkeepVerbs(SearchVerbs):
         )
         return write.export(archive, fp)
 
-    def import_(self, fp: IO[str] | IO[bytes], *, again: bool = False, progress: Progress | None = None) -> Imported:
+    def import_(
+        self, fp: IO[str] | IO[bytes], *, again: bool = False, trust: bool = False, progress: Progress | None = None
+    ) -> Imported:
         """Bring in what `export` wrote, here or elsewhere, from a file open for reading. What is there already is left alone,
         so a second time adds nothing and an interrupted import is finished by starting it again; what is there under the
         same id and says something else is reported and left alone too, and so is what was erased here, unless it is wanted
-        `again`. Everything goes through redaction. A line that is not
-        what an export writes is a BadLine, and then nothing was written."""
+        `again`. Everything goes through redaction. An export that this store, or a copy of it, made for this user is signed, and
+        comes in as it was. Any other comes in with its memories in quarantine, not pinned, nobody's by hand and without
+        reserved tags, and nothing is learned from its messages, unless you `trust` it. A line that is not what an export
+        writes is a BadLine, and then nothing was written."""
         from ..archive.read import Import
 
         if not callable(getattr(fp, "readline", None)):
@@ -131,7 +135,7 @@ class UpkeepVerbs(SearchVerbs):
         s = self._settings
         found = Import(
             self._db, self._user, self._gate, state_mode=s.redact_state, outside=s.index_outside_workspace,
-            extracts=s.memory_extract, again=bool(again), progress=progress,
+            extracts=s.memory_extract, again=bool(again), trust=bool(trust), progress=progress,
         ).run(fp)  # fmt: skip
         if any(found.added.values()):
             if self._embeds():
