@@ -97,7 +97,7 @@ def sentences(text: str) -> Iterator[Sentence]:
     text = _TICKS.sub(r"\1", text) if "`" in text else text
     scene = False
     material = False
-    lines = _unwrapped(text.split("\n"))
+    lines = unwrapped(text.split("\n"))
     for n, line in enumerate(lines, 1):
         bare = line.strip()
         if not bare:
@@ -120,7 +120,7 @@ def sentences(text: str) -> Iterator[Sentence]:
                 yield Sentence(sentence.text, sentence.mark, scene)
 
 
-def _unwrapped(lines: list[str]) -> list[str]:
+def unwrapped(lines: list[str]) -> list[str]:
     """Lines that end in the middle of a phrase ("I live in") with the line after them."""
     out: list[str] = []
     for line in lines:
