@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from ..light import dataclass, pattern
 from ..search import fence
-from .prose import unwrapped
+from .cutting import NOUNLIKE
+from .prose import ABBREVIATED, unwrapped
 from .words import KIN, PAST, THIRD, one_of
 
 TYPE_CHECKING = False
@@ -44,73 +45,95 @@ _ABOUT_A_TEXT = one_of(
     przetłumacz streść переведи перевести перескажи 翻译 翻譯 总结 翻訳 要約"""
 )
 """What is done with a text and with nothing else."""
-_REQUESTS = one_of(
-    """review explain fix rewrite improve check correct edit polish shorten simplify analyze analyse interpret convert format rate
-    critique comment describe classify extract parse debug refactor continue complete reply respond answer read turn make look spellcheck
-    spell-check annotate grade judge evaluate assess clean tidy expand draft compose feedback thoughts opinion think take erkläre prüfe
-    verbessere antworte explique corrige revisa explica mejora spiega controlla migliora"""
+_EDITS = one_of(
+    """review edit polish shorten simplify classify extract parse debug refactor continue reply respond spellcheck spell-check annotate
+    grade critique comment rewrite read rate count format"""
+)
+"""What is done with a text when it is asked for by itself: "Continue.", "Extract names."."""
+_REQUESTS = _EDITS | one_of(
+    """explain fix improve check correct analyze analyse interpret convert describe complete answer turn make look judge evaluate assess
+    clean tidy expand draft compose feedback thoughts opinion think take erkläre prüfe verbessere antworte explique revisa explica mejora
+    spiega controlla migliora"""
 )
 """What is done with a text among other things."""
 _TEXTS = one_of(
     """text texts passage paragraph paragraphs sentence sentences article articles email e-mail emails mail letter message messages post
     posts tweet thread comment comments review reviews snippet excerpt quote quotes quotation document doc docs file files page website
     site blog screenshot image picture photo caption transcript log logs output error ticket poem lyrics song story bio essay draft
-    abstract description chat conversation statement note memo resume cv contract code function script query config json yaml csv
-    table list readme newsletter report announcement ad advert testimonial feedback speech paper book chapter section
-    title subject headline slide slides form answer answers reply response input prompt instructions recipe sms voicemail whatsapp slack
-    discord linkedin facebook instagram reddit twitter wikipedia wiki web internet diary journal entry postcard card subtitle subtitles
+    abstract description chat conversation statement memo cv contract code function script query config json yaml csv
+    table readme newsletter report announcement ad advert testimonial feedback speech paper book chapter section poster flyer banner
+    title subject headline slide slides form response input prompt recipe sms voicemail whatsapp slack label inbox
+    discord linkedin facebook instagram reddit twitter wikipedia wiki web internet diary journal postcard subtitle subtitles
     said says say wrote writes written tweeted posted texted replied asked told tells copied copy pasted paste quoted quoting forwarded
-    reads goes content contents source translation summary original version"""
+    reads goes content contents source original version"""
 )
 """Words for texts, where they stand, and how they are handed on."""
 _OWN = one_of(
-    """question questions situation problem issue thing things context background me note notes reminder reminders todo todos to-do to-dos
-    tasks task list goal goals plan plans fact facts preference preferences rule rules reason detail details info fyi ps nb mind important
-    setup stack budget diet schedule allergies allergy hobbies hobby family requirement requirements constraint constraints need
-    update news correction edit btw heads-up up news point case dilemma idea confession disclaimer remember forget request favour favor
-    wish wishes interests skills languages pets kids children routine day week weekend today tomorrow tonight record is frage problem
-    situation hintergrund info aufgaben ziel ziele wichtig ich mir mich options choices likes dislikes story sorry actually wait misspoke wrong typo
-    bad mistake culpa done fixed next know said-that groceries shopping errands answer"""
+    """question questions situation problem issue thing things context background me note reminder reminders todo todos to-do to-dos
+    tasks task list lists goal goals plan plans fact facts preference preferences rule rules reason reasons detail details info fyi ps nb
+    important setup stack budget diet schedule allergies allergy hobbies hobby requirement requirements constraint constraints needs
+    update news correction btw heads dilemma idea confession disclaimer request favour favor wish wishes interests skills
+    languages pets kids children routine frage hintergrund aufgaben ziel ziele wichtig mich options choices likes dislikes sorry
+    actually wait misspoke wrong typo mistake culpa groceries shopping errands"""
 )
-"""What people put before a colon to say something themselves."""
-_COMMANDS = one_of(
-    """remember note notes keep mind bear save store memorize memorise don't dont do-not forget remind reminder todo to-do to todos add put always
-    never call from merk merke vergiss notiere speichere nenn nenne erinnere"""
+"""What people put before a colon or a dash to say something themselves."""
+_LINKS = one_of(
+    """so and ok okay also btw please well hi hey hello oh but just now the a an one two three some few more other another my our i we me
+    us you for about of on to in with this these following here here's is are was it's that's what's things thing's quick small short
+    little big new first second last next main only current full some bit up down do don't not self future reference record know need
+    want have like love let mind keep bear remember forget remind save add put today tomorrow tonight week month year day daily weekly
+    personal work home off top said really am at been must should can still done fixed all get buy bring pack own actual great good bad mea
+    und mein meine meiner das ist ein eine für zu noch hier"""
 )
-_ASKING = one_of(
-    """what what's whats which who who's whose where where's when how how's why can could would will should shall may might is are am was
-    were do does did has have had any anyone anybody got was wie wo wer wann warum welche welcher welches kann kannst könntest soll sollte
-    gibt hast ist sind"""
+"""Small words that may stand with them."""
+_ORDERS = pattern(
+    r"(?i)^\W*(?:(?:please|bitte|and|also|so|ok|just|then|but|oh|always|never)[ ,]+)*(?:remember|note (?:that|to|down)|keep|bear in|do not|don't|never|always|remind|call me"
+    r"|from now|for future|for the record|save|store|memori[sz]e|add|put|todo|to-do|merk|merke|vergiss|nenn|speicher)\b"
+)
+_WH = one_of("what whats what's which who who's whose where where's when how how's why was wie wo wer wann warum wieso welche welcher welches")
+_AUX = one_of(
+    """can could would will should shall may might is am are was were do does did has have had kann kannst könntest soll sollte gibt hast ist
+    sind bin muss darf what's whats where's how's who's isn't aren't don't doesn't can't"""
 )
 _ASKS = one_of(
-    """give suggest recommend tell show help find list compare plan make let use please bitte answer avoid stop include create write design
-    pick choose also and but or so because then plus besides otherwise anyway no yes yeah yep nope not thanks thank thx ok okay sure right
-    great cool perfect nice hi hey hello hallo hola good morning sorry oh wow well actually btw fyi just still sometimes maybe probably
-    hopefully lately recently usually especially mainly mostly only if when since though although und oder aber danke nein ja"""
+    """any anyone anybody got give suggest recommend tell show help find compare plan let use bitte avoid stop include create write design
+    pick choose also and but or so because then plus besides otherwise anyway no yes yeah yep nope not thanks thank thx ok okay
+    sorry oh actually btw fyi just still sometimes maybe probably
+    hopefully lately recently usually especially mainly mostly if when since though although und oder aber danke nein ja"""
 )
-_PRONOUNS = one_of("he she it they he's she's it's they're there there's that's er sie es")
+_PRONOUNS = one_of("he she it they he's she's it's they're there there's that that's er sie es")
 _SMALL_TALK = one_of(
     """hi hey hello hallo hola good morning afternoon evening there thanks thank you thx cheers ok okay sure great cool perfect please yes no
-    yeah nope right so well all again everyone everybody team assistant claude chatgpt gpt gemini copilot recollect bot ai buddy friend folks guten
-    morgen tag abend danke much a lot very many advance in and nice to meet how are how's it going"""
+    yeah nope right so well all again everyone everybody assistant claude chatgpt gpt gemini copilot recollect bot ai buddy friend
+    guten morgen tag abend danke much a lot very many advance in and nice to meet how are how's it going exactly sorry update correction
+    awesome amazing wow fine hmm ah oh lol haha actually wait question first second edit hooray yay ugh that helped is"""
 )
-_BE = one_of("is are was were am be been has have had does do did can will would should could must may might isn't aren't wasn't")
-_I = one_of(
-    """i i'm im i've ive i'd i'll id we we're we've we'd we'll ich wir mein meine meinen meinem meiner unser unsere mir mich"""
-)
+_I = one_of("i i'm im i've ive i'd i'll id we we're we've we'd we'll ich wir")
+_MY = one_of("my our mein meine meinen meinem meiner unser unsere")
+_YOU = one_of("you your you're please me us mir mich bitte du dein deine dir")
+_BE = one_of("is are was were am be been has have had does do did can will would should could must may might isn't aren't wasn't don't doesn't can't won't")
 _BETWEEN = one_of("me us at to on over through into for please bitte my quickly all of with")
-_DEICTIC = one_of("this that these those following above below attached it das dies diesen dieses diese folgenden folgende ce cette este esta questo questa")
+_DEICTIC = one_of(
+    """this that these those following above below attached it das dies diesen dieses diese folgenden folgende ce cette esto este esta
+    questo questa isto"""
+)
+_TIMES = one_of("week weekend month year morning evening afternoon time summer winter spring autumn fall way place chat place's season semester term")
+_TONGUES = one_of(
+    """english german french spanish italian portuguese dutch polish russian chinese japanese korean arabic turkish swedish danish norwegian
+    finnish greek czech latin hindi ukrainian deutsch englisch französisch spanisch français anglais español inglés"""
+)
+_LOUD = one_of("TODO TODOS FYI PS NB BTW IMPORTANT ADHD NOTE UPDATE EDIT OK AI UK USA")
 
 # -- shapes
 
 _FENCED = pattern(r"(?s)(?:```|~~~).*?(?:```|~~~|\Z)")
 _QUOTED_LINES = pattern(r"(?m)^[ \t]*>.*(?:\n|\Z)")
-_QUOTATION = pattern(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»|»[^«\n]{1,400}«|`[^`\n]{1,80}`")
+_QUOTATION = pattern(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»|»[^«\n]{1,400}«|`[^`\n]{1,80}`|(?<!\w)'[^'\n]{2,60}'(?!\w)")
 _MARKUP = pattern(
     r"</?[a-zA-Z!?][^\n]*?>|&(?:\w{2,8}|#\d+);|\]\(|\*\*|(?m:^[ \t]*(?:#|\||/|\$|%|@|\+|;|=|--|<|\.|~|_|\\|:|&))"
     r"|={2,}|-{3,}|\*{3}|<{2,}|>{2,}|_{3,}|~{3}|#{2,}|\[(?!redacted:|[ xX]?\])|[{}\\|\t·★☆©®¶§│┃›^↑↓→←⬆⬇👆👇«»“”„「」『』]|[-=]>|<-"
     r"|(?<!\d)\"|\S=\S|\w = \w|::|/\*|\*/|(?<!:)//|\S {3,}\S|(?<!\w)@\w"
-    r"|(?:[^\W\d]|\d[^\W\d]),[^\W\d]\w*,|\w;\w|\d:\d\d:\d|^\W*\d{1,4}[-./:]\d|\b\d{4}-\d\d-\d\dT?\b|\x1b"
+    r"|(?:[^\W\d]|\d[^\W\d]),[^\W\d]\w*,|\w;\w|\d:\d\d:\d|^\W*\d{1,4}[-./:]\d|\b\d{4}-\d\d-\d\dT?\b|\x1b|\w> |(?m:^[ \t]*[—–])|\([A-Z][\w.]+, [^)\n]*\)\W*$|(?<![\w'])'(?!(?:em|til|cause|n|cos|round|\d\ds?)\b)\w|(?m:^\W*[^\W\d_A-Za-zÀ-ɏ]{2})"
 )
 _CAPITALS = pattern(r"^\W*[A-ZÄÖÜ]{3,}[A-ZÄÖÜ \d.'-]*\W*$")
 _LETTER = pattern(
@@ -127,27 +150,28 @@ _LABEL = pattern(r":(?=\s|$)|\s[-–—]{1,2}\s")
 _WORD = pattern(r"[^\W_](?:[\w'’;.+#-]*[\w+#])?")
 _WHAT_IT_SAYS = pattern(
     r"(?i)\b(?:what (?:does|do|did) (?:this|that|it|these) (?:mean|say)|(?:is|are|does|was) (?:this|that|it|these)(?: \w+)? (?:correct|grammatical|right|real|true"
-    r"|legit|scam|spam|phishing|well|written|sound|read|make sense)|how (?:does|do) (?:this|that|it|these) (?:sound|read|look)|who (?:wrote|said) (?:this|that|it))"
+    r"|legit|scam|spam|phishing|well|written|sound|read|make sense)|(?:how )?(?:does|do) (?:this|that|it|these) (?:sound|read|look|come across|seem)\b[^?]{0,30}|who (?:wrote|said) (?:this|that|it))"
     r"\W*(?:in \w+|here|exactly|to you|english|german)?\W*$"
 )
 _HANDED_ON = pattern(
     r"(?i)\b(?:(?:sent|send|sends|wrote|writes|posted|texted|emailed|mailed|copied|pasted|found|find|got|received|get|forwarded|shared|saw|read|says?|told|gave|showed|left)"
     r"(?: (?:me|us|him|her|them|my \w+))? (?:this|these|the following)(?: (?:\w+ )?(?:on|from|in|at|today|yesterday|via|online|with|to)\b|\W*$)"
-    r"|this (?:is what|was (?:on|in|at|from)|is from|comes from|came from|came in)|as follows)"
+    r"|look (?:at )?(?:what|this)\b|\b(?:he|she|they|[A-Z]\w+) (?:said|wrote|replied|added|says|writes)\W*$|\b(?:said|wrote|replied) (?-i:[A-Z]\w+)\W*$"
+    r"|\breads[:,]? (?:i|my|we|our|\W)|this (?:is what|was (?:on|in|at|from)|is from|comes from|came from|came in)|as follows)"
 )
 _HERE = pattern(r"(?i)^\W*(?:(?:so|ok|okay|hi|hey|and|now|well),? )*(?:here(?:'s| is| are)|below|see below|attached|hier ist|voici)\b")
 
 
 def look(text: str) -> Shape:
     """What of a message was typed by who sent it."""
-    text = fence.without(text).replace("’", "'").replace("‘", "'")
+    text = fence.without(text).replace("’", "'").replace("‘", "'").replace("：", ": ")
     around = _QUOTED_LINES.sub("\n\n", _FENCED.sub("\n\n", text))
     has_block = around != text
     piece = around[:LONG]
     commanded = False  # "Todo: answer her mail" is no request to answer it now
     for start, end, sentence in _sentences(piece):
-        is_announced = not (commanded and not _is_label(sentence)) and _announces(sentence, around[end:])
-        commanded = _is_label(sentence) and bool(_COMMANDS & set(_words(sentence)[:2])) and around[end : end + 1] != "\n"
+        is_announced = not (commanded and not _is_label(sentence)) and _announces(sentence, around[end:], not around[:start].strip())
+        commanded = _is_label(sentence) and bool(_ORDERS.match(sentence)) and around[end : end + 1] != "\n"
         if not is_announced:
             continue
         before, after = around[:start], around[end:]
@@ -173,11 +197,9 @@ def _sentences(text: str) -> Iterator[tuple[int, int, str]]:
     at = 0
     for line in text.split("\n"):
         start = at
-        for part in _SENTENCE.split(line):
-            begin = text.index(part, start) if part else start
+        for part in _parts(line):
+            begin = text.index(part, start)
             start = begin + len(part)
-            if not part.strip():
-                continue
             cut = begin
             for m in _LABEL.finditer(part):
                 yield cut, begin + m.end(), text[cut : begin + m.end()]
@@ -185,6 +207,16 @@ def _sentences(text: str) -> Iterator[tuple[int, int, str]]:
             if cut < start:
                 yield cut, start, text[cut:start]
         at += len(line) + 1
+
+
+def _parts(line: str) -> list[str]:
+    """The sentences of a line, as they stand there; `Dr. Lang` is in one."""
+    cuts = [0]
+    for m in _SENTENCE.finditer(line):
+        if not ABBREVIATED.search(line[max(0, m.start() - 8) : m.start()]):
+            cuts.append(m.end())
+    parts = [line[a:b].strip() for a, b in zip(cuts, [*cuts[1:], len(line)], strict=True)]
+    return [p for p in parts if p]
 
 
 def _words(text: str) -> list[str]:
@@ -195,70 +227,90 @@ def _is_label(sentence: str) -> bool:
     return sentence.rstrip().endswith((":", " -", " –", " —", " --"))
 
 
-def _announces(sentence: str, after: str) -> bool:
+def _announces(sentence: str, after: str, is_first: bool) -> bool:
     """Whether a sentence is about a text that stands before or after it."""
     bare = _LIST.sub("", _QUOTATION.sub(" x ", sentence)).strip()
     words = _words(bare)
     if not words:
         return False
-    if bare.endswith(":") or (_is_label(sentence) and not _speaks(bare) and after[:1].strip() != ""):
-        if not _is_own_label(bare, words, after):
-            return True
-    asks = bare.rstrip(" :").endswith("?") or bool(one_of("you please bitte pls") & set(words)) or words[0] in _REQUESTS
+    if _is_label(sentence) and after.strip() and not _is_own_label(bare, words, after):
+        return True
+    question = bare.rstrip(" :-").endswith("?")
+    asks = question or bool(_YOU & set(words)) or words[0] in _REQUESTS
+    if words[0] in _EDITS and not ({"my", "our", "me"} | _I) & set(words):
+        return True
+    if _TONGUES & set(words) and set(words) <= _TONGUES | one_of("in to into auf en please bitte now the and"):
+        return True
+    if words[0] in _MY and len(words) > 1 and _TEXTS & set(words) and not _has_verb(words):
+        return True
     for i, w in enumerate(words):
-        after_it = words[i + 1 : i + 4]
+        next = words[i + 1 : i + 4]
         if w in _ABOUT_A_TEXT and not (w in ("resume", "summary", "translation") and i):
-            first = after_it[0] if after_it else ""
-            if not w.isascii() or first not in one_of("my our a an some for books documents") or i == 0 and w not in one_of("translate"):
-                if not (i and words[i - 1] in ("i", "we", "to") and words[0] in ("i", "we", "my")):
-                    return True
-        if w in _REQUESTS and (asks or i < 2) and not {"i", "we"} & set(words[:i]):
-            object = [x for x in after_it if x not in _BETWEEN]
-            if (object[:1] and object[0] in _DEICTIC and [w, object[0]] != ["make", "that"]) or (
-                object[:1] == ["the"] and _TEXTS & set(object)
-            ):
+            is_named = next[:1] and next[0] in _MY | one_of("a an some for books documents")
+            if not (is_named and w.isascii()) and not (words[0] in _I | _MY and words[i - 1] in _I | {"to"}):
                 return True
-        if w in _DEICTIC and w != "it" and _TEXTS & set(after_it[:2]) and not (w == "that" and _COMMANDS & set(words[:i])):
+        if w in _REQUESTS and (asks or i < 2):
+            object = [x for x in next if x not in _BETWEEN]
+            if question and w in ("reply", "respond", "answer") and (not object or object[0] in one_of("him her them")):
+                return True
+            if not _I & set(words[:i]) and object and [w, object[0]] != ["make", "that"]:
+                if object[0] in _DEICTIC or (object[0] == "the" and _TEXTS & set(object)):
+                    return True
+        if w in _DEICTIC and w != "it" and _TEXTS & set(next[:2]) and not (w == "that" and (_ORDERS.match(bare) or "mind" in words[:i])):
             return True
-        if w == "the" and after_it and after_it[0] in _TEXTS and set(after_it[1:]) & one_of("above below following"):
+        if w in ("this", "these") and question and is_first and after.strip() and not (next and next[0] in _TIMES | {"the"}):
+            return True  # nothing was said yet: it points at what follows
+        if w in _TEXTS and next[:1] and next[0] in one_of("above below following reads says goes states"):
             return True
-        if asks and w.endswith("'s") and w not in one_of("it's what's that's there's here's let's how's who's where's he's she's") and _TEXTS & set(after_it[:1]):
+        if asks and w.endswith("'s") and w not in _CONTRACTED and _TEXTS & set(next[:1]):
             return True
     if _WHAT_IT_SAYS.search(bare.rstrip("?!. :")) or _HANDED_ON.search(bare):
         return True
     return bool(_HERE.match(bare)) and not _OWN & set(words[1:])
 
 
+_CONTRACTED = one_of("it's what's that's there's here's let's how's who's where's he's she's")
+
+
 def _is_own_label(head: str, words: list[str], after: str) -> bool:
-    """Whether what ends in a colon leads to something of the author's own: "my todos:", "one more thing:", "I have two cats:"."""
-    while len(words) > 1 and words[0] in one_of("so and ok okay also btw please well hi hey hello oh but just now the a an one"):
-        words = words[1:]
+    """Whether what ends in a colon or a dash leads to something of the author's own: "my todos:", "one more thing:", "I have two cats:"."""
     known = set(words)
-    if words[0] in _COMMANDS:
+    if head.rstrip(" :-–—").isupper() and head.rstrip(" :-–—") not in _LOUD and len(head) > 3:
+        return False
+    if known & _OWN and known <= _OWN | _LINKS:
         return True
-    if len(words) > 12 or any(w.endswith("'s") and w not in one_of("here's it's that's what's let's") for w in words):
-        return False
-    if known & _TEXTS - _OWN and not known & one_of("todo todos tasks shopping"):
-        return False
-    if words[0] in _I and not _DEICTIC & known:
+    if _ORDERS.match(head) and not known & _TEXTS:
         return True
-    if known & _OWN:
-        return not known & KIN
-    if _DEICTIC & known:
+    if known & _TEXTS or any(w.endswith("'s") and w not in _CONTRACTED for w in words):
         return False
-    if words[0] in one_of("my our mein meine unser unsere"):
-        return not known & KIN
-    return words[0] in _ASKING and not _I & set(_words(after[:40])[:1])
+    if known & _I and not {"this", "these", "following", "below"} & known:
+        return True
+    if words[0] in _MY:
+        return len(words) < 7 and (not known & KIN or bool(known & _OWN)) and not _DEICTIC & known - {"this"}
+    if _is_label(head) and not head.endswith(":"):  # a dash after a sentence of its own
+        return _speaks(head) or _has_verb(words)
+    return words[0] in _WH | _AUX and not _DEICTIC & known and not (_I | _MY) & set(_words(after[:40])[:1])
+
+
+def _has_verb(words: list[str]) -> bool:
+    """Whether a finite verb stands behind the first word."""
+    return any(w in _BE or (w in THIRD and w not in NOUNLIKE) or w in PAST or w.endswith(("ed", "n't")) for w in words[1:])
 
 
 def _speaks(text: str) -> bool:
-    """Whether a line has its author's voice: the first person, a question, a request, small talk."""
+    """Whether a sentence has its author's voice: the first person, a question, a request, small talk."""
     words = _words(text)
-    if not words:
+    if not words or set(words) <= _SMALL_TALK | _OWN:
         return True
-    if words[0] in _PRONOUNS | _ASKS | _COMMANDS | _ASKING | _REQUESTS | one_of("my our"):
-        return not _is_title(text)
-    return bool(_I & set(words)) or bool(one_of("you your please me bitte du dein deine") & set(words)) or text.rstrip(" )").endswith("?")
+    while len(words) > 1 and words[0] in _SMALL_TALK and words[0] not in _AUX | _PRONOUNS:
+        words = words[1:]  # "Great, ..."
+    if _is_title(text):
+        return False
+    if _I & set(words) or words[0] in _MY or _ORDERS.match(text):
+        return True
+    if text.rstrip(" )").endswith("?") or (words[0] in _WH and _AUX & set(words[:5])) or words[0] in _AUX:
+        return len(words) > 1
+    return words[0] in _PRONOUNS | _ASKS or bool(_YOU & set(words))
 
 
 def _is_title(text: str) -> bool:
@@ -273,43 +325,27 @@ def _is_strange(text: str) -> bool:
     lines = [line for line in unwrapped(bare.split("\n")) if line.strip()]
     if len(lines) > LINES or _MARKUP.search("\n".join(_LIST.sub("", line) for line in lines)) or _LETTER.search(bare):
         return True
-    for line in lines:
-        if _CAPITALS.match(line) and len(line) > 4 or _NAMED_BELOW.search(line):
-            return True
-        parts = [p for p in _SENTENCE.split(_LIST.sub("", line)) if p.strip()]
-        if any(_is_heading(p) for p in parts[:-1] or (parts if len(lines) > 1 else [])):
-            return True
-    return len(lines) > 1 and not _all_speak(lines)
-
-
-def _is_heading(sentence: str) -> bool:
-    """`Chapter 3.`, `By Dana Wu.`: no verb, no voice, and a name, a number or several words."""
-    words = _words(sentence)
-    if not sentence.rstrip().endswith(".") or len(words) < 2 or _speaks(sentence) or set(words) & (_BE | _OWN):
-        return False
-    if any(w in THIRD or w in PAST or w.endswith(("ed", "n't")) for w in words):
-        return False
-    found = _WORD.findall(sentence)
-    return len(found) > 3 or any(w[:1].isupper() or w[:1].isdigit() for w in found[1:])
-
-
-def _all_speak(lines: list[str]) -> bool:
-    """Whether every line has its author's voice, or is an item of a list that one with a voice leads to."""
-    led = False
+    is_led = False
     known: set[str] = set()
     for line in lines:
-        m = _GREETED.match(line)
-        if m and not set(_words(m["who"])) <= _SMALL_TALK:
-            return False
+        item = _LIST.match(line)
+        if (_CAPITALS.match(line) and line.strip() not in _LOUD) or _NAMED_BELOW.search(line):
+            return True
         words = _words(line)
-        if _LIST.match(line):
-            if not led:
-                return False
-        elif set(words) <= _SMALL_TALK:
-            led = False
+        if item or set(words) <= _SMALL_TALK:
+            if item and not is_led:
+                return True
+            is_led = bool(item)
         else:
-            if not _speaks(line) and not (words[0] in known) and not line.rstrip().endswith(":"):
-                return False
-            led = not line.rstrip().endswith((".", "?", "!"))
-        known |= {w for w in words if len(w) > 2 and w not in one_of("the this that")}
-    return True
+            greeted = _GREETED.match(line)
+            if greeted and len(lines) > 1 and not set(_words(greeted["who"])) <= _SMALL_TALK:
+                return True
+            parts = _parts(line)
+            goes_on = words and words[0] in known and len(words) > 2 and line.rstrip().endswith((".", "!", "?"))
+            if len(lines) > 1 and not (_speaks(parts[0]) or goes_on or line.rstrip().endswith(":")):
+                return True
+            if len(lines) + len(parts) > 2 and not all(_speaks(p) or (p.rstrip().endswith((".", "!", "…")) and _has_verb(_words(p))) for p in parts):
+                return True
+            is_led = not line.rstrip().endswith((".", "?", "!"))
+        known |= {w for w in words if len(w) > 2}
+    return False

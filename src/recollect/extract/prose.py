@@ -26,7 +26,7 @@ _TICKS = pattern(r"`([^`\n]{1,60})`")
 _TAG = pattern(r"(?s)<(?:recollected|context|document|file|quote|email|system|tool|code|pre|blockquote)\b.*")
 _QUOTED = pattern(r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|(?<!\w)'([^\n]{2,120}?)(?<!\s)'(?!\w)")
 _SPLIT = pattern(r"(?<=[.!?…])[\"')\]]*\s+|\n+|;\s+|\s+[–—]\s+|\s+--?\s+(?=[a-zA-Z])|(?<=[)\]])\s+(?=[A-Z])")
-_ABBREVIATED = pattern(
+ABBREVIATED = pattern(
     r"(?i)(?:^|\s)(?:dr|mr|mrs|ms|st|prof|vs|etc|e\.g|i\.e|approx|no|jr|sr|inc|ltd|co|dept|fig|ca|(?-i:[A-HJ-Z]))\.$"
 )
 _CODE = pattern(
@@ -167,7 +167,7 @@ def _parts(line: str) -> list[str]:
     for part in _SPLIT.split(line):
         if not part or not part.strip():
             continue
-        if parts and _ABBREVIATED.search(parts[-1]):
+        if parts and ABBREVIATED.search(parts[-1]):
             parts[-1] += " " + part
         else:
             parts.append(part)
@@ -184,7 +184,7 @@ def _unquote(match: re.Match[str]) -> str:
     inside = found[1:-1].strip()
     words = inside.lower().split()
     before = whole[max(0, match.start() - 40) : match.start()].lower().split()
-    if len(words) > 6 or not words or words[0] in _FIRST or any(w.strip(",:") in _SPEECH for w in before[-4:]):
+    if len(words) > 6 or not words or inside[-1] in ".!?" or not _FIRST.isdisjoint(words) or any(w.strip(",:") in _SPEECH for w in before[-4:]):
         return _FOREIGN
     return inside
 
