@@ -106,12 +106,14 @@ _SMALL_TALK = one_of(
     """hi hey hello hallo hola good morning afternoon evening there thanks thank you thx cheers ok okay sure great cool perfect please yes no
     yeah nope right so well all again everyone everybody assistant claude chatgpt gpt gemini copilot recollect bot ai buddy friend
     guten morgen tag abend danke much a lot very many advance in and nice to meet how are how's it going exactly sorry update correction
-    awesome amazing wow fine hmm ah oh lol haha actually wait question first second edit hooray yay ugh that helped is"""
+    awesome amazing wow fine hmm ah oh lol haha actually wait question first second edit hooray yay ugh that helped is worries big"""
 )
 _I = one_of("i i'm im i've ive i'd i'll id we we're we've we'd we'll ich wir")
 _MY = one_of("my our mein meine meinen meinem meiner unser unsere")
 _YOU = one_of("you your you're please me us mir mich bitte du dein deine dir")
 _BE = one_of("is are was were am be been has have had does do did can will would should could must may might isn't aren't wasn't don't doesn't can't won't")
+_THE = one_of("the our his her their a an der die das")
+_QUALITIES = one_of("grammar spelling wording phrasing typos punctuation tone sentiment rechtschreibung grammatik orthographe ortografía")
 _BETWEEN = one_of("me us at to on over through into for please bitte my quickly all of with")
 _DEICTIC = one_of(
     """this that these those following above below attached it das dies diesen dieses diese folgenden folgende ce cette esto este esta
@@ -237,6 +239,8 @@ def _announces(sentence: str, after: str, is_first: bool) -> bool:
         return True
     question = bare.rstrip(" :-").endswith("?")
     asks = question or bool(_YOU & set(words)) or words[0] in _REQUESTS
+    if asks and _QUALITIES & set(words) and not _I & set(words):
+        return True
     if words[0] in _EDITS and not ({"my", "our", "me"} | _I) & set(words):
         return True
     if _TONGUES & set(words) and set(words) <= _TONGUES | one_of("in to into auf en please bitte now the and"):
@@ -310,7 +314,7 @@ def _speaks(text: str) -> bool:
         return True
     if text.rstrip(" )").endswith("?") or (words[0] in _WH and _AUX & set(words[:5])) or words[0] in _AUX:
         return len(words) > 1
-    return words[0] in _PRONOUNS | _ASKS or bool(_YOU & set(words))
+    return words[0] in _PRONOUNS | _ASKS | _REQUESTS or words[-1] == "here" or bool(_YOU & set(words))
 
 
 def _is_title(text: str) -> bool:
@@ -333,7 +337,7 @@ def _is_strange(text: str) -> bool:
             return True
         words = _words(line)
         if item or set(words) <= _SMALL_TALK:
-            if item and not is_led:
+            if item and not is_led and not (known and _I & set(words)):
                 return True
             is_led = bool(item)
         else:
@@ -342,9 +346,13 @@ def _is_strange(text: str) -> bool:
                 return True
             parts = _parts(line)
             goes_on = words and words[0] in known and len(words) > 2 and line.rstrip().endswith((".", "!", "?"))
+            goes_on = goes_on or (known and words[:1] and words[0] in _THE and bool(KIN & set(words[1:2])))
             if len(lines) > 1 and not (_speaks(parts[0]) or goes_on or line.rstrip().endswith(":")):
                 return True
-            if len(lines) + len(parts) > 2 and not all(_speaks(p) or (p.rstrip().endswith((".", "!", "…")) and _has_verb(_words(p))) for p in parts):
+            if len(lines) + len(parts) > 2 and not all(
+                _speaks(p) or (p.endswith((".", "!", "…")) and (_has_verb(_words(p)) or (n and _words(p)[0] in _THE)))
+                for n, p in enumerate(parts)
+            ):
                 return True
             is_led = not line.rstrip().endswith((".", "?", "!"))
         known |= {w for w in words if len(w) > 2}
