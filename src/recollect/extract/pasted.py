@@ -14,7 +14,7 @@ from __future__ import annotations
 from ..light import dataclass, pattern
 from ..search import fence
 from .cutting import NOUNLIKE
-from .prose import ABBREVIATED, unwrapped
+from .prose import ABBREVIATED, OPEN
 from .words import KIN, PAST, THIRD, one_of
 
 TYPE_CHECKING = False
@@ -60,7 +60,7 @@ _TEXTS = one_of(
     """text texts passage paragraph paragraphs sentence sentences article articles email e-mail emails mail letter message messages post
     posts tweet thread comment comments review reviews snippet excerpt quote quotes quotation document doc docs file files page website
     site blog screenshot image picture photo caption transcript log logs output error ticket poem lyrics song story bio essay draft
-    abstract description chat conversation statement memo cv contract code function script query config json yaml csv
+    abstract description chat statement reply replies memo cv contract code function script query config json yaml csv
     table readme newsletter report announcement ad advert testimonial feedback speech paper book chapter section poster flyer banner
     title subject headline slide slides form response input prompt recipe sms voicemail whatsapp slack label inbox
     discord linkedin facebook instagram reddit twitter wikipedia wiki web internet diary journal postcard subtitle subtitles
@@ -87,10 +87,12 @@ _LINKS = one_of(
 )
 """Small words that may stand with them."""
 _ORDERS = pattern(
-    r"(?i)^\W*(?:(?:please|bitte|and|also|so|ok|just|then|but|oh|always|never)[ ,]+)*(?:remember|note (?:that|to|down)|keep|bear in|do not|don't|never|always|remind|call me"
+    r"(?i)^\W*(?:(?:please|bitte|and|also|so|ok|just|then|but|oh|always|never)[ ,]+)*(?:remember|note (?:that|to|down)|keep|bear in|do not|don't|never|always|remind|call me|forget|delete|scratch|strike|cancel"
     r"|from now|for future|for the record|save|store|memori[sz]e|add|put|todo|to-do|merk|merke|vergiss|nenn|speicher)\b"
 )
-_WH = one_of("what whats what's which who who's whose where where's when how how's why was wie wo wer wann warum wieso welche welcher welches")
+_WH = one_of(
+    "what whats what's which who who's whose where where's when how how's why was wie wo wer wann warum wieso welche welcher welches"
+)
 _AUX = one_of(
     """can could would will should shall may might is am are was were do does did has have had kann kannst könntest soll sollte gibt hast ist
     sind bin muss darf what's whats where's how's who's isn't aren't don't doesn't can't"""
@@ -110,16 +112,22 @@ _SMALL_TALK = one_of(
 )
 _I = one_of("i i'm im i've ive i'd i'll id we we're we've we'd we'll ich wir")
 _MY = one_of("my our mein meine meinen meinem meiner unser unsere")
-_YOU = one_of("you your you're please me us mir mich bitte du dein deine dir")
-_BE = one_of("is are was were am be been has have had does do did can will would should could must may might isn't aren't wasn't don't doesn't can't won't")
+_YOU = one_of("please me us mir mich bitte you du")
+_BE = one_of(
+    "is are was were am be been has have had does do did can will would should could must isn't aren't wasn't don't doesn't can't won't"
+)
 _THE = one_of("the our his her their a an der die das")
-_QUALITIES = one_of("grammar spelling wording phrasing typos punctuation tone sentiment rechtschreibung grammatik orthographe ortografía")
+_QUALITIES = one_of(
+    "grammar spelling wording phrasing typos punctuation gist takeaways rechtschreibung grammatik orthographe ortografía"
+)
 _BETWEEN = one_of("me us at to on over through into for please bitte my quickly all of with")
 _DEICTIC = one_of(
     """this that these those following above below attached it das dies diesen dieses diese folgenden folgende ce cette esto este esta
     questo questa isto"""
 )
-_TIMES = one_of("week weekend month year morning evening afternoon time summer winter spring autumn fall way place chat place's season semester term")
+_TIMES = one_of(
+    "week weekend month year morning evening afternoon time summer winter spring autumn fall way place chat place's season semester term"
+)
 _TONGUES = one_of(
     """english german french spanish italian portuguese dutch polish russian chinese japanese korean arabic turkish swedish danish norwegian
     finnish greek czech latin hindi ukrainian deutsch englisch französisch spanisch français anglais español inglés"""
@@ -130,11 +138,13 @@ _LOUD = one_of("TODO TODOS FYI PS NB BTW IMPORTANT ADHD NOTE UPDATE EDIT OK AI U
 
 _FENCED = pattern(r"(?s)(?:```|~~~).*?(?:```|~~~|\Z)")
 _QUOTED_LINES = pattern(r"(?m)^[ \t]*>.*(?:\n|\Z)")
-_QUOTATION = pattern(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»|»[^«\n]{1,400}«|`[^`\n]{1,80}`|(?<!\w)'[^'\n]{2,60}'(?!\w)")
+_QUOTATION = pattern(
+    r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»|»[^«\n]{1,400}«|`[^`\n]{1,80}`|(?<!\w)'[^'\n]{2,60}'(?!\w)"
+)
 _MARKUP = pattern(
     r"</?[a-zA-Z!?][^\n]*?>|&(?:\w{2,8}|#\d+);|\]\(|\*\*|(?m:^[ \t]*(?:#|\||/|\$|%|@|\+|;|=|--|<|\.|~|_|\\|:|&))"
     r"|={2,}|-{3,}|\*{3}|<{2,}|>{2,}|_{3,}|~{3}|#{2,}|\[(?!redacted:|[ xX]?\])|[{}\\|\t·★☆©®¶§│┃›^↑↓→←⬆⬇👆👇«»“”„「」『』]|[-=]>|<-"
-    r"|(?<!\d)\"|\S=\S|\w = \w|::|/\*|\*/|(?<!:)//|\S {3,}\S|(?<!\w)@\w"
+    r"|(?<!\d)\"|\S=\S|\w = \w|::|/\*|\*/|(?<!:)//|[^\W\d]:[^\W\d]|(?m:^\s*[^\w\s\"'(¿¡.…-])|(?im:^\W*(?!at|by|around|before|after|from|until|till|since|every|um|ab)[\w.]+ \d?\d:\d\d)|(?<!\w)\*\w|\b(?:INFO|WARN|DEBUG|ERROR)\b|^\W*\d+ I\b|\S {3,}\S|(?<!\w)@\w"
     r"|(?:[^\W\d]|\d[^\W\d]),[^\W\d]\w*,|\w;\w|\d:\d\d:\d|^\W*\d{1,4}[-./:]\d|\b\d{4}-\d\d-\d\dT?\b|\x1b|\w> |(?m:^[ \t]*[—–])|\([A-Z][\w.]+, [^)\n]*\)\W*$|(?<![\w'])'(?!(?:em|til|cause|n|cos|round|\d\ds?)\b)\w|(?m:^\W*[^\W\d_A-Za-zÀ-ɏ]{2})"
 )
 _CAPITALS = pattern(r"^\W*[A-ZÄÖÜ]{3,}[A-ZÄÖÜ \d.'-]*\W*$")
@@ -142,13 +152,13 @@ _LETTER = pattern(
     r"(?im)^\W*(?:dear|to whom|(?:sehr )?geehrte[rs]?|liebe[rs]?|estimad[oa]s?|querid[oa]|chère?|madame|monsieur|car[oa]|beste|kære|kära) [\w .'-]{2,40}[,:!]?"
     r"(?:\s|$)|\b(?:(?:kind|best|warm|many) (?:regards|wishes)|regards,|sincerely|yours (?:truly|faithfully|sincerely)|(?:viele|liebe|beste|mit freundlichen)"
     r" grüße?n?|cordialement|saludos|atentamente|cordiali saluti)\b"
-    r"|^\W*(?:best|cheers|love|hugs|thanks|xoxo),?[ \t]*\n+\s*[A-Z][\w.]*(?: [A-Z][\w.]*)?\W*\Z"
+    r"|\b(?:soon|care|later|best|love|cheers|thanks),? (?-i:[A-Z][a-z]+)\W*\Z|^\W*(?:best|cheers|love|hugs|thanks|xoxo),?[ \t]*\n+\s*[A-Z][\w.]*(?: [A-Z][\w.]*)?\W*\Z"
 )
 _NAMED_BELOW = pattern(r"[.!?\"”'»]\s*\(?[-–—~]{1,2}\s?[A-Z][\w.]+(?: [\w.,]+){0,4}\)?\W*$")
 _GREETED = pattern(r"(?i)^\W*(?:hi|hello|hey|hallo|hola|bonjour|ciao|moin|servus) (?P<who>[\w.' -]{2,40}?)[,!.:]*\W*$")
 _LIST = pattern(r"^\s*(?:[-*•]|\d{1,2}[.)]|\[[ xX]?\])\s+")
 _SENTENCE = pattern(r"(?<=[.!?…])[\"')\]]*\s+")
-_LABEL = pattern(r":(?=\s|$)|\s[-–—]{1,2}\s")
+_LABEL = pattern(r"[:;](?=\s|$)|\s[-–—]{1,2}\s")
 _WORD = pattern(r"[^\W_](?:[\w'’;.+#-]*[\w+#])?")
 _WHAT_IT_SAYS = pattern(
     r"(?i)\b(?:what (?:does|do|did) (?:this|that|it|these) (?:mean|say)|(?:is|are|does|was) (?:this|that|it|these)(?: \w+)? (?:correct|grammatical|right|real|true"
@@ -156,12 +166,16 @@ _WHAT_IT_SAYS = pattern(
     r"\W*(?:in \w+|here|exactly|to you|english|german)?\W*$"
 )
 _HANDED_ON = pattern(
-    r"(?i)\b(?:(?:sent|send|sends|wrote|writes|posted|texted|emailed|mailed|copied|pasted|found|find|got|received|get|forwarded|shared|saw|read|says?|told|gave|showed|left)"
+    r"(?i)\b(?:(?:have|took|sent|send|sends|wrote|writes|posted|texted|emailed|mailed|copied|pasted|found|find|got|received|get|forwarded|shared|saw|read|says?|told|gave|showed|left)"
     r"(?: (?:me|us|him|her|them|my \w+))? (?:this|these|the following)(?: (?:\w+ )?(?:on|from|in|at|today|yesterday|via|online|with|to)\b|\W*$)"
-    r"|look (?:at )?(?:what|this)\b|\b(?:he|she|they|[A-Z]\w+) (?:said|wrote|replied|added|says|writes)\W*$|\b(?:said|wrote|replied) (?-i:[A-Z]\w+)\W*$"
+    r"|\b(?:paste|copied|pasting|pasted|forwarding|forwarded) (?:it|this|them|the|here|below|from)\b|\b(?:any|the) (?:mistakes|errors|typos)\b"
+    r"|\b(?:the (?:author|writer|narrator|speaker)|(?:key|main) points?|a (?:reply|response))\b|look (?:at )?(?:what|this)\b|\b(?:he|she|they|[A-Z]\w+) (?:said|wrote|replied|added|says|writes)\W*$|\b(?:said|wrote|replied) (?-i:[A-Z]\w+)\W*$"
+    r"|^\W*(?:he|she|they) (?:said|says|wrote|writes|told|texted|asked)\b|\b(?:says?|said|wrote|writes|texted|posted),? (?:that )?(?:i|my|we)\b.{3,80}\b(?:i|we|my)\b"
     r"|\breads[:,]? (?:i|my|we|our|\W)|this (?:is what|was (?:on|in|at|from)|is from|comes from|came from|came in)|as follows)"
 )
-_HERE = pattern(r"(?i)^\W*(?:(?:so|ok|okay|hi|hey|and|now|well),? )*(?:here(?:'s| is| are)|below|see below|attached|hier ist|voici)\b")
+_HERE = pattern(
+    r"(?i)^\W*(?:(?:so|ok|okay|hi|hey|and|now|well),? )*(?:here(?:'s| is| are| you go| it is| goes| comes)|below|see below|attached|hier ist|voici)\b"
+)
 
 
 def look(text: str) -> Shape:
@@ -169,27 +183,25 @@ def look(text: str) -> Shape:
     text = fence.without(text).replace("’", "'").replace("‘", "'").replace("：", ": ")
     around = _QUOTED_LINES.sub("\n\n", _FENCED.sub("\n\n", text))
     has_block = around != text
-    piece = around[:LONG]
-    commanded = False  # "Todo: answer her mail" is no request to answer it now
-    for start, end, sentence in _sentences(piece):
-        is_announced = not (commanded and not _is_label(sentence)) and _announces(sentence, around[end:], not around[:start].strip())
-        commanded = _is_label(sentence) and bool(_ORDERS.match(sentence)) and around[end : end + 1] != "\n"
-        if not is_announced:
+    is_long = len(around) > LONG
+    around = around[:LONG]
+    is_told = False  # "Todo: answer her mail" is no request to answer it now
+    for start, end, sentence in _sentences(around):
+        before, after = around[:start].strip(), around[end:]
+        is_label = _is_label(sentence)
+        if (is_told and not is_label) or not _announces(sentence, after, not before):
+            is_told = is_label and _ORDERS.match(sentence) is not None and after[:1] != "\n"
             continue
-        before, after = around[:start], around[end:]
-        if not before.strip():
+        if not before:
             return Shape("")
-        if not after.strip() and has_block and not _is_label(sentence):
-            break
-        # The material follows where it was asked for in the first line, and the line ends there; else it may stand before.
-        if "\n" in before.strip() or not after.strip() or not _speaks(sentence):
-            return Shape(text, waits=True)
-        if not (_is_label(sentence) or after[:1] == "\n"):
-            return Shape(text, waits=True)
-        return Shape(text, waits=True) if _is_strange(before) else Shape(before)
+        if has_block and not is_label and not after.strip():
+            break  # it is about the block
+        # What is announced follows if the first line ends in the announcement, and somebody speaks in it.
+        follows = after.strip() and (is_label or after[:1] == "\n") and "\n" not in before and _speaks(sentence)
+        return Shape(text, waits=True) if not follows or _is_strange(before) else Shape(before)
     if not around.strip():
         return Shape("")
-    if len(around) > LONG or _is_strange(around):
+    if is_long or _is_strange(around):
         return Shape(text, waits=True)
     return Shape(around if has_block else text)
 
@@ -226,7 +238,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_label(sentence: str) -> bool:
-    return sentence.rstrip().endswith((":", " -", " –", " —", " --"))
+    return sentence.rstrip().endswith((":", ";", " -", " –", " —", " --"))
 
 
 def _announces(sentence: str, after: str, is_first: bool) -> bool:
@@ -240,6 +252,8 @@ def _announces(sentence: str, after: str, is_first: bool) -> bool:
     question = bare.rstrip(" :-").endswith("?")
     asks = question or bool(_YOU & set(words)) or words[0] in _REQUESTS
     if asks and _QUALITIES & set(words) and not _I & set(words):
+        return True
+    if words[0] in _REQUESTS | {"please", "bitte"} and set(words) <= _REQUESTS | one_of("please pls bitte now and"):
         return True
     if words[0] in _EDITS and not ({"my", "our", "me"} | _I) & set(words):
         return True
@@ -260,9 +274,20 @@ def _announces(sentence: str, after: str, is_first: bool) -> bool:
             if not _I & set(words[:i]) and object and [w, object[0]] != ["make", "that"]:
                 if object[0] in _DEICTIC or (object[0] == "the" and _TEXTS & set(object)):
                     return True
-        if w in _DEICTIC and w != "it" and _TEXTS & set(next[:2]) and not (w == "that" and (_ORDERS.match(bare) or "mind" in words[:i])):
+        if (
+            w in _DEICTIC
+            and w != "it"
+            and _TEXTS & set(next[:2])
+            and not (w == "that" and (_ORDERS.match(bare) or "mind" in words[:i]))
+        ):
             return True
-        if w in ("this", "these") and question and is_first and after.strip() and not (next and next[0] in _TIMES | {"the"}):
+        if (
+            w in ("this", "these")
+            and question
+            and is_first
+            and after.strip()
+            and not (next and next[0] in _TIMES | {"the"})
+        ):
             return True  # nothing was said yet: it points at what follows
         if w in _TEXTS and next[:1] and next[0] in one_of("above below following reads says goes states"):
             return True
@@ -279,7 +304,7 @@ _CONTRACTED = one_of("it's what's that's there's here's let's how's who's where'
 def _is_own_label(head: str, words: list[str], after: str) -> bool:
     """Whether what ends in a colon or a dash leads to something of the author's own: "my todos:", "one more thing:", "I have two cats:"."""
     known = set(words)
-    if head.rstrip(" :-–—").isupper() and head.rstrip(" :-–—") not in _LOUD and len(head) > 3:
+    if head.rstrip(" :;-–—").isupper() and head.rstrip(" :;-–—") not in _LOUD and len(head) > 3:
         return False
     if known & _OWN and known <= _OWN | _LINKS:
         return True
@@ -298,7 +323,9 @@ def _is_own_label(head: str, words: list[str], after: str) -> bool:
 
 def _has_verb(words: list[str]) -> bool:
     """Whether a finite verb stands behind the first word."""
-    return any(w in _BE or (w in THIRD and w not in NOUNLIKE) or w in PAST or w.endswith(("ed", "n't")) for w in words[1:])
+    return any(
+        w in _BE or (w in THIRD and w not in NOUNLIKE) or w in PAST or w.endswith(("ed", "n't")) for w in words[1:]
+    )
 
 
 def _speaks(text: str) -> bool:
@@ -314,7 +341,9 @@ def _speaks(text: str) -> bool:
         return True
     if text.rstrip(" )").endswith("?") or (words[0] in _WH and _AUX & set(words[:5])) or words[0] in _AUX:
         return len(words) > 1
-    return words[0] in _PRONOUNS | _ASKS | _REQUESTS or words[-1] == "here" or bool(_YOU & set(words))
+    return (
+        words[0] in _PRONOUNS | _ASKS | _REQUESTS or words[-1] == "here" or bool((_YOU - one_of("you du")) & set(words))
+    )
 
 
 def _is_title(text: str) -> bool:
@@ -326,12 +355,14 @@ def _is_title(text: str) -> bool:
 def _is_strange(text: str) -> bool:
     """Whether anything in a piece of text speaks against its having been typed as one."""
     bare = _QUOTATION.sub("x", text)
-    lines = [line for line in unwrapped(bare.split("\n")) if line.strip()]
+    lines = [line for line in bare.split("\n") if line.strip()]
     if len(lines) > LINES or _MARKUP.search("\n".join(_LIST.sub("", line) for line in lines)) or _LETTER.search(bare):
         return True
     is_led = False
     known: set[str] = set()
-    for line in lines:
+    for number, line in enumerate(lines):
+        if number and lines[number - 1].startswith(("I ", "We ")) and OPEN.search(lines[number - 1]):
+            continue  # the line before ends in the middle of a phrase
         item = _LIST.match(line)
         if (_CAPITALS.match(line) and line.strip() not in _LOUD) or _NAMED_BELOW.search(line):
             return True
@@ -341,6 +372,8 @@ def _is_strange(text: str) -> bool:
                 return True
             is_led = bool(item)
         else:
+            if len(lines) > 1 and _TEXTS & set(words) and not _is_own_text(line, words):
+                return True
             greeted = _GREETED.match(line)
             if greeted and len(lines) > 1 and not set(_words(greeted["who"])) <= _SMALL_TALK:
                 return True
@@ -349,11 +382,25 @@ def _is_strange(text: str) -> bool:
             goes_on = goes_on or (known and words[:1] and words[0] in _THE and bool(KIN & set(words[1:2])))
             if len(lines) > 1 and not (_speaks(parts[0]) or goes_on or line.rstrip().endswith(":")):
                 return True
+            if not number and len(lines) + len(parts) > 2 and not _speaks(parts[0]):
+                if words[0] not in _THE or not _has_verb(_words(parts[0])) or _TEXTS & set(words):
+                    return True
             if len(lines) + len(parts) > 2 and not all(
-                _speaks(p) or (p.endswith((".", "!", "…")) and (_has_verb(_words(p)) or (n and _words(p)[0] in _THE)))
+                _speaks(p)
+                or (p.endswith((".", "!", "…")) and (_has_verb(_words(p)) or (number + n and _words(p)[0] in _THE)))
                 for n, p in enumerate(parts)
             ):
                 return True
             is_led = not line.rstrip().endswith((".", "?", "!"))
         known |= {w for w in words if len(w) > 2}
     return False
+
+
+def _is_own_text(line: str, words: list[str]) -> bool:
+    """Whether a line of several asks about a text that is still to be written, or about one of the author's: "how do I write a CV?"."""
+    at = [i for i, w in enumerate(words) if w in _TEXTS]
+    if _LABEL.search(line) and _ORDERS.match(line):
+        return True
+    return line.rstrip().endswith("?") and all(
+        i and words[i - 1] in _MY | one_of("a an write create make any which what") | _I for i in at
+    )

@@ -36,7 +36,7 @@ _CODE = pattern(
 )
 _SYMBOLS = frozenset("{}[]();=<>|&*\\/_$%^~")
 _LIST = pattern(r"^\s*(?:[-*•]|\d{1,2}[.)]|\[[ xX]?\])\s+")
-_OPEN = pattern(r"(?i)\w\s+(?:an?|the|my|our|in|at|on|as|of|to|for|from|with|by|into)\s*$")
+OPEN = pattern(r"(?i)\w\s+(?:an?|the|my|our|in|at|on|as|of|to|for|from|with|by|into)\s*$")
 _QUOTE_LINE = pattern(r"^\s*(?:>|\|)")
 
 # "Translate to German: ..." - what follows the colon is the material, not the author.
@@ -97,7 +97,7 @@ def sentences(text: str) -> Iterator[Sentence]:
     text = _TICKS.sub(r"\1", text) if "`" in text else text
     scene = False
     material = False
-    lines = unwrapped(text.split("\n"))
+    lines = _unwrapped(text.split("\n"))
     for n, line in enumerate(lines, 1):
         bare = line.strip()
         if not bare:
@@ -120,11 +120,11 @@ def sentences(text: str) -> Iterator[Sentence]:
                 yield Sentence(sentence.text, sentence.mark, scene)
 
 
-def unwrapped(lines: list[str]) -> list[str]:
+def _unwrapped(lines: list[str]) -> list[str]:
     """Lines that end in the middle of a phrase ("I live in") with the line after them."""
     out: list[str] = []
     for line in lines:
-        if out and len(out[-1]) < LONGEST and line[:1].isalnum() and not _LIST.match(line) and _OPEN.search(out[-1]):
+        if out and len(out[-1]) < LONGEST and line[:1].isalnum() and not _LIST.match(line) and OPEN.search(out[-1]):
             out[-1] = f"{out[-1].rstrip()} {line}"
         else:
             out.append(line)
