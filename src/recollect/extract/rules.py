@@ -90,7 +90,7 @@ class _Rules(Mending, Telling):
         unique = []
         for c in _waiting(self.out) if shape.waits else self.out:
             key = (c.content.lower(), c.operation, c.about)
-            if key not in seen:
+            if key not in seen and not is_foreign(c.content + (c.about or "")):
                 seen.add(key)
                 unique.append(c)
         return unique
