@@ -126,7 +126,11 @@ def fail(tx: Tx, job: Job, error: str) -> None:
 
 def give_up(tx: Tx, kind: str, key: str, error: str) -> None:
     """Leave a note of what could not be done and will not be tried again: `stats()` counts it and the doctor names it."""
-    tx.run("delete from jobs where user_no = :user and kind = :kind and key = :key and state = 'failed'", kind=kind, key=key)
+    tx.run(
+        "delete from jobs where user_no = :user and kind = :kind and key = :key and state = 'failed'",
+        kind=kind,
+        key=key,
+    )
     tx.run(
         "insert into jobs (user_no, kind, key, state, run_at, attempts, last_error, created_at)"
         " values (:user, :kind, :key, 'failed', :now, 1, :error, :now)",

@@ -184,7 +184,13 @@ def _unquote(match: re.Match[str]) -> str:
     inside = found[1:-1].strip()
     words = inside.lower().split()
     before = whole[max(0, match.start() - 40) : match.start()].lower().split()
-    if len(words) > 6 or not words or inside[-1] in ".!?" or not _FIRST.isdisjoint(words) or any(w.strip(",:") in _SPEECH for w in before[-4:]):
+    if (
+        len(words) > 6
+        or not words
+        or inside[-1] in ".!?"
+        or not _FIRST.isdisjoint(words)
+        or any(w.strip(",:") in _SPEECH for w in before[-4:])
+    ):
         return _FOREIGN
     return inside
 
