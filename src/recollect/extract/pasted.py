@@ -38,7 +38,7 @@ class Shape:
 # -- data: a few words of each sort, none of them a wrapper's name
 
 _ABOUT_A_TEXT = one_of(
-    """translate translation summarize summarise summary proofread paraphrase rephrase reword transcribe tldr tl;dr übersetze übersetz
+    """translate translation phrase formulate summarize summarise summary proofread paraphrase rephrase reword transcribe tldr tl;dr übersetze übersetz
     übersetzen übersetzung zusammenfassen zusammenfassung fasse korrigiere korrigieren umformulieren traduis traduire traduisez
     traduction résume résumer résumez corrige corriger reformule traduce traducir traduzca resume resumir resumen corregir traduci
     tradurre riassumi riassumere riassunto correggi traduza traduzir resuma vertaal vertalen samenvatten översätt sammanfatta
@@ -144,7 +144,7 @@ _QUOTATION = pattern(
 _MARKUP = pattern(
     r"</?[a-zA-Z!?][^\n]*?>|&(?:\w{2,8}|#\d+);|\]\(|\*\*|(?m:^[ \t]*(?:#|\||/|\$|%|@|\+|;|=|--|<|\.|~|_|\\|:|&))"
     r"|={2,}|-{3,}|\*{3}|<{2,}|>{2,}|_{3,}|~{3}|#{2,}|\[(?!redacted:|[ xX]?\])|[{}\\|\t·★☆©®¶§│┃›^↑↓→←⬆⬇👆👇«»“”„「」『』]|[-=]>|<-"
-    r"|(?<!\d)\"|\S=\S|\w = \w|::|/\*|\*/|(?<!:)//|[^\W\d]:[^\W\d]|(?m:^\s*[^\w\s\"'(¿¡.…-])|(?im:^\W*(?!at|by|around|before|after|from|until|till|since|every|um|ab)[\w.]+ \d?\d:\d\d)|(?<!\w)\*\w|\b(?:INFO|WARN|DEBUG|ERROR)\b|^\W*\d+ I\b|\S {3,}\S|(?<!\w)@\w"
+    r"|(?<!\d)\"|\S=\S|\w = \w|::|/\*|\*/|(?<!:)//|[^\W\d]:[^\W\d]|(?m:^\s*[^\w\s\"'(¿¡.…-])|(?im:^\W*(?!at|by|around|before|after|from|until|till|since|every|um|ab)[\w.]+ \d?\d:\d\d)|(?m:^\W*(?:https?:|www\.))|(?i:[-–—(]\s?(?:from the|via|source|quoted|taken from|by (?-i:[A-Z])))|(?<!\w)\*\w|\b(?:INFO|WARN|DEBUG|ERROR)\b|^\W*\d+ I\b|\S {3,}\S|(?<!\w)@\w"
     r"|(?:[^\W\d]|\d[^\W\d]),[^\W\d]\w*,|\w;\w|\d:\d\d:\d|^\W*\d{1,4}[-./:]\d|\b\d{4}-\d\d-\d\dT?\b|\x1b|\w> |(?m:^[ \t]*[—–])|\([A-Z][\w.]+, [^)\n]*\)\W*$|(?<![\w'])'(?!(?:em|til|cause|n|cos|round|\d\ds?)\b)\w|(?m:^\W*[^\W\d_A-Za-zÀ-ɏ]{2})"
 )
 _CAPITALS = pattern(r"^\W*[A-ZÄÖÜ]{3,}[A-ZÄÖÜ \d.'-]*\W*$")
@@ -169,8 +169,9 @@ _HANDED_ON = pattern(
     r"(?i)\b(?:(?:have|took|sent|send|sends|wrote|writes|posted|texted|emailed|mailed|copied|pasted|found|find|got|received|get|forwarded|shared|saw|read|says?|told|gave|showed|left)"
     r"(?: (?:me|us|him|her|them|my \w+))? (?:this|these|the following)(?: (?:\w+ )?(?:on|from|in|at|today|yesterday|via|online|with|to)\b|\W*$)"
     r"|\b(?:paste|copied|pasting|pasted|forwarding|forwarded) (?:it|this|them|the|here|below|from)\b|\b(?:any|the) (?:mistakes|errors|typos)\b"
-    r"|\b(?:the (?:author|writer|narrator|speaker)|(?:key|main) points?|a (?:reply|response))\b|look (?:at )?(?:what|this)\b|\b(?:he|she|they|[A-Z]\w+) (?:said|wrote|replied|added|says|writes)\W*$|\b(?:said|wrote|replied) (?-i:[A-Z]\w+)\W*$"
-    r"|^\W*(?:he|she|they) (?:said|says|wrote|writes|told|texted|asked)\b|\b(?:says?|said|wrote|writes|texted|posted),? (?:that )?(?:i|my|we)\b.{3,80}\b(?:i|we|my)\b"
+    r"|\b(?:the (?:author|writer|narrator|speaker)|(?:key|main) points?|a (?:reply|response))\b|the following (?:is|was|are|comes)\b|\b(?:this|that) (?:is|was|comes|came) from\b|^(?:even )?(?:more|less) \w+(?:,? (?:please|pls))?\W*$"
+    r"|look (?:at )?(?:what|this)\b|\b(?:he|she|they|[A-Z]\w+) (?:said|wrote|replied|added|says|writes)\W*$|\b(?:said|wrote|replied) (?-i:[A-Z]\w+)\W*$"
+    r"|^\W*(?:he|she|they) (?:said|says|wrote|writes|told|texted|asked|goes|went,|(?:was|is|were) like)\b|\b(?:says?|said|wrote|writes|texted|posted),? (?:that )?(?:i|my|we)\b.{3,80}\b(?:i|we|my)\b"
     r"|\breads[:,]? (?:i|my|we|our|\W)|this (?:is what|was (?:on|in|at|from)|is from|comes from|came from|came in)|as follows)"
 )
 _HERE = pattern(
@@ -271,6 +272,8 @@ def _announces(sentence: str, after: str, is_first: bool) -> bool:
             object = [x for x in next if x not in _BETWEEN]
             if question and w in ("reply", "respond", "answer") and (not object or object[0] in one_of("him her them")):
                 return True
+            if question and "you" in words[:i] and not object and w not in ("think", "take"):
+                return True  # "What would you improve?"
             if not _I & set(words[:i]) and object and [w, object[0]] != ["make", "that"]:
                 if object[0] in _DEICTIC or (object[0] == "the" and _TEXTS & set(object)):
                     return True
@@ -342,7 +345,9 @@ def _speaks(text: str) -> bool:
     if text.rstrip(" )").endswith("?") or (words[0] in _WH and _AUX & set(words[:5])) or words[0] in _AUX:
         return len(words) > 1
     return (
-        words[0] in _PRONOUNS | _ASKS | _REQUESTS or words[-1] == "here" or bool((_YOU - one_of("you du")) & set(words))
+        words[0] in _PRONOUNS | _ASKS | _REQUESTS | _ABOUT_A_TEXT
+        or words[-1] == "here"
+        or bool((_YOU - one_of("you du")) & set(words))
     )
 
 
@@ -368,8 +373,10 @@ def _is_strange(text: str) -> bool:
             return True
         words = _words(line)
         if item or set(words) <= _SMALL_TALK:
-            if item and not is_led and not (known and _I & set(words)):
+            if item and not (is_led or (known and _I & set(words))):
                 return True
+            if item and _is_title(line) and not lines[number - 1].rstrip().endswith(":"):
+                return True  # "- Dana Wu"
             is_led = bool(item)
         else:
             if len(lines) > 1 and _TEXTS & set(words) and not _is_own_text(line, words):
@@ -382,11 +389,12 @@ def _is_strange(text: str) -> bool:
             goes_on = goes_on or (known and words[:1] and words[0] in _THE and bool(KIN & set(words[1:2])))
             if len(lines) > 1 and not (_speaks(parts[0]) or goes_on or line.rstrip().endswith(":")):
                 return True
-            if not number and len(lines) + len(parts) > 2 and not _speaks(parts[0]):
+            if not number and len(lines) + len(parts) > 2 and not (_speaks(parts[0]) or parts[0].endswith(":")):
                 if words[0] not in _THE or not _has_verb(_words(parts[0])) or _TEXTS & set(words):
                     return True
             if len(lines) + len(parts) > 2 and not all(
                 _speaks(p)
+                or p.endswith(":")
                 or (p.endswith((".", "!", "…")) and (_has_verb(_words(p)) or (number + n and _words(p)[0] in _THE)))
                 for n, p in enumerate(parts)
             ):

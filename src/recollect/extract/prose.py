@@ -94,7 +94,7 @@ def sentences(text: str) -> Iterator[Sentence]:
     text = _BLOCK.sub("\n", text) if "```" in text or "~~~" in text else text
     if "<" in text:
         text = _TAG.sub("\n", text)
-    text = _TICKS.sub(r"\1", text) if "`" in text else text
+    text = _TICKS.sub(_untick, text) if "`" in text else text
     scene = False
     material = False
     lines = _unwrapped(text.split("\n"))
@@ -193,6 +193,11 @@ def _unquote(match: re.Match[str]) -> str:
     ):
         return _FOREIGN
     return inside
+
+
+def _untick(match: re.Match[str]) -> str:
+    """What stands between backticks is a name or a command, unless it speaks in the first person."""
+    return _FOREIGN if not _FIRST.isdisjoint(match[1].lower().split()) else match[1]
 
 
 def is_foreign(sentence: str) -> bool:
