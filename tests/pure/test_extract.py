@@ -473,7 +473,7 @@ def test_time_is_linear_in_the_length_of_a_turn(piece: str) -> None:
 # -- with a model
 
 GOOD = {"content": "plays the oboe", "kind": "fact", "importance": 0.5, "source": 1, "tags": ["music"]}
-ODD = "oboe, since childhood, twice weekly with friends - I play"  # no rule reads this
+ODD = "oboe since childhood, twice weekly with friends, I play"  # no rule reads this
 
 
 def answering(*items: Any) -> Any:
