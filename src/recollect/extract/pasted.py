@@ -46,7 +46,7 @@ _ABOUT_A_TEXT = one_of(
 )
 """What is done with a text and with nothing else."""
 _EDITS = one_of(
-    """review edit polish shorten simplify classify extract parse debug refactor continue reply respond spellcheck spell-check annotate
+    """review edit spell polish shorten simplify classify extract parse debug refactor continue reply respond spellcheck spell-check annotate
     grade critique comment rewrite read rate count format"""
 )
 """What is done with a text when it is asked for by itself: "Continue.", "Extract names."."""
@@ -74,7 +74,7 @@ _OWN = one_of(
     important setup stack budget diet schedule allergies allergy hobbies hobby requirement requirements constraint constraints needs
     update news correction btw heads dilemma idea confession disclaimer request favour favor wish wishes interests skills
     languages pets kids children routine frage hintergrund aufgaben ziel ziele wichtig mich options choices likes dislikes sorry
-    actually wait misspoke wrong typo mistake culpa groceries shopping errands"""
+    actually wait misspoke wrong typo mistake culpa groceries shopping errands one"""
 )
 """What people put before a colon or a dash to say something themselves."""
 _LINKS = one_of(
@@ -116,9 +116,11 @@ _YOU = one_of("please me us mir mich bitte you du")
 _BE = one_of(
     "is are was were am be been has have had does do did can will would should could must isn't aren't wasn't don't doesn't can't won't"
 )
+_OPENERS = _I | _MY | _WH | _AUX | _ASKS | _SMALL_TALK | _REQUESTS | _PRONOUNS | _YOU
+_NOTES = one_of("note notes memo speech bio words")
 _THE = one_of("the our his her their a an der die das")
 _QUALITIES = one_of(
-    "grammar spelling wording phrasing typos punctuation gist takeaways rechtschreibung grammatik orthographe ortografía"
+    "grammar spelling wording phrasing typo typos punctuation gist takeaways rechtschreibung grammatik orthographe ortografía"
 )
 _BETWEEN = one_of("me us at to on over through into for please bitte my quickly all of with")
 _DEICTIC = one_of(
@@ -144,7 +146,7 @@ _QUOTATION = pattern(  # and what was redacted
 _MARKUP = pattern(
     r"</?[a-zA-Z!?][^\n]*?>|&(?:\w{2,8}|#\d+);|\]\(|\*\*|(?m:^[ \t]*(?:#|\||/|\$|%|@|\+|;|=|--|<|\.|~|_|\\|:|&))"
     r"|={2,}|-{3,}|\*{3}|<{2,}|>{2,}|_{3,}|~{3}|#{2,}|\[(?![ xX]?\])|[{}\\|\t·★☆©®¶§│┃›^↑↓→←⬆⬇👆👇«»“”„「」『』]|[-=]>|<-"
-    r"|(?<!\d)\"|\S=\S|\w = \w|::|/\*|\*/|(?<!:)//|[^\W\d]:[^\W\d]|(?m:^\s*[^\w\s\"'(¿¡.…-])|(?im:^\W*(?!at|by|around|before|after|from|until|till|since|every|um|ab)[\w.]+ \d?\d:\d\d)|(?m:^\W*(?:https?:|www\.))|(?i:[-–—(]\s?(?:from the|via|source|quoted|taken from|by (?-i:[A-Z])))|(?<!\w)\*\w|\b(?:INFO|WARN|DEBUG|ERROR)\b|^\W*\d+ I\b|\S {3,}\S|(?<!\w)@\w"
+    r"|(?<!\d)\"|\S=\S|\w = \w|::|/\*|\*/|(?<!:)//|[^\W\d]:[^\W\d]|(?m:^\s*[^\w\s\"'(¿¡.…-])|(?im:^\W*(?!at|by|around|before|after|from|until|till|since|every|um|ab)[\w.]+ \d?\d:\d\d)|(?m:^\W*(?:https?:|www\.))|(?i:[-–—(]\s?(?:from the|via|source|quoted|taken from|by (?-i:[A-Z])))|''|(?<!\w)\*\w|\b(?:INFO|WARN|DEBUG|ERROR)\b|^\W*\d+ I\b|\S {3,}\S|(?<!\w)@\w"
     r"|(?:[^\W\d]|\d[^\W\d]),[^\W\d]\w*,|\w;\w|\d:\d\d:\d|^\W*\d{1,4}[-./:]\d|\b\d{4}-\d\d-\d\dT?\b|\x1b|\w> |(?m:^[ \t]*[—–])|\([A-Z][\w.]+, [^)\n]*\)\W*$|(?<![\w'])'(?!(?:em|til|cause|n|cos|round|\d\ds?)\b)\w|(?m:^\W*[^\W\d_A-Za-zÀ-ɏ]{2})"
 )
 _CAPITALS = pattern(r"^\W*[A-ZÄÖÜ]{3,}[A-ZÄÖÜ \d.'-]*\W*$")
@@ -173,6 +175,10 @@ _HANDED_ON = pattern(
     r"|look (?:at )?(?:what|this)\b|\b(?:he|she|they|[A-Z]\w+) (?:said|wrote|replied|added|says|writes)\W*$|\b(?:said|wrote|replied) (?-i:[A-Z]\w+)\W*$"
     r"|^\W*(?:he|she|they) (?:said|says|wrote|writes|told|texted|asked|goes|went,|(?:was|is|were) like)\b|\b(?:says?|said|wrote|writes|texted|posted),? (?:that )?(?:i|my|we)\b.{3,80}\b(?:i|we|my)\b"
     r"|\breads[:,]? (?:i|my|we|our|\W)|this (?:is what|was (?:on|in|at|from)|is from|comes from|came from|came in)|as follows)"
+)
+_CAN_YOU = pattern(
+    r"(?i)\b(?:can|could|would|will) (?:you|u) (?:please )?(?!help|remember|keep|save|note)\w+(?: \w+){0,2} (?:this|these|the following)\b"
+    r"(?! (?:week|weekend|month|year|morning|evening|afternoon|summer|winter|spring|autumn|way)\b)"
 )
 _HERE = pattern(
     r"(?i)^\W*(?:(?:so|ok|okay|hi|hey|and|now|well),? )*(?:here(?:'s| is| are| you go| it is| goes| comes)|below|see below|attached|hier ist|voici)\b"
@@ -248,17 +254,30 @@ def _announces(sentence: str, after: str, is_first: bool) -> bool:
     words = _words(bare)
     if not words:
         return False
+    if words[0] in ("find", "any", "add") and _QUALITIES & set(words) and not _I & set(words):
+        return True
     if _is_label(sentence) and after.strip() and not _is_own_label(bare, words, after):
         return True
+    words = [
+        w
+        for i, w in enumerate(words)
+        if w != "the" or words[i + 1 : i + 2] not in (["following"], ["above"], ["below"])
+    ]
+    if not words:
+        return False
     question = bare.rstrip(" :-").endswith("?")
     asks = question or bool(_YOU & set(words)) or words[0] in _REQUESTS
     if asks and _QUALITIES & set(words) and not _I & set(words):
         return True
     if words[0] in _REQUESTS | {"please", "bitte"} and set(words) <= _REQUESTS | one_of("please pls bitte now and"):
         return True
-    if words[0] in _EDITS and not ({"my", "our", "me"} | _I) & set(words):
+    if words[0] in _EDITS and not _LIST.match(sentence) and not ({"my", "our", "me"} | _I) & set(words):
         return True
     if _TONGUES & set(words) and set(words) <= _TONGUES | one_of("in to into auf en please bitte now the and"):
+        return True
+    if question and _DEICTIC & set(words) and _TONGUES & set(words):
+        return True
+    if _CAN_YOU.search(bare):
         return True
     if words[0] in _MY and len(words) > 1 and _TEXTS & set(words) and not _has_verb(words):
         return True
@@ -275,7 +294,11 @@ def _announces(sentence: str, after: str, is_first: bool) -> bool:
             if question and "you" in words[:i] and not object and w not in ("think", "take"):
                 return True  # "What would you improve?"
             if not _I & set(words[:i]) and object and [w, object[0]] != ["make", "that"]:
-                if object[0] in _DEICTIC or (object[0] == "the" and _TEXTS & set(object)):
+                if (
+                    object[0] in _DEICTIC
+                    or (object[0] == "the" and w in _EDITS | {"improve", "correct"})
+                    or (object[0] == "the" and _TEXTS & set(object))
+                ):
                     return True
         if (
             w in _DEICTIC
@@ -379,8 +402,18 @@ def _is_strange(text: str) -> bool:
                 return True  # "- Dana Wu"
             is_led = bool(item)
         else:
-            if len(lines) > 1 and _TEXTS & set(words) and not _is_own_text(line, words):
+            if len(lines) > 1 and (_TEXTS | _NOTES) & set(words) and not _is_own_text(line, words):
                 return True
+            is_open = not line.rstrip().endswith((".", "?", "!", ":", ",", "…"))
+            if not number and len(lines) > 1 and is_open and words[0] not in _OPENERS and not _ORDERS.match(line):
+                return True  # "Something I read today"
+            if (
+                not number
+                and len(lines) > 1
+                and line.rstrip().endswith("?")
+                and not (_I | _MY | {"me", "us"}) & set(words)
+            ):
+                return True  # "What is wrong here?" before anything was said
             greeted = _GREETED.match(line)
             if greeted and len(lines) > 1 and not set(_words(greeted["who"])) <= _SMALL_TALK:
                 return True
@@ -406,8 +439,8 @@ def _is_strange(text: str) -> bool:
 
 def _is_own_text(line: str, words: list[str]) -> bool:
     """Whether a line of several asks about a text that is still to be written, or about one of the author's: "how do I write a CV?"."""
-    at = [i for i, w in enumerate(words) if w in _TEXTS]
-    if _LABEL.search(line) and _ORDERS.match(line):
+    at = [i for i, w in enumerate(words) if w in _TEXTS | _NOTES]
+    if _ORDERS.match(line) or (line.rstrip().endswith(":") and set(words) <= _OWN | _LINKS):
         return True
     return line.rstrip().endswith("?") and all(
         i and words[i - 1] in _MY | one_of("a an write create make any which what") | _I for i in at

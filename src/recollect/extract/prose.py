@@ -24,7 +24,9 @@ LONGEST = 2_000
 _BLOCK = pattern(r"(?s)(?:```|~~~).*?(?:```|~~~|\Z)")
 _TICKS = pattern(r"`([^`\n]{1,60})`")
 _TAG = pattern(r"(?s)<(?:recollected|context|document|file|quote|email|system|tool|code|pre|blockquote)\b.*")
-_QUOTED = pattern(r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|(?<!\w)'([^\n]{2,120}?)(?<!\s)'(?!\w)")
+_QUOTED = pattern(
+    r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|„([^“”\n]{1,400})[“”]|«([^»\n]{1,400})»|(?<!\w)'([^\n]{2,120}?)(?<!\s)'(?!\w)"
+)
 _SPLIT = pattern(r"(?<=[.!?…])[\"')\]]*\s+|\n+|;\s+|\s+[–—]\s+|\s+--?\s+(?=[a-zA-Z])|(?<=[)\]])\s+(?=[A-Z])")
 ABBREVIATED = pattern(
     r"(?i)(?:^|\s)(?:dr|mr|mrs|ms|st|prof|vs|etc|e\.g|i\.e|approx|no|jr|sr|inc|ltd|co|dept|fig|ca|(?-i:[A-HJ-Z]))\.$"
@@ -132,7 +134,7 @@ def _unwrapped(lines: list[str]) -> list[str]:
 
 
 def _line(line: str) -> Iterator[Sentence]:
-    quoted = '"' in line or "“" in line or "«" in line or "'" in line
+    quoted = '"' in line or "“" in line or "„" in line or "«" in line or "'" in line
     if quoted:
         line = _QUOTED.sub(_unquote, line)
     at = line.find(":")
