@@ -269,6 +269,7 @@ def _announces(sentence: str, after: str, is_first: bool) -> bool:
     asks = question or bool(_YOU & set(words)) or words[0] in _REQUESTS
     if asks and _QUALITIES & set(words) and not _I & set(words):
         return True
+    # A request that names nothing else: "Please correct.", "Extract names.", "In German please.", "My manager's message."
     if words[0] in _REQUESTS | {"please", "bitte"} and set(words) <= _REQUESTS | one_of("please pls bitte now and"):
         return True
     if words[0] in _EDITS and not _LIST.match(sentence) and not ({"my", "our", "me"} | _I) & set(words):
@@ -281,29 +282,30 @@ def _announces(sentence: str, after: str, is_first: bool) -> bool:
         return True
     if words[0] in _MY and len(words) > 1 and _TEXTS & set(words) and not _has_verb(words):
         return True
+    # A verb for texts, and "this", "the above" or a word for a text behind it.
     for i, w in enumerate(words):
-        next = words[i + 1 : i + 4]
+        following = words[i + 1 : i + 4]
         if w in _ABOUT_A_TEXT and not (w in ("resume", "summary", "translation") and i):
-            is_named = next[:1] and next[0] in _MY | one_of("a an some for books documents")
+            is_named = following[:1] and following[0] in _MY | one_of("a an some for books documents")
             if not (is_named and w.isascii()) and not (words[0] in _I | _MY and words[i - 1] in _I | {"to"}):
                 return True
         if w in _REQUESTS and (asks or i < 2):
-            object = [x for x in next if x not in _BETWEEN]
-            if question and w in ("reply", "respond", "answer") and (not object or object[0] in one_of("him her them")):
+            aim = [x for x in following if x not in _BETWEEN]
+            if question and w in ("reply", "respond", "answer") and (not aim or aim[0] in one_of("him her them")):
                 return True
-            if question and "you" in words[:i] and not object and w not in ("think", "take"):
+            if question and "you" in words[:i] and not aim and w not in ("think", "take"):
                 return True  # "What would you improve?"
-            if not _I & set(words[:i]) and object and [w, object[0]] != ["make", "that"]:
+            if not _I & set(words[:i]) and aim and [w, aim[0]] != ["make", "that"]:
                 if (
-                    object[0] in _DEICTIC
-                    or (object[0] == "the" and w in _EDITS | {"improve", "correct"})
-                    or (object[0] == "the" and _TEXTS & set(object))
+                    aim[0] in _DEICTIC
+                    or (aim[0] == "the" and w in _EDITS | {"improve", "correct"})
+                    or (aim[0] == "the" and _TEXTS & set(aim))
                 ):
                     return True
         if (
             w in _DEICTIC
             and w != "it"
-            and _TEXTS & set(next[:2])
+            and _TEXTS & set(following[:2])
             and not (w == "that" and (_ORDERS.match(bare) or "mind" in words[:i]))
         ):
             return True
@@ -312,12 +314,12 @@ def _announces(sentence: str, after: str, is_first: bool) -> bool:
             and question
             and is_first
             and after.strip()
-            and not (next and next[0] in _TIMES | {"the"})
+            and not (following and following[0] in _TIMES | {"the"})
         ):
             return True  # nothing was said yet: it points at what follows
-        if w in _TEXTS and next[:1] and next[0] in one_of("above below following reads says goes states"):
+        if w in _TEXTS and following[:1] and following[0] in one_of("above below following reads says goes states"):
             return True
-        if asks and w.endswith("'s") and w not in _CONTRACTED and _TEXTS & set(next[:1]):
+        if asks and w.endswith("'s") and w not in _CONTRACTED and _TEXTS & set(following[:1]):
             return True
     if _WHAT_IT_SAYS.search(bare.rstrip("?!. :")) or _HANDED_ON.search(bare):
         return True
