@@ -72,6 +72,9 @@ def test_the_lines_that_are_wrapped_are_learned_when_they_are_typed() -> None:
         "I'm a nurse.\n\nI work nights and I sleep badly.\n\nWhat can I do?",
         "hey\n\nso i live in oslo and its dark all day\n\nwhat lamp should i get",
         "My doctor is Dr. Lang. Is he any good?",
+        "Remember that I prefer tabs. Run the tests.",
+        "I'm on Windows. Start the server and open the page.",
+        "I prefer pytest.\nWrite the tests first.\nThen run them.",
     ],
 )
 def test_lists_and_paragraphs_can_be_typed(text: str) -> None:

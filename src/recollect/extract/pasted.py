@@ -15,7 +15,7 @@ from ..light import dataclass, pattern
 from ..search import fence
 from .cutting import NOUNLIKE
 from .prose import ABBREVIATED, OPEN
-from .words import KIN, PAST, THIRD, one_of
+from .words import BASES, KIN, PAST, THIRD, one_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,6 +117,9 @@ _BE = one_of(
     "is are was were am be been has have had does do did can will would should could must isn't aren't wasn't don't doesn't can't won't"
 )
 _OPENERS = _I | _MY | _WH | _AUX | _ASKS | _SMALL_TALK | _REQUESTS | _PRONOUNS | _YOU
+_FILES = one_of("file files page website code script function query config json yaml table docs error log logs output")
+_AFTER_ORDER = one_of("the a an my our all every each some it them up out")
+"""What stands behind the verb of an order: "Run the tests."."""
 _NOTES = one_of("note notes memo speech bio words")
 _THE = one_of("the our his her their a an der die das")
 _QUALITIES = one_of(
@@ -371,6 +374,12 @@ def _speaks(text: str) -> bool:
         return len(words) > 1
     return (
         words[0] in _PRONOUNS | _ASKS | _REQUESTS | _ABOUT_A_TEXT
+        or (
+            words[0] in BASES
+            and len(words) > 2
+            and words[1] in _AFTER_ORDER
+            and not (_TEXTS - _FILES | _NOTES) & set(words)
+        )
         or words[-1] == "here"
         or bool((_YOU - one_of("you du")) & set(words))
     )
@@ -421,7 +430,7 @@ def _is_strange(text: str) -> bool:
                 return True
             parts = _parts(line)
             goes_on = words and words[0] in known and len(words) > 2 and line.rstrip().endswith((".", "!", "?"))
-            goes_on = goes_on or (known and words[:1] and words[0] in _THE and bool(KIN & set(words[1:2])))
+            goes_on = goes_on or bool(known and words[0] in _THE and KIN & set(words[1:2]))
             if len(lines) > 1 and not (_speaks(parts[0]) or goes_on or line.rstrip().endswith(":")):
                 return True
             if not number and len(lines) + len(parts) > 2 and not (_speaks(parts[0]) or parts[0].endswith(":")):
