@@ -68,7 +68,7 @@ def test_a_turn_that_cannot_be_read_does_not_keep_the_next_from_being_read(
     assert (stats.memories["not_understood"], stats.jobs["failed"]) == (1, 1)
     (error,) = stats.job_errors
     assert "IndexError" in error and "event 2 of c" in error and "I left" not in error
-    words.erase(c)
+    words.erase(conversation=c)
     assert words.stats().memories["not_understood"] == 0
 
 
