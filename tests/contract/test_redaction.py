@@ -687,9 +687,7 @@ def test_a_failed_job_says_what_went_wrong_without_the_secret(
         assert own.encode() not in held
 
 
-def test_a_failed_job_names_our_own_place_whatever_the_folders_above_are_called(
-    open_store: Open, tmp_path: Path
-) -> None:
+def test_a_failed_job_names_our_own_place_whatever_the_folders_above_are_called(open_store: Open, tmp_path: Path) -> None:
     """A program may live in a folder called `recollect`, as a clone of ours does; only the package's own folder is ours."""
     foreign = tmp_path / "recollect" / "recollect" / "theirs.py"
     found: dict[str, Any] = {}
