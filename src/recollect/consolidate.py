@@ -15,10 +15,10 @@ import time
 from functools import lru_cache
 from math import log as ln
 
-from . import branches, conversations, edits, erased, ids, log, memories
+from . import branches, conversations, edits, erased, ids, jobs, log, memories
 from .db.points import reach
 from .decide import Decision, Policy, decide
-from .errors import EmbeddingFailed, NotFound
+from .errors import EmbeddingFailed, NotFound, place
 from .extract import Turn, candidates, topic
 from .model import MAIN, OFFLINE, Consolidation
 from .relations import Neighbour
@@ -62,6 +62,8 @@ class _Plan:
         """Whether that is everything there was."""
         self.before: list[Event] = []
         """Messages just before the first of them."""
+        self.unread: list[tuple[int, int, str]] = []
+        """(branch, number, error) of turns that could not be read."""
 
 
 class _Held:
@@ -192,7 +194,12 @@ class Run:
         for branch, event in plan.turns:
             turn = _turn(event, gate)
             # What answers without a model repeats what is known: learned again, it would wait to be reviewed for ever.
-            found = [] if event.model == OFFLINE else self._candidates(turn, said[-BEFORE:], most)
+            found: list[Candidate] = []
+            try:
+                if event.model != OFFLINE:
+                    found = self._candidates(turn, said[-BEFORE:], most)
+            except Exception as e:  # an error of ours in one turn must not keep the others from being read
+                plan.unread.append((branch, event.seq, f"{type(e).__name__} in {place(e)}"))
             offers.append((branch, turn, found[:most]))
             if event.kind == "message":
                 said.append(turn)
@@ -228,6 +235,10 @@ class Run:
             if offered and _is_there(tx, found.no, branch, turn.seq):
                 for candidate in offered:
                     self._consider(tx, found, branch, turn, candidate, vectors, limits, total)
+        for branch, seq, error in plan.unread:
+            if _is_there(tx, found.no, branch, seq):
+                said = f"{error}: no memory was taken from event {seq} of {found.id}"
+                jobs.give_up(tx, jobs.EXTRACT, f"{found.no}:{branch}:{seq}", said)
         for branch, upto in plan.after.items():
             if branch in marks:
                 tx.run(

@@ -64,6 +64,9 @@ def _memories(tx: Tx) -> dict[str, int]:
         now=ids.now(),
     )[0]
     found["stale"], found["never_recalled"], found["conflicts"] = int(stale), int(unused), int(conflicts)
+    found["not_understood"] = tx.all(
+        "select count(*) from jobs where user_no = :user and kind = :kind and state = 'failed'", kind=jobs.EXTRACT
+    )[0][0]
     seen: dict[tuple[str, frozenset[str]], int] = {}
     for namespace, content in tx.all(
         "select namespace, content from memories where user_no = :user and state = 'active'"

@@ -34,6 +34,8 @@ BACKOFF_MS = 1_000
 LONGEST_BACKOFF_MS = 3_600_000
 FOR_EVER = ("backup", "retain")
 """Kinds that come back by themselves: given up after a disk was full for two minutes, there would be no backup again."""
+EXTRACT = "extract"
+"""The kind under which a turn stands that could not be read for memories: `<conversation>:<branch>:<event>`."""
 POLL_SECONDS = 5.0
 RUSH, RUSH_SECONDS = 16, 0.1
 """So many appends in so short a time, and callers are in a hurry: 160 a second, more than anybody types."""
@@ -119,6 +121,20 @@ def fail(tx: Tx, job: Job, error: str) -> None:
         id=job.id, error=error,
         state="queued" if job.attempts < MAX_ATTEMPTS or job.kind in FOR_EVER else "failed",
         at=ids.now() + min(BACKOFF_MS * 2 ** min(job.attempts, 30), LONGEST_BACKOFF_MS),
+    )  # fmt: skip
+
+
+def give_up(tx: Tx, kind: str, key: str, error: str) -> None:
+    """Leave a note of what could not be done and will not be tried again: `stats()` counts it and the doctor names it."""
+    tx.run(
+        "delete from jobs where user_no = :user and kind = :kind and key = :key and state = 'failed'",
+        kind=kind,
+        key=key,
+    )
+    tx.run(
+        "insert into jobs (user_no, kind, key, state, run_at, attempts, last_error, created_at)"
+        " values (:user, :kind, :key, 'failed', :now, 1, :error, :now)",
+        kind=kind, key=key, error=error, now=ids.now(),
     )  # fmt: skip
 
 

@@ -368,7 +368,8 @@ class Stats:
     schema: int  # the schema's number
     memories: Mapping[str, int]
     """Memories by state, and their health: `duplicates`, `stale` (true until a day that has passed), `never_recalled`,
-    `conflicts` (contradicted, or resting on what has changed); `quarantined` ones wait for somebody to look at them."""
+    `conflicts` (contradicted, or resting on what has changed); `quarantined` ones wait for somebody to look at them;
+    `not_understood` counts turns that could not be read for memories because of an error of ours."""
     rows: tuple[StatRow, ...] = ()  # one for each group, when `by` was given
     items: int = 0  # kept by a graph's store (recollect.langgraph.MemoryStore)
 

@@ -87,7 +87,8 @@ def answered(
     store: Store, question: str, *, conversation: str | None = None, branch: str | None = None
 ) -> tuple[str, Sequence[Memory | Hit]]:
     """The answer, and what is quoted in it, in its order. Nothing counts as recalled: this may be asked as a look ahead."""
-    question = store._gate.another().text(" ".join(question.split()))
+    said = store._gate.another().text(question)  # its lines tell what of it was typed
+    question = " ".join(said.split())
     if not question:
         return f"{NOTHING} {NO_MODEL}", ()
     courtesy = courtesies.courtesy(question)
@@ -98,7 +99,7 @@ def answered(
     kinds = _asked_for(english or question)
     if kinds is not None:
         return _listed(store, kinds[0], kinds[1], here, branch)
-    noted = _noted(store, question, here, branch)
+    noted = _noted(store, said, here, branch)
     if "[redacted:" in question and (noted or not question.endswith("?")):
         return (f"{noted} {SECRET}" if noted else SECRET), ()
     if noted:
@@ -229,7 +230,7 @@ def _before(store: Store, said: str, here: Conversation | None, branch: str | No
     from .extract import Turn
 
     events = [] if here is None else store.messages(here, limit=7, branch=branch)
-    if events and events[-1].role == "user" and " ".join(events[-1].text.split()) == said:
+    if events and events[-1].role == "user" and events[-1].text.split() == said.split():
         events = events[:-1]
     return [Turn.of(e) for e in events[-6:] if e.kind == "message"]
 

@@ -49,6 +49,36 @@ def test_a_turn_is_considered_once(words: recollect.Store) -> None:
     assert contents(words) == []
 
 
+def test_a_turn_that_cannot_be_read_does_not_keep_the_next_from_being_read(
+    words: recollect.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extract = consolidate.candidates
+
+    def broken(turn: Any, **more: Any) -> Any:
+        if "left" in turn.text:
+            raise IndexError("tuple index out of range: I left.")
+        return extract(turn, **more)
+
+    monkeypatch.setattr(consolidate, "candidates", broken)
+    c = words.create("c")
+    done = say(words, c, "I live in Porto.", "I left.", "I have two cats.")
+    assert (done.turns, contents(words)) == (3, ["Has two cats", "Lives in Porto"])
+    assert words.consolidate(c).turns == 0, "it was considered"
+    stats = words.stats()
+    assert (stats.memories["not_understood"], stats.jobs["failed"]) == (1, 1)
+    (error,) = stats.job_errors
+    assert "IndexError" in error and "event 2 of c" in error and "I left" not in error
+    words.erase(conversation=c)
+    assert words.stats().memories["not_understood"] == 0
+
+
+def test_short_messages_are_read(words: recollect.Store) -> None:
+    c = words.create("c")
+    say(words, c, "I left.", "we moved to!", 'The label says "Save it now" Not "Submit".', "I live in Porto.")
+    assert contents(words) == ["Lives in Porto"]
+    assert words.stats().memories["not_understood"] == 0
+
+
 def test_a_newer_contradiction_replaces(words: recollect.Store) -> None:
     c, d = words.create("c"), words.create("d")
     say(words, c, "I live in Porto.")

@@ -74,6 +74,12 @@ def test_nothing_to_say(words: recollect.Store) -> None:
     assert words.context("zebra") == recollect.Context("", (), 0)
 
 
+def test_an_empty_prompt_asks_for_nothing(words: recollect.Store) -> None:
+    words.remember("Prefers dark mode")
+    for prompt in ("", " \n"):
+        assert (words.context(prompt).text, words.context(prompt).items) == ("", ())
+
+
 def test_what_has_nothing_to_do_with_the_question_stays_out(open_store: Open) -> None:
     """Something is always nearest in meaning. A search shows it, last; into a prompt it does not go."""
     store = open_store(background=False, semantic=True)

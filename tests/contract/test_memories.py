@@ -538,3 +538,10 @@ def test_nothing_of_another_user_is_in_reach(words: recollect.Store) -> None:
     assert other.remember("Likes tea").id == m.id
     other.forget(m.id)
     assert contents(words.memories()) == ["Likes tea"]
+
+
+def test_every_state_can_be_asked_for_by_the_name_that_the_terminal_has(words: recollect.Store) -> None:
+    words.forget(words.remember("Likes tea"))
+    words.remember("Likes jazz")
+    assert {m.content for m in words.memories(state="all")} == {"Likes tea", "Likes jazz"}
+    assert words.memories(state="all") == words.memories(state=None)

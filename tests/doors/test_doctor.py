@@ -262,6 +262,20 @@ def test_a_network_file_system(run: Run, chat: Path, monkeypatch: pytest.MonkeyP
     assert "network file system (nfs4)" in flat(answer.out)
 
 
+def test_a_turn_that_could_not_be_read_for_memories_is_named(
+    run: Run, chat: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise IndexError("of an empty tuple")
+
+    monkeypatch.setattr("recollect.consolidate.candidates", broken)
+    with recollect.open(chat, user="kim", background=False, memory_extract=True) as store:
+        store.append(store.create("short"), role="user", text="I left.")
+        store.consolidate("short")
+    said = flat(run("doctor").out)
+    assert "no memory was taken from event 1 of short" in said and "I left" not in said
+
+
 def test_jobs_that_failed_are_said(run: Run, chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from recollect import jobs
 

@@ -349,7 +349,8 @@ def test_a_sentence_that_was_cut_off_is_not_read() -> None:
         before = f"I like tea.{end}" + f"The sky is grey.{end}" * (most // 17 - 3)
         before += "so" * ((most - len(before) - len(". I live in New")) // 2) + f".{end}"
         before = before.rjust(most - len("I live in New"))
-        assert contents(f"{before}I live in New York.") == ["Likes tea"]
+        offered = said(f"{before}I live in New York.")
+        assert [(c.content, c.quarantine) for c in offered] == [("Likes tea", "looks pasted, not typed")]
 
 
 @pytest.mark.parametrize(
@@ -472,7 +473,7 @@ def test_time_is_linear_in_the_length_of_a_turn(piece: str) -> None:
 # -- with a model
 
 GOOD = {"content": "plays the oboe", "kind": "fact", "importance": 0.5, "source": 1, "tags": ["music"]}
-ODD = "oboe, since childhood, twice weekly with friends - I play"  # no rule reads this
+ODD = "oboe since childhood, twice weekly with friends, I play"  # no rule reads this
 
 
 def answering(*items: Any) -> Any:

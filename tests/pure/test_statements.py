@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 from urllib.parse import urlsplit
 
 import pytest
@@ -188,6 +189,9 @@ def lives(store: recollect.Store) -> None:
     store.append(c, role="user", text="I live in Porto.")
     store.append(c, role="assistant", text="I prefer tabs.")
     store.consolidate(c)
+    with mock.patch("recollect.consolidate.candidates", side_effect=IndexError):
+        store.append(c, role="user", text="I left.")
+        store.consolidate(c)
     store.fork(c, 1, name="other")
     store.append(c, role="user", text="I moved to Lisbon.", branch="other")
     store.consolidate(c, branch="other")

@@ -8,7 +8,7 @@ what comes from somebody else's turn, what asks for something dangerous, and wha
 
 from __future__ import annotations
 
-from . import MOST, Candidate, Turn, danger
+from . import MOST, Candidate, Turn, danger, pasted
 from .frames import content_words
 
 TYPE_CHECKING = False
@@ -181,8 +181,12 @@ def _checked(item: object, turns: Sequence[Turn], model: Any) -> Candidate | Non
     why = danger.reason(content) or danger.reason(turn.text)
     if turn.role != "user" or not turn.own:
         why = f"said by the {turn.role or 'tool'}" if turn.role != "user" else "not the user's own words"
-    elif why is None and not is_grounded(content, turn.text):
-        why = "not found in what was said"
+    elif why is None:
+        shape = pasted.look(turn.text)
+        if shape.waits:
+            why = pasted.WAITS
+        elif not is_grounded(content, shape.own):
+            why = "not found in what was said"
     name = str(
         getattr(model, "model_name", None) or getattr(model, "model", None) or getattr(model, "__name__", "") or "model"
     )

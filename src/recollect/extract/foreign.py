@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..light import pattern
 from . import Candidate, Turn, danger
 from .offer import offer
-from .prose import sentences
+from .prose import is_foreign, sentences
 from .saying import capital
 
 LONGEST = 600
@@ -24,7 +24,7 @@ def foreign(turn: Turn) -> list[Candidate]:
     out: list[Candidate] = []
     for sentence in sentences(turn.text):
         text = sentence.text
-        if not 8 <= len(text) <= LONGEST or sentence.mark == "?" or not _SAFE.search(text):
+        if not 8 <= len(text) <= LONGEST or sentence.mark == "?" or is_foreign(text) or not _SAFE.search(text):
             continue
         why = danger.reason(text)
         out.append(offer(turn, capital(" ".join(text.split())), "remark", quarantine=f"{who}, {why}" if why else who))

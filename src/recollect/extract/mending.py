@@ -9,7 +9,7 @@ from .clauses import (
 from .corrections import NOT_FIRST, SPELLED, WITH_LETTER, holds, mend
 from .cutting import close_down, open_up, words
 from .offer import offer
-from .prose import sentences
+from .prose import is_foreign, sentences
 from .reader import Reader
 from .saying import Found
 from .words import BASES, low, one_of
@@ -105,7 +105,7 @@ class Mending(Reader):
         if not self.before or self.before[-1].role != "assistant":
             return False
         asked = [s for s in sentences(self.before[-1].text) if s.text]
-        if not asked or len(asked) > 3:
+        if not asked or len(asked) > 3 or is_foreign(asked[-1].text):
             return False
         tokens, _ = open_up(words(asked[-1].text))
         turned = [_SECOND_TO_FIRST.get(low(t), t) for t in tokens]

@@ -41,7 +41,9 @@ def user_did(c: Clause, r: tuple[str, ...]) -> Found | None:
         m = _SWITCH.match(" ".join(c.rest))
         if r[:1] == ("to",) or (m and m.group("b")):
             place = m.group("b") if m else " ".join(c.rest[1:])
-            if not place or (low(place.split()[0]) in one_of("using a an the") and c.group):
+            if not place:
+                return None  # "we moved to!"
+            if low(place.split()[0]) in one_of("using a an the") and c.group:
                 what = place.split(" ", 1)
                 if low(what[0]) == "using" and len(what) > 1:
                     return Found(
@@ -179,7 +181,7 @@ def user_did(c: Clause, r: tuple[str, ...]) -> Found | None:
         return Found(content, "past", "retract", _job(c.rest) or noun(c.rest), marks=c.marks)
     if v == "leave" and r and r[0] not in one_of("it that them a the for at out my early"):
         return Found(content, "past", "retract", "Works at " + until(c.rest), marks=c.marks)
-    if v == "leave" and r[0] in ("the", "my", "our") and _is_left(r[1:]):
+    if v == "leave" and r[:1] in (("the",), ("my",), ("our",)) and _is_left(r[1:]):
         return Found(content, "past", "retract", noun(c.rest), marks=c.marks)
     if v == "leave" and (r[:2] in (("my", "job"), ("the", "company"))):
         return Found(content, "past", "retract", _job(c.rest) or "job", marks=c.marks)

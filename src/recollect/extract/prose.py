@@ -24,9 +24,11 @@ LONGEST = 2_000
 _BLOCK = pattern(r"(?s)(?:```|~~~).*?(?:```|~~~|\Z)")
 _TICKS = pattern(r"`([^`\n]{1,60})`")
 _TAG = pattern(r"(?s)<(?:recollected|context|document|file|quote|email|system|tool|code|pre|blockquote)\b.*")
-_QUOTED = pattern(r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|(?<!\w)'([^\n]{2,120}?)(?<!\s)'(?!\w)")
+_QUOTED = pattern(
+    r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|„([^“”\n]{1,400})[“”]|«([^»\n]{1,400})»|(?<!\w)'([^\n]{2,120}?)(?<!\s)'(?!\w)"
+)
 _SPLIT = pattern(r"(?<=[.!?…])[\"')\]]*\s+|\n+|;\s+|\s+[–—]\s+|\s+--?\s+(?=[a-zA-Z])|(?<=[)\]])\s+(?=[A-Z])")
-_ABBREVIATED = pattern(
+ABBREVIATED = pattern(
     r"(?i)(?:^|\s)(?:dr|mr|mrs|ms|st|prof|vs|etc|e\.g|i\.e|approx|no|jr|sr|inc|ltd|co|dept|fig|ca|(?-i:[A-HJ-Z]))\.$"
 )
 _CODE = pattern(
@@ -36,7 +38,7 @@ _CODE = pattern(
 )
 _SYMBOLS = frozenset("{}[]();=<>|&*\\/_$%^~")
 _LIST = pattern(r"^\s*(?:[-*•]|\d{1,2}[.)]|\[[ xX]?\])\s+")
-_OPEN = pattern(r"(?i)\w\s+(?:an?|the|my|our|in|at|on|as|of|to|for|from|with|by|into)\s*$")
+OPEN = pattern(r"(?i)\w\s+(?:an?|the|my|our|in|at|on|as|of|to|for|from|with|by|into)\s*$")
 _QUOTE_LINE = pattern(r"^\s*(?:>|\|)")
 
 # "Translate to German: ..." - what follows the colon is the material, not the author.
@@ -94,7 +96,7 @@ def sentences(text: str) -> Iterator[Sentence]:
     text = _BLOCK.sub("\n", text) if "```" in text or "~~~" in text else text
     if "<" in text:
         text = _TAG.sub("\n", text)
-    text = _TICKS.sub(r"\1", text) if "`" in text else text
+    text = _TICKS.sub(_untick, text) if "`" in text else text
     scene = False
     material = False
     lines = _unwrapped(text.split("\n"))
@@ -124,7 +126,7 @@ def _unwrapped(lines: list[str]) -> list[str]:
     """Lines that end in the middle of a phrase ("I live in") with the line after them."""
     out: list[str] = []
     for line in lines:
-        if out and len(out[-1]) < LONGEST and line[:1].isalnum() and not _LIST.match(line) and _OPEN.search(out[-1]):
+        if out and len(out[-1]) < LONGEST and line[:1].isalnum() and not _LIST.match(line) and OPEN.search(out[-1]):
             out[-1] = f"{out[-1].rstrip()} {line}"
         else:
             out.append(line)
@@ -132,7 +134,7 @@ def _unwrapped(lines: list[str]) -> list[str]:
 
 
 def _line(line: str) -> Iterator[Sentence]:
-    quoted = '"' in line or "“" in line or "«" in line or "'" in line
+    quoted = '"' in line or "“" in line or "„" in line or "«" in line or "'" in line
     if quoted:
         line = _QUOTED.sub(_unquote, line)
     at = line.find(":")
@@ -167,7 +169,7 @@ def _parts(line: str) -> list[str]:
     for part in _SPLIT.split(line):
         if not part or not part.strip():
             continue
-        if parts and _ABBREVIATED.search(parts[-1]):
+        if parts and ABBREVIATED.search(parts[-1]):
             parts[-1] += " " + part
         else:
             parts.append(part)
@@ -184,9 +186,20 @@ def _unquote(match: re.Match[str]) -> str:
     inside = found[1:-1].strip()
     words = inside.lower().split()
     before = whole[max(0, match.start() - 40) : match.start()].lower().split()
-    if len(words) > 6 or not words or words[0] in _FIRST or any(w.strip(",:") in _SPEECH for w in before[-4:]):
+    if (
+        len(words) > 6
+        or not words
+        or inside[-1] in ".!?"
+        or not _FIRST.isdisjoint(words)
+        or any(w.strip(",:") in _SPEECH for w in before[-4:])
+    ):
         return _FOREIGN
     return inside
+
+
+def _untick(match: re.Match[str]) -> str:
+    """What stands between backticks is a name or a command, unless it speaks in the first person."""
+    return _FOREIGN if not _FIRST.isdisjoint(match[1].lower().split()) else match[1]
 
 
 def is_foreign(sentence: str) -> bool:

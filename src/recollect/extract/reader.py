@@ -99,7 +99,8 @@ class Reader(ABC):
                 tried += 1
                 if tried > 3:
                     break
-                made = [c for c in type(self)(turn, self.before[:i]).all() if c.operation in ("assert", "correct")]
+                found = type(self)(turn, self.before[:i]).all()
+                made = [c for c in found if c.operation in ("assert", "correct") and c.quarantine is None]
                 if made:
                     self._last = made
                     break

@@ -8,7 +8,7 @@ looks meant for a memory is kept at all, in quarantine.
 from __future__ import annotations
 
 from ..light import pattern
-from . import Candidate, Turn, danger
+from . import Candidate, Turn, danger, pasted
 from .cutting import close_down, open_up, words
 from .events import derive
 from .foreign import foreign
@@ -62,13 +62,20 @@ def read(turn: Turn, before: Sequence[Turn], most: int) -> list[Candidate]:
     return found
 
 
+def _waiting(found: list[Candidate]) -> list[Candidate]:
+    """What a message offers of which nobody knows who wrote it: it takes nothing back, and a person looks at the rest."""
+    kept = [c for c in found if c.operation in ("assert", "correct")]
+    return [Candidate(**{**c.__dict__, "quarantine": c.quarantine or pasted.WAITS}) for c in kept]
+
+
 class _Rules(Mending, Telling):
     """Sentence by sentence, each rule in its turn."""
 
     def all(self) -> list[Candidate]:
         if _AFFIRM.match(self.turn.text) and self._affirmed():
             return self.out
-        said = [s for s in sentences(dated(self.turn.text)) if s.text]
+        shape = pasted.look(self.turn.text)
+        said = [s for s in sentences(dated(shape.own)) if s.text]
         self.asks = any(s.mark == "?" for s in said) or "```" in self.turn.text
         self.count = len(said)
         mending = False
@@ -81,9 +88,9 @@ class _Rules(Mending, Telling):
             mending = self._sentence(s, mending) and len(self.out) == n
         seen: set[tuple[str, str, str | None]] = set()
         unique = []
-        for c in self.out:
+        for c in _waiting(self.out) if shape.waits else self.out:
             key = (c.content.lower(), c.operation, c.about)
-            if key not in seen:
+            if key not in seen and not is_foreign(c.content + (c.about or "")):
                 seen.add(key)
                 unique.append(c)
         return unique

@@ -100,14 +100,15 @@ class MemoryVerbs(ConversationVerbs):
     ) -> list[Memory]:
         """Memories, the newest first; for the next page pass the id of the last one as `cursor`. From a `conversation`, on
         the active branch or on `branch`, its own and the user's are seen; without, all of them, each conversation's as its
-        active branch has it. `scope` is "user", "conversation" or "workspace"; `state` None lists every state. `as_of`
+        active branch has it. `scope` is "user", "conversation" or "workspace"; `state` "all" (or None) lists every state. `as_of`
         gives them as they stood: at an event, when a `conversation` is named and has that number, else at a time."""
         from .. import memories
 
         if scope not in (None, "user", "conversation", "workspace"):
             raise InvalidInput(f"scope={scope!r}: choose user, conversation or workspace, or leave it out for all.")
+        state = None if state == "all" else state
         if state is not None and state not in MEMORY_STATES:
-            raise InvalidInput(f"state={state!r}: choose one of {', '.join(MEMORY_STATES)}, or None for all.")
+            raise InvalidInput(f"state={state!r}: choose one of {', '.join(MEMORY_STATES)}, or all.")
         only, tagged = several(kinds, "kinds"), several(tags, "tags")
         for kind in only or ():
             memories.kind_of(kind)

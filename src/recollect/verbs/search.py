@@ -166,7 +166,7 @@ class SearchVerbs(LogVerbs):
         `conversation`, its workspace is the scope unless `workspace` says otherwise, what its live window shows anyway is
         left out, and it may be switched off there (`create(metadata={"context": False})`). What had a secret in it stays
         out, unless `sensitive`. `count` is your tokenizer; without one, tokens are estimated. With `why`, each item says why it
-        is there. A `budget` of 0 is none: nothing is looked for."""
+        is there. A `budget` of 0 is none: nothing is looked for, and an empty prompt asks for nothing."""
         from .. import context
 
         s = self._settings
@@ -177,6 +177,8 @@ class SearchVerbs(LogVerbs):
                 most[i] = checks.count(given, ("max_memories", "max_excerpts")[i])
         started = time.perf_counter()
         here = None if conversation is None else self.get(conversation)
+        if isinstance(prompt, str) and not prompt.strip():
+            return context.NOTHING
         if budget == 0 or not s.context or (here is not None and here.metadata.get("context") is False):
             return context.NOTHING
         near = None if here is None else here.id
