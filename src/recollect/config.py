@@ -32,6 +32,8 @@ _LOWEST = {
     "context_excerpts": 0,
     "checkpoint_keep": 0,
     "checkpoint_days": 0,
+    "history_timeout_ms": 1,
+    "history_retry_after_ms": 0,
     "pool_min": 0,
     "pool_max": 1,
     "connect_timeout_ms": 1,
@@ -148,6 +150,10 @@ class Settings:
     """Keep checkpoints for so many days; with `checkpoint_keep`, whichever keeps more. 0: for ever."""
     graph_store: bool = True
     """Off: `recollect.langgraph.persistence` gives graphs a checkpointer and no store."""
+    history_timeout_ms: int = 2000
+    """How long a run of an `AgentNode` waits for its chat's history, over all its reads and writes."""
+    history_retry_after_ms: int = 10_000
+    """After a failure no run asks for a history until so much time has passed; then one run tries again."""
     background: bool = True
     """Do queued work in a background thread. Off: it waits for `settle()`."""
     backup_every: int = 0
