@@ -39,6 +39,7 @@ from .merge import Place, known_again, merged
 from .messages import HISTORY, as_messages, text_of, trimmed
 from .models import admit, chat_model
 from .patience import Breaker, Budget, TookTooLong, breaker_of, within
+from .store import MemoryStore
 
 __all__ = ["AgentNode"]
 
@@ -115,7 +116,8 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
             raise InvalidInput("history_namespace is a list of labels, with at least one.")
         self._candidates = tuple(keys.CANDIDATES if history_key_candidates is None else history_key_candidates)
         keys.check(self._candidates, history_key_template)
-        settings = store.settings if isinstance(store, (Store, AsyncStore)) else Settings.load()
+        owner = store._store if isinstance(store, MemoryStore) else store
+        settings = owner.settings if isinstance(owner, (Store, AsyncStore)) else Settings.load()
         waits = {"history_timeout_ms": history_timeout_ms, "history_retry_after_ms": history_retry_after_ms}
         settings = settings.but(**{name: ms for name, ms in waits.items() if ms is not None})
         self._patience = settings.history_timeout_ms / 1000
