@@ -613,7 +613,7 @@ def test_what_cannot_be_read_is_counted(value: Any) -> None:
     [
         {"max_messages": -1}, {"max_messages": True}, {"history_namespace": []}, {"history_namespace": "x"},
         {"history_key_template": "telegram"}, {"history_key_template": "telegram:"}, {"history_key_template": "{{"},
-        {"history_key_template": ""}, {"history_timeout_ms": 0}, {"history_key_candidates": ["{{nonsense}}"]},
+        {"history_key_template": ""}, {"history_key_candidates": ["{{nonsense}}"]},
     ],
 )  # fmt: skip
 def test_what_cannot_work_is_told_when_the_node_is_made(wrong: dict[str, Any]) -> None:

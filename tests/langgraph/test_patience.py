@@ -7,14 +7,14 @@ import time
 from typing import Any
 
 import pytest
+from bots import graph
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.store.memory import InMemoryStore
 
-import recollect
 from recollect.errors import SettingsError
-from recollect.langgraph import AgentNode, MemoryStore, patience
-from recollect.langgraph.history import Log
-from recollect.langgraph.patience import Breaker, TookTooLong, within
+from recollect.langgraph import AgentNode, MemoryStore, agent_node, patience
+from recollect.langgraph.history import GivenUp, Log
+from recollect.langgraph.patience import Breaker, Budget, TookTooLong, within
 from talk import Open, eventually
 
 
@@ -137,18 +137,24 @@ def test_a_call_that_went_on_alone_does_not_begin_an_erased_chat_again(open_stor
     late.append([HumanMessage("before", id="m1")], begins=True)
     store.erase(conversation=store.conversations()[0])
     late.give_up()
-    with pytest.raises(recollect.langgraph.history.GivenUp):
+    with pytest.raises(GivenUp):
         late.append([HumanMessage("late", id="m2")], begins=True)
     assert store.conversations() == []
 
 
 def test_the_deadline_is_a_setting(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert AgentNode(lambda _: "ok")._patience == 2.0
-    monkeypatch.setenv("RECOLLECT_HISTORY_TIMEOUT_MS", "500")
-    assert AgentNode(lambda _: "ok")._patience == 0.5
-    store = open_store(history_timeout_ms=700)
-    assert AgentNode(lambda _: "ok", store=store)._patience == 0.7
-    assert AgentNode(lambda _: "ok", store=store, history_timeout_ms=900)._patience == 0.9
-    assert AgentNode(lambda _: "ok", store=MemoryStore(store))._patience == 0.7
+    def patience(*, compiled_with: Any = None, **given: Any) -> float:
+        node = AgentNode(lambda _: "ok", True, history_key_candidates=["room"], **given)
+        found = []
+        monkeypatch.setattr(agent_node, "Budget", lambda seconds: found.append(seconds) or Budget(seconds))
+        graph(node, store=compiled_with).invoke({"messages": [HumanMessage("hello")]})
+        return found[0]
+
+    assert patience(store=InMemoryStore()) == 2.0
+    store = open_store(history_timeout_ms=7000)
+    assert patience(store=store) == patience(compiled_with=MemoryStore(store)) == 7.0
+    assert patience(compiled_with=MemoryStore(store), history_timeout_ms=9000) == 9.0
+    monkeypatch.setenv("RECOLLECT_HISTORY_TIMEOUT_MS", "5000")
+    assert patience(store=InMemoryStore()) == 5.0
     with pytest.raises(SettingsError):
         AgentNode(lambda _: "ok", history_timeout_ms=0)

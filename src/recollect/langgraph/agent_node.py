@@ -33,13 +33,12 @@ from ..config import Settings
 from ..errors import InvalidInput, NotFound, StoreBusy
 from ..store import Store
 from . import keys
-from .history import History, Tail, database_of, history_of
+from .history import History, Tail, database_of, history_of, settings_of
 from .inputs import messages_of
 from .merge import Place, known_again, merged
 from .messages import HISTORY, as_messages, text_of, trimmed
 from .models import admit, chat_model
 from .patience import Breaker, Budget, TookTooLong, breaker_of, within
-from .store import MemoryStore
 
 __all__ = ["AgentNode"]
 
@@ -63,6 +62,8 @@ class _Chat(NamedTuple):
     """The key as it may be logged."""
     breaker: Breaker
     budget: Budget
+    cooldown: float
+    """Seconds for which nobody asks after a failure."""
 
 
 class _Turn(NamedTuple):
@@ -116,12 +117,9 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
             raise InvalidInput("history_namespace is a list of labels, with at least one.")
         self._candidates = tuple(keys.CANDIDATES if history_key_candidates is None else history_key_candidates)
         keys.check(self._candidates, history_key_template)
-        owner = store._store if isinstance(store, MemoryStore) else store
-        settings = owner.settings if isinstance(owner, (Store, AsyncStore)) else Settings.load()
         waits = {"history_timeout_ms": history_timeout_ms, "history_retry_after_ms": history_retry_after_ms}
-        settings = settings.but(**{name: ms for name, ms in waits.items() if ms is not None})
-        self._patience = settings.history_timeout_ms / 1000
-        self._cooldown = settings.history_retry_after_ms / 1000
+        self._waits = {name: ms for name, ms in waits.items() if ms is not None}
+        self._settings = settings = (settings_of(store) or Settings.load()).but(**self._waits)
         self._agent = chat_model(model_or_agent, settings) if isinstance(model_or_agent, str) else model_or_agent
         if isinstance(self._agent, BaseLanguageModel):
             admit(self._agent, settings)
@@ -255,7 +253,10 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
         logger.debug(
             "history: key %s from %s", key, found.candidate, extra=_about("key", key=key, candidate=found.candidate)
         )
-        return _Chat(made, key, breaker_of(database_of(where)), Budget(self._patience))
+        theirs = settings_of(where)
+        settings = self._settings if theirs is None else theirs.but(**self._waits)
+        waits = settings.history_timeout_ms / 1000, settings.history_retry_after_ms / 1000
+        return _Chat(made, key, breaker_of(database_of(where)), Budget(waits[0]), waits[1])
 
     def _current(self, input: Any) -> list[BaseMessage]:
         found = input if isinstance(input, (list, BaseMessage)) else _get(input, self._messages)
@@ -345,9 +346,8 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
     def _reset(self, turn: _Turn) -> dict[str, Any]:
         self._count(resets=1)
         if turn.chat is not None:
-            history = turn.chat.history
             self._write(turn.chat, turn.unwritten, begins=True)
-            self._tried("write", lambda: (history.reset(), True)[1], False, turn.chat)
+            self._tried("write", turn.chat.history.reset, None, turn.chat)
             logger.info("history: reset", extra=_about("reset", key=turn.chat.key))
         return {self._messages: [AIMessage(self._reply, id=ids.new())]}
 
@@ -398,7 +398,7 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
         if isinstance(e, (InvalidInput, NotFound, StoreBusy)):
             chat.breaker.worked()  # the store answers: it is about this chat, or it is at work
         else:
-            chat.breaker.failed(self._cooldown)
+            chat.breaker.failed(chat.cooldown)
         self._count(**{f"{what}_errors": 1})
         logger.warning(
             "history: %s failed (%s), the run goes on without", what, type(e).__name__,

@@ -27,16 +27,18 @@ from langgraph.store.base import BaseStore, Op, Result
 
 from .. import checks, conversations, ids
 from ..aio import AsyncStore
+from ..config import Settings
 from ..errors import AlreadyExists, Erased, NotFound
 from ..model import Entry, Event
 from ..store import Store
+from .media import blocks_of, has_media, packed, unpacked
 from .messages import text_of
 from .store import MemoryStore
 
 if TYPE_CHECKING:
     from ..db import Tx
 
-__all__ = ["History", "Items", "Log", "Tail", "as_stored", "database_of", "history_of"]
+__all__ = ["History", "Items", "Log", "Tail", "as_stored", "database_of", "history_of", "settings_of"]
 
 PAGE = 200
 RESET = "reset"
@@ -55,32 +57,8 @@ class History(Protocol):
     """One chat's turns."""
 
     def tail(self, most: int) -> Tail:
-        if most <= 0:
-            return Tail([])
-        try:
-            last = self._store.get(self.conversation).last_seq
-        except NotFound:
-            return self._after_what_was_kept_by_hand([], most)
-        window = max(20, 2 * most)
-        while True:
-            after = max(0, last - window)
-            events = self._store.read(self.conversation, after=after, kinds=["message", "tool_result", "note"])
-            start = max((i + 1 for i, e in enumerate(events) if _is_reset(e)), default=0)
-            found = [_message(e) for e in events[start:] if e.kind != "note"]
-            if len(found) >= most or start:
-                return Tail(found[-most:], 0, bool(len(found) > most or after or start))
-            if not after:
-                return self._after_what_was_kept_by_hand(found, most)
-            window *= 4
-
-    def _after_what_was_kept_by_hand(self, found: list[BaseMessage], most: int) -> Tail:
-        """The beginning may be an item that an application kept by hand, under the same namespace and key."""
-        if self._by_hand is None:
-            return Tail(found[-most:], 0, len(found) > most)
-        items = self._by_hand
-        kept = (items if items.user == self._store.user else items.for_user(self._store.user)).get(*self._place)
-        before, bad = ([], 0) if kept is None else as_stored(kept.value, self._field, self._place[1])
-        return Tail([*before, *found][-most:], bad, len(before) + len(found) > most)
+        """The newest messages since the last reset, `most` of them."""
+        ...
 
     def has(self, message: BaseMessage) -> bool:
         """Whether a message of that id is recorded, however long ago."""
@@ -134,6 +112,12 @@ def database_of(store: Store | AsyncStore | BaseStore) -> object:
     """What is away when it is away: several handles may share it."""
     store = _ours(store)
     return store._db if isinstance(store, Store) else store
+
+
+def settings_of(store: Store | AsyncStore | BaseStore | None) -> Settings | None:
+    """The settings of a store of ours; None for any other."""
+    found = None if store is None else _ours(store)
+    return found.settings if isinstance(found, Store) else None
 
 
 def _ours(store: Store | AsyncStore | BaseStore) -> Store | AsyncStore | BaseStore:
@@ -200,16 +184,27 @@ class Log:
         try:
             last = self._store.get(self.conversation).last_seq
         except NotFound:
-            return Tail([])
+            return self._after_what_was_kept_by_hand([], most)
         window = max(20, 2 * most)
         while True:
             after = max(0, last - window)
             events = self._store.read(self.conversation, after=after, kinds=["message", "tool_result", "note"])
             start = max((i + 1 for i, e in enumerate(events) if _is_reset(e)), default=0)
-            found = [e for e in events[start:] if e.kind != "note"]
-            if len(found) >= most or start or not after:
-                return Tail([_message(e) for e in found[-most:]], 0, bool(len(found) > most or after))
+            found = [_message(e) for e in events[start:] if e.kind != "note"]
+            if len(found) >= most or start:
+                return Tail(found[-most:], 0, bool(len(found) > most or after or start))
+            if not after:
+                return self._after_what_was_kept_by_hand(found, most)
             window *= 4
+
+    def _after_what_was_kept_by_hand(self, found: list[BaseMessage], most: int) -> Tail:
+        """The beginning may be an item that an application kept by hand, under the same namespace and key."""
+        if self._by_hand is None:
+            return Tail(found[-most:], 0, len(found) > most)
+        items = self._by_hand
+        kept = (items if items.user == self._store.user else items.for_user(self._store.user)).get(*self._place)
+        before, bad = ([], 0) if kept is None else as_stored(kept.value, self._field, self._place[1])
+        return Tail([*before, *found][-most:], bad, len(before) + len(found) > most)
 
     def has(self, message: BaseMessage) -> bool:
         key = checks.safe_key(_key(message), self._store._gate.another())
@@ -309,8 +304,12 @@ def _entry(m: BaseMessage) -> Entry:
             payload["tool_call_id"] = call
         if getattr(m, "status", "success") != "success":
             entry["status"] = m.status  # type: ignore[union-attr]
+        if has_media(m):
+            payload["content"] = packed(m)
     else:
         entry |= {"kind": "message", "role": _role(m)}
+        if has_media(m):
+            payload["content"] = packed(m)
         if isinstance(m, AIMessage):
             if m.tool_calls:
                 payload["tool_calls"] = [{k: c[k] for k in ("name", "args", "id")} for c in m.tool_calls]
@@ -329,13 +328,14 @@ def _entry(m: BaseMessage) -> Entry:
 def _message(e: Event) -> BaseMessage:
     id = str(e.payload.get("id") or (e.key or "").removeprefix("message:") or e.id)
     if e.kind == "tool_result":
-        return ToolMessage(e.text, tool_call_id=str(e.payload.get("tool_call_id") or ""), name=e.tool, id=id)
+        return ToolMessage(unpacked(e), tool_call_id=str(e.payload.get("tool_call_id") or ""), name=e.tool, id=id)
     name = e.payload.get("name")
     name = name if isinstance(name, str) else None
+    content: Any = unpacked(e)
     if e.role == "assistant":
         calls: Any = e.payload.get("tool_calls") or []
-        return AIMessage(e.text, id=id, name=name, tool_calls=[dict(c, type="tool_call") for c in calls])
-    return SystemMessage(e.text, id=id) if e.role == "system" else HumanMessage(e.text, id=id, name=name)
+        return AIMessage(content, id=id, name=name, tool_calls=[dict(c, type="tool_call") for c in calls])
+    return SystemMessage(content, id=id) if e.role == "system" else HumanMessage(content, id=id, name=name)
 
 
 def _role(m: BaseMessage) -> str:
@@ -398,7 +398,8 @@ class Items:
 
     def _value(self, m: BaseMessage, at: int, n: int) -> dict[str, Any]:
         role = "tool" if isinstance(m, (ToolMessage, FunctionMessage)) else _role(m)
-        value: dict[str, Any] = {self._field: text_of(m), "role": role, "id": m.id, "at": at, "n": n}
+        content = blocks_of(m) if has_media(m) else text_of(m)
+        value: dict[str, Any] = {self._field: content, "role": role, "id": m.id, "at": at, "n": n}
         if isinstance(m, AIMessage) and m.tool_calls:
             value["tool_calls"] = [{k: c[k] for k in ("name", "args", "id")} for c in m.tool_calls]
         if isinstance(m, ToolMessage):
