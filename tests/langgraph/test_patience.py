@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from typing import Any
@@ -60,6 +62,21 @@ def test_calls_that_hang_are_not_joined_by_more_and_more(clock: Clock) -> None:
     assert hanging == patience.MOST_HANGING
     release.set()
     eventually(breaker.admits)
+
+
+def test_a_call_that_is_merely_slow_ends_before_the_process_does() -> None:
+    """Else the interpreter would stop its thread wherever it is; in the middle of re2 that was an abort."""
+    code = """
+import time
+from recollect.langgraph.patience import Breaker, TookTooLong, within
+
+try:
+    within(0.01, lambda: (time.sleep(0.3), print("done")), Breaker())
+except TookTooLong:
+    print("left")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.stdout.split(), done.returncode) == (["left", "done"], 0)
 
 
 class Slow(InMemoryStore):

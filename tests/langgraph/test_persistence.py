@@ -247,7 +247,10 @@ def test_other_names_for_these_settings_are_taken(tmp_path: Path) -> None:
     [
         ({"graph_store_backend": "mysql"}, "graph_store_backend = 'mysql'"),
         ({"graph_store_backend": "postgres"}, "set graph_store_database"),
-        ({"graph_store_backend": "postgres", "graph_store_database": "/srv/items.db"}, "graph_store_backend = 'postgres'"),
+        (
+            {"graph_store_backend": "postgres", "graph_store_database": "/srv/items.db"},
+            "graph_store_backend = 'postgres'",
+        ),
         ({"graph_store_database": "~/items.db"}, "graph_store_database = '~/items.db'"),
         ({"graph_store_path": "items.db"}, "graph_store_database = 'items.db' is relative"),
         ({"checkpointer_database": "items.db"}, "checkpointer_database = 'items.db' is relative"),

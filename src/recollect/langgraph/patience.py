@@ -8,6 +8,7 @@ the breaker closes if that call succeeds.
 
 from __future__ import annotations
 
+import atexit
 import contextvars
 import threading
 import time
@@ -76,6 +77,18 @@ class Breaker:
             self._hanging += more
 
 
+_left: set[threading.Thread] = set()
+
+
+@atexit.register
+def _let_them_end() -> None:
+    """A thread that the interpreter stops in the middle of C++ ends the process with an abort. What hangs for good is in no such
+    place; what is merely slow gets a second."""
+    until = time.monotonic() + 1.0
+    for thread in list(_left):
+        thread.join(max(0.0, until - time.monotonic()))
+
+
 _breakers: weakref.WeakKeyDictionary[Any, Breaker] = weakref.WeakKeyDictionary()
 _making = threading.Lock()
 
@@ -106,13 +119,16 @@ def within(seconds: float, call: Callable[[], T], breaker: Breaker) -> T:
             done.set()
             if is_left:
                 breaker.hangs(-1)
+                _left.discard(thread)
 
-    threading.Thread(target=run, name="recollect-history", daemon=True).start()
+    thread = threading.Thread(target=run, name="recollect-history", daemon=True)
+    thread.start()
     if not done.wait(seconds):
         with lock:
             is_left = not done.is_set()
             if is_left:
                 breaker.hangs(1)
+                _left.add(thread)
         if is_left:
             raise TookTooLong
     if raised:
