@@ -55,7 +55,7 @@ def _settings(given: Any) -> Settings:
     if isinstance(given, Mapping):
         said: dict[str, Any] = {}
         for other, value in given.items():
-            name = _OTHER_NAMES[other] if other in _OTHER_NAMES else other
+            name = _OTHER_NAMES.get(str(other), str(other))
             if value is not None and said.setdefault(name, value) != value:
                 raise SettingsError(f"{name} is given twice, as {said[name]!r} and as {value!r}.")
         return Settings.load(**said)
