@@ -174,6 +174,23 @@ class PostgresServer(Databases):
         self.stop()
         self.start()
 
+    @contextlib.contextmanager
+    def frozen(self) -> Iterator[None]:
+        """The server and all of its processes stand still (SIGSTOP): connections stay open, and nothing answers."""
+        process = postmaster(self.data)
+        assert process is not None
+        family: list[psutil.Process] = []
+        try:
+            for one in (process, *children(process)):  # the first of them starts no others any more
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    one.suspend()
+                    family.append(one)
+            yield
+        finally:
+            for one in reversed(family):
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    one.resume()
+
     def remove(self) -> None:
         """Stop it and remove its files. Safe to call twice."""
         if self.pid is not None:

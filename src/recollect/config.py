@@ -32,6 +32,8 @@ _LOWEST = {
     "context_excerpts": 0,
     "checkpoint_keep": 0,
     "checkpoint_days": 0,
+    "history_timeout_ms": 1,
+    "history_retry_after_ms": 0,
     "pool_min": 0,
     "pool_max": 1,
     "connect_timeout_ms": 1,
@@ -146,8 +148,20 @@ class Settings:
     """Keep so many of the newest checkpoints of each branch; older ones go in the background. 0: all of them."""
     checkpoint_days: int = 0
     """Keep checkpoints for so many days; with `checkpoint_keep`, whichever keeps more. 0: for ever."""
+    checkpointer_database: str | None = None
+    """Where `recollect.langgraph.create_checkpointer` and `persistence` keep checkpoints: a path or an address. Unset: `database`."""
+    checkpointer_backend: str | None = None
+    """`sqlite` or `postgres`: what `checkpointer_database` must then be. Unset: what it says."""
+    graph_store_database: str | None = None
+    """Where `recollect.langgraph.create_graph_store` and `persistence` keep a graph's items: a path or an address. Unset: `database`."""
+    graph_store_backend: str | None = None
+    """`sqlite` or `postgres`: what `graph_store_database` must then be. Unset: what it says."""
     graph_store: bool = True
     """Off: `recollect.langgraph.persistence` gives graphs a checkpointer and no store."""
+    history_timeout_ms: int = 2000
+    """How long a run of an `AgentNode` waits for its chat's history, over all its reads and writes."""
+    history_retry_after_ms: int = 10_000
+    """After a failure no run asks for a history until so much time has passed; then one run tries again."""
     background: bool = True
     """Do queued work in a background thread. Off: it waits for `settle()`."""
     backup_every: int = 0
@@ -220,10 +234,14 @@ class Settings:
             raise SettingsError(f"redact_state must be messages, all or none, not {self.redact_state!r}.")
         if self.chat_model is not None and self.chat_model.strip().casefold() in ("", "none"):
             self.__dict__["chat_model"] = None  # as `recollect chat --model none` says it
-        if self.backend is not None:
-            self.__dict__["backend"] = self.backend.strip().casefold()
-            if self.backend not in ("sqlite", "postgres"):
-                raise SettingsError(f"backend = {self.backend!r}: choose sqlite or postgres.")
+        for name in ("backend", "checkpointer_backend", "graph_store_backend"):
+            kind = getattr(self, name)
+            if kind is not None:
+                self.__dict__[name] = kind = kind.strip().casefold()
+                if kind not in ("sqlite", "postgres"):
+                    raise SettingsError(f"{name} = {kind!r}: choose sqlite or postgres.")
+        if self.pool_min > self.pool_max:
+            raise SettingsError(f"pool_min ({self.pool_min}) must not be larger than pool_max ({self.pool_max}).")
         if self.summary_keep_recent > self.summary_threshold:
             raise SettingsError(
                 f"summary_keep_recent ({self.summary_keep_recent}) must not be larger than "
@@ -352,19 +370,20 @@ def data_dir(settings: Settings) -> str:
     return folder("data") if settings.data_dir is None else absolute(settings.data_dir, "data_dir")
 
 
-def database(settings: Settings) -> str:
-    """Where the settings say the store is: a `postgresql://` address or a path.
+def database(settings: Settings, name: str = "database", kind: str = "backend") -> str:
+    """Where the settings say the store is: a `postgresql://` address or a path. `name` and `kind`: by which settings.
 
     A path in settings is read by programs started from anywhere, so only an absolute one means the same file to all of
     them. A path handed to `recollect.open()` does not come here: that is the caller's explicit choice.
     """
-    if settings.backend == "postgres" and not is_postgres(settings.database or ""):
+    said, backend = getattr(settings, name), getattr(settings, kind)
+    if backend == "postgres" and not is_postgres(said or ""):
         raise SettingsError(
-            "backend = 'postgres' needs `database` to be an address: postgresql://user:password@host/name"
+            f"{kind} = 'postgres' needs `{name}` to be an address: postgresql://user:password@host/name"
         )
-    if settings.backend == "sqlite" and is_postgres(settings.database or ""):
-        raise SettingsError("backend = 'sqlite' and `database` is an address of Postgres: change one of them.")
-    if settings.database is None:
+    if backend == "sqlite" and is_postgres(said or ""):
+        raise SettingsError(f"{kind} = 'sqlite' and `{name}` is an address of Postgres: change one of them.")
+    if said is None:
         folder = data_dir(settings)
         path = os.path.join(folder, "chat.db")
         if os.path.islink(path):
@@ -375,9 +394,7 @@ def database(settings: Settings) -> str:
                     "If that is what you want, set `database` to that absolute path."
                 )
         return path
-    if is_postgres(settings.database):
-        return settings.database
-    return absolute(settings.database, "database")
+    return str(said) if is_postgres(said) else absolute(said, name)
 
 
 def is_postgres(url: str) -> bool:

@@ -4,21 +4,25 @@ and the store that was open all the time works on."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import psycopg
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage
 
 import recollect
 from postgres_server import Databases, PostgresServer
 from recollect.errors import OutcomeUnknown, StoreBusy, Unavailable
+from recollect.langgraph import AgentNode
+from recollect.langgraph.patience import breaker_of
 from talk import eventually
 
 from .harness import Child, Say, caught, check, figures, seeds, texts, together
@@ -157,6 +161,58 @@ def test_the_server_stays_away(private_postgres: PostgresServer) -> None:
                 time.sleep(0.1)
         assert check(store, {"a": [1], "c": [2]}) == []
         store.close()
+
+
+@contextlib.contextmanager
+def killed(server: PostgresServer) -> Iterator[None]:
+    server.kill()
+    try:
+        yield
+    finally:
+        server.start()
+
+
+@pytest.mark.parametrize("how", ["killed", "stopped"])
+@pytest.mark.parametrize("called", ["sync", "async"])
+def test_a_bot_answers_while_its_history_is_away(private_postgres: PostgresServer, how: str, called: str) -> None:
+    """Killed, and stopped (SIGSTOP: connections stay open, nothing answers). The first message waits for the deadline, those
+    after it do not wait; once the server is back, so is the history. All with the default settings of store and pool."""
+    shown: list[list[str]] = []
+
+    def agent(state: dict[str, Any]) -> AIMessage:
+        shown.append([m.text for m in state["messages"]])
+        return AIMessage("ok")
+
+    with private_postgres.database() as url, opened(url) as store:
+        node = AgentNode(
+            agent, use_graph_chat_history=True, history_key_candidates=["room"], store=store,
+            history_retry_after_ms=60_000,
+        )  # fmt: skip
+
+        def say(text: str) -> float:
+            began = time.monotonic()
+            if called == "sync":
+                node.invoke({"messages": [HumanMessage(text)]})
+            else:
+                asyncio.run(node.ainvoke({"messages": [HumanMessage(text)]}))
+            return time.monotonic() - began
+
+        say("before")
+        with private_postgres.frozen() if how == "stopped" else killed(private_postgres):
+            first = say("away")
+            others = [say(f"away {n}") for n in range(10)]
+            away = list(shown[-1])
+        breaker_of(store._db).failed(0)  # the cool-down is over
+        eventually(lambda: say("after") and len(shown[-1]) > 1)
+        met = node.metrics()
+    assert first < 2.0 + 1.5  # it was 60 s for one, and for the other without end
+    assert max(others) < 1.0
+    assert away == ["away 9"]
+    assert shown[-1][:2] == ["before", "ok"]
+    assert met["read_errors"] >= 1 and met["skipped"] >= 20
+    figures(
+        f"postgres-history-{how}-{called}", first_ms=round(first * 1000), longest_after_it_ms=round(max(others) * 1000)
+    )
 
 
 def cut_connections(admin: str, database: str, rng: random.Random, seconds: float, load: Load) -> int:

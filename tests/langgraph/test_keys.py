@@ -104,6 +104,18 @@ def test_fields_of_plain_objects_are_reached_and_nothing_else_is() -> None:
     assert key(["{{inputs.p.0}}"], inputs={"p": ["a"]}) is None
 
 
+def test_a_template_may_be_a_key_of_its_own_and_is_tried_first() -> None:
+    direct = "telegram:{{results.telegram_events_parser.chat_id}}"
+    for template in ("support-room-1", direct):
+        keys.check(CANDIDATES, template)
+    assert key(template="support-room-1", results=TELEGRAM.results) == "support-room-1"
+    assert key(template=direct, results=TELEGRAM.results, configurable={"history_key": "later"}) == TELEGRAM.key
+    # Where it does not hold, the candidates follow in their order; an odd payload is still no chat.
+    assert key(template=direct, configurable={"history_key": "later"}) == "later"
+    assert key(template=direct, thread_id="t") == "t"
+    assert key(template=direct, results={"telegram_events_parser": {"chat_id": ""}}, thread_id="t") is None
+
+
 @pytest.mark.parametrize(
     ("candidates", "template"),
     [
@@ -114,7 +126,9 @@ def test_fields_of_plain_objects_are_reached_and_nothing_else_is() -> None:
         ([""], "{{conversation_key}}"),
         (["x" * 257], "{{conversation_key}}"),
         ("telegram", "{{conversation_key}}"),
-        (["a"], "the-same-for-all"),
+        (["a"], "telegram"),
+        (["a"], "wecom_cs:"),
+        (["a"], "support room"),
         (["a"], "{{conversation_key}} {{inputs.x}}"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -200,3 +201,64 @@ def test_index_and_ttl_reach_the_store(where: dict[str, Any]) -> None:
         p.store.put(("n",), "k", {"title": "walrus"})
         assert p.store.search(("n",), query="walrus")[0].score is not None
         assert p.store.ttl_config == {"default_ttl": 5}
+
+
+# -- the halves in two places
+
+
+def test_each_half_may_have_a_database_of_its_own(
+    tmp_path: Path, postgres_url: str, builder: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = str(tmp_path / "items.db")
+    said = {"database": postgres_url, "graph_store_backend": "SQLite", "graph_store_database": items}
+    config: Any = {"configurable": {"thread_id": "t"}}
+    with persistence(said) as p:
+        assert p.compile(builder).invoke({"count": 1}, config)["count"] == 2
+        assert p.store is not None and p.store._store.location == items
+        assert p.checkpointer.get(config) is not None
+        assert "@127.0.0.1" in p.recollect.location
+    monkeypatch.setenv("RECOLLECT_DATABASE", str(tmp_path / "other.db"))
+    monkeypatch.setenv("RECOLLECT_CHECKPOINTER_DATABASE", postgres_url)
+    monkeypatch.setenv("RECOLLECT_GRAPH_STORE_DATABASE", items)
+    store, saver = create_graph_store(), create_checkpointer()
+    try:
+        assert store is not None and store.get(("counts",), "1") is not None
+        assert saver.get(config) is not None
+    finally:
+        assert store is not None
+        store.close()
+        saver.close()
+    assert not (tmp_path / "other.db").exists()
+
+
+def test_other_names_for_these_settings_are_taken(tmp_path: Path) -> None:
+    path = str(tmp_path / "items.db")
+    store = create_graph_store({"graph_store_backend": "sqlite", "graph_store_path": path, "pool_max_size": 3})
+    assert store is not None
+    with contextlib.closing(store):
+        assert store._store.location == path
+        assert store._store.settings.pool_max == 3
+    saver = create_checkpointer({"checkpoint_backend": "sqlite", "checkpointer_path": path})
+    saver.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"graph_store_backend": "mysql"}, "graph_store_backend = 'mysql'"),
+        ({"graph_store_backend": "postgres"}, "set graph_store_database"),
+        (
+            {"graph_store_backend": "postgres", "graph_store_database": "/srv/items.db"},
+            "graph_store_backend = 'postgres'",
+        ),
+        ({"graph_store_database": "~/items.db"}, "graph_store_database = '~/items.db'"),
+        ({"graph_store_path": "items.db"}, "graph_store_database = 'items.db' is relative"),
+        ({"checkpointer_database": "items.db"}, "checkpointer_database = 'items.db' is relative"),
+        ({"pool_min": 5, "pool_max": 2}, r"pool_min \(5\) must not be larger than pool_max \(2\)"),
+        ({"pool_min_size": 20}, r"pool_min \(20\)"),
+        ({"pool_min": 1, "pool_min_size": 2}, "pool_min is given twice"),
+    ],
+)
+def test_wrong_settings_of_a_half_are_errors(given: Any, says: str) -> None:
+    with pytest.raises(SettingsError, match=says):
+        persistence(given)

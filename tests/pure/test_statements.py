@@ -339,7 +339,7 @@ def graphs(store: recollect.Store) -> None:
     saver.get_delta_channel_history(config=thread, channels=["nothing"])
     saver.starting({"configurable": {"thread_id": "g", "branch": "h"}})
     node = AgentNode(lambda _: AIMessage("answer"), use_graph_chat_history=True, max_messages=1, store=store)
-    for _ in range(2):
+    for _ in range(12):  # until the first is older than what is read
         node.invoke({"messages": [HumanMessage("yes")]}, {"configurable": {"thread_id": "chat"}})
     store.checkpoints("g", branch="main", before=there)
     assert store.verify().ok

@@ -102,7 +102,7 @@ class Postgres:
                     **{name: value for name, value in ALIVE.items() if name not in given},
                 },
                 connection_class=_noted(last),
-                min_size=min(settings.pool_min, settings.pool_max),
+                min_size=settings.pool_min,
                 max_size=settings.pool_max,
                 timeout=self._wait,
                 reconnect_timeout=self._wait,

@@ -2,9 +2,10 @@
 
 A bot's webhook starts a run with a new thread id each time, so what a checkpointer keeps by thread is of no use to it. This
 node works out which chat a run belongs to (`keys`), reads the newest turns of that chat, gives them to its agent before
-the current messages, and appends what is new, one record for each message (`history`). It is off unless
-`use_graph_chat_history` says so. It never makes a run fail: a store that does not answer is tried again, then warned
-about and counted, and the agent answers without its history. Log lines and numbers hold no content and no ids.
+the current messages (`merge`), and appends what is new, one record for each message (`history`). It is off unless
+`use_graph_chat_history` says so. It never makes a run fail, nor wait for long: a store that fails or does not answer in time is
+warned about and counted, left alone for a while (`patience`), and the agent answers without its history. Log lines and numbers
+hold no content and no ids.
 """
 
 from __future__ import annotations
@@ -27,18 +28,24 @@ from langgraph.config import get_store
 from langgraph.store.base import BaseStore
 
 from .. import ids
+from ..aio import AsyncStore
 from ..config import Settings
-from ..errors import InvalidInput, NotFound
+from ..errors import InvalidInput, NotFound, StoreBusy
 from ..store import Store
 from . import keys
-from .history import History, Tail, history_of
+from .history import History, Tail, database_of, history_of, settings_of
+from .inputs import messages_of
+from .merge import Place, known_again, merged
 from .messages import HISTORY, as_messages, text_of, trimmed
 from .models import admit, chat_model
+from .patience import Breaker, Budget, TookTooLong, breaker_of, within
 
 __all__ = ["AgentNode"]
 
 T = TypeVar("T")
 RETRIES, FIRST_WAIT = 3, 0.025
+FEWEST = 20
+"""Messages that are read at least: with fewer, what a checkpoint holds could not be told from what is new."""
 NAMESPACE = ("agent_chat_history",)
 RESETS = ("/reset", "/new")
 RESET_REPLY = "We start afresh: what was said before is kept, and I will not look at it."
@@ -47,19 +54,31 @@ logger = logging.getLogger("recollect.agent_node")
 _salt = os.urandom(16)
 
 
+class _Chat(NamedTuple):
+    """A chat's history, and how long this run waits for it."""
+
+    history: History
+    key: str
+    """The key as it may be logged."""
+    breaker: Breaker
+    budget: Budget
+    cooldown: float
+    """Seconds for which nobody asks after a failure."""
+
+
 class _Turn(NamedTuple):
     """What one run works with."""
 
-    history: History | None
-    current: list[BaseMessage]
-    """What the graph holds, since the last reset."""
-    new: list[BaseMessage]
-    """What of it is not the checkpointer's from earlier turns: to be recorded."""
+    chat: _Chat | None
+    given: list[BaseMessage]
+    """What the graph holds."""
+    asked: BaseMessage | None
+    """The question, where it came in the inputs and not among the messages."""
+    unwritten: list[BaseMessage]
+    """What of it is not recorded yet."""
     shown: list[BaseMessage]
     """What the agent is given."""
     resets: bool
-    key: str
-    """The key as it may be logged."""
 
 
 class AgentNode(Runnable[Any, dict[str, Any]]):
@@ -68,9 +87,10 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
     `model_or_agent` is a chat model (or its name), a compiled agent, or a function from `{"messages": [...]}`. The history is
     kept in `store`, else in the store that the graph was compiled with: ours, or any other of LangGraph's. `max_messages` is
     how many messages the agent is given; with 0 it sees the current ones alone. `history_key_candidates` are tried in their
-    order (`recollect.langgraph.keys`), `history_key_template` is rendered over the first that holds. `learn` lets what people
-    say become memories of the store's user, which is right for a bot with one user only. A message that is one of
-    `reset_commands` begins a new conversation under the same key."""
+    order (`recollect.langgraph.keys`), `history_key_template` is rendered over the first that holds, or is a key of its own.
+    `learn` lets what people say become memories of the store's user, which is right for a bot with one user only. A message
+    that is one of `reset_commands` begins a new conversation under the same key. A run waits `history_timeout_ms` for its
+    history at most, and after a failure nobody asks the store for `history_retry_after_ms`; both are settings too."""
 
     def __init__(
         self,
@@ -82,11 +102,13 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
         history_key_candidates: Sequence[str] | None = None,
         history_value_field: str = "content",
         *,
-        store: Store | BaseStore | None = None,
+        store: Store | AsyncStore | BaseStore | None = None,
         messages_key: str = "messages",
         reset_commands: Sequence[str] = RESETS,
         reset_reply: str = RESET_REPLY,
         learn: bool = False,
+        history_timeout_ms: int | None = None,
+        history_retry_after_ms: int | None = None,
         name: str = "agent",
     ) -> None:
         if isinstance(max_messages, bool) or not isinstance(max_messages, int) or max_messages < 0:
@@ -95,7 +117,9 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
             raise InvalidInput("history_namespace is a list of labels, with at least one.")
         self._candidates = tuple(keys.CANDIDATES if history_key_candidates is None else history_key_candidates)
         keys.check(self._candidates, history_key_template)
-        settings = store.settings if isinstance(store, Store) else Settings.load()
+        waits = {"history_timeout_ms": history_timeout_ms, "history_retry_after_ms": history_retry_after_ms}
+        self._waits = {name: ms for name, ms in waits.items() if ms is not None}
+        self._settings = settings = (settings_of(store) or Settings.load()).but(**self._waits)
         self._agent = chat_model(model_or_agent, settings) if isinstance(model_or_agent, str) else model_or_agent
         if isinstance(self._agent, BaseLanguageModel):
             admit(self._agent, settings)
@@ -110,7 +134,8 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
         self._numbers: dict[str, float] = dict.fromkeys(
             (
                 "runs", "keyed_runs", "key_failures", "reads", "read_errors", "read_ms", "writes", "write_errors",
-                "write_ms", "retries", "messages_read", "messages_written", "truncations", "unreadable", "resets",
+                "write_ms", "retries", "timeouts", "skipped", "messages_read", "messages_written", "truncations", "unreadable",
+                "resets",
             ),
             0,
         )  # fmt: skip
@@ -121,20 +146,16 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
         """Run the node."""
         config = config or {}
-        if not self._on:
-            return self._said(self._ask(self._current(input), input, config), self._current(input), input)
         turn = self._before(input, config)
         if turn.resets:
             return self._reset(turn)
-        said = self._ask(turn.shown, input, config)
-        return self._after(turn, said, input)
+        return self._after(turn, self._ask(turn.shown, input, config), input)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
-        """`invoke` for async graphs; the store is asked in a thread."""
+        """`invoke` for async graphs. A store of LangGraph's is asked by its async methods."""
         config = config or {}
-        if not self._on:
-            return self._said(await self._aask(self._current(input), input, config), self._current(input), input)
-        turn = await asyncio.to_thread(self._before, input, config)
+        loop = asyncio.get_running_loop()
+        turn = await asyncio.to_thread(self._before, input, config, loop)
         if turn.resets:
             return await asyncio.to_thread(self._reset, turn)
         said = await self._aask(turn.shown, input, config)
@@ -150,8 +171,8 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
         found = keys.resolve(self._sources(input, config or {}), self._candidates, self._template)
         return None if found is None else found.text
 
-    def reset(self, key: str, *, store: Store | BaseStore | None = None, user: str | None = None) -> None:
-        """Begin a new conversation under a key, from outside a run. What was said before stays."""
+    def reset(self, key: str, *, store: Store | AsyncStore | BaseStore | None = None, user: str | None = None) -> None:
+        """Begin a new conversation under a key, from outside a run. The turns before it stay."""
         where = store or self._store
         if where is None:
             raise InvalidInput("Say store=...: outside a run there is no graph whose store could be meant.")
@@ -160,28 +181,47 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
 
     # -- before the agent
 
-    def _before(self, input: Any, config: RunnableConfig) -> _Turn:
+    def _before(self, input: Any, config: RunnableConfig, loop: asyncio.AbstractEventLoop | None = None) -> _Turn:
         given = self._current(input)
-        current = self._identified(given, config)
-        history, key = self._history(input, config)
-        resets = bool(current) and self._is_reset(current[-1])
-        if not resets:  # what stands before a reset is not to be looked at, though the checkpointer holds it
-            current = current[max((i + 1 for i, m in enumerate(current) if self._is_reset(m)), default=0) :]
-        tail = Tail([])
-        if history is not None and not resets:
-            tail = self._read(history, key)
-            if current and not given[-1].id:
-                current = [*current[:-1], self._told_apart(current[-1], history, tail, key)]
-        new = current[-1:] if resets else [m for m in current if not isinstance(m, SystemMessage)]
-        if history is not None:
-            self._count(keyed_runs=1)
+        asked = self._asked(given, input)
+        if asked is not None:
+            given = [*given, asked if self._on or asked.id else asked.model_copy(update={"id": ids.new()})]
+            asked = given[-1]
+        if not self._on:
+            return _Turn(None, given, asked, [], given, False)
+        chat = self._chat(input, config, loop)
+        self._count(runs=1, keyed_runs=chat is not None)
+        places = self._places(given, config)
+        if places and self._is_reset(places[-1].message):
+            return _Turn(chat, given, asked, [places[-1].message], [], True)
+        # What stands before a reset is not to be looked at, though the checkpointer holds it.
+        places = places[max((i + 1 for i, p in enumerate(places) if self._is_reset(p.message)), default=0) :]
+        tail, current = Tail([]), [p.message for p in places]
+        new: list[BaseMessage] = []
+        if chat is not None:
+            found = self._tried("read", lambda: self._look(chat.history, places), None, chat)
+            if found is not None:
+                tail, current = found
+                self._told_of(tail)
             known = {m.id for m in tail.messages}
-            new = [m for m in new if m.id not in known]
-            self._write(
-                history, new, key, begins=True
-            )  # before the agent is asked: what was said is kept even if it fails
-        self._count(runs=1)
-        return _Turn(history, current, new, self._merged(tail, current), resets, key)
+            begins = 0 if found is not None else _last_question(current)  # unread, nobody knows what is recorded
+            new = [m for m in current[begins:] if m.id not in known and not isinstance(m, SystemMessage)]
+            # Before the agent is asked: the question is kept even if the agent fails.
+            if self._write(chat, new, begins=True):
+                new = []
+        return _Turn(chat, given, asked and current[-1], new, self._shown(tail, current), False)
+
+    def _look(self, history: History, places: Sequence[Place]) -> tuple[Tail, list[BaseMessage]]:
+        """The stored tail, and of the current messages those that are in it or new."""
+        tail = history.tail(max(self._most, FEWEST))
+        return tail, known_again(tail, places, history)
+
+    def _told_of(self, tail: Tail) -> None:
+        self._count(messages_read=len(tail.messages), unreadable=tail.unreadable)
+        if tail.unreadable:
+            logger.warning(
+                "history: %d records cannot be read", tail.unreadable, extra=_about("unreadable", n=tail.unreadable)
+            )
 
     def _sources(self, input: Any, config: RunnableConfig) -> dict[str, Any]:
         given = config.get("configurable") or {}
@@ -190,7 +230,7 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
             "thread_id": given.get("thread_id"),
         }  # fmt: skip
 
-    def _history(self, input: Any, config: RunnableConfig) -> tuple[History | None, str]:
+    def _chat(self, input: Any, config: RunnableConfig, loop: asyncio.AbstractEventLoop | None) -> _Chat | None:
         try:
             found = keys.resolve(self._sources(input, config), self._candidates, self._template)
         except Exception as e:  # what earlier nodes left may be anything, and read like anything
@@ -201,68 +241,58 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
             self._count(key_failures=found is None)
             why = "no candidate holds" if found is None else "the graph has no store"
             logger.warning("history: none, %s; this run has none", why, extra=_about("no_history", reason=why))
-            return None, ""
+            return None
         key = blake2b(found.text.encode(), key=_salt, digest_size=6).hexdigest()
         user = (config.get("configurable") or {}).get("user_id")
         try:
-            made = history_of(where, self._namespace, found.text, self._field, user=user, learn=self._learn)
+            made = history_of(where, self._namespace, found.text, self._field, user=user, learn=self._learn, loop=loop)
         except Exception as e:
             self._count(key_failures=1)
             logger.warning("history: none (%s)", type(e).__name__, extra=_about("no_history", error=type(e).__name__))
-            return None, ""
+            return None
         logger.debug(
             "history: key %s from %s", key, found.candidate, extra=_about("key", key=key, candidate=found.candidate)
         )
-        return made, key
+        theirs = settings_of(where)
+        settings = self._settings if theirs is None else theirs.but(**self._waits)
+        waits = settings.history_timeout_ms / 1000, settings.history_retry_after_ms / 1000
+        return _Chat(made, key, breaker_of(database_of(where)), Budget(waits[0]), waits[1])
 
     def _current(self, input: Any) -> list[BaseMessage]:
         found = input if isinstance(input, (list, BaseMessage)) else _get(input, self._messages)
         return [m for m in as_messages(found) if not isinstance(m, RemoveMessage)]
 
-    def _identified(self, messages: Sequence[BaseMessage], config: RunnableConfig) -> list[BaseMessage]:
-        """Every message with an id. One that has none gets the same in the same place of the same thread, so that what a
-        checkpointer brings back is known; in another thread it is another message, though it says the same."""
+    def _asked(self, given: Sequence[BaseMessage], input: Any) -> BaseMessage | None:
+        """The question that the inputs hold, unless the messages end in one, or in an answer that is still being worked on."""
+        last = next((m for m in reversed(given) if not isinstance(m, SystemMessage)), None)
+        if last is not None and (not isinstance(last, AIMessage) or last.tool_calls):
+            return None
+        found = messages_of(_get(input, "inputs"))
+        return found[-1] if found and isinstance(found[-1], HumanMessage) else None
+
+    def _places(self, messages: Sequence[BaseMessage], config: RunnableConfig) -> list[Place]:
+        """Every message with an id. One that has none gets the same in the same place of the same thread, so that a turn which
+        is tried again is known; in another thread it is another message, though it says the same."""
         thread = (config.get("configurable") or {}).get("thread_id")
         made = []
         for n, m in enumerate(messages):
-            if not m.id:
-                said = f"{thread}|{n}|{m.type}|{text_of(m)}".encode("utf-8", "replace")
-                id = ids.new() if thread is None else blake2b(said, digest_size=16).hexdigest()
-                m = m.model_copy(update={"id": id})
-            made.append(m)
+            if m.id:
+                made.append(Place(m, True))
+                continue
+            said = f"{thread}|{n}|{m.type}|{text_of(m)}".encode("utf-8", "replace")
+            id = ids.new() if thread is None else blake2b(said, digest_size=16).hexdigest()
+            made.append(Place(m.model_copy(update={"id": id}), False))
         return made
 
-    def _told_apart(self, last: BaseMessage, history: History, tail: Tail, key: str) -> BaseMessage:
-        """Where nothing is carried from turn to turn, "yes" stands in the same place of the same thread every time. One that
-        was answered is of an earlier turn: this is another, known by the answer it follows (so a retry is the same)."""
-        if not isinstance(last, HumanMessage):
-            return last
-        if not self._most:  # nothing was read
-            tail = self._tried("read", lambda: history.tail(1), tail, key)
-        places = {m.id: n for n, m in enumerate(tail.messages)}
-        answers = [n for n, m in enumerate(tail.messages) if not isinstance(m, HumanMessage)]
-        at = places.get(last.id)
-        if not answers or (at is not None and at > answers[-1]):
-            return last
-        if at is None and not (tail.is_cut and self._tried("read", lambda: history.has(last), False, key)):
-            return last
-        said = f"{last.id}|{tail.messages[answers[-1]].id}".encode("utf-8", "replace")
-        return last.model_copy(update={"id": blake2b(said, digest_size=16).hexdigest()})
-
-    def _merged(self, tail: Tail, current: Sequence[BaseMessage]) -> list[BaseMessage]:
-        """Oldest to newest: what is stored, in the words of the present where both have it, then what is new; of that the
-        newest, and the current turn always."""
-        by_id = {m.id: m for m in current}
+    def _shown(self, tail: Tail, current: Sequence[BaseMessage]) -> list[BaseMessage]:
+        """The newest messages of both, and the current turn always."""
         system = [m for m in current if isinstance(m, SystemMessage)]
-        stored = {m.id for m in tail.messages}
-        past = [by_id.get(m.id) or _marked(m) for m in tail.messages]
-        rest = [m for m in current if m.id not in stored and not isinstance(m, SystemMessage)]
-        merged = [*past, *rest]
-        last = next((i for i in range(len(merged) - 1, -1, -1) if isinstance(merged[i], HumanMessage)), 0)
-        least = len(merged) - last
-        if len(merged) > max(self._most, least) or tail.is_cut:
+        past = [_marked(m) for m in tail.messages]
+        both = merged(past, [m for m in current if not isinstance(m, SystemMessage)])
+        most = max(self._most, len(both) - _last_question(both))
+        if len(both) > most or tail.is_cut:
             self._count(truncations=1)
-        return [*system, *trimmed(merged, max(self._most, least))]
+        return [*system, *trimmed(both, most)]
 
     def _is_reset(self, message: BaseMessage) -> bool:
         if not isinstance(message, HumanMessage):
@@ -305,62 +335,76 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
     # -- after the agent
 
     def _after(self, turn: _Turn, said: Any, input: Any) -> dict[str, Any]:
-        update = self._said(said, turn.shown, input)
-        if turn.history is not None:
+        update = self._said(said, turn.shown if self._on else turn.given, input)
+        if turn.chat is not None:
             kept = [m for m in update[self._messages] if not isinstance(m, (SystemMessage, RemoveMessage))]
-            self._write(turn.history, kept, turn.key)
+            self._write(turn.chat, [*turn.unwritten, *kept], begins=bool(turn.unwritten))
+        if turn.asked is not None:
+            update[self._messages] = [turn.asked, *update[self._messages]]
         return update
 
     def _reset(self, turn: _Turn) -> dict[str, Any]:
         self._count(resets=1)
-        if turn.history is not None:
-            history = turn.history
-            self._tried("write", lambda: history.reset(), None, turn.key)
-        logger.info("history: reset", extra=_about("reset", key=turn.key))
+        if turn.chat is not None:
+            self._write(turn.chat, turn.unwritten, begins=True)
+            self._tried("write", turn.chat.history.reset, None, turn.chat)
+            logger.info("history: reset", extra=_about("reset", key=turn.chat.key))
         return {self._messages: [AIMessage(self._reply, id=ids.new())]}
 
     # -- the store
 
-    def _read(self, history: History, key: str) -> Tail:
-        if not self._most:
-            return Tail([])
-        tail = self._tried("read", lambda: history.tail(self._most), Tail([]), key)
-        self._count(messages_read=len(tail.messages), unreadable=tail.unreadable)
-        if tail.unreadable:
-            logger.warning(
-                "history: %d records cannot be read", tail.unreadable, extra=_about("unreadable", n=tail.unreadable)
-            )
-        return tail
+    def _write(self, chat: _Chat, messages: Sequence[BaseMessage], *, begins: bool = False) -> bool:
+        """Whether all of them are recorded now."""
+        if not messages:
+            return True
+        written = self._tried("write", lambda: chat.history.append(messages, begins=begins), None, chat)
+        self._count(messages_written=written or 0)
+        return written is not None
 
-    def _write(self, history: History, messages: Sequence[BaseMessage], key: str, *, begins: bool = False) -> None:
-        if messages:
-            written = self._tried("write", lambda: history.append(messages, begins=begins), 0, key)
-            self._count(messages_written=written)
-
-    def _tried(self, what: str, call: Callable[[], T], otherwise: T, key: str) -> T:
-        """The outcome, after at most three more tries; `otherwise` when none succeeds."""
-        started = time.perf_counter()
-        try:
-            for attempt in range(RETRIES + 1):
-                try:
-                    return call()
-                except Exception as e:
-                    if attempt == RETRIES or isinstance(
-                        e, (InvalidInput, NotFound)
-                    ):  # in the bin, or erased: it stays so
-                        self._count(**{f"{what}_errors": 1})
-                        logger.warning(
-                            "history: %s failed (%s), the run goes on without", what, type(e).__name__,
-                            extra=_about(f"{what}_failed", key=key, error=type(e).__name__, attempts=attempt + 1),
-                        )  # fmt: skip
-                        return otherwise
-                    self._count(retries=1)
-                    time.sleep(FIRST_WAIT * 2**attempt * random.uniform(0.5, 1.5))
+    def _tried(self, what: str, call: Callable[[], T], otherwise: T, chat: _Chat) -> T:
+        """The outcome, after at most three more tries in the time that is left; `otherwise` when none succeeds."""
+        if chat.budget.left <= 0 or not chat.breaker.admits():
+            self._count(skipped=1)
+            logger.debug("history: %s skipped", what, extra=_about(f"{what}_skipped", key=chat.key))
             return otherwise
+        started = time.monotonic()
+        left, attempt = chat.budget.left, 0
+        try:
+            while True:
+                try:
+                    found = within(left - (time.monotonic() - started), call, chat.breaker)
+                except TookTooLong as e:
+                    chat.history.give_up()
+                    self._count(timeouts=1)
+                    return self._failed(what, e, attempt, otherwise, chat)
+                except Exception as e:
+                    pause = FIRST_WAIT * 2**attempt * random.uniform(0.5, 1.5)
+                    is_final = isinstance(e, (InvalidInput, NotFound))  # in the bin, or erased: it stays so
+                    if is_final or attempt == RETRIES or time.monotonic() - started + pause >= left:
+                        return self._failed(what, e, attempt, otherwise, chat)
+                    attempt += 1
+                    self._count(retries=1)
+                    time.sleep(pause)
+                else:
+                    chat.breaker.worked()
+                    return found
         finally:
-            ms = (time.perf_counter() - started) * 1000
+            chat.budget.spend(started)
+            ms = (time.monotonic() - started) * 1000
             self._count(**{f"{what}s": 1, f"{what}_ms": ms})
-            logger.debug("history: %s took %.1f ms", what, ms, extra=_about(what, key=key, ms=round(ms, 1)))
+            logger.debug("history: %s took %.1f ms", what, ms, extra=_about(what, key=chat.key, ms=round(ms, 1)))
+
+    def _failed(self, what: str, e: Exception, attempt: int, otherwise: T, chat: _Chat) -> T:
+        if isinstance(e, (InvalidInput, NotFound, StoreBusy)):
+            chat.breaker.worked()  # the store answers: it is about this chat, or it is at work
+        else:
+            chat.breaker.failed(chat.cooldown)
+        self._count(**{f"{what}_errors": 1})
+        logger.warning(
+            "history: %s failed (%s), the run goes on without", what, type(e).__name__,
+            extra=_about(f"{what}_failed", key=chat.key, error=type(e).__name__, attempts=attempt + 1),
+        )  # fmt: skip
+        return otherwise
 
     def _count(self, **numbers: float) -> None:
         with self._lock:
@@ -370,6 +414,11 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
 
 def _about(event: str, **fields: Any) -> dict[str, Any]:
     return {"event": f"agent_history.{event}", "history": fields}
+
+
+def _last_question(messages: Sequence[BaseMessage]) -> int:
+    """Where the current turn begins."""
+    return next((i for i in range(len(messages) - 1, -1, -1) if isinstance(messages[i], HumanMessage)), 0)
 
 
 def _get(input: Any, name: str) -> Any:

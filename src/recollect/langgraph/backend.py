@@ -3,20 +3,22 @@
     with persistence({"backend": "postgres", "database": "postgresql://..."}) as p:
         graph = p.compile(builder)
 
-Checkpointer and store share one database, one pool and one life. It is opened once, when it is first needed, which also
-brings the schema up to date; several processes may do so at the same time. Settings are those of Recollect: whatever is
-not said comes from `RECOLLECT_*` variables and the settings file, so that a rollout is a matter of configuration.
+Checkpointer and store share one database, one pool and one life, unless `checkpointer_database` or `graph_store_database` says
+that one of them is elsewhere. A database is opened once, when it is first needed, which also brings the schema up to date;
+several processes may do so at the same time. Settings are those of Recollect: the others come from `RECOLLECT_*` variables and
+the settings file, so that a rollout is a matter of configuration.
 """
 
 from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..config import Settings
+from ..config import Settings, database, is_postgres
 from ..errors import SettingsError, StoreClosed
 from ..store import Store
 from .saver import Saver
@@ -33,18 +35,47 @@ __all__ = ["Persistence", "compile_graph", "create_checkpointer", "create_graph_
 SettingsLike = Settings | Mapping[str, Any] | None
 
 
+_OTHER_NAMES = {
+    "graph_store_path": "graph_store_database",
+    "graph_store_dsn": "graph_store_database",
+    "checkpoint_backend": "checkpointer_backend",
+    "checkpointer_path": "checkpointer_database",
+    "checkpointer_dsn": "checkpointer_database",
+    "pool_min_size": "pool_min",
+    "pool_max_size": "pool_max",
+}
+"""What others call these settings, taken where a mapping of settings is passed."""
+
+
 def _settings(given: Any) -> Settings:
     if given is None:
         return Settings.load()
     if isinstance(given, Settings):
         return given
     if isinstance(given, Mapping):
-        return Settings.load(**given)
+        said: dict[str, Any] = {}
+        for other, value in given.items():
+            name = _OTHER_NAMES.get(str(other), str(other))
+            if value is not None and said.setdefault(name, value) != value:
+                raise SettingsError(f"{name} is given twice, as {said[name]!r} and as {value!r}.")
+        return Settings.load(**said)
     raise SettingsError(f"settings must be recollect.Settings or a mapping of their names, not {type(given).__name__}.")
 
 
+def _for(settings: Settings, half: str) -> Settings:
+    """The settings of one half: with the database that is its own, if there is one."""
+    own, kind = getattr(settings, f"{half}_database"), getattr(settings, f"{half}_backend")
+    if own is None and kind is None:
+        return settings
+    if own is None:
+        if (kind == "postgres") != is_postgres(settings.database or ""):
+            raise SettingsError(f"{half}_backend = {kind!r} and `database` is of the other kind: set {half}_database.")
+        return settings
+    return settings.but(database=database(settings, f"{half}_database", f"{half}_backend"), backend=kind)
+
+
 class Persistence:
-    """A checkpointer and a store on one database. Made by `persistence()`; opens at the first use, or by `with`."""
+    """A checkpointer and a store on one database, or on two. Made by `persistence()`; opens at the first use, or by `with`."""
 
     def __init__(
         self,
@@ -58,6 +89,7 @@ class Persistence:
         self._index, self._ttl, self._serde = index, ttl, serde
         self._lock = threading.Lock()
         self._opened: Store | None = None
+        self._opened_for_items: Store | None = None
         self._closed = False
         self._saver: Saver | None = None
         self._graph_store: MemoryStore | None = None
@@ -67,14 +99,17 @@ class Persistence:
             if self._closed:
                 raise StoreClosed("This persistence was closed. Make another with persistence(settings).")
             if self._opened is None:
-                opened = Store.open(settings=self.settings)
-                try:
+                here, there = _for(self.settings, "checkpointer"), _for(self.settings, "graph_store")
+                with contextlib.ExitStack() as undone:
+                    opened = undone.enter_context(Store.open(settings=here))
                     self._saver = Saver(opened, serde=self._serde)
                     if self.settings.graph_store:
-                        self._graph_store = MemoryStore(opened, index=self._index, ttl=self._ttl)
-                except BaseException:
-                    opened.close()
-                    raise
+                        of_items = opened
+                        if _place(here) != _place(there):
+                            of_items = undone.enter_context(Store.open(settings=there))
+                            self._opened_for_items = of_items
+                        self._graph_store = MemoryStore(of_items, index=self._index, ttl=self._ttl)
+                    undone.pop_all()
                 self._opened = opened
             return self._opened
 
@@ -93,7 +128,7 @@ class Persistence:
 
     @property
     def recollect(self) -> Store:
-        """What lies under both: the log, its search, the memories."""
+        """What lies under the checkpointer, and unless it is elsewhere under the store: the log, its search, the memories."""
         return self._open()
 
     def compile(self, builder: StateGraph[Any, Any, Any, Any], **kw: Any) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -106,13 +141,14 @@ class Persistence:
         """Close the database. What was compiled with it is of no more use."""
         with self._lock:
             self._closed = True
-            opened, self._opened = self._opened, None
+            opened = [store for store in (self._opened, self._opened_for_items) if store is not None]
+            self._opened = self._opened_for_items = None
         if self._graph_store is not None:
             self._graph_store.close()
         if self._saver is not None:
             self._saver.close()
-        if opened is not None:
-            opened.close()
+        for store in opened:
+            store.close()
 
     def __enter__(self) -> Persistence:
         self._open()
@@ -145,7 +181,7 @@ def persistence(
 
 def create_checkpointer(settings: SettingsLike = None, *, serde: SerializerProtocol | None = None) -> Saver:
     """A checkpointer alone, opened now. Close it (or use `with`) when the backend stops."""
-    return Saver(None, settings=_settings(settings), serde=serde)
+    return Saver(None, settings=_for(_settings(settings), "checkpointer"), serde=serde)
 
 
 def create_graph_store(
@@ -157,7 +193,7 @@ def create_graph_store(
     """A store alone, opened now; None where the setting `graph_store` is off. Close it when the backend stops."""
     found = _settings(settings)
     _check(found)
-    return MemoryStore(settings=found, index=index, ttl=ttl) if found.graph_store else None
+    return MemoryStore(settings=_for(found, "graph_store"), index=index, ttl=ttl) if found.graph_store else None
 
 
 _shared: dict[str, Persistence] = {}
@@ -183,7 +219,10 @@ def compile_graph(
 
 
 def _check(settings: Settings) -> None:
-    from ..config import database
-
     if settings.enabled:
-        database(settings)
+        for half in ("checkpointer", "graph_store"):
+            database(_for(settings, half))
+
+
+def _place(settings: Settings) -> str | None:
+    return database(settings) if settings.enabled else None

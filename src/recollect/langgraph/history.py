@@ -7,8 +7,9 @@ processes that answer the same chat at the same time overwrite nothing of each o
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -22,19 +23,22 @@ from langchain_core.messages import (
     convert_to_messages,
     messages_from_dict,
 )
-from langgraph.store.base import BaseStore
+from langgraph.store.base import BaseStore, Op, Result
 
 from .. import checks, conversations, ids
+from ..aio import AsyncStore
+from ..config import Settings
 from ..errors import AlreadyExists, Erased, NotFound
 from ..model import Entry, Event
 from ..store import Store
+from .media import blocks_of, has_media, packed, unpacked
 from .messages import text_of, typed
 from .store import MemoryStore
 
 if TYPE_CHECKING:
     from ..db import Tx
 
-__all__ = ["History", "Items", "Log", "Tail", "as_stored", "history_of"]
+__all__ = ["History", "Items", "Log", "Tail", "as_stored", "database_of", "history_of", "settings_of"]
 
 PAGE = 200
 RESET = "reset"
@@ -69,22 +73,73 @@ class History(Protocol):
         """From now on the tail begins here. Nothing is deleted."""
         ...
 
+    def words(self, message: BaseMessage) -> str:
+        """What a message says, as it would be stored."""
+        ...
+
+    def give_up(self) -> None:
+        """Nobody waits any more: a call that still hangs begins nothing after what it is doing."""
+        ...
+
+
+class GivenUp(Exception):
+    """A call went on after its time, and has stopped."""
+
 
 def history_of(
-    store: Store | BaseStore,
+    store: Store | AsyncStore | BaseStore,
     namespace: Sequence[str],
     key: str,
     field: str,
     *,
     user: str | None = None,
     learn: bool = False,
+    loop: asyncio.AbstractEventLoop | None = None,
 ) -> History:
-    """The history of a chat in whatever store there is."""
-    if isinstance(store, MemoryStore):
-        store = store._store
+    """The history of a chat in whatever store there is. `loop`: where a store of LangGraph's is awaited."""
+    by_hand = store if isinstance(store, MemoryStore) else None
+    store = _ours(store)
     if isinstance(store, Store):
-        return Log(store if user in (None, store.user) else store.for_user(str(user)), namespace, key, learn=learn)
+        whose = store if user in (None, store.user) else store.for_user(str(user))
+        return Log(whose, namespace, key, learn=learn, by_hand=by_hand, field=field)
+    assert isinstance(store, BaseStore)
+    if loop is not None:
+        store = OnLoop(store, loop)
     return Items(store, (*namespace, *([f"user={_label(user)}"] if user is not None else [])), key, field)
+
+
+def database_of(store: Store | AsyncStore | BaseStore) -> object:
+    """What is away when it is away: several handles may share it."""
+    store = _ours(store)
+    return store._db if isinstance(store, Store) else store
+
+
+def settings_of(store: Store | AsyncStore | BaseStore | None) -> Settings | None:
+    """The settings of a store of ours; None for any other."""
+    found = None if store is None else _ours(store)
+    return found.settings if isinstance(found, Store) else None
+
+
+def _ours(store: Store | AsyncStore | BaseStore) -> Store | AsyncStore | BaseStore:
+    return store._store if isinstance(store, (MemoryStore, AsyncStore)) else store
+
+
+class OnLoop(BaseStore):
+    """A store whose async methods are used from a thread: some have no others."""
+
+    def __init__(self, store: BaseStore, loop: asyncio.AbstractEventLoop) -> None:
+        self._store, self._loop = store, loop
+        self.supports_ttl, self.ttl_config = store.supports_ttl, store.ttl_config
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        ops = list(ops)
+        try:
+            return asyncio.run_coroutine_threadsafe(self._store.abatch(ops), self._loop).result()
+        except NotImplementedError:  # and some have only the others
+            return self._store.batch(ops)
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        return await self._store.abatch(ops)
 
 
 # -- in our own store
@@ -101,7 +156,16 @@ def conversation_id(namespace: Sequence[str], key: str) -> str:
 class Log:
     """A conversation of ours."""
 
-    def __init__(self, store: Store, namespace: Sequence[str], key: str, *, learn: bool = False) -> None:
+    def __init__(
+        self,
+        store: Store,
+        namespace: Sequence[str],
+        key: str,
+        *,
+        learn: bool = False,
+        by_hand: MemoryStore | None = None,
+        field: str = "content",
+    ) -> None:
         if not learn and store.settings.memory_extract:
             # Many people write to a bot: what one of them likes is not to be remembered of another.
             handle = Store(store._db, store.user, store.settings.but(memory_extract=False), store._model, store._worker)
@@ -109,6 +173,8 @@ class Log:
             store = handle
         self._store = store
         self.conversation = conversation_id(namespace, key)
+        self._by_hand, self._place, self._field = by_hand, (tuple(namespace), key), field
+        self._is_given_up = False
         self._made_at: int | None = None
         """When the conversation was made that this turn began in: one that was erased since and begun anew is another."""
 
@@ -118,16 +184,27 @@ class Log:
         try:
             last = self._store.get(self.conversation).last_seq
         except NotFound:
-            return Tail([])
+            return self._after_what_was_kept_by_hand([], most)
         window = max(20, 2 * most)
         while True:
             after = max(0, last - window)
             events = self._store.read(self.conversation, after=after, kinds=["message", "tool_result", "note"])
             start = max((i + 1 for i, e in enumerate(events) if _is_reset(e)), default=0)
-            found = [e for e in events[start:] if e.kind != "note"]
-            if len(found) >= most or start or not after:
-                return Tail([_message(e) for e in found[-most:]], 0, bool(len(found) > most or after))
+            found = [_message(e) for e in events[start:] if e.kind != "note"]
+            if len(found) >= most or start:
+                return Tail(found[-most:], 0, bool(len(found) > most or after or start))
+            if not after:
+                return self._after_what_was_kept_by_hand(found, most)
             window *= 4
+
+    def _after_what_was_kept_by_hand(self, found: list[BaseMessage], most: int) -> Tail:
+        """The beginning may be an item that an application kept by hand, under the same namespace and key."""
+        if self._by_hand is None:
+            return Tail(found[-most:], 0, len(found) > most)
+        items = self._by_hand
+        kept = (items if items.user == self._store.user else items.for_user(self._store.user)).get(*self._place)
+        before, bad = ([], 0) if kept is None else as_stored(kept.value, self._field, self._place[1])
+        return Tail([*before, *found][-most:], bad, len(before) + len(found) > most)
 
     def has(self, message: BaseMessage) -> bool:
         key = checks.safe_key(_key(message), self._store._gate.another())
@@ -156,16 +233,29 @@ class Log:
                 last = max((n for n, m in enumerate(messages) if isinstance(m, HumanMessage)), default=None)
                 if not begins or last is None:
                     raise
+                self._goes_on()
                 self._store.create(self.conversation, origin="langgraph", again=True)
                 self._store.append_many(self.conversation, entries[last:])
         if begins and entries:
             self._made_at = self._store.get(self.conversation).created_at
         return len(entries)
 
+    def words(self, message: BaseMessage) -> str:
+        return self._store._gate.another().text(str(checks.safe(text_of(message))))
+
+    def give_up(self) -> None:
+        self._is_given_up = True
+
+    def _goes_on(self) -> None:
+        """Before each call: a chat that is erased while one hangs is not begun again by the next."""
+        if self._is_given_up:
+            raise GivenUp
+
     def reset(self) -> None:
         self._write([{"kind": "note", "text": "The conversation was reset.", "payload": {RESET: True}}])
 
     def _write(self, entries: Sequence[Entry]) -> None:
+        self._goes_on()
         try:
             try:
                 self._store.append_many(self.conversation, entries)
@@ -177,6 +267,7 @@ class Log:
         except NotFound as e:
             if type(e) is not NotFound:
                 raise  # it is in the bin: that is the person's wish
+            self._goes_on()
             try:
                 self._store.create(self.conversation, origin="langgraph")
             except AlreadyExists:
@@ -213,12 +304,16 @@ def _entry(m: BaseMessage) -> Entry:
             payload["tool_call_id"] = call
         if getattr(m, "status", "success") != "success":
             entry["status"] = m.status  # type: ignore[union-attr]
+        if has_media(m):
+            payload["content"] = packed(m)
     else:
         entry |= {"kind": "message", "role": _role(m)}
         if isinstance(m, HumanMessage) and not isinstance(m.content, str):
             _, carried, is_plain = typed(m.content)
             if carried or not is_plain:
                 payload["own"] = False  # there may be a file's text in it: it is not learned from as the user's
+        if has_media(m):
+            payload["content"] = packed(m)
         if isinstance(m, AIMessage):
             if m.tool_calls:
                 payload["tool_calls"] = [{k: c[k] for k in ("name", "args", "id")} for c in m.tool_calls]
@@ -237,13 +332,14 @@ def _entry(m: BaseMessage) -> Entry:
 def _message(e: Event) -> BaseMessage:
     id = str(e.payload.get("id") or (e.key or "").removeprefix("message:") or e.id)
     if e.kind == "tool_result":
-        return ToolMessage(e.text, tool_call_id=str(e.payload.get("tool_call_id") or ""), name=e.tool, id=id)
+        return ToolMessage(unpacked(e), tool_call_id=str(e.payload.get("tool_call_id") or ""), name=e.tool, id=id)
     name = e.payload.get("name")
     name = name if isinstance(name, str) else None
+    content: Any = unpacked(e)
     if e.role == "assistant":
         calls: Any = e.payload.get("tool_calls") or []
-        return AIMessage(e.text, id=id, name=name, tool_calls=[dict(c, type="tool_call") for c in calls])
-    return SystemMessage(e.text, id=id) if e.role == "system" else HumanMessage(e.text, id=id, name=name)
+        return AIMessage(content, id=id, name=name, tool_calls=[dict(c, type="tool_call") for c in calls])
+    return SystemMessage(content, id=id) if e.role == "system" else HumanMessage(content, id=id, name=name)
 
 
 def _role(m: BaseMessage) -> str:
@@ -261,6 +357,7 @@ class Items:
         self._store, self._key, self._field = store, key, field
         self._above = tuple(namespace)
         self._namespace = (*namespace, _label(key))
+        self._is_given_up = False
 
     def tail(self, most: int) -> Tail:
         if most <= 0:
@@ -297,13 +394,16 @@ class Items:
     def append(self, messages: Sequence[BaseMessage], *, begins: bool = False) -> int:
         at = time.time_ns()
         for n, m in enumerate(messages):
+            if self._is_given_up:
+                raise GivenUp
             if self._store.get(self._namespace, str(m.id)) is None:
                 self._store.put(self._namespace, str(m.id), self._value(m, at, n), index=False)
         return len(messages)
 
     def _value(self, m: BaseMessage, at: int, n: int) -> dict[str, Any]:
         role = "tool" if isinstance(m, (ToolMessage, FunctionMessage)) else _role(m)
-        value: dict[str, Any] = {self._field: text_of(m), "role": role, "id": m.id, "at": at, "n": n}
+        content = blocks_of(m) if has_media(m) else text_of(m)
+        value: dict[str, Any] = {self._field: content, "role": role, "id": m.id, "at": at, "n": n}
         if isinstance(m, AIMessage) and m.tool_calls:
             value["tool_calls"] = [{k: c[k] for k in ("name", "args", "id")} for c in m.tool_calls]
         if isinstance(m, ToolMessage):
@@ -311,6 +411,12 @@ class Items:
         if m.name:
             value["name"] = m.name
         return value
+
+    def words(self, message: BaseMessage) -> str:
+        return text_of(message)
+
+    def give_up(self) -> None:
+        self._is_given_up = True
 
     def reset(self) -> None:
         value = {RESET: True, "at": time.time_ns(), "n": 0}

@@ -11,6 +11,9 @@ A key is made from the first candidate that holds. A candidate is a literal (`su
 - a valid key has 1 to 256 characters of `A-Z a-z 0-9 . _ - @ + = ~ , : %`, and nothing in it still looks like a template;
 - `{{thread_id}}` alone counts only where no channel's payload is present: behind a webhook it is a new one every time.
 
+A template goes around the key that was found (`bot-1:{{conversation_key}}`). One without `{{conversation_key}}` is a key of its
+own, a literal or a direct path, and is tried before the candidates.
+
 Everything here is pure and the same input gives the same key.
 """
 
@@ -46,6 +49,7 @@ _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_][\w-]*(?:\.[\w-]+)*)\s*\}\}")
 _VALID = re.compile(r"[A-Za-z0-9._\-@+=~,:%]{1,256}")
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-@+=~,")
 _ROOTS = ("inputs", "results", "configurable", "config", "thread_id")
+_NAMES = frozenset(channel.partition(":")[0] for channel in CHANNELS)
 _PAYLOADS = frozenset(
     path.split(".")[1] for channel in CHANNELS for path in _PLACEHOLDER.findall(channel) if path.startswith("results.")
 )
@@ -67,8 +71,11 @@ def check(candidates: Sequence[str], template: str) -> None:
     if not isinstance(template, str):
         raise InvalidInput("history_key_template is a text.")
     _check(template, "history_key_template", (*_ROOTS, "conversation_key"))
-    if "conversation_key" not in _PLACEHOLDER.findall(template):
-        raise InvalidInput("history_key_template must hold {{conversation_key}}: else all chats would be one.")
+    if template in _NAMES or template.endswith(":"):
+        raise InvalidInput(
+            f"history_key_template: {template!r} names a channel and none of its chats, so that all of them would be one. Put "
+            "what tells them apart behind it, such as telegram:{{results.telegram_events_parser.chat_id}}."
+        )
 
 
 def _check(text: str, what: str, roots: Sequence[str]) -> None:
@@ -97,6 +104,8 @@ def resolve(
     template: str = "{{conversation_key}}",
 ) -> Key | None:
     """The key of the first candidate that holds, put into the template; None when none does."""
+    if "conversation_key" not in _PLACEHOLDER.findall(template):
+        candidates, template = (template, *candidates), "{{conversation_key}}"
     for candidate in candidates:
         if _path(candidate) == "thread_id" and has_payload(sources):
             continue
