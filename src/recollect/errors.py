@@ -20,6 +20,7 @@
         ├── DiskFull            no space left; nothing was written
         ├── Unavailable         the server cannot be reached; nothing was written
         ├── OutcomeUnknown      the commit was sent and no answer came back: look before you repeat
+        ├── FileReplaced        the file was removed or replaced while it was open; the store has to be opened again
         ├── Damaged             the file or a row in it is not what was written
         │   └── NotAllowed      a graph's state holds a type that is not on the allow-list; nothing was constructed
         └── Refused             this file or machine is not safe to write on; it was left untouched
@@ -156,6 +157,11 @@ class Unavailable(StorageError):
 
 class OutcomeUnknown(StorageError):
     """The commit was sent and no answer came back: read before repeating, or repeat with the same `key=`."""
+
+
+class FileReplaced(StorageError):
+    """The store's file (or its `-wal` or `-shm`) was removed or replaced while it was open: what was being written is not in
+    the file at that path. Nothing more is read or written until the store is closed and opened again."""
 
 
 class Damaged(StorageError):

@@ -220,7 +220,7 @@ def build(connection: apsw.Connection, version: int) -> None:
 
 def copy(connection: apsw.Connection, to: str, progress: Progress | None = None, cipher: Cipher | None = None) -> None:
     """A copy that only its user can read, with nothing left in a log beside it; encrypted if what is copied is."""
-    os.close(os.open(to, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
+    make_fresh(to)
     target = apsw.Connection(to, apsw.SQLITE_OPEN_READWRITE)
     try:
         if cipher is not None:
@@ -233,6 +233,16 @@ def copy(connection: apsw.Connection, to: str, progress: Progress | None = None,
         target.pragma("journal_mode", "delete")
     finally:
         target.close()
+
+
+def make_fresh(path: str) -> None:
+    """An empty file that only its user can read, made now: what lay there is removed, and no link is followed. The folder may
+    be one that others can write to, and the name one that they can guess."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600))
 
 
 def inspect(path: str, key: Key | None = None) -> int:

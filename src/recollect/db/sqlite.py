@@ -51,6 +51,10 @@ class SQLite:
 
     def _open(self) -> Engine | Memory:
         if self.path is not None:
+            for store in list(_live):
+                engine = store._engine
+                if store.path == self.path and isinstance(engine, Engine) and engine.pid == os.getpid():
+                    engine.watch()
             return Engine(self.path, self._timeout, self.key)
         from .memory import Memory
 
