@@ -3,6 +3,7 @@
     RecollectError
     ├── InvalidInput            what was passed in cannot be stored or asked; nothing was written
     │   ├── NotSerializable     a graph's state holds something that cannot be stored; nothing was written
+    │   ├── TooLarge            it has more text than `max_event_bytes` allows; nothing was written
     │   └── BadLine             a line of a file that is to be imported is not what an export writes; nothing was written
     ├── SettingsError           a setting is unknown or has a value that cannot be used
     │   ├── BadKeyFile          the key file is missing, empty, or readable by others
@@ -77,6 +78,10 @@ class InvalidInput(RecollectError, ValueError):
 
 class NotSerializable(InvalidInput, TypeError):
     """A channel of a graph's state holds something that its serializer cannot write; nothing was written."""
+
+
+class TooLarge(InvalidInput):
+    """An event, an item or a memory has more text than `max_event_bytes` allows; nothing was written."""
 
 
 class BadLine(InvalidInput):

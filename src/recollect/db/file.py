@@ -16,7 +16,6 @@ from ..errors import (
     AlreadyExists,
     Damaged,
     DiskFull,
-    InvalidInput,
     MissingKey,
     NetworkFilesystem,
     NewerSchema,
@@ -27,6 +26,7 @@ from ..errors import (
     SQLiteTooOld,
     StorageError,
     StoreBusy,
+    TooLarge,
     WrongKey,
 )
 from . import migrate
@@ -412,7 +412,7 @@ def _translate(e: apsw.Error, location: str) -> RecollectError:
     if isinstance(e, (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, apsw.AuthError)):
         return Refused(f"{location} cannot be written ({e}). Check that you own the file and its folder.")
     if isinstance(e, apsw.TooBigError):
-        return InvalidInput(f"Too large for one row: {e}")
+        return TooLarge(f"Too large for one row: {e}")
     if isinstance(e, apsw.ConstraintError):
         return AlreadyExists(f"{location}: {e}")
     return StorageError(f"{location}: {e}")
