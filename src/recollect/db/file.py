@@ -249,7 +249,7 @@ def inspect(path: str, key: Key | None = None) -> int:
     """The number of events in a store's file, after reading all of it; Damaged or Refused if it is not sound. The file
     is opened read-only, as it lies there."""
     cipher = unlock(path, key)
-    with translated(path):
+    with translated(path, reads=True):
         connection = connect(path, cipher, apsw.SQLITE_OPEN_READONLY)
         try:
             version_of(connection, path)
@@ -360,14 +360,20 @@ def fails_all(error: BaseException) -> bool:
 class translated:
     """`with translated(location):` turns apsw's errors into ours, once. (contextlib's decorator costs an import and 1 us.)"""
 
-    __slots__ = ("_location",)
+    __slots__ = ("_location", "_reads")
 
-    def __init__(self, location: str) -> None:
+    def __init__(self, location: str, *, reads: bool = False) -> None:
         self._location = location
+        self._reads = reads
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, tb: object) -> None:
+        if self._reads and isinstance(e, (apsw.NoMemError, MemoryError)) and _asks_too_much(self._location):
+            raise Damaged(
+                f"{self._location} is damaged: to read it, more memory is needed than all of it takes, so a length in it is not "
+                f"what was written. `recollect doctor {self._location}` says how to save what is readable."
+            ) from e
         if isinstance(e, apsw.Error):
             raise _translate(e, self._location) from e
         if isinstance(e, UnicodeDecodeError):
@@ -375,6 +381,15 @@ class translated:
                 f"A text in {self._location} does not read back as it was written. "
                 f"`recollect doctor {self._location}` says where."
             ) from e
+
+
+def _asks_too_much(location: str) -> bool:
+    """SQLite got no memory to read a file. When there is room for all of the file, it is not the machine that has too little."""
+    try:
+        bytearray(os.path.getsize(location))
+    except (OSError, MemoryError):
+        return False
+    return True
 
 
 # How SQLite, and FTS5 reading the definition and the settings of our index, say that the schema is not ours any more.
