@@ -188,3 +188,16 @@ def test_environment_is_the_tests_own(own_environment: Path) -> None:
     assert [name for name in os.environ if name.startswith("RECOLLECT_")] == ["RECOLLECT_DATA_DIR"]
     assert Path.home() == own_environment.parent
     assert not own_environment.exists()
+
+
+# -- temporary files -------------------------------------------------------------------------------------------------
+
+
+def test_no_file_has_a_name_in_the_shared_temporary_folder_that_others_can_guess() -> None:
+    """`tempfile` makes what it names itself, for its user alone; `gettempdir` is a folder where anybody may leave a link."""
+    for file in tracked_files():
+        if file.suffix == ".py" and file.relative_to(ROOT).parts[0] in ("src", "bench", "tools", "examples", "docs"):
+            found = re.search(
+                r"\b(?:gettempdirb?|mktemp|tempdir)\b|[\"']/(?:var/)?tmp/|environ.*\bTMPDIR", file.read_text("utf-8")
+            )
+            assert not found, f"{file.relative_to(ROOT)}: {found[0]}"

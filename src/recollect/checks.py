@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .errors import InvalidInput
+from .errors import InvalidInput, TooLarge
 from .model import RESERVED
 
 TYPE_CHECKING = False
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .redact import Gate
 
 MAX_TITLE = 500
+PIECE = 1 << 20
 MAX_COUNT = (1 << 63) - 1
 
 
@@ -47,6 +48,38 @@ def text(value: object, what: str) -> str:
         raise InvalidInput(f"{what} contains half of a surrogate pair at {e.start}: it is not valid Unicode.") from None
     # An enum that is also a text is stored as its text: str() of it would say "Role.USER".
     return value if type(value) is str else str.__str__(value)
+
+
+def fits(most: int | None, what: str, *values: Any) -> None:
+    """TooLarge when the texts in these values have more bytes together. Texts are counted and not copied, unless they may be
+    on either side of the limit."""
+    if most is not None and _characters(values) * 4 > most:  # a character has at most four bytes
+        size = _bytes(values)
+        if size > most:
+            raise TooLarge(
+                f"{what} has {size:,} bytes of text; at most {most:,} are stored. Keep it in a file and store its path "
+                "(kind='artifact'), or raise max_event_bytes."
+            )
+
+
+def _characters(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum([_characters(k) + _characters(v) for k, v in value.items()])
+    return sum(map(_characters, value)) if isinstance(value, (list, tuple)) else 0
+
+
+def _bytes(value: Any) -> int:
+    if isinstance(value, str):
+        return (
+            len(value)
+            if value.isascii()
+            else sum(len(value[i : i + PIECE].encode(errors="replace")) for i in range(0, len(value), PIECE))
+        )
+    if isinstance(value, Mapping):
+        return sum([_bytes(k) + _bytes(v) for k, v in value.items()])
+    return sum(map(_bytes, value)) if isinstance(value, (list, tuple)) else 0
 
 
 def optional(value: object, what: str) -> str | None:

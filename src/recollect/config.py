@@ -27,6 +27,7 @@ _LOWEST = {
     "summary_timeout_ms": 1,
     "backup_every": 0,
     "backup_keep": 1,
+    "max_event_bytes": 1000,
     "busy_timeout_ms": 0,
     "context_memories": 0,
     "context_excerpts": 0,
@@ -88,6 +89,8 @@ class Settings:
     """How long a model may take for a summary before the extractive one is used."""
     artifacts_outside_workspace: bool = False
     """Accept artifacts whose path lies outside their conversation's workspace."""
+    max_event_bytes: int = 64_000_000
+    """An event, an item or a memory with more text than this (in UTF-8: text, payload, reasoning and diff together) is refused."""
     index_outside_workspace: bool = False
     """Let searches find events that name a path outside their conversation's workspace. Off: they are kept, and read back, but not found."""
     semantic: bool = True

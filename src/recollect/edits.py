@@ -69,6 +69,7 @@ class Draft:
     ) -> None:
         self.kind = memories.kind_of(kind)
         self.importance = importance_of(importance)
+        checks.fits(gate.most, "The memory", content)
         self.content = gate.text(" ".join(checks.text(content, "content").split()))
         if not self.content:
             raise InvalidInput("content must not be empty.")

@@ -3,6 +3,7 @@
     RecollectError
     ├── InvalidInput            what was passed in cannot be stored or asked; nothing was written
     │   ├── NotSerializable     a graph's state holds something that cannot be stored; nothing was written
+    │   ├── TooLarge            it has more text than `max_event_bytes` allows; nothing was written
     │   └── BadLine             a line of a file that is to be imported is not what an export writes; nothing was written
     ├── SettingsError           a setting is unknown or has a value that cannot be used
     │   ├── BadKeyFile          the key file is missing, empty, or readable by others
@@ -20,6 +21,7 @@
         ├── DiskFull            no space left; nothing was written
         ├── Unavailable         the server cannot be reached; nothing was written
         ├── OutcomeUnknown      the commit was sent and no answer came back: look before you repeat
+        ├── FileReplaced        the file was removed or replaced while it was open; the store has to be opened again
         ├── Damaged             the file or a row in it is not what was written
         │   └── NotAllowed      a graph's state holds a type that is not on the allow-list; nothing was constructed
         └── Refused             this file or machine is not safe to write on; it was left untouched
@@ -76,6 +78,10 @@ class InvalidInput(RecollectError, ValueError):
 
 class NotSerializable(InvalidInput, TypeError):
     """A channel of a graph's state holds something that its serializer cannot write; nothing was written."""
+
+
+class TooLarge(InvalidInput):
+    """An event, an item or a memory has more text than `max_event_bytes` allows; nothing was written."""
 
 
 class BadLine(InvalidInput):
@@ -156,6 +162,11 @@ class Unavailable(StorageError):
 
 class OutcomeUnknown(StorageError):
     """The commit was sent and no answer came back: read before repeating, or repeat with the same `key=`."""
+
+
+class FileReplaced(StorageError):
+    """The store's file (or its `-wal` or `-shm`) was removed or replaced while it was open: what was being written is not in
+    the file at that path. Nothing more is read or written until the store is closed and opened again."""
 
 
 class Damaged(StorageError):

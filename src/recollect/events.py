@@ -55,6 +55,7 @@ INSERT_PLAIN = (
     " values (:user_no, :conversation_no, :branch_no, :id, :seq, 'message', :role, :text, :created_at, :checksum)"
 )
 FEW = 50  # so many at most wait for what others append
+LONG = 1 << 20  # characters from which on it does not pay to take the short way
 SHORT = 100_000  # characters that are written in a millisecond or two
 
 
@@ -94,6 +95,9 @@ def prepare(
     """Check, redact and serialise what `append` was given. Runs in the caller's thread; touches no database."""
     if kind not in KINDS:
         raise InvalidInput(f"There is no kind {kind!r}. The kinds are: {', '.join(KINDS)}.")
+    if gate.most is not None:
+        thought = reasoning.text if isinstance(reasoning, Reasoning) else reasoning
+        checks.fits(gate.most, "The event", text, goal, diff, thought, tool, path, name, tags)
     kind = checks.text(kind, "kind")
     role = checks.optional(role, "role")
     if kind == "message" and role not in ROLES:
@@ -134,6 +138,7 @@ def prepare(
     stored_payload = None
     if payload is not None:
         stored_payload = checks.payload(payload)
+        checks.fits(gate.most, "The event", text, stored_payload)
         if stored_payload is not None and (clean := gate.value(payload)) is not payload:
             stored_payload = checks.payload(clean)
     tags = checks.several_tags(tags)
@@ -215,10 +220,11 @@ def prepare_all(
     common = {**_PLAIN, "conversation_id": conversation, "branch": MAIN, "created_at": now}
     new = object.__new__
     drafts: list[Draft] = []
+    short = LONG if gate.most is None else min(LONG, gate.most // 4)
     for entry in entries:
         try:
             role, text = entry["role"], entry["text"]
-            if len(entry) != 2 or type(role) is not str or type(text) is not str or "\0" in text:
+            if len(entry) != 2 or type(role) is not str or type(text) is not str or len(text) > short or "\0" in text:
                 raise KeyError
             crc = crc32(text.encode() + tail, _BEFORE[role])
         except (KeyError, UnicodeEncodeError):

@@ -76,7 +76,7 @@ def writing(path: PathLike, key: str | bytes | Key, *, replace: bool = False) ->
     cipher = key.seal()
     file.make_folder(os.path.dirname(name))
     part = f"{name}.{os.getpid()}.part"
-    os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
+    file.make_fresh(part)
     try:
         with file.translated(name):
             connection = file.connect(part, cipher)

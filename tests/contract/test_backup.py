@@ -582,3 +582,14 @@ def test_a_place_that_lets_nobody_in_is_away(chat: recollect.Store, path: Path, 
         f.write(f'"{looped}"\n"{long}"\n')
     assert [f.path.name for f in backup.found(path)] == ["a.db"]
     assert set(backup.away(path)) == {looped, long}
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_a_backup_follows_no_link_under_the_name_of_its_part(store: recollect.Store, tmp_path: Path) -> None:
+    """Its folder may be one that others can write to, and process numbers can be guessed."""
+    store.create("c")
+    precious = tmp_path / "precious"
+    precious.write_text("keep me")
+    (tmp_path / f"copy.db.{os.getpid()}.part").symlink_to(precious)
+    assert store.backup(tmp_path / "copy.db").path.is_file()
+    assert precious.read_text() == "keep me"

@@ -15,6 +15,7 @@ import pytest
 import recollect
 from recollect import events, jobs
 from recollect.db import wal, writer
+from recollect.errors import FileReplaced
 from recollect.redact import Gate
 from talk import Open, eventually
 
@@ -537,7 +538,8 @@ def test_the_log_of_a_file_that_took_our_place_is_left_alone(tmp_path: Path) -> 
             new.create()
             size = (folder / "chat.db-wal").stat().st_size
             for n in range(20):
-                moved.append(c, role="user", text=f"line {n}")
+                with pytest.raises(FileReplaced):
+                    moved.append(c, role="user", text=f"line {n}")
             assert (folder / "chat.db-wal").stat().st_size == size
 
 

@@ -128,9 +128,9 @@ def test_usage_is_written_as_everywhere(run: Run) -> None:
 
 def test_every_error_has_its_exit_code() -> None:
     expected = {
-        "InvalidInput": 2, "BadLine": 2, "NotSerializable": 2, "SettingsError": 2, "HostNotAllowed": 2, "NotFound": 3, "ConversationDeleted": 3, "Erased": 3,
+        "InvalidInput": 2, "TooLarge": 2, "BadLine": 2, "NotSerializable": 2, "SettingsError": 2, "HostNotAllowed": 2, "NotFound": 3, "ConversationDeleted": 3, "Erased": 3,
         "BadKeyFile": 2, "AlreadyExists": 4, "MissingKey": 6, "WrongKey": 6, "NotEncrypted": 6,
-        "StoreBusy": 5, "DiskFull": 5, "Unavailable": 5, "OutcomeUnknown": 5, "StorageError": 5, "Damaged": 6, "NotAllowed": 6,
+        "StoreBusy": 5, "DiskFull": 5, "Unavailable": 5, "OutcomeUnknown": 5, "FileReplaced": 5, "StorageError": 5, "Damaged": 6, "NotAllowed": 6,
         "Refused": 6, "NewerSchema": 6, "NotARecollectFile": 6, "SQLiteTooOld": 6, "NetworkFilesystem": 6,
         "ModelFailed": 5, "EmbeddingFailed": 5, "StoreClosed": 1, "RecollectError": 1,
     }  # fmt: skip

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import stat
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -381,6 +383,20 @@ def test_bench_never_writes_the_data_into_a_repository(run: Run, data: Path, tmp
     answer = run("bench", "locomo", "--data", str(data), "--misses", str(repository / "misses.jsonl"))
     assert answer.code == 2 and "git repository" in answer.err
     assert not (repository / "misses.jsonl").exists()
+
+
+def test_bench_follows_no_link_that_lies_among_the_temporary_files(run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    shared, precious = tmp_path / "shared", tmp_path / "precious"
+    shared.mkdir()
+    precious.write_text("keep me")
+    (shared / "recollect-locomo-misses.jsonl").symlink_to(precious)
+    monkeypatch.setenv("TMPDIR", str(shared))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    answer = run("bench", "locomo", "--data", str(data), "--words-only", "--json")
+    assert precious.read_text() == "keep me"
+    made = Path(answer.json["misses"])
+    assert made.is_file() and stat.S_IMODE(made.parent.stat().st_mode) == 0o700
+    assert made.parent.parent == shared.resolve()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ limit: a damaged number must not make anyone count to it."""
 
 from __future__ import annotations
 
+import contextlib
 import random
 import shutil
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import apsw
 
 import recollect
+from recollect.db import file
 from recollect.salvage import salvage
 
 from .harness import Say
@@ -139,6 +141,63 @@ def flips(say: Say, sound: str, folder: str, all_seeds: list[int]) -> None:
         path.write_bytes(data)
         verdict, said = look_at(path, before)
         say("verdict", seed, what, verdict, said[:600])
+
+
+def numbers(path: Path) -> list[tuple[int, str]]:
+    """Places of numbers in a file, and bytes (hex) to put there."""
+    whole = path.read_bytes()
+    found = [(at, value) for at in range(16, 100) for value in ("00", "7f", "ff")]
+    rng = random.Random(3)
+    for page in range(len(whole) // PAGE):
+        head = page * PAGE + (100 if page == 0 else 0)
+        found += [(head + rng.randrange(8), rng.choice(["00", "7f", "ff"]))]
+        cells = int.from_bytes(whole[head + 3 : head + 5])
+        for _ in range(2 if whole[head] in (2, 5, 10, 13) and cells else 0):
+            pointer = head + (12 if whole[head] in (2, 5) else 8) + 2 * rng.randrange(cells)
+            row = page * PAGE + int.from_bytes(whole[pointer : pointer + 2])
+            if page * PAGE < row < (page + 1) * PAGE - 16:
+                found.append(
+                    (row + rng.randrange(9), rng.choice(["ff", "8fffffff7f", "87ffffff7f", "ffffffffffffffffff"]))
+                )
+    return found
+
+
+def wrong_numbers(say: Say, sound: str, damaged: str, places: list[tuple[int, str]]) -> None:
+    whole, path = Path(sound).read_bytes(), Path(damaged)
+    for at, value in places:
+        data = bytearray(whole)
+        data[at : at + len(value) // 2] = bytes.fromhex(value)
+        remove(path)
+        path.write_bytes(data)
+        try:
+            with recollect.open(path, user=USERS[0], background=False) as store:
+                answer, said = ("well" if store.verify().ok else "found"), ""
+        except Exception as e:
+            answer, said = type(e).__name__, str(e)
+        say("verdict", at, value, answer, said[:300])
+
+
+def without_memory(say: Say, sound: str) -> None:
+    """SQLite gets no memory, as when it is asked for more than there is."""
+    with recollect.open(sound, user=USERS[0], background=False) as store:
+        conversation = store.conversations()[0].id
+        for what, ask in (("read", lambda: store.read(conversation)), ("verify", store.verify)):
+            with contextlib.suppress(apsw.Error):
+                apsw.hard_heap_limit(1)
+            try:
+                ask()
+            except recollect.RecollectError as e:
+                say("said", what, type(e).__name__, "doctor" in str(e))
+        file.bytearray = _no_room  # type: ignore[attr-defined]
+        try:
+            store.verify()
+        except recollect.RecollectError as e:
+            say("said", "no room for the file either", type(e).__name__, "doctor" in str(e))
+        apsw.hard_heap_limit(0)
+
+
+def _no_room(size: int) -> bytearray:
+    raise MemoryError
 
 
 def remove(path: Path) -> None:

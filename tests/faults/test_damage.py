@@ -72,6 +72,34 @@ def test_a_lost_setting_of_the_index_is_damage_not_a_crash(small: Path, tmp_path
     assert (verdict, said.split(":")[0]) in (("refused", "Damaged"), ("found", "the index")), said
 
 
+def test_every_kind_of_number_in_a_file_may_be_wrong(small: Path, tmp_path: Path) -> None:
+    """Where SQLite keeps lengths and counts: the header of the file, that of each page, and the first bytes of rows."""
+    every = damage.numbers(small)
+    wrong: list[Any] = []
+    answers: Counter[str] = Counter()
+    for n in range(4):
+        with Child(damage.wrong_numbers, str(small), str(tmp_path / f"{n}.db"), every[n::4]) as child:
+            for line in child.finish(SECONDS_PER_CHUNK):
+                if line[0] == "verdict":
+                    answers[line[3]] += 1
+                    wrong += (
+                        [line[1:]]
+                        if line[3] not in ("well", "found", "Damaged", "NotARecollectFile", "NewerSchema")
+                        else []
+                    )
+    assert wrong == []
+    assert sum(answers.values()) == len(every) >= 600
+
+
+def test_a_length_that_no_memory_holds_is_damage(small: Path, tmp_path: Path) -> None:
+    said = inside(damage.without_memory, str(small))
+    assert [line[1:] for line in said if line[0] == "said"] == [
+        ["read", "Damaged", True],
+        ["verify", "Damaged", True],
+        ["no room for the file either", "StorageError", False],
+    ]
+
+
 @pytest.mark.nightly
 def test_damage_is_found_or_harmless_ten_thousand_times(small: Path, tmp_path: Path) -> None:
     verdicts = look_at_many(small, tmp_path, 10_000, "damage-nightly")

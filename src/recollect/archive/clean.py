@@ -54,6 +54,7 @@ def event(line: Line, gate: Gate, number: int) -> tuple[Any, ...]:
     """The columns of an event from `kind` to `created_at`."""
     gate = gate.another()
     tags = line["tags"] or []
+    checks.fits(gate.most, f"Line {number:,}: the event", line["text"], line["payload"], tags)
     if line["kind"] == "message" and line["role"] not in ROLES and "damaged" not in tags:
         raise BadLine(f"a message needs a role: one of {', '.join(ROLES)}; not {line['role']!r}.", number)
     text = gate.text(line["text"] or "")
@@ -73,6 +74,7 @@ def event(line: Line, gate: Gate, number: int) -> tuple[Any, ...]:
 def memory(line: Line, gate: Gate, number: int) -> dict[str, Any]:
     gate = gate.another()
     id_of(line["id"], "memory's id", gate, number)
+    checks.fits(gate.most, f"Line {number:,}: the memory", line["content"])
     content = " ".join(gate.text(line["content"]).split())
     if not content:
         raise BadLine("a memory's content must not be empty.", number)
@@ -113,6 +115,7 @@ def change(line: Line, gate: Gate, number: int, sensitive: bool, is_trusted: boo
 
 def item(line: Line, gate: Gate, number: int) -> dict[str, Any]:
     gate = gate.another()
+    checks.fits(gate.most, f"Line {number:,}: the item", line["value"], line["value_text"])
     if (line["value"] is None) == (line["value_text"] is None):
         raise BadLine("an item needs a value, or a value_text.", number)
     for label in line["namespace"]:

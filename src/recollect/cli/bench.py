@@ -25,7 +25,7 @@ def bench(
     benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help=f"One of {', '.join(BENCHMARKS)}.", autocompletion=complete_benchmark, show_default=False)],
     data: Annotated[Path, typer.Option("--data", metavar="FILE", help="The data set, as JSON. It does not come with Recollect.", show_default=False)],
     misses: Annotated[
-        Path | None, typer.Option("--misses", metavar="FILE", help="Where to write what was not found, as JSON lines. Unsaid: in the folder for temporary files.")
+        Path | None, typer.Option("--misses", metavar="FILE", help="Where to write what was not found, as JSON lines. By default in a new folder among the temporary files.")
     ] = None,
     words_only: Annotated[bool, typer.Option("--words-only", help="Without vectors.")] = False,
 ) -> None:  # fmt: skip
@@ -36,7 +36,12 @@ def bench(
         raise InvalidInput(f"There is no benchmark {benchmark!r}. There is: {', '.join(BENCHMARKS)}.")
     if s.named:
         raise InvalidInput("A benchmark makes a store of its own: leave --database and --data-dir out.")
-    target = (misses or Path(tempfile.gettempdir()) / f"recollect-{benchmark}-misses.jsonl").expanduser().resolve()
+    # A folder of its own: in the one that everybody shares, another account could leave a link under the name we would take.
+    target = (
+        (misses or Path(tempfile.mkdtemp(prefix="recollect-bench-")) / f"{benchmark}-misses.jsonl")
+        .expanduser()
+        .resolve()
+    )
     if any((folder / ".git").exists() for folder in target.parents):
         raise InvalidInput(
             f"{target} is in a git repository, and what is written there is text of the data: choose another place."

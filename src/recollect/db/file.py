@@ -16,7 +16,6 @@ from ..errors import (
     AlreadyExists,
     Damaged,
     DiskFull,
-    InvalidInput,
     MissingKey,
     NetworkFilesystem,
     NewerSchema,
@@ -27,6 +26,7 @@ from ..errors import (
     SQLiteTooOld,
     StorageError,
     StoreBusy,
+    TooLarge,
     WrongKey,
 )
 from . import migrate
@@ -220,7 +220,7 @@ def build(connection: apsw.Connection, version: int) -> None:
 
 def copy(connection: apsw.Connection, to: str, progress: Progress | None = None, cipher: Cipher | None = None) -> None:
     """A copy that only its user can read, with nothing left in a log beside it; encrypted if what is copied is."""
-    os.close(os.open(to, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
+    make_fresh(to)
     target = apsw.Connection(to, apsw.SQLITE_OPEN_READWRITE)
     try:
         if cipher is not None:
@@ -235,11 +235,21 @@ def copy(connection: apsw.Connection, to: str, progress: Progress | None = None,
         target.close()
 
 
+def make_fresh(path: str) -> None:
+    """An empty file that only its user can read, made now: what lay there is removed, and no link is followed. The folder may
+    be one that others can write to, and the name one that they can guess."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600))
+
+
 def inspect(path: str, key: Key | None = None) -> int:
     """The number of events in a store's file, after reading all of it; Damaged or Refused if it is not sound. The file
     is opened read-only, as it lies there."""
     cipher = unlock(path, key)
-    with translated(path):
+    with translated(path, reads=True):
         connection = connect(path, cipher, apsw.SQLITE_OPEN_READONLY)
         try:
             version_of(connection, path)
@@ -350,14 +360,20 @@ def fails_all(error: BaseException) -> bool:
 class translated:
     """`with translated(location):` turns apsw's errors into ours, once. (contextlib's decorator costs an import and 1 us.)"""
 
-    __slots__ = ("_location",)
+    __slots__ = ("_location", "_reads")
 
-    def __init__(self, location: str) -> None:
+    def __init__(self, location: str, *, reads: bool = False) -> None:
         self._location = location
+        self._reads = reads
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, tb: object) -> None:
+        if self._reads and isinstance(e, (apsw.NoMemError, MemoryError)) and _asks_too_much(self._location):
+            raise Damaged(
+                f"{self._location} is damaged: to read it, more memory is needed than all of it takes, so a length in it is not "
+                f"what was written. `recollect doctor {self._location}` says how to save what is readable."
+            ) from e
         if isinstance(e, apsw.Error):
             raise _translate(e, self._location) from e
         if isinstance(e, UnicodeDecodeError):
@@ -365,6 +381,15 @@ class translated:
                 f"A text in {self._location} does not read back as it was written. "
                 f"`recollect doctor {self._location}` says where."
             ) from e
+
+
+def _asks_too_much(location: str) -> bool:
+    """SQLite got no memory to read a file. When there is room for all of the file, it is not the machine that has too little."""
+    try:
+        bytearray(os.path.getsize(location))
+    except (OSError, MemoryError):
+        return False
+    return True
 
 
 # How SQLite, and FTS5 reading the definition and the settings of our index, say that the schema is not ours any more.
@@ -402,7 +427,7 @@ def _translate(e: apsw.Error, location: str) -> RecollectError:
     if isinstance(e, (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, apsw.AuthError)):
         return Refused(f"{location} cannot be written ({e}). Check that you own the file and its folder.")
     if isinstance(e, apsw.TooBigError):
-        return InvalidInput(f"Too large for one row: {e}")
+        return TooLarge(f"Too large for one row: {e}")
     if isinstance(e, apsw.ConstraintError):
         return AlreadyExists(f"{location}: {e}")
     return StorageError(f"{location}: {e}")

@@ -45,12 +45,16 @@ class SQLite:
         self._closed = False
         self._engine: Engine | Memory | None = None
         self._opening = threading.Lock()
-        with translated(self.location):
+        with translated(self.location, reads=True):
             self._engine = self._open()
         _live.add(self)
 
     def _open(self) -> Engine | Memory:
         if self.path is not None:
+            for store in list(_live):
+                engine = store._engine
+                if store.path == self.path and isinstance(engine, Engine) and engine.pid == os.getpid():
+                    engine.watch()
             return Engine(self.path, self._timeout, self.key)
         from .memory import Memory
 
@@ -68,7 +72,7 @@ class SQLite:
             return self._engine
 
     def read(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False, keyed: bool = False) -> T:
-        with translated(self.location):
+        with translated(self.location, reads=True):
             return self._current().read(user, fn)
 
     def write(self, user: str, fn: Callable[[Tx], T], /, *, brief: bool = False, keyed: bool = False) -> T:
@@ -76,7 +80,7 @@ class SQLite:
             return self._current().write(user, fn, brief)
 
     def users(self, *, erased: bool = False) -> list[str]:
-        with translated(self.location):
+        with translated(self.location, reads=True):
             found = [row[0] for row in self._current().query("select id from users order by id")]
         if not all(isinstance(id, str) for id in found):
             raise Damaged(f"The users of {self.location} are not what was written. Run `recollect doctor`.")
@@ -86,7 +90,7 @@ class SQLite:
         return list(self._current().unfinished)
 
     def check(self) -> list[str]:
-        with translated(self.location):
+        with translated(self.location, reads=True):
             found = self._current().check()
         return [] if found == ["ok"] else found
 

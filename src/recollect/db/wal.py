@@ -11,12 +11,13 @@ import time
 
 import apsw
 
-from ..errors import StoreBusy
+from ..errors import FileReplaced, StoreBusy
 from .file import connect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .cipher import Cipher
+    from .place import Place
 
 MAX_PAGES = 1_000  # past this the writer checkpoints even when it is not idle; a longer log makes syncs dearer
 ROOM, PIECE = 1 << 20, 1 << 15  # bytes by which the log is made longer at once, and which are written in one go
@@ -27,13 +28,10 @@ TRUNCATE_SECONDS = 5.0
 class Wal:
     """Of a file that this process writes to. To be used under the writer's lock, and the gate."""
 
-    __slots__ = ("_before", "_file", "_grown", "_log", "inode", "pages")
+    __slots__ = ("_before", "_grown", "_place", "pages")
 
-    def __init__(self, path: str) -> None:
-        self._file = path
-        self._log = path + "-wal"
-        self.inode = 0
-        """Of the file that is open."""
+    def __init__(self, place: Place) -> None:
+        self._place = place
         self.pages = 0
         """How many wait in it to be moved into the file, as far as is known."""
         self._before = 0
@@ -54,17 +52,15 @@ class Wal:
         """A transaction was begun: nobody else writes to the log now, nor makes it shorter."""
         if self._grown >= GROWTHS:
             self._make_room()
-        self._before = self._size()
+        try:
+            self._before = os.stat(self._place.log).st_size
+        except OSError:
+            pass  # the commit will tell
 
     def committed(self, connection: apsw.Connection) -> None:
+        """FileReplaced when it went into a file that nobody will find."""
+        self._grown += self._place.size() > self._before
         self.pages += connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)[0]
-        self._grown += self._size() > self._before
-
-    def _size(self) -> int:
-        try:
-            return os.stat(self._log).st_size
-        except OSError:
-            return 0
 
     def _make_room(self) -> None:
         """A sync of a file that has become longer is two: of what was written, and of where its end is now. So the log of who
@@ -72,9 +68,8 @@ class Wal:
         Not where another file has taken the place of ours, whose log somebody else may be writing to at this moment."""
         self._grown = GROWTHS - 1  # once it is full, the next commit tells
         try:
-            if os.stat(self._file).st_ino != self.inode:
-                return
-            log = os.open(self._log, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
+            self._place.size()
+            log = os.open(self._place.log, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
             try:
                 for _ in range(0, ROOM, PIECE):
                     os.write(log, bytes(PIECE))
@@ -82,6 +77,8 @@ class Wal:
                 os.close(log)
         except OSError:  # no room on the disk, or not for us: then it grows by what is written
             self._grown = -(1 << 30)
+        except FileReplaced:
+            pass  # the commit will tell
 
     def checkpoint(self, connection: apsw.Connection) -> None:
         """Move what waits into the file, as far as no reader needs it where it is."""

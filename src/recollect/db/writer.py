@@ -15,10 +15,11 @@ import weakref
 
 import apsw
 
-from ..errors import OutcomeUnknown, StoreBusy
+from ..errors import FileReplaced, OutcomeUnknown, StoreBusy
 from . import migrate, wal
 from .file import bring_up_to_date, check_ours, connect, copy, fails_all, prepare, unlock, version_of
 from .gate import Gate
+from .place import Place, which
 from .points import reach
 from .transaction import NESTED, Batch, SQLiteTx
 from .users import Users
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from ..model import Progress
     from . import Row, Tx
     from .cipher import Cipher, Key
+    from .place import Which
 
     T = TypeVar("T")
 
@@ -116,7 +118,8 @@ class Engine:
         """What the last transaction has done. When a brief one follows at once, the callers are told while it is being
         committed: earlier, they and the writer would only wait for each other, for the interpreter's lock."""
         self._lost = False
-        self._wal = Wal(path)
+        self._place = Place(path)
+        self._wal = Wal(self._place)
         self.unfinished: list[str] = []
         """Users with an erasure that was interrupted: found when the file was opened."""
         self._batches = 0
@@ -136,21 +139,21 @@ class Engine:
     # -- connections
 
     def _connect_writer(self, path: str) -> apsw.Connection:
-        inode = self._wal.inode = os.stat(path).st_ino
+        opened = which(path)
         connection = connect(path, self._cipher)
         try:
-            return self._set_up(connection, path, inode)
+            return self._set_up(connection, path, opened)
         except BaseException:
             connection.close(True)
             raise
 
-    def _set_up(self, connection: apsw.Connection, path: str, inode: int) -> apsw.Connection:
+    def _set_up(self, connection: apsw.Connection, path: str, opened: Which | None) -> apsw.Connection:
         version = version_of(connection, path)
         if self._cipher is not None:
             check_ours(connection, path)
         if version < migrate.LATEST or connection.pragma("journal_mode") != "wal":
             with self._gate.within(self._timeout):
-                if os.stat(path).st_ino != inode:  # a backup, or itself with another key, was put there while we waited
+                if which(path) != opened:  # a backup, or itself with another key, was put there while we waited
                     connection.close()
                     self._cipher = unlock(path, self._key)
                     return self._connect_writer(path)
@@ -164,6 +167,7 @@ class Engine:
         connection.set_busy_handler(self._while_busy)
         if migrate.LATEST >= migrate.ERASURE:
             self.unfinished = [row[0] for row in connection.execute(UNFINISHED)]
+        self._place.taken(opened)
         return connection
 
     def _while_busy(self, tries: int) -> bool:
@@ -200,23 +204,30 @@ class Engine:
         with self._starting:
             reader = Reader(connect(self._path, self._cipher))
             self._readers.add(reader)
+        self._place.size()  # it may be another file that was opened just now
         return reader
 
     # -- reading
 
     def read(self, user: str, fn: Callable[[Tx], T]) -> T:
         self._refuse_nesting()
+        self._place.now_and_then()
         reader = self._reader()
         connection = reader.connection
         with reader.lock:
-            connection.execute("begin")
             try:
-                return fn(SQLiteTx(connection, self._users.number(connection, user)))
-            finally:
-                if connection.in_transaction:
-                    connection.execute("commit")
+                connection.execute("begin")
+                try:
+                    return fn(SQLiteTx(connection, self._users.number(connection, user)))
+                finally:
+                    if connection.in_transaction:
+                        connection.execute("commit")
+            except apsw.Error:
+                self._place.size()  # what was replaced under a reader reads as damaged
+                raise
 
     def query(self, sql: str) -> list[Row]:
+        self._place.now_and_then()
         reader = self._reader()
         with reader.lock:
             return reader.connection.execute(sql).fetchall()
@@ -295,7 +306,9 @@ class Engine:
                         first = self._queue.get_nowait()
                         last = first is None
             except BaseException as e:
-                error = e
+                error = self._refusal(e)
+                if self._place.gone:
+                    self._leave()
                 if first is not None and first not in self._written:  # else what failed came after it
                     first.claim()
                     if first not in batch:
@@ -309,6 +322,8 @@ class Engine:
 
     def _fill(self, first: Request, batch: list[Request]) -> bool:
         """One transaction with all that is queued. True when the store is being closed."""
+        if self._place.gone:
+            self._place.refuse()
         self._connection.execute("begin immediate")
         reach("transaction begun")
         self._wal.begun()
@@ -388,6 +403,7 @@ class Engine:
             return False
 
     def _begin_anew(self, e: BaseException) -> None:
+        self._place.size()  # what was replaced under us lacks this and that: a request fails by it
         if fails_all(e) or not self._connection.in_transaction:
             raise e
         self._connection.execute("rollback")
@@ -439,6 +455,8 @@ class Engine:
             # Neither done nor undone as far as this connection knows. Open anew, which reads the log from the disk as
             # a recovery would, look for our mark, and only call it done after a sync that succeeded.
             self._lost = True
+            self._place.size()
+            self._place.without_log()
             try:
                 self._connection.close(True)
                 look = connect(self._path, self._cipher)
@@ -463,7 +481,9 @@ class Engine:
         if request.claim():
             batch.append(request)
             self._batch.undo()
+            self._place.size()
             request.fn(SQLiteTx(self._connection, 0))
+            self._place.size()
         return False
 
     def copy(self, to: str, progress: Progress | None) -> None:
@@ -475,6 +495,7 @@ class Engine:
             source.execute("select 1 from meta").fetchall()
             copy(source, to, progress, self._cipher)
             source.close()
+        self._place.size()
 
     def compact(self, progress: Progress | None) -> None:
         log = self._path + "-wal"
@@ -510,6 +531,7 @@ class Engine:
 
     def truncate_wal(self) -> None:
         wal.truncate(self._path, self._cipher)
+        self._place.size()
 
     # -- forking
 
@@ -536,12 +558,54 @@ class Engine:
         self._gate.close()  # never unlock: the lock belongs to the open file, which the parent shares
         return False
 
+    def _refusal(self, e: BaseException) -> BaseException:
+        """A file that was replaced under us reads as damaged: then that is the error."""
+        if isinstance(e, apsw.Error):
+            try:
+                self._place.size()
+            except FileReplaced as replaced:
+                replaced.__cause__ = e
+                return replaced
+        return e
+
+    def watch(self) -> None:
+        """Somebody is about to open the path in this process, where SQLite's locks do not keep two files apart that had the
+        same name."""
+        try:
+            self._place.size()
+        except FileReplaced:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Save what can be saved, and do no harm to the file that has taken the place of ours: SQLite would remove its log when
+        the last connection to ours is closed."""
+        for connection in (self._connection, *(reader.connection for reader in list(self._readers))):
+            try:
+                connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            except apsw.Error:
+                pass  # closed already
+        try:
+            gate = Gate(self._path + ".lock")  # the writer's own would let this thread in while the writer holds it
+        except OSError:
+            return  # the folder is gone as well
+        try:
+            with gate.within(self._timeout), self._writing:
+                if self._place.has_lost_its_log():
+                    self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
+                self._place.set_aside()
+        except (apsw.Error, StoreBusy):
+            pass
+        finally:
+            gate.close()
+
     def close(self) -> None:
         if self._thread is not None:
             self._queue.put(None)
             self._thread.join(self._timeout)
             if self._thread.is_alive():  # stuck at the gate behind a stopped process: it ends with the process
                 return
+        if self._place.gone:
+            self._leave()
         for reader in list(self._readers):
             try:
                 reader.connection.close()

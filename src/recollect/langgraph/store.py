@@ -335,7 +335,8 @@ class MemoryStore(BaseStore):
             return _Write(namespace, key, None, None)
         if not isinstance(op.value, Mapping):
             raise InvalidInput(f"value must be a mapping, not {type(op.value).__name__}.")
-        items.dump(op.value)  # what cannot be stored is refused before anything else is done to it
+        # What cannot be stored is refused before anything else is done to it.
+        checks.fits(self._store._gate.most, "The item", items.dump(op.value))
         value = self._store._gate.another().value(dict(op.value))
         source = _provenance(self._store._gate.another())
         fields = self._fields if op.index is None else [_tokens(field) for field in op.index or ()]

@@ -129,7 +129,7 @@ class Gate:
     there is one gate for each thing that is written, made by `another()`.
     """
 
-    __slots__ = ("_allow", "_off", "_patterns", "_policy", "families", "is_on")
+    __slots__ = ("_allow", "_off", "_patterns", "_policy", "families", "is_on", "most")
 
     def __init__(
         self,
@@ -137,8 +137,11 @@ class Gate:
         off: Sequence[str] = (),
         allow: Sequence[str] = (),
         patterns: Mapping[str, str] | None = None,
+        most: int | None = None,
     ) -> None:
         self.is_on = on
+        self.most = most
+        """How many bytes of text one thing that is written may have: asked before they are searched and copied."""
         self._off = off
         self._allow = allow
         self._patterns = patterns or {}
@@ -146,7 +149,7 @@ class Gate:
         self.families: list[str] = []
 
     def another(self) -> Gate:
-        twin = Gate(self.is_on, self._off, self._allow, self._patterns)
+        twin = Gate(self.is_on, self._off, self._allow, self._patterns, self.most)
         twin._policy = self._policy
         return twin
 

@@ -27,6 +27,7 @@ STATUS: tuple[tuple[type[RecollectError], int, str], ...] = (
     (errors.StoreClosed, 503, "stopping"),
     (errors.OutcomeUnknown, 503, "outcome_unknown"),
     (errors.DiskFull, 507, "disk_full"),
+    (errors.FileReplaced, 503, "file_replaced"),
     (errors.Damaged, 500, "damaged"),
     (errors.RecollectError, 500, "storage"),
 )

@@ -128,7 +128,8 @@ class Handle:
 
 
 def gate_of(settings: Settings) -> Gate:
-    gate = Gate(settings.redact, settings.redact_off, settings.redact_allow, settings.redact_patterns)
+    most = settings.max_event_bytes
+    gate = Gate(settings.redact, settings.redact_off, settings.redact_allow, settings.redact_patterns, most)
     if settings.redact_off or settings.redact_patterns:
         gate.policy()  # a misspelt family or pattern is told now, not at the first secret
     return gate
