@@ -7,7 +7,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint format bench docs doctor faults-page soak constraints browser clean
+.PHONY: help run test lint format bench docs doctor faults-page soak constraints browser clients clean
 
 VENV ?= .venv
 # What each habit installs. Extend here when a later door brings its extra.
@@ -41,7 +41,7 @@ help:  ## this list
 run: $(RUN_STAMP)  ## the application in the browser, with the HTTP sidecar beside it, on ./data (Ctrl-C ends both)
 	@RECOLLECT_DATA_DIR="$$PWD/data"; export RECOLLECT_DATA_DIR; exec $(VENV)/bin/recollect app --serve $(ARGS)
 
-test: browser $(DEV_STAMP)  ## every test, on SQLite and on a real Postgres that it starts itself
+test: browser clients $(DEV_STAMP)  ## every test, on SQLite and on a real Postgres that it starts itself
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 lint: $(DEV_STAMP)  ## ruff (rules and format), mypy --strict on src, pyright on the typed API
@@ -80,8 +80,11 @@ constraints:  ## write constraints/*.txt anew: the newest versions that our rang
 browser: | $(PY)  ## find Chromium or Chrome for the browser tests (as root with apt: install it)
 	@$(PY) tools/browser.py
 
+clients: | $(PY)  ## put the real clients of the tests (Claude Code) into .clients, by npm
+	@$(PY) tools/clients.py
+
 clean:  ## remove what make and the tools left: environment, caches, builds (never ./data)
-	rm -rf '$(VENV)' build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/out test-artifacts
+	rm -rf '$(VENV)' .clients build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/out test-artifacts
 	find src tests bench docs tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(PY):
