@@ -122,17 +122,17 @@ def listen_privately(folder: str) -> socket.socket | None:
     the kernel does not say who is at the other end."""
     if not peer.KNOWS_PEERS:
         return None
-    for above in (folder, os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir()):
-        longest = os.path.join(above, peer.TEMPORARY + "12345678", "") if above != folder else os.path.join(above, "")
-        if not os.path.isdir(above) or len(os.fsencode(f"{longest}{os.getpid()}.socket")) > LONGEST_PATH:
-            continue
-        place = above
+    for above in (folder, os.environ.get("XDG_RUNTIME_DIR") or None, None):  # None: the system's temporary folder
+        place = folder
         try:
             if above != folder:
                 place = tempfile.mkdtemp(prefix=peer.TEMPORARY, dir=above)
-            sock = _bound(os.path.join(place, f"{os.getpid()}.socket"))
+            path = os.path.join(place, f"{os.getpid()}.socket")
+            if len(os.fsencode(path)) > LONGEST_PATH:
+                raise OSError("too long for a socket")
+            sock = _bound(path)
         except OSError:
-            if place not in (above, folder):
+            if place != folder:
                 os.rmdir(place)
             continue
         sock.listen(BACKLOG)  # at once: one that is bound and does not listen looks left behind
