@@ -167,6 +167,7 @@ class Engine:
         connection.set_busy_handler(self._while_busy)
         if migrate.LATEST >= migrate.ERASURE:
             self.unfinished = [row[0] for row in connection.execute(UNFINISHED)]
+        connection.pragma("schema_version")  # SQLite makes the log at the first read, and `taken` looks for it
         self._place.taken(opened)
         return connection
 
