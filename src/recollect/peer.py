@@ -64,6 +64,34 @@ def is_ours(line: _socket.socket) -> bool:
     return len(found) >= 8 and int.from_bytes(found[4:8], sys.byteorder) == os.geteuid()
 
 
+def account(theirs: Any, ours: Any) -> int | None:
+    """The account at the other end of a local TCP connection over IPv4, of which these are the ends: its number, or -1 when
+    nobody holds that end any more. None where the kernel does not say, which is everywhere but on Linux."""
+    if sys.platform != "linux":
+        return None
+    import _socket
+    import struct
+
+    try:  # NETLINK_SOCK_DIAG: SOCK_DIAG_BY_FAMILY for one connection, answered by an inet_diag_msg. 0.05 ms
+        ends = struct.pack("!HH", theirs[1], ours[1])
+        ends += b"".join(_socket.inet_aton(end[0]).ljust(16, b"\0") for end in (theirs, ours))
+        asked = struct.pack("=BBBxI", _socket.AF_INET, _socket.IPPROTO_TCP, 0, 0xFFFFFFFF)
+        asked += ends + struct.pack("=III", 0, 0xFFFFFFFF, 0xFFFFFFFF)
+        line = _socket.socket(_socket.AF_NETLINK, _socket.SOCK_RAW, 4)
+        try:
+            line.settimeout(1)
+            line.send(struct.pack("=IHHII", 16 + len(asked), 20, 1, 0, 0) + asked)
+            said = line.recv(4096)
+        finally:
+            line.close()
+        if struct.unpack_from("=H", said, 4)[0] != 20:
+            return None
+        uid, inode = struct.unpack_from("=II", said, 80)
+    except (OSError, TypeError, struct.error):
+        return None
+    return int(uid) if inode else -1
+
+
 # -- the challenge
 
 

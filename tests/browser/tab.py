@@ -40,6 +40,8 @@ EXPECTED_404 = re.compile(r"/(?:time_travel|memories|search|timeline|settings)/_
 class Application:
     """`recollect app`, started as a user would."""
 
+    program: tuple[str, ...] = ("-m", "recollect.cli")
+
     def __init__(self, data: Path, *arguments: str, **environment: str) -> None:
         self.data = data
         data.mkdir(parents=True, exist_ok=True)
@@ -48,16 +50,17 @@ class Application:
         env |= {"PYTHONUNBUFFERED": "1", **environment}
         self.environment = env
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "recollect.cli", "app", *arguments],
+            [sys.executable, *self.program, "app", *arguments],
             env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=data,
         )  # fmt: skip
         assert self.process.stdout is not None
         self.said = [self.process.stdout.readline()]
-        found = re.search(r"http://127\.0\.0\.1:(\d+)", self.said[0])
+        found = re.search(r"(http://127\.0\.0\.1:(\d+))(?:/\?secret=([\w-]+))?", self.said[0])
         if found is None:
             self.process.kill()
             raise AssertionError(self.said[0] + self.process.stdout.read())
-        self.url, self.port = found.group(), int(found.group(1))
+        self.url, self.port, self.secret = found.group(1), int(found.group(2)), found.group(3)
+        self.cookie: dict[str, str] = {}
         # Read along: a full pipe would stop it.
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -93,8 +96,10 @@ class Application:
             assert self.process.poll() is None, "".join(self.said)
             try:
                 client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
-                client.request("GET", "/_stcore/health")
-                if client.getresponse().status == 200:
+                client.request("GET", f"/_stcore/health?secret={self.secret}")
+                answer = client.getresponse()
+                if answer.status == 200:
+                    self.cookie = {"Cookie": answer.headers.get("Set-Cookie", "").partition(";")[0]}
                     return
             except OSError:
                 pass
@@ -181,6 +186,8 @@ class Tab:
     def open(self, **query: str) -> Tab:
         if self.app.person != "local":
             query["profile"] = self.app.person
+        if self.app.secret:
+            query["secret"] = self.app.secret  # as it was printed: a page of ours takes it out of the address
         self.page.goto(f"{self.app.url}/?{urlencode(query)}")
         self.box.wait_for()
         return self

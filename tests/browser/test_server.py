@@ -64,6 +64,7 @@ def stream(app: Application, **headers: str) -> bytes:
     host = headers.pop("host", f"127.0.0.1:{app.port}")
     address = f"ws://{host}/_stcore/stream"
     raw = socket.create_connection(("127.0.0.1", app.port))
+    headers = {"Cookie": app.cookie["Cookie"], **headers}
     with raw, connect(address, sock=raw, additional_headers=headers, open_timeout=60) as ws:
         ws.send(b"\x5a\x00")  # rerun_script, empty: draw the page
         said = ws.recv(timeout=60)
@@ -99,7 +100,7 @@ def test_pages_and_files_are_refused_to_a_foreign_host_too(shared_app: Applicati
     for host, status in ((f"127.0.0.1:{shared_app.port}", 200), ("evil.example", 421), ("", 421)):
         for path in ("/", "/_stcore/health", "/_stcore/host-config"):
             client = http.client.HTTPConnection("127.0.0.1", shared_app.port, timeout=60)
-            client.request("GET", path, headers={"Host": host})
+            client.request("GET", path, headers={"Host": host, **shared_app.cookie})
             answer = client.getresponse()
             answer.read()
             client.close()
@@ -109,7 +110,7 @@ def test_pages_and_files_are_refused_to_a_foreign_host_too(shared_app: Applicati
 def test_no_other_page_can_hold_it_in_a_frame(shared_app: Application) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", shared_app.port, timeout=60)
     try:
-        connection.request("GET", "/")
+        connection.request("GET", "/", headers=shared_app.cookie)
         headers = connection.getresponse().headers
     finally:
         connection.close()
@@ -165,7 +166,8 @@ def test_a_connection_that_comes_before_the_server_waits_for_it(tmp_path: Path) 
         app = Early(tmp_path / "data")
         try:
             early.settimeout(60)
-            early.sendall(f"GET /_stcore/health HTTP/1.1\r\nHost: 127.0.0.1:{app.port}\r\n\r\n".encode())
+            early.sendall(f"GET /_stcore/health HTTP/1.1\r\nHost: 127.0.0.1:{app.port}\r\n".encode())
+            early.sendall(f"Cookie: {app.cookie['Cookie']}\r\n\r\n".encode())
             assert early.recv(12) == b"HTTP/1.1 200"
         finally:
             app.end(signal.SIGTERM)

@@ -2,15 +2,19 @@
 
 import os
 import signal
+import stat
 import subprocess
 import sys
+import threading
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from .. import config
 from ..errors import Refused
 from . import output
 from .session import Session, command
@@ -31,36 +35,55 @@ def application(
     sidecar: Annotated[
         bool, typer.Option("--serve", help="Start the HTTP sidecar beside it, and stop it with it.")
     ] = False,
+    no_lock: Annotated[
+        bool, typer.Option("--no-lock", help="No secret: every account of this machine can read and change everything.")
+    ] = False,
 ) -> None:
-    """Chat, travel in time, look after memories, search: in the browser, on this machine only. Ctrl-C ends it."""
+    """Chat, travel in time, look after memories, search: in the browser, on this machine only. Ctrl-C ends it.
+
+    The address it prints has a secret, which is new at every start and lets a browser in.
+    """
     try:
         import streamlit  # noqa: F401
     except ModuleNotFoundError as e:
         raise Refused("The application needs the extra `ui`: pip install '.[ui]' in Recollect's own folder") from e
-    from ..ui import launch
+    from ..ui import launch, lock
 
     listening = launch.listen(port)
-    address = f"http://{launch.ADDRESS}:{listening.getsockname()[1]}"
+    at = listening.getsockname()[1]
+    url = f"http://{launch.ADDRESS}:{at}"
+    secret = None if no_lock else lock.new_secret()
+    address = url if secret is None else lock.address(url, secret)
     hand_over(s)
+    opening = None
+    if secret is not None and (open_it or is_logged()):
+        opening = lock.opening(config.data_dir(s.settings), address, at)
     child, is_interrupted = None, False
     # Streamlit's server raises the signal again once it has stopped: end as after Ctrl-C, so that what follows is done. Before
     # anything is said: whoever reads where it is may end it at once.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
+        shown = Path(opening).as_uri() if opening and is_logged() else address
         if s.json:
-            output.emit({"url": address, "database": s.location, "sidecar": sidecar and has_sidecar()})
+            output.emit({
+                "url": shown, "locked": secret is not None, "database": s.location, "sidecar": sidecar and has_sidecar(),
+            })  # fmt: skip
         else:
-            output.line(f"Recollect is at {address} (open it in your browser; Ctrl-C ends it)")
+            output.line(f"Recollect is at {shown} (open it in your browser; Ctrl-C ends it)")
             output.line(f"Everything is kept in {s.location} (user {s.settings.user})")
-            if port is None and not address.endswith(f":{launch.PORT}"):
+            if secret is None:
+                output.line("It is not locked: every account of this machine can read and change everything.")
+            if port is None and at != launch.PORT:
                 output.hint(f"Port {launch.PORT} is taken, perhaps by another one of these.")
         sys.stdout.flush()
         if sidecar:
             with signals_held():
                 child = start_sidecar()
         if open_it:
-            webbrowser.open(address)
-        launch.run(listening)
+            # Some browsers end when they are closed, and this page is served after this line.
+            page = Path(opening).as_uri() if opening else address
+            threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
+        launch.run(listening, secret)
     except KeyboardInterrupt:
         is_interrupted = True
         # Before the server stood, it leaves an event loop half made, whose complaint is no news to whoever pressed Ctrl-C.
@@ -68,6 +91,9 @@ def application(
     finally:
         if child is not None:
             end(child)
+        if opening is not None:
+            with suppress(OSError):
+                os.unlink(opening)
         if is_interrupted and not s.json:
             with suppress(OSError):  # whoever read along may have gone first
                 if sys.stdout.isatty():
@@ -78,6 +104,15 @@ def application(
             # the store is closed: there is nothing to wait for.
             sys.stdout.flush()
             os._exit(0)
+
+
+def is_logged() -> bool:
+    """Whether what is said goes into a file or a log, where others may read it: the secret is not written there."""
+    try:
+        said = os.fstat(sys.stdout.fileno()).st_mode
+    except (OSError, ValueError):
+        return False  # somebody's own object
+    return not (sys.stdout.isatty() or stat.S_ISFIFO(said))
 
 
 def hand_over(s: Session) -> None:

@@ -51,6 +51,7 @@ def run() -> None:
         state.address()
         st.session_state["fresh"] = True
         sidebar.watch()
+        look.tell_of_the_lock()
     except RecollectError as e:
         st.error(look.unpictured(str(e)), icon=":material/error:")
     except Exception as e:

@@ -109,12 +109,13 @@ def is_answering() -> bool:
     return any(t.name == ANSWERING and t.is_alive() for t in threading.enumerate())
 
 
-def run(listening: socket.socket) -> None:
-    """Serve on this socket until told to stop; then close the store."""
+def run(listening: socket.socket, secret: str | None) -> None:
+    """Serve on this socket until told to stop; then close the store. `secret`: what opens it, None for no lock."""
     from starlette.middleware import Middleware
     from streamlit.starlette import App
 
     from .guard import Guard
+    from .lock import Lock
 
     @asynccontextmanager
     async def lifespan(_: App) -> AsyncIterator[dict[str, Any] | None]:
@@ -131,9 +132,10 @@ def run(listening: socket.socket) -> None:
     from .frame import said_wrong
 
     port = int(listening.getsockname()[1])
-    app = App(
-        MAIN, middleware=[Middleware(Guard, port=port)], lifespan=lifespan, on_script_error=said_wrong, debug=False
-    )
+    doors = [Middleware(Guard, port=port)]
+    if secret is not None:
+        doors.append(Middleware(Lock, port=port, secret=secret))
+    app = App(MAIN, middleware=doors, lifespan=lifespan, on_script_error=said_wrong, debug=False)
     argv, sys.argv = sys.argv, ["-c"]  # what is on our command line is none of Streamlit's
     try:
         with handed_over(listening):

@@ -14,6 +14,7 @@ from datetime import datetime
 import streamlit as st
 
 from ..search import fence, tokens
+from . import lock
 
 THEME: dict[str, str | bool] = {
     "theme.baseRadius": "0.6rem",
@@ -138,6 +139,24 @@ _LEAD = """
 </script>
 """
 
+# Streamlit's page tells of a 403 as if another server were to blame. It asks again by itself, so a page that was cut off by a
+# restart goes on, with what is half typed, as soon as the new address was opened in another tab.
+_CUT_OFF = """
+<script>
+(() => {
+  if (window.recollectFetch) return;
+  const real = window.recollectFetch = window.fetch;
+  window.fetch = async (...asked) => {
+    const answer = await real(...asked);
+    if (answer.headers.get("%s")) throw new Error(
+      "Recollect was started again, and every start has a new address. Open the address that it printed in the terminal, in " +
+      "another tab of this browser. This page then goes on by itself.");
+    return answer;
+  };
+})();
+</script>
+"""
+
 KIND_ICONS = {
     "message": ":material/chat_bubble:",
     "tool_use": ":material/build:",
@@ -167,6 +186,11 @@ _PICTURE = re.compile(r"(?<!\\)(\\*)!\[")
 
 def style() -> None:
     st.html(_STYLE)
+
+
+def tell_of_the_lock() -> None:
+    """So that an open page says in plain words why it was cut off when the application was started again."""
+    st.html(_CUT_OFF % lock.HEADER, unsafe_allow_javascript=True)
 
 
 def lead(seq: int | None, jump: int) -> None:
