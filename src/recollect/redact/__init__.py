@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 
 from .. import errors
-from .screen import Finding, is_quiet, loud_pattern, to_bytes
+from .screen import Finding, is_quiet, loud_pattern, seen, to_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def quiet(text: str) -> bool:
         found = is_quiet(text)
     else:
         with searching:
-            found = not pattern.has(to_bytes(text))
+            found = not pattern.has(to_bytes(seen(text)))
     if found and len(text) <= LONGEST_KEPT:
         if len(_quiet) >= MOST_KEPT:
             _quiet.clear()
@@ -106,6 +106,7 @@ def _loud_ones(texts: Sequence[str]) -> list[int]:
     pattern = _settled(len(texts))
     if pattern is None or (len(texts) == 1 and len(texts[0]) <= SHORT):
         return [n for n, text in enumerate(texts) if not is_quiet(text)]
+    texts = [seen(text) for text in texts]
     loud: list[int] = []
     data = to_bytes("\0".join(texts))
     n = at = 0  # a text, and where it begins

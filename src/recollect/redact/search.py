@@ -17,7 +17,8 @@ from . import context, floods
 from .engine import BARRIER, Lazy, Pattern, pattern, rx
 from .repeats import cuts, repeats, restored
 from .scan import CROWD, LONG, Scan, Span
-from .screen import ANNOUNCING, UNSPACED, Finding, is_quiet, to_bytes
+from .screen import ANNOUNCING, UNSPACED, Finding, is_quiet, seen, to_bytes, unseen
+from .seams import View, bodies, joined
 from .tokens import either_of
 from .values import (
     count_digits,
@@ -117,9 +118,17 @@ def redact(text: str, policy: Policy | None = None) -> Redacted:
 def spans_in(text: str, policy: Policy) -> list[Span]:
     """Where the secrets are, from the first to the last."""
     text = text.replace("\x01", "\x02")  # what stands for a marker is nothing that somebody writes
+    view: View | None = None
+    if hidden := unseen(text):
+        view = View(
+            list(zip([0, *[end for _, end in hidden]], [*[start for start, _ in hidden], len(text)], strict=True))
+        )
+        text = seen(text, hidden)
     with package.searching:
         found = _spans(text, policy)
-        return _with_the_rest(text, found, policy) if policy.disabled and found else found
+        if policy.disabled and found:
+            found = _with_the_rest(text, found, policy)
+    return [Span(*view.back(start, end)[:2], family, rank) for start, end, family, rank in found] if view else found
 
 
 def _with_the_rest(text: str, found: list[Span], policy: Policy) -> list[Span]:
@@ -413,6 +422,8 @@ def _round(scan: Scan, text: str, policy: Policy) -> list[Span]:
             scan.taken.update([span[0] for span in new])
             if not policy.extra:
                 scan.sure.update([span[0] for span in new if span[3] == 0])
+    below = [span for span in (*bodies(scan), *joined(scan, spans)) if not policy.allows(text[span.start : span.end])]
+    spans += below
     seen: set[object] = set()
     more = [other for span in _followed(scan.data, spans, policy) for other in context.others(scan.data, span, seen)]
     return _settle(spans + [other for other in more if not policy.allows(text[other.start : other.end])])

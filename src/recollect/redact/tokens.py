@@ -43,6 +43,11 @@ def _screen() -> tuple[Pattern, dict[bytes, list[int]]]:
     return outline(either_of(ordered)), wanted
 
 
+def prefixes() -> Pattern:
+    """All literals with which a token may begin, but for the shortest."""
+    return _screen()[0]
+
+
 def _is_short(trigger: str, family: Family) -> bool:
     return len(trigger) < 5 and (len(trigger) < 3 or family.least >= 30)
 
