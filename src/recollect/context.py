@@ -29,11 +29,23 @@ AROUND, NEAR, NEAR_ME = 0.15, 0.15, 0.05  # see `is_about`
 NOTHING = Context("", (), 0)
 _MONTHS = "January February March April May June July August September October November December".split()
 
-# What shows as nothing and changes how the rest is read: control characters, the marks that turn the direction of text,
-# the tags that spell words no one sees, the controls of notations. Joiners stay: emoji and Persian are made with them.
+# What shows as nothing and changes how the rest is read, or carries words that no one sees: control characters, the marks that
+# turn the direction of text, tags, the controls of notations. A joiner or a selector stays where its script needs it: in Arabic,
+# Mongolian and the scripts of India and South-East Asia after a letter, in emoji between two and behind one.
+_JOINED = (
+    "\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1b00-\u1bff\ua840-\ua87f\ua8e0-\ua8ff\ua980-\ua9ff\uaa60-\uaa7f"
+    "\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00010fff\U00011000-\U00011fff\U0001e900-\U0001e95f"
+)
+_PICTURES = "\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u27ff\u2900-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 _UNSEEN = pattern(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\ufe00-\ufe0d\ufeff\ufff9-\ufffb\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    f"|(?<![{_JOINED}])\u200c|(?<![{_JOINED}{_PICTURES}\ufe0f])\u200d|(?<=[{_PICTURES}\ufe0f])\u200d(?![{_PICTURES}])"
+    f"|(?<![{_PICTURES}#*0-9])[\ufe0e\ufe0f]|(?<=[#*0-9])[\ufe0e\ufe0f](?!\u20e3)|(?<![\u1820-\u18aa])[\u180b-\u180d\u180f]"
+)
+# Blank, and no blank to anybody who counts them: in Braille and between the letters of old Korean they are signs.
+_BLANK = pattern(
+    "[\u3164\uffa0]|(?<![\u2801-\u28ff])\u2800(?![\u2801-\u28ff])|(?<![\u1100-\u115e\u1161-\u11ff])[\u115f\u1160](?![\u1100-\u115e\u1161-\u11ff])"
 )
 # Angle brackets in every form in which a reader, or a model, would take them for the fence's.
 _HARMLESS = str.maketrans(dict.fromkeys("<＜﹤", "‹") | dict.fromkeys(">＞﹥", "›"))
@@ -158,7 +170,7 @@ def quotation(hit: Hit) -> str:
 
 def _safe(text: str, most: int) -> str:
     """One line, in which nothing can close the fence, open another, or be other than it looks."""
-    return " ".join(_UNSEEN.sub("", text).translate(_HARMLESS).replace("```", "ʼʼʼ").split())[:most]
+    return " ".join(_BLANK.sub(" ", _UNSEEN.sub("", text)).translate(_HARMLESS).replace("```", "ʼʼʼ").split())[:most]
 
 
 def _render(chosen: Sequence[tuple[Hit, str]]) -> str:

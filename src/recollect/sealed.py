@@ -41,17 +41,33 @@ class _Writer(io.RawIOBase):
         return True
 
     def write(self, data: bytes, /) -> int:  # type: ignore[override]
-        self._connection.execute("insert into pieces (data) values (?)", (bytes(data),)).fetchall()
+        put(self._connection, bytes(data))
         return len(data)
 
 
 class _Reader(io.RawIOBase):
+    """The pieces, one after the other. It can go back, so that an import has no need of a second, plain copy."""
+
     def __init__(self, connection: apsw.Connection, path: str) -> None:
         self._connection, self._path = connection, path
-        self._next, self._rest = 1, b""
+        self._next, self._rest, self._at = 1, b"", 0
 
     def readable(self) -> bool:
         return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, to: int, whence: int = os.SEEK_SET, /) -> int:
+        if whence == os.SEEK_CUR:
+            to += self._at
+        elif whence != os.SEEK_SET:
+            raise io.UnsupportedOperation("An encrypted export is read from its beginning.")
+        if to < self._at:
+            self._next, self._rest, self._at = 1, b"", 0
+        while self._at < to and self.read(min(to - self._at, PIECE)):
+            pass
+        return self._at
 
     def readinto(self, into: bytearray, /) -> int:  # type: ignore[override]
         if not self._rest:
@@ -63,7 +79,22 @@ class _Reader(io.RawIOBase):
             self._rest = found[0][0]  # type: ignore[assignment]
         n = min(len(into), len(self._rest))
         into[:n], self._rest = self._rest[:n], self._rest[n:]
+        self._at += n
         return n
+
+
+def begin(connection: apsw.Connection) -> None:
+    """The table of pieces, in a file that has nothing to roll back to: a part of one is thrown away."""
+    connection.pragma("journal_mode", "off")
+    connection.execute("begin; create table pieces (no integer primary key, data blob not null)").fetchall()
+
+
+def put(connection: apsw.Connection, data: bytes) -> None:
+    connection.execute("insert into pieces (data) values (?)", (data,)).fetchall()
+
+
+def pieces(connection: apsw.Connection, path: str = "the temporary file") -> IO[bytes]:
+    return io.BufferedReader(_Reader(connection, path), PIECE)  # type: ignore[type-var]
 
 
 @contextmanager
@@ -81,8 +112,7 @@ def writing(path: PathLike, key: str | bytes | Key, *, replace: bool = False) ->
         with file.translated(name):
             connection = file.connect(part, cipher)
             try:
-                connection.pragma("journal_mode", "off")  # nothing to roll back to: a part is thrown away
-                connection.execute("begin; create table pieces (no integer primary key, data blob not null)").fetchall()
+                begin(connection)
                 connection.pragma("application_id", APPLICATION_ID)
                 with io.BufferedWriter(_Writer(connection), PIECE) as buffered:  # type: ignore[type-var]
                     yield buffered
@@ -115,7 +145,7 @@ def reading(path: PathLike, key: str | bytes | Key | None) -> Iterator[IO[bytes]
                 raise NotARecollectFile(
                     f"{name} is an encrypted store, not an export: open it, or `recollect restore` it."
                 )
-            with io.BufferedReader(_Reader(connection, name), PIECE) as buffered:  # type: ignore[type-var]
+            with pieces(connection, name) as buffered:
                 yield buffered
         finally:
             connection.close()

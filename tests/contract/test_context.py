@@ -351,6 +351,35 @@ def test_each_attack_by_itself(busy: recollect.Store) -> None:
             busy.forget(hit.id)
 
 
+CARRIERS = [
+    *map(chr, (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), *range(0xFE00, 0xFE10), 0xFEFF, 0x2800)),
+    *"\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5\u180b\u180e", *map(chr, range(0xE0000, 0xE0080)), "\U000e0100",
+]  # fmt: skip
+MEANT = {
+    "family": "👩\u200d👩\u200d👧", "heart": "❤\ufe0f", "skin and sign": "🏃🏽\u200d♀\ufe0f", "rainbow": "🏳\ufe0f\u200d🌈", "keycap": "1\ufe0f\u20e3",
+    "persian": "می\u200cخواهم", "hindi": "क्\u200dष", "sinhala": "ශ්\u200dරී", "braille": "⠓⠀⠓", "old korean": "\u115f\u1161", "mongolian": "\u182d\u180b",
+}  # fmt: skip
+
+
+def test_what_no_one_sees_carries_nothing_out_of_the_past(busy: recollect.Store) -> None:
+    """A message hidden in characters without a width: each of them alone, and many in a row, between Latin letters."""
+    for at in range(0, len(CARRIERS), 8):
+        some = CARRIERS[at : at + 8]
+        busy.append("c", role="user", text=f"heron {at} " + " ".join(f"a{c}b{c * 7}c" for c in some))
+    got = busy.context("heron", budget=100_000, max_excerpts=1_000).text
+    assert got.count("> [") == len(range(0, len(CARRIERS), 8))
+    assert [hex(ord(c)) for c in CARRIERS if c in got] == []
+
+
+@pytest.mark.parametrize("text", MEANT.values(), ids=MEANT)
+def test_joiners_and_selectors_stay_where_their_script_needs_them(busy: recollect.Store, text: str) -> None:
+    busy.append("c", role="user", text=f"heron {text} and on")
+    assert f"heron {text} and on" in busy.context("heron").text
+    busy.append("c", role="user", text="heron again " + text + "\u200d" * 9 + "\ufe0f" * 9 + "\u200c and on")
+    got = busy.context("heron again").text
+    assert all(got.count(joiner) <= 2 * text.count(joiner) + 2 for joiner in "\u200c\u200d\ufe0f")
+
+
 def test_a_tokenizer_that_makes_more_of_the_whole_than_of_its_parts(words: recollect.Store) -> None:
     said(words, *(f"heron number {i}" for i in range(10)))
     for budget in range(0, 400, 7):

@@ -590,22 +590,22 @@ def _parts(places: list[Place]) -> Iterable[list[Place]]:
 
 
 class _Twice:
-    """A file that is read more than once. One that cannot go back is copied to a temporary one, which nobody else can read."""
+    """A file that is read more than once. One that cannot go back is kept meanwhile, encrypted."""
 
     def __init__(self, fp: IO[str] | IO[bytes]) -> None:
-        from tempfile import TemporaryFile
+        from ..spool import Spool
 
-        self._copy: IO[bytes] | None = None
+        self._copy: Spool | None = None
         self.file: IO[str] | IO[bytes] = fp
         if not fp.seekable():
-            self._copy = self.file = TemporaryFile("w+b")  # noqa: SIM115 - closed by `__exit__`
+            self._copy = Spool()
             while part := fp.read(1 << 20):
                 self._copy.write(part.encode() if isinstance(part, str) else part)
-            self._copy.seek(0)
+            self.file = self._copy.reading()
 
     def __enter__(self) -> _Twice:
         return self
 
     def __exit__(self, *exc: object) -> None:
         if self._copy is not None:
-            self._copy.close()
+            self._copy.__exit__(*exc)

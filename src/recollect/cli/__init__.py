@@ -53,7 +53,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from .. import __version__
 
-        typer.echo(f"recollect {__version__}")
+        output.line(f"recollect {__version__}")
         raise typer.Exit
 
 

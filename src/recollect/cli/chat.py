@@ -271,12 +271,10 @@ class Talk:
         while first is not None:
             pieces.append(first)
             if not self.s.json:
-                sys.stdout.write(output.clean(first))
-                sys.stdout.flush()
+                output.write(first)
             first = next(pending, None)
         if pieces and not self.s.json:
-            sys.stdout.write("\n\n" if self._interactive else "\n")
-            sys.stdout.flush()
+            output.write("\n\n" if self._interactive else "\n")
 
     def _stopped(self, answer: Answer, partial: str, branch: str) -> None:
         """Keep what was shown. The message itself was kept before the model was asked."""

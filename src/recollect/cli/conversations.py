@@ -214,7 +214,7 @@ def annotate(
     if s.json:
         output.emit(c)
         return
-    output.line(f"{called(c)}: {json.dumps(c.metadata, ensure_ascii=False)}")
+    output.line(f"{called(c)}: {output.as_json(c.metadata)}")
 
 
 @command("delete", panel=PANEL)

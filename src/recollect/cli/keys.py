@@ -286,10 +286,10 @@ def _typed(s: Session, where: Path | None) -> Any:
     from .. import keys
 
     if output.is_interactive():
-        typer.echo(keys.LOST, err=True)
+        output.write(f"{keys.LOST}\n", err=True)
         found = keys.Key(
             typer.prompt(
-                f"New passphrase for {where.name if where else 'the export'}",
+                output.clean(f"New passphrase for {where.name if where else 'the export'}"),
                 hide_input=True,
                 confirmation_prompt=True,
                 err=True,

@@ -51,8 +51,7 @@ def mcp(
     token_file = place.token_file(s.settings, listening.url)
 
     def told() -> None:
-        url, file = listening.url + mcp_http.PATH, output.clean(token_file)
-        print(f"MCP at {url}, token in {file}", file=sys.stderr, flush=True)  # noqa: T201
+        output.write(f"MCP at {listening.url + mcp_http.PATH}, token in {token_file}\n", err=True)
 
     try:
         token = place.make_token(s.settings, token_file, keep=keep_token)

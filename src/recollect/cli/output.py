@@ -1,10 +1,13 @@
 """What people and programs see: tables, JSON, errors, exit codes.
 
 A person gets tables and chats on stdout; a program asks for `--json` and gets one document there and nothing else.
-Errors and hints go to stderr. What was stored is shown as it is, except that control characters become visible signs:
-the output of some tool must not be able to move the cursor of whoever reads it later.
+Errors and hints go to stderr. What was stored is shown as it is, except that control characters and the marks that turn the
+direction of text become visible signs: the output of some tool must not be able to move the cursor of whoever reads it later.
+This module is the only one that writes to the terminal (`tests/doors/test_cli_hostile.py` holds that), and everything goes
+through `clean`, JSON through `as_json`.
 """
 
+import io
 import json
 import os
 import re
@@ -13,10 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
-
-import typer
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from .. import errors, ids
 from ..model import Branch, Event, Verification
@@ -94,11 +96,28 @@ def prepare_streams() -> None:
 
 def console(*, err: bool = False) -> "Console":
     """Where text goes. Pipes get room, so that no id is broken in two."""
-    from rich.console import Console
-
     stream = sys.stderr if err else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
-    return Console(file=stream, highlight=False, markup=False, emoji=False, width=width)
+    return _clean_console()(file=stream, highlight=False, markup=False, emoji=False, width=width)
+
+
+@cache
+def _clean_console() -> "type[Console]":
+    """rich's console, through which nothing comes that `clean` takes out, whoever hands it in. What it adds itself, colours and
+    the moves of a progress bar, is marked as such in its segments."""
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class CleanConsole(Console):
+        def render(self, renderable: "RenderableType", options: "ConsoleOptions | None" = None) -> "Iterable[Segment]":
+            for part in super().render(renderable, options):
+                unsafe = not part.control and _UNSAFE.search(part.text)
+                yield Segment(clean(part.text), part.style) if unsafe else part
+
+        def render_str(self, text: str, **how: Any) -> "Text":
+            return super().render_str(clean(text), **how)  # before the layout, so that widths are right
+
+    return CleanConsole
 
 
 def show(*things: "RenderableType", out: "Console | None" = None) -> None:
@@ -108,13 +127,44 @@ def show(*things: "RenderableType", out: "Console | None" = None) -> None:
         return
     with out.capture() as captured:  # nobody wants the blanks that fill a table's cells in a file
         _print(out, things)
-    typer.echo("\n".join(row.rstrip(" ") for row in captured.get().split("\n")), file=out.file, nl=False)
+    _write("\n".join(row.rstrip(" ") for row in captured.get().split("\n")), out.file)
 
 
 def _print(out: "Console", things: "Iterable[RenderableType]") -> None:
     for thing in things:
         # What is not to be wrapped is to be copied: the terminal breaks it, and nothing is cut off.
         out.print(thing, soft_wrap=bool(getattr(thing, "no_wrap", False)))
+
+
+def _write(text: str, stream: IO[str]) -> None:
+    stream.write(text)
+    stream.flush()
+
+
+def write(text: str, *, err: bool = False) -> None:
+    """Text as it stands, with no line of its own: the next piece of an answer."""
+    _write(clean(text), sys.stderr if err else sys.stdout)
+
+
+class Document(io.TextIOBase):
+    """What is exported to a terminal. Into a pipe it goes as it is."""
+
+    def __init__(self, safe: Callable[[str], str]) -> None:
+        self._safe = safe
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str, /) -> int:
+        sys.stdout.write(self._safe(text))
+        return len(text)
+
+
+def document(*, lines_of_json: bool) -> "IO[Any]":
+    """Where an export without a file goes."""
+    if sys.stdout.isatty():
+        return cast("IO[Any]", Document(_escaped if lines_of_json else clean))
+    return sys.stdout.buffer
 
 
 def line(text: "str | Text", *, style: str | None = None) -> None:
@@ -184,7 +234,7 @@ def fail(error: BaseException, said: Callable[[str], str] = str) -> int:
     if os.environ.get("RECOLLECT_DEBUG", "").strip().lower() not in ("", "0", "false", "no", "off"):
         import traceback
 
-        typer.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+        write("".join(traceback.format_exception(error)), err=True)
     console(err=True).print(f"recollect: {said(words(error))}", style="red")
     return exit_code(error)
 
@@ -245,27 +295,39 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, PurePath) else value
 
 
+def _escaped(text: str) -> str:
+    """JSON in which no control character stands as itself: between quotation marks all of them may be escaped, and elsewhere there
+    are none but line breaks."""
+    return _UNSAFE.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
+
+
+def as_json(value: Any, *, indent: int | None = None, ascii: bool = False) -> str:
+    return _escaped(json.dumps(plain(value), ensure_ascii=ascii, indent=indent))
+
+
 def emit(value: Any, *, lines: bool = False) -> None:
     """One JSON document on stdout; with `lines` one line of several, written at once."""
-    text = json.dumps(
-        plain(value),
-        ensure_ascii=not (sys.stdout.encoding or "").lower().startswith("utf"),
-        indent=2 if sys.stdout.isatty() and not lines else None,
+    indent = 2 if sys.stdout.isatty() and not lines else None
+    sys.stdout.write(
+        as_json(value, indent=indent, ascii=not (sys.stdout.encoding or "").lower().startswith("utf")) + "\n"
     )
-    typer.echo(text)
     if lines:
         sys.stdout.flush()
 
 
 # -- words and numbers
 
-_SIGNS = {i: 0x2400 + i for i in range(32) if chr(i) not in "\n\t"} | {0x7F: 0x2421}
-_SIGNS |= dict.fromkeys(range(128, 160), 65533)
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_SIGNS = {i: chr(0x2400 + i) for i in range(32)} | {0x7F: "␡", 0x2028: "␤", 0x2029: "␤"}
+_SIGNS |= dict.fromkeys(
+    (0x061C, 0x200E, 0x200F), ""
+)  # of these three right-to-left text is full, and they alone turn little
 
 
 def clean(text: str) -> str:
-    """Text that can do nothing to a terminal: escape sequences and other controls shown as signs (␛, ␇)."""
-    return text.replace("\r\n", "\n").translate(_SIGNS)
+    """Text that can do nothing to a terminal: escape sequences and other controls shown as signs (␛, ␇), what turns the direction
+    of the text around it as �."""
+    return _UNSAFE.sub(lambda m: _SIGNS.get(ord(m[0]), "\ufffd"), text.replace("\r\n", "\n"))
 
 
 def one_line(text: str, most: int = 0) -> str:
@@ -500,7 +562,7 @@ def event(e: Event, *, full: bool = True, branch: bool = False) -> Iterable["Ren
     said += [styled(e.text if full else _cut(e.text))] if e.text else []
     said += [_diff(changed if full else _cut(changed))] if isinstance(changed, str) else []
     if payload:
-        text = json.dumps(plain(payload), ensure_ascii=False)
+        text = as_json(payload)
         said.append(styled(text if full else _cut(text), "dim"))
     for part in said:
         yield Padding(part, (0, 0, 0, 6), expand=False)

@@ -62,9 +62,8 @@ def redact(
         output.emit({"findings": found, "text": clean} if show else {"findings": found})
         return
     if show:  # the text alone is on stdout, so that it can go into a file; the report stands below it
-        typer.echo(output.clean(clean), nl=bool(clean) and not clean.endswith("\n"))
-        sys.stdout.flush()
-        typer.echo("", err=True)
+        output.write(clean + ("\n" if clean and not clean.endswith("\n") else ""))
+        output.write("\n", err=True)
     _report(found, lines=len(starts) - (text.endswith("\n") or not text), out=output.console(err=show))
     if found and not show:
         output.hint("--show prints the text as it would be stored.")

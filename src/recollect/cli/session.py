@@ -297,7 +297,7 @@ class Session:
 def _ask(path: str) -> "Key | None":
     from ..keys import Key
 
-    return Key(typer.prompt(f"Key or passphrase of {path}", hide_input=True, err=True), "what was typed")
+    return Key(typer.prompt(output.clean(f"Key or passphrase of {path}"), hide_input=True, err=True), "what was typed")
 
 
 def _common(a: str, b: str) -> int:
@@ -450,8 +450,8 @@ def confirm(question: str, yes: bool) -> None:
         return
     if not output.is_interactive():
         raise InvalidInput(f"{question} No one is there to answer: repeat with --yes if that is what you want.")
-    if not typer.confirm(question, err=True):
-        typer.echo("Nothing was changed.", err=True)
+    if not typer.confirm(output.clean(question), err=True):
+        output.write("Nothing was changed.\n", err=True)
         raise typer.Exit(output.INTERRUPTED)
 
 

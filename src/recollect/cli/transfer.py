@@ -47,8 +47,9 @@ def export(
     if file is None and format == "jsonl" and sys.stdout.isatty():
         raise InvalidInput(_where_to(s, name, workspace))
     if file is None or str(file) == "-":
-        s.store.export(sys.stdout.buffer, conversation=name, workspace=workspace, format=format)
-        sys.stdout.buffer.flush()
+        out = output.document(lines_of_json=format == "jsonl")
+        s.store.export(out, conversation=name, workspace=workspace, format=format)
+        sys.stdout.flush()
         return
     path = file.expanduser()
     if path.is_dir():

@@ -1,14 +1,14 @@
 """Taking everything out, and bringing it in: lines of JSON, streamed both ways.
 
 An export is written by a thread into a short queue, and goes no faster than it is read; one that nobody reads any more ends.
-An import is put into a temporary file as it arrives, because a bad line must be met before anything is written.
+An import is kept as it arrives, a large one in an encrypted temporary file, because a bad line must be met before anything
+is written.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable
 from typing import IO, Annotated, Any, Literal
@@ -18,6 +18,7 @@ from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
 from ..archive.lines import numbered, parse
+from ..spool import IN_MEMORY, Spool
 from .guard import LINES
 from .shapes import ImportedAnswer
 from .state import InWorkspace, Sidecar, answer
@@ -25,7 +26,6 @@ from .state import InWorkspace, Sidecar, answer
 router = APIRouter(prefix="/memory")
 HELD = 8
 WAIT_SECONDS = 30.0
-IN_MEMORY = 1024 * 1024
 TOGETHER = 64 * 1024  # bytes of an export that are sent in one piece
 MEDIA = {"jsonl": LINES[0].decode(), "markdown": "text/markdown; charset=utf-8"}
 EXAMPLE = '{"type":"recollect","version":1,"exported_at":1794802542975}\n'
@@ -146,13 +146,13 @@ async def bring_in(request: Request, sidecar: Sidecar, workspace: InWorkspace = 
     """Bring in what an export wrote. What is there already is left alone, so a second time adds nothing. The
     memories of an export that this store did not sign wait to be reviewed."""
     place = sidecar.scope(workspace)
-    with tempfile.SpooledTemporaryFile(IN_MEMORY) as file:
+    with Spool() as spool:
         async for chunk in request.stream():
-            if len(chunk) > IN_MEMORY or file.tell() + len(chunk) > IN_MEMORY:
-                await asyncio.to_thread(file.write, chunk)
+            if spool.size + len(chunk) > IN_MEMORY:
+                await asyncio.to_thread(spool.write, chunk)
             else:
-                file.write(chunk)
-        file.seek(0)
+                spool.write(chunk)
+        file = spool.reading()
         if place is not None:
             for id in await asyncio.to_thread(_belonging, file, place):
                 if not await sidecar.is_free(id, place):
