@@ -15,7 +15,7 @@ import time
 from functools import lru_cache
 from math import log as ln
 
-from . import branches, conversations, edits, erased, ids, jobs, log, memories
+from . import branches, conversations, edits, erased, ids, jobs, log, memories, views
 from .db.points import reach
 from .decide import Decision, Policy, decide
 from .errors import EmbeddingFailed, NotFound, place
@@ -231,8 +231,13 @@ class Run:
         if found.no != plan.found.no or any(marks.get(b, 0) != plan.marks.get(b, 0) for b in plan.after):
             return None  # considered by another, cleared, or forgotten: look again
         total = _Total(turns=len(offers))
+        events = {(branch, event.seq): event for branch, event in plan.turns}
         for branch, turn, offered in offers:
-            if offered and _is_there(tx, found.no, branch, turn.seq):
+            event = events[branch, turn.seq]
+            is_edit = event.kind == "message" and event.message is not None
+            if (offered or is_edit) and _is_there(tx, found.no, branch, turn.seq):
+                if is_edit:
+                    _take_back(tx, found, branch, event)
                 for candidate in offered:
                     self._consider(tx, found, branch, turn, candidate, vectors, limits, total)
         for branch, seq, error in plan.unread:
@@ -491,6 +496,51 @@ def _is_there(tx: Tx, conversation: int, branch: int, seq: int) -> bool:
         c=conversation, b=branch, seq=seq,
     )  # fmt: skip
     return row is not None
+
+
+def _take_back(tx: Tx, found: Found, branch: int, edit: Event) -> None:
+    """A message was edited: what its earlier versions did to memories is taken back on this branch, unless something has
+    happened to a memory since or somebody else says it too."""
+    versions = _versions(tx, found.no, branch, edit)
+    if not versions:
+        return
+    view = View(tx, found, branch)
+    listed = ",".join(map(str, sorted(versions)))
+    rows = tx.all(
+        "select distinct memory from memory_changes where user_no = :user and conversation_no = :c"
+        f" and seq in ({listed}) and undone_at is null",
+        c=found.no,
+    )
+    change = edits.Edit(tx, view, who=edits.EDITED, place=(found.no, branch, edit.seq), at=edit.created_at)
+    for memory, changes in views.of(tx, sorted(row[0] for row in rows)).items():
+        standing = view.standing(changes)
+        if standing is None or not _is_from(standing, found.no, versions) or standing.who == "user":
+            continue
+        before = view.standing(c for c in changes if not _is_from(c, found.no, versions))
+        if before is not None:
+            change.put(memory, before, "restored", "the message that changed it was edited")
+        elif standing.state in ("active", "quarantined"):
+            change.put(memory, standing, "forgotten", "the message that said it was edited", state="forgotten")
+    change.finish()
+
+
+def _is_from(change: Change, conversation: int, seqs: set[int]) -> bool:
+    return change.conversation_no == conversation and change.seq in seqs
+
+
+def _versions(tx: Tx, conversation: int, branch: int, edit: Event) -> set[int]:
+    """The numbers of a message's earlier versions, as a branch has them. Nobody but the user edits what the user said."""
+    found: set[int] = set()
+    for b, high in branches.lineage(tx, conversation, branch, edit.seq - 1):
+        rows = tx.all(
+            "select seq, role from events where user_no = :user and conversation_no = :c and branch_no = :b and seq >= :place"
+            " and seq <= :high and kind = 'message' and (seq = :place or message = :place)",
+            c=conversation, b=b, high=high, place=edit.message,
+        )  # fmt: skip
+        if edit.role != "user" and any(role == "user" for _, role in rows):
+            return set()
+        found |= {int(row[0]) for row in rows}
+    return found
 
 
 def _turn(event: Event, gate: Gate | None) -> Turn:

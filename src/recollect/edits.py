@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 HAND = "hand"
 CALLED = "call"
 """The extractors of what was remembered by a verb: a person's words, or those of another role."""
+EDITED = "edit"
+"""Who made the changes that take back what an edited message had taught."""
 _NEW: dict[str, Any] = dict.fromkeys(views.NAMES.replace(",", " ").split())
 
 

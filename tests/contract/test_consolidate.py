@@ -421,3 +421,26 @@ def test_what_cannot_be_consolidated(words: recollect.Store) -> None:
     words.delete(words.create("c"))
     with pytest.raises(ConversationDeleted):
         words.consolidate("c")
+
+
+def test_a_corrected_message_takes_back_what_its_first_version_taught(store: recollect.Store) -> None:
+    c = store.create().id
+    store.append(c, role="user", text="My dog is called Rex.")
+    store.consolidate(c)
+    store.append(c, role="user", text="I live in Berlin.", message=1)
+    store.consolidate(c)
+    assert [m.content for m in store.memories()] == ["Lives in Berlin"]
+    (rex,) = store.memories(state="forgotten")
+    assert [h.action for h in store.memory_history(rex)] == ["added", "forgotten"]
+    store.append(c, role="user", text="My dog is called Rex.", message=1)
+    store.consolidate(c)
+    assert [m.content for m in store.memories()] == ["Dog is called Rex"]
+
+
+def test_nobody_but_the_user_takes_back_what_the_user_said(store: recollect.Store) -> None:
+    c = store.create().id
+    store.append(c, role="user", text="My dog is called Rex.")
+    store.consolidate(c)
+    store.append(c, role="assistant", text="Never mind.", message=1)
+    store.consolidate(c)
+    assert [m.content for m in store.memories()] == ["Dog is called Rex"]
