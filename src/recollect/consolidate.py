@@ -71,13 +71,14 @@ class _Held:
     is read when it is needed, since two hundred are looked at for each candidate and one is changed."""
 
     __slots__ = (
-        "at", "change", "content", "conversation", "cosine", "expires_at", "id", "importance", "is_by_hand", "is_pinned",
-        "kind", "no", "valid_from",
+        "at", "change", "content", "conversation", "cosine", "expires_at", "id", "importance", "is_by_hand", "is_kept",
+        "is_pinned", "kind", "no", "valid_from",
     )  # fmt: skip
 
     def __init__(
         self, no: int, id: str, content: str, change: int, kind: str, importance: float, pinned_at: int | None,
         by_hand: int | None, valid_from: int | None, expires_at: int | None, conversation: int | None, at: int,
+        extractor: str,
     ) -> None:  # fmt: skip
         self.no, self.id, self.content, self.change, self.kind, self.importance = (
             no,
@@ -89,7 +90,13 @@ class _Held:
         )
         self.is_pinned, self.is_by_hand = pinned_at is not None, by_hand is not None
         self.valid_from, self.expires_at, self.conversation, self.at = valid_from, expires_at, conversation, at
+        self.is_kept = extractor == edits.KEPT
         self.cosine: float | None = None
+
+    @property
+    def may_go(self) -> bool:
+        """Whether it may be let go of to make room: what may not takes none."""
+        return not self.is_protected and not self.is_kept
 
     @property
     def is_protected(self) -> bool:
@@ -274,7 +281,8 @@ class Run:
         edit = edits.Edit(
             tx, view, who=candidate.extractor, place=(found.no, branch, turn.seq), at=turn.created_at
         )  # fmt: skip
-        doing = _Doing(tx, view, edit, draft, id, limits, turn)
+        asked_for = candidate.role == "user" and candidate.family == "explicit"
+        doing = _Doing(tx, view, edit, draft, id, limits, turn, asked_for)
         trusted = candidate.role == "user" or candidate.role in limits.promote
         if candidate.quarantine is not None and not (trusted and candidate.role != "user"):
             action, why = doing.quarantine(candidate)
@@ -340,8 +348,10 @@ class _Doing:
     """One candidate's change."""
 
     def __init__(
-        self, tx: Tx, view: View, edit: edits.Edit, draft: edits.Draft, id: str, limits: Limits, turn: Turn
-    ) -> None:
+        self, tx: Tx, view: View, edit: edits.Edit, draft: edits.Draft, id: str, limits: Limits, turn: Turn,
+        is_asked_for: bool = False,
+    ) -> None:  # fmt: skip
+        self._is_asked_for = is_asked_for
         self._tx, self._view, self._edit, self._draft = tx, view, edit, draft
         self._id, self._limits, self._turn = id, limits, turn
         self._conversation = None if view.found is None else view.found.no
@@ -439,7 +449,7 @@ class _Doing:
             hit = [h for h in hit if h.id != self._id]
             self._edit.confirm(self._own[0], own, "said again", self._limits, self._draft)
         else:
-            reason = self._room(held, len(hit))
+            reason = self._room([h for h in held if h.may_go and h not in hit])
             if reason is not None:
                 return "noop", reason
             self._edit.add(self._draft, None, self._id, "active", decision.why, self._limits)
@@ -450,15 +460,13 @@ class _Doing:
             )  # fmt: skip
         return ("update" if hit else decision.action if decision.action == "add" else "add"), decision.why
 
-    def _room(self, held: list[_Held], leaving: int) -> str | None:
-        """Let go of the least important, then the oldest, when the scope is full; why not, if the new one would be it."""
-        over = len(held) - leaving + 1 - self._limits.most
-        if over <= 0:
-            return None
-        may_go = sorted((h for h in held if not h.is_protected), key=lambda h: (h.importance, h.at, h.no))[:over]
-        if len(may_go) < over or may_go[-1].importance > self._draft.importance:
-            return "the scope is full of what is more important"
-        for h in may_go:
+    def _room(self, held: list[_Held]) -> str | None:
+        """Let go of the least important, then the oldest, when there are too many; why not, if the new one would be it. What a
+        person asks for explicitly always finds room."""
+        going = sorted(held, key=lambda h: (h.importance, h.at, h.no))[: max(0, len(held) + 1 - self._limits.most)]
+        if going and going[-1].importance > self._draft.importance and not self._is_asked_for:
+            return f"there are {len(held)} memories that are more important, and no room for more"
+        for h in going:
             self._edit.put(h.no, self._standing(h), "evicted", f"made room for {self._id}", state="expired")
         return None
 
@@ -559,7 +567,7 @@ def _held(tx: Tx, view: View, scope: str) -> list[_Held]:
     if view.is_plain:
         rows = tx.all(
             "select m.id, m.memory_id, coalesce(r.wording, m.content), r.id, r.kind, r.importance, r.pinned_at, r.by_hand,"
-            " r.valid_from, r.expires_at, r.conversation_no, r.at from memories m join memory_changes r"
+            " r.valid_from, r.expires_at, r.conversation_no, r.at, r.extractor from memories m join memory_changes r"
             " on r.user_no = m.user_no and r.id = m.head"
             " where m.user_no = :user and m.namespace = :n and m.state = 'active'",
             n=scope,
@@ -574,7 +582,7 @@ def _held(tx: Tx, view: View, scope: str) -> list[_Held]:
         found = [
             _Held(
                 no, id, c.wording or content, c.id, c.kind, c.importance, c.pinned_at, c.by_hand, c.valid_from, c.expires_at,
-                c.conversation_no, c.at,
+                c.conversation_no, c.at, c.extractor,
             )
             for no, id, content in stored
             if (c := standing.get(no)) is not None and c.state == "active"
@@ -586,11 +594,11 @@ def _neighbour(h: _Held) -> Neighbour:
     return Neighbour(h.id, h.content, h.kind, h.importance, h.is_pinned, h.is_by_hand, "active", h.valid_from, h.cosine)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32_768)
 def _terms(text: str) -> frozenset[str]:
     return frozenset(term_set(text))
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32_768)
 def _topic(content: str) -> str | None:
     return topic(content)
