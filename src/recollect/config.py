@@ -122,7 +122,7 @@ class Settings:
     memory_low_importance_ttl_days: int = 14
     """After so many days, unless they are said again."""
     memory_max_items_per_namespace: int = 200
-    """Most active memories in one scope. The least important go, then the oldest; never what was pinned or written by hand."""
+    """Most memories learned in one scope. The least important go, then the oldest. What was pinned, written by hand or put by a graph is not counted."""
     memory_promote: tuple[str, ...] = ()
     """Roles besides the user (`assistant`, `tool`, `system`) whose statements become memories without anyone looking at them."""
     retention_days: int = 90

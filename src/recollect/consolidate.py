@@ -15,7 +15,7 @@ import time
 from functools import lru_cache
 from math import log as ln
 
-from . import branches, conversations, edits, erased, ids, jobs, log, memories
+from . import branches, conversations, edits, erased, ids, jobs, log, memories, views
 from .db.points import reach
 from .decide import Decision, Policy, decide
 from .errors import EmbeddingFailed, NotFound, place
@@ -71,13 +71,14 @@ class _Held:
     is read when it is needed, since two hundred are looked at for each candidate and one is changed."""
 
     __slots__ = (
-        "at", "change", "content", "conversation", "cosine", "expires_at", "id", "importance", "is_by_hand", "is_pinned",
-        "kind", "no", "valid_from",
+        "at", "change", "content", "conversation", "cosine", "expires_at", "id", "importance", "is_by_hand", "is_kept",
+        "is_pinned", "kind", "no", "valid_from",
     )  # fmt: skip
 
     def __init__(
         self, no: int, id: str, content: str, change: int, kind: str, importance: float, pinned_at: int | None,
         by_hand: int | None, valid_from: int | None, expires_at: int | None, conversation: int | None, at: int,
+        extractor: str,
     ) -> None:  # fmt: skip
         self.no, self.id, self.content, self.change, self.kind, self.importance = (
             no,
@@ -89,7 +90,13 @@ class _Held:
         )
         self.is_pinned, self.is_by_hand = pinned_at is not None, by_hand is not None
         self.valid_from, self.expires_at, self.conversation, self.at = valid_from, expires_at, conversation, at
+        self.is_kept = extractor == edits.KEPT
         self.cosine: float | None = None
+
+    @property
+    def may_go(self) -> bool:
+        """Whether it may be let go of to make room: what may not takes none."""
+        return not self.is_protected and not self.is_kept
 
     @property
     def is_protected(self) -> bool:
@@ -231,8 +238,13 @@ class Run:
         if found.no != plan.found.no or any(marks.get(b, 0) != plan.marks.get(b, 0) for b in plan.after):
             return None  # considered by another, cleared, or forgotten: look again
         total = _Total(turns=len(offers))
+        events = {(branch, event.seq): event for branch, event in plan.turns}
         for branch, turn, offered in offers:
-            if offered and _is_there(tx, found.no, branch, turn.seq):
+            event = events[branch, turn.seq]
+            is_edit = event.kind == "message" and event.message is not None
+            if (offered or is_edit) and _is_there(tx, found.no, branch, turn.seq):
+                if is_edit:
+                    _take_back(tx, found, branch, event)
                 for candidate in offered:
                     self._consider(tx, found, branch, turn, candidate, vectors, limits, total)
         for branch, seq, error in plan.unread:
@@ -269,7 +281,8 @@ class Run:
         edit = edits.Edit(
             tx, view, who=candidate.extractor, place=(found.no, branch, turn.seq), at=turn.created_at
         )  # fmt: skip
-        doing = _Doing(tx, view, edit, draft, id, limits, turn)
+        asked_for = candidate.role == "user" and candidate.family == "explicit"
+        doing = _Doing(tx, view, edit, draft, id, limits, turn, asked_for)
         trusted = candidate.role == "user" or candidate.role in limits.promote
         if candidate.quarantine is not None and not (trusted and candidate.role != "user"):
             action, why = doing.quarantine(candidate)
@@ -335,8 +348,10 @@ class _Doing:
     """One candidate's change."""
 
     def __init__(
-        self, tx: Tx, view: View, edit: edits.Edit, draft: edits.Draft, id: str, limits: Limits, turn: Turn
-    ) -> None:
+        self, tx: Tx, view: View, edit: edits.Edit, draft: edits.Draft, id: str, limits: Limits, turn: Turn,
+        is_asked_for: bool = False,
+    ) -> None:  # fmt: skip
+        self._is_asked_for = is_asked_for
         self._tx, self._view, self._edit, self._draft = tx, view, edit, draft
         self._id, self._limits, self._turn = id, limits, turn
         self._conversation = None if view.found is None else view.found.no
@@ -434,7 +449,7 @@ class _Doing:
             hit = [h for h in hit if h.id != self._id]
             self._edit.confirm(self._own[0], own, "said again", self._limits, self._draft)
         else:
-            reason = self._room(held, len(hit))
+            reason = self._room([h for h in held if h.may_go and h not in hit])
             if reason is not None:
                 return "noop", reason
             self._edit.add(self._draft, None, self._id, "active", decision.why, self._limits)
@@ -445,15 +460,13 @@ class _Doing:
             )  # fmt: skip
         return ("update" if hit else decision.action if decision.action == "add" else "add"), decision.why
 
-    def _room(self, held: list[_Held], leaving: int) -> str | None:
-        """Let go of the least important, then the oldest, when the scope is full; why not, if the new one would be it."""
-        over = len(held) - leaving + 1 - self._limits.most
-        if over <= 0:
-            return None
-        may_go = sorted((h for h in held if not h.is_protected), key=lambda h: (h.importance, h.at, h.no))[:over]
-        if len(may_go) < over or may_go[-1].importance > self._draft.importance:
-            return "the scope is full of what is more important"
-        for h in may_go:
+    def _room(self, held: list[_Held]) -> str | None:
+        """Let go of the least important, then the oldest, when there are too many; why not, if the new one would be it. What a
+        person asks for explicitly always finds room."""
+        going = sorted(held, key=lambda h: (h.importance, h.at, h.no))[: max(0, len(held) + 1 - self._limits.most)]
+        if going and going[-1].importance > self._draft.importance and not self._is_asked_for:
+            return f"there are {len(held)} memories that are more important, and no room for more"
+        for h in going:
             self._edit.put(h.no, self._standing(h), "evicted", f"made room for {self._id}", state="expired")
         return None
 
@@ -493,6 +506,51 @@ def _is_there(tx: Tx, conversation: int, branch: int, seq: int) -> bool:
     return row is not None
 
 
+def _take_back(tx: Tx, found: Found, branch: int, edit: Event) -> None:
+    """A message was edited: what its earlier versions did to memories is taken back on this branch, unless something has
+    happened to a memory since or somebody else says it too."""
+    versions = _versions(tx, found.no, branch, edit)
+    if not versions:
+        return
+    view = View(tx, found, branch)
+    listed = ",".join(map(str, sorted(versions)))
+    rows = tx.all(
+        "select distinct memory from memory_changes where user_no = :user and conversation_no = :c"
+        f" and seq in ({listed}) and undone_at is null",
+        c=found.no,
+    )
+    change = edits.Edit(tx, view, who=edits.EDITED, place=(found.no, branch, edit.seq), at=edit.created_at)
+    for memory, changes in views.of(tx, sorted(row[0] for row in rows)).items():
+        standing = view.standing(changes)
+        if standing is None or not _is_from(standing, found.no, versions) or standing.who == "user":
+            continue
+        before = view.standing(c for c in changes if not _is_from(c, found.no, versions))
+        if before is not None:
+            change.put(memory, before, "restored", "the message that changed it was edited")
+        elif standing.state in ("active", "quarantined"):
+            change.put(memory, standing, "forgotten", "the message that said it was edited", state="forgotten")
+    change.finish()
+
+
+def _is_from(change: Change, conversation: int, seqs: set[int]) -> bool:
+    return change.conversation_no == conversation and change.seq in seqs
+
+
+def _versions(tx: Tx, conversation: int, branch: int, edit: Event) -> set[int]:
+    """The numbers of a message's earlier versions, as a branch has them. Nobody but the user edits what the user said."""
+    found: set[int] = set()
+    for b, high in branches.lineage(tx, conversation, branch, edit.seq - 1):
+        rows = tx.all(
+            "select seq, role from events where user_no = :user and conversation_no = :c and branch_no = :b and seq >= :place"
+            " and seq <= :high and kind = 'message' and (seq = :place or message = :place)",
+            c=conversation, b=b, high=high, place=edit.message,
+        )  # fmt: skip
+        if edit.role != "user" and any(role == "user" for _, role in rows):
+            return set()
+        found |= {int(row[0]) for row in rows}
+    return found
+
+
 def _turn(event: Event, gate: Gate | None) -> Turn:
     """What the person said, without what was put there for a model to read; a graph's or an agent's words are not theirs."""
     own = event.agent is None and event.payload.get("own") is not False
@@ -509,7 +567,7 @@ def _held(tx: Tx, view: View, scope: str) -> list[_Held]:
     if view.is_plain:
         rows = tx.all(
             "select m.id, m.memory_id, coalesce(r.wording, m.content), r.id, r.kind, r.importance, r.pinned_at, r.by_hand,"
-            " r.valid_from, r.expires_at, r.conversation_no, r.at from memories m join memory_changes r"
+            " r.valid_from, r.expires_at, r.conversation_no, r.at, r.extractor from memories m join memory_changes r"
             " on r.user_no = m.user_no and r.id = m.head"
             " where m.user_no = :user and m.namespace = :n and m.state = 'active'",
             n=scope,
@@ -524,7 +582,7 @@ def _held(tx: Tx, view: View, scope: str) -> list[_Held]:
         found = [
             _Held(
                 no, id, c.wording or content, c.id, c.kind, c.importance, c.pinned_at, c.by_hand, c.valid_from, c.expires_at,
-                c.conversation_no, c.at,
+                c.conversation_no, c.at, c.extractor,
             )
             for no, id, content in stored
             if (c := standing.get(no)) is not None and c.state == "active"
@@ -536,11 +594,11 @@ def _neighbour(h: _Held) -> Neighbour:
     return Neighbour(h.id, h.content, h.kind, h.importance, h.is_pinned, h.is_by_hand, "active", h.valid_from, h.cosine)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32_768)
 def _terms(text: str) -> frozenset[str]:
     return frozenset(term_set(text))
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32_768)
 def _topic(content: str) -> str | None:
     return topic(content)

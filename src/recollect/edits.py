@@ -7,7 +7,7 @@ on it. Below it are the verbs: remembered, revised, pinned, forgotten, undone; a
 from __future__ import annotations
 
 from . import branches, checks, conversations, ids, memories, views
-from .errors import InvalidInput, NotFound, ScopeFull
+from .errors import InvalidInput, NotFound
 from .memories import ACTIVE
 from .search import index
 from .views import Change, View
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 HAND = "hand"
 CALLED = "call"
 """The extractors of what was remembered by a verb: a person's words, or those of another role."""
+KEPT = "item"
+"""The extractor of what a program keeps as an item of its own."""
+EDITED = "edit"
+"""Who made the changes that take back what an edited message had taught."""
 _NEW: dict[str, Any] = dict.fromkeys(views.NAMES.replace(",", " ").split())
 
 
@@ -310,7 +314,7 @@ def remember(tx: Tx, draft: Draft, conversation: str | None, limits: Limits, *, 
     elif standing is not None and not trusted and row is not None and row[2] == "quarantined":
         edit.confirm(row[0], standing, "said again", limits, draft)
     else:
-        if trusted:
+        if trusted and draft.extractor != HAND:
             room = make_room(
                 edit, tx, memories.namespace(None if found is None else found.no, draft.workspace), id, limits
             )
@@ -368,23 +372,16 @@ def _source(tx: Tx, draft: Draft) -> Place | None:
 
 
 def make_room(edit: Edit, tx: Tx, namespace: str, id: str, limits: Limits) -> tuple[str, ...]:
-    """Before one more is added by hand: let go of the least important, then the oldest, that nobody pinned or wrote."""
-    held = tx.all(
-        "select count(*) from memories where user_no = :user and namespace = :n and state = 'active'", n=namespace
-    )[0][0]
-    if held < limits.most:
-        return ()
+    """Before one more is added that may be let go of: let go of the least important of those, then the oldest. What a person
+    pinned or wrote and what a program keeps is never let go of, so it takes no room."""
     rows = tx.all(
         "select m.id, m.memory_id, r.id from memories m join memory_changes r on r.user_no = m.user_no and r.id = m.head"
         " where m.user_no = :user and m.namespace = :n and m.state = 'active' and r.pinned_at is null and r.by_hand is null"
-        " order by case when r.expires_at <= :now then 0 else 1 end, r.importance, r.at, m.id limit :most",
-        n=namespace, now=ids.now(), most=held - limits.most + 1,
+        " and r.extractor <> :kept"
+        " order by case when r.expires_at <= :now then 0 else 1 end, r.importance, r.at, m.id",
+        n=namespace, now=ids.now(), kept=KEPT,
     )  # fmt: skip
-    if len(rows) < held - limits.most + 1:
-        raise ScopeFull(
-            f"There are {held:,} memories here already, which is all that `memory_max_items_per_namespace` allows, and each"
-            " was pinned or written by hand. Forget one, or raise the setting; nothing was written."
-        )
+    rows = rows[: max(0, len(rows) - limits.most + 1)]
     for memory, _, head in rows:
         standing = memories.change(tx, head)
         assert standing is not None
@@ -428,11 +425,6 @@ def revise(
             draft.tags = after["tags"] if "tags" in after else _merged(draft.tags, standing.tags)
             draft.workspace, draft.source, draft.seqs, draft.checkpoint = scope, None, (), None
             draft.role, draft.extractor, draft.valid_from, draft.valid_to = "user", HAND, None, standing.valid_to
-            room = (
-                make_room(edit, tx, memories.namespace(None if found is None else found.no, scope), new, limits)
-                if limited
-                else ()
-            )
             edit.put(
                 memory, standing, "replaced", "promoted to the user" if limited else "revised", state="replaced",
                 replaced_by=new,
@@ -444,9 +436,7 @@ def revise(
                     at=standing.pinned_at, m=made, g=edit._group,
                 )  # fmt: skip
             edit.finish()
-            revised = memories.get(tx, new)
-            revised.__dict__["made_room"] = room
-            return revised
+            return memories.get(tx, new)
         after["wording"] = content
     state = ACTIVE if promote else standing.state
     edit.put(memory, standing, "promoted" if promote else "revised", "by hand", state=state, **after)

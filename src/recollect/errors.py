@@ -14,7 +14,7 @@
     │   ├── ConversationDeleted it is in the bin: restore it or erase it
     │   └── Erased              it was erased: a late writer brings nothing back; nothing was written
     ├── AlreadyExists           that id or name is taken
-    ├── ScopeFull               no more memories fit, and none of those there may be let go
+    ├── ScopeFull               no longer raised: a memory written by hand always fits
     ├── StoreClosed             the handle was closed
     └── StorageError            the database could not do it
         ├── StoreBusy           another process held the store for too long; nothing was written
@@ -137,7 +137,7 @@ class AlreadyExists(RecollectError):
 
 
 class ScopeFull(RecollectError):
-    """A scope holds as many memories as `memory_max_items_per_namespace` allows, and each was pinned or written by hand."""
+    """No longer raised: what you pinned or wrote by hand takes no room of `memory_max_items_per_namespace`."""
 
 
 class StoreClosed(RecollectError):

@@ -85,6 +85,7 @@ def wanted(
             None,
             said if isinstance(said, str) and said and "\0" not in said else None,
             role=AGENT,
+            extractor=edits.KEPT,
         )
     except InvalidInput:
         return None  # half of a surrogate pair: an item can hold it, a memory cannot

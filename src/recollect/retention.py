@@ -65,7 +65,8 @@ def has_any(tx: Tx) -> bool:
         )
         is not None
         or tx.one(
-            "select 1 from memories m join memory_changes r on r.user_no = m.user_no and r.id = m.head"
+            # By the memory's number too: without it, Postgres compared each of 10,000 heads with each change (2.6 s).
+            "select 1 from memories m join memory_changes r on r.user_no = m.user_no and r.id = m.head and r.memory = m.id"
             " where m.user_no = :user and m.state = 'active' and (r.expires_at is not null or r.valid_to is not null) limit 1"
         )
         is not None

@@ -331,12 +331,25 @@ def test_the_cap_evicts_the_least_important_then_the_oldest(open_store: Open) ->
     for i in range(12):
         say(store, c, f"My friend Ana{i} lives in Porto.")
     kept = contents(store)
-    assert len(kept) == 5
+    assert len(kept) == 6, "what a person wrote takes no room"
     assert "By hand" in kept
     assert any("Ana11" in content for content in kept)
     assert not any("Ana0 " in content for content in kept)
     assert {store.memory_history(m)[-1].action for m in store.memories(state="expired", limit=100)} == {"evicted"}
     assert store.verify().ok
+
+
+def test_what_a_person_asks_for_finds_room_among_what_is_as_important(open_store: Open) -> None:
+    store = open_store(background=False, memory_extract=True, memory_max_items_per_namespace=2)
+    c = store.create("c")
+    for thing in ("tea", "herons"):
+        say(store, c, f"Remember that I like {thing}.")
+    refused = say(store, c, "My friend Ana lives in Porto.")
+    assert [(action, why) for action, _, why in refused.decisions] == [
+        ("noop", "there are 2 memories that are more important, and no room for more")
+    ]
+    say(store, c, "Remember that I like ships.")
+    assert contents(store) == ["Likes herons", "Likes ships"]
 
 
 def test_neighbours_are_bounded_and_of_the_same_scope(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -421,3 +434,26 @@ def test_what_cannot_be_consolidated(words: recollect.Store) -> None:
     words.delete(words.create("c"))
     with pytest.raises(ConversationDeleted):
         words.consolidate("c")
+
+
+def test_a_corrected_message_takes_back_what_its_first_version_taught(store: recollect.Store) -> None:
+    c = store.create().id
+    store.append(c, role="user", text="My dog is called Rex.")
+    store.consolidate(c)
+    store.append(c, role="user", text="I live in Berlin.", message=1)
+    store.consolidate(c)
+    assert [m.content for m in store.memories()] == ["Lives in Berlin"]
+    (rex,) = store.memories(state="forgotten")
+    assert [h.action for h in store.memory_history(rex)] == ["added", "forgotten"]
+    store.append(c, role="user", text="My dog is called Rex.", message=1)
+    store.consolidate(c)
+    assert [m.content for m in store.memories()] == ["Dog is called Rex"]
+
+
+def test_nobody_but_the_user_takes_back_what_the_user_said(store: recollect.Store) -> None:
+    c = store.create().id
+    store.append(c, role="user", text="My dog is called Rex.")
+    store.consolidate(c)
+    store.append(c, role="assistant", text="Never mind.", message=1)
+    store.consolidate(c)
+    assert [m.content for m in store.memories()] == ["Dog is called Rex"]

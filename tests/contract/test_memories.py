@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.errors import ConversationDeleted, InvalidInput, NotFound, ScopeFull
+from recollect.errors import ConversationDeleted, InvalidInput, NotFound
 from talk import Open, Raw, eventually
 
 
@@ -322,25 +322,23 @@ def test_a_full_scope_lets_go_of_the_least_important(open_store: Open) -> None:
     store = open_store(background=False, memory_max_items_per_namespace=3, memory_promote=("tool",))
     for content, importance in (("a", 0.5), ("b", 0.2), ("c", 0.2)):
         store.remember(content, importance=importance, role="tool")
-    made = store.remember("by hand", importance=0.0)
-    (gone,) = made.made_room
+    assert store.remember("by hand", importance=0.0).made_room == ()
+    (gone,) = store.remember("d", importance=0.5, role="tool").made_room
     assert (store.memories(state="expired")[0].id, store.memories(state="expired")[0].content) == (gone, "b")
-    assert set(contents(store.memories())) == {"a", "c", "by hand"}
+    assert set(contents(store.memories())) == {"a", "c", "d", "by hand"}
     assert store.memory_history(gone)[-1].action == "evicted"
     assert store.recall("b") == []
     assert store.remember("elsewhere", workspace="/w").made_room == ()
 
 
-def test_at_the_cap_it_is_told_when_nothing_may_go(open_store: Open) -> None:
+def test_what_may_not_go_takes_no_room(open_store: Open) -> None:
     store = open_store(background=False, memory_max_items_per_namespace=2, memory_promote=("tool",))
-    store.remember("by hand")
-    store.pin(store.remember("pinned", role="tool", importance=0.0))
-    with pytest.raises(ScopeFull, match="memory_max_items_per_namespace"):
-        store.remember("one more")
-    assert set(contents(store.memories())) == {"by hand", "pinned"}
-    assert store.remember("by hand").content == "by hand", "the same again needs no room"
-    store.forget(store.memories()[0])
-    assert store.remember("one more").state == "active"
+    for n in range(3):
+        store.remember(f"by hand {n}")
+        store.pin(store.remember(f"pinned {n}", role="tool", importance=0.0))
+    store.remember("learned", role="tool", importance=0.1)
+    store.revise(store.remember("promoted", role="assistant"), promote=True)
+    assert len(store.memories()) == 8 and store.memories(state="expired") == []
 
 
 def test_what_is_less_important_expires(open_store: Open, clock: list[int]) -> None:

@@ -509,6 +509,23 @@ def test_forking_editing_resuming_and_both_branches_shown(store: recollect.Store
     assert app.said[0] == "Remember I prefer coffee"
 
 
+def test_an_edited_message_is_what_is_offered_and_the_fork_is_before_it(store: recollect.Store) -> None:
+    app = App().say("Remember I prefer tea").say("What are my preferences?")
+    graph = state.shared().graph("local")
+    config: Any = {"configurable": {"thread_id": app.conversation}}
+    for text, n in (("Remember I prefer milk", 0), ("What do I prefer?", 2)):
+        said = graph.get_state(config).values["messages"][n]
+        graph.update_state(config, {"messages": [said.model_copy(update={"content": text})]})
+    newest = store.checkpoints(app.conversation)[0]
+    app.go("time_travel").click(f"checkpoint-{newest.id}")
+    box = app.at.text_area(key=f"edited-{newest.id}")
+    assert box.value == "What do I prefer?"
+    assert "Remember I prefer milk" in app.said and "Remember I prefer tea" not in app.said
+    box.set_value("What do I drink?")
+    app.click(f"resume-{newest.id}")
+    assert "What are my preferences?" not in app.said and "What do I drink?" in app.said
+
+
 def run_with_label(app: App, label: str) -> App:
     """Run as a browser does: it keeps the label that was chosen under the id of a list, and sends that one, whatever the
     list says meanwhile."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypedDict
 
@@ -10,7 +11,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.store.base import BaseStore, PutOp
 
 import recollect
-from recollect import ids, jobs, mirror
+from recollect import ids, jobs, mirror, views
 from recollect.errors import NotFound
 from recollect.langgraph.store import MemoryStore
 from talk import eventually
@@ -248,3 +249,56 @@ def test_the_memory_of_another_user_is_found_by_meaning_too(url: str) -> None:
         alex = store.for_user("alex")
         eventually(lambda: not alex.stats().jobs)
         assert alex.recall("journey to Portugal")[0].parts.get("meaning")
+
+
+# -- what is put takes no room from what is learned
+
+
+@pytest.mark.parametrize("importance", [0.1, 1.0])
+def test_a_full_store_does_not_keep_a_person_from_being_heard(opened: Opened, importance: float) -> None:
+    store, memory = opened
+    puts = [
+        PutOp(("memories", "alex"), f"k{i}", {"content": f"Note {i}", "importance": importance}) for i in range(201)
+    ]
+    memory.batch(puts)
+    store.append(store.create("t"), role="user", text="Remember I prefer dark mode. I like tea.")
+    done = store.consolidate("t")
+    assert [action for action, _, _ in done.decisions] == ["add", "add"]
+    assert {"Prefers dark mode", "Likes tea"} <= {m.content for m in store.memories()}
+    assert store.remember("Has a sister").state == "active"
+    assert store.memories(state="expired", limit=1) == [], "what a graph put stays"
+
+
+def test_ten_thousand_items_do_not_slow_learning_down(opened: Opened) -> None:
+    """Each turn looks at all that is held: 0.1 s at 10,000 where this was written. Rows are multiplied, since it takes a
+    database ten seconds and more to put so many."""
+    store, memory = opened
+    memory.put(("memories", "alex"), "k", {"content": "Note"})
+
+    def multiply(tx: Any) -> None:
+        ((change, no),) = tx.all("select head, id from memories where user_no = :user")
+        for table, id, columns in (
+            ("memory_changes", change, views.NAMES), ("memories", no, "id, user_no, memory_id, content, kind, tags, namespace, state, head, created_at, uses"),
+        ):  # fmt: skip
+            rows = tx.all(f"select {columns} from {table} where user_no = :user and id = :id", id=id)
+            names = columns.replace(" ", "").split(",")
+            marks = ", ".join(f":{n}" for n in names)
+            many = []
+            for n in range(1, 10_000):
+                row = dict(zip(names, rows[0], strict=True))
+                row |= {"id": row["id"] + 10 * n}
+                row |= {"memory": no + 10 * n} if table == "memory_changes" else {}
+                row |= {"head": change + 10 * n, "memory_id": f"k{n}", "content": f"Note {n}"} if "head" in row else {}
+                many.append(tuple(row.values()))
+            tx.many(f"insert into {table} ({columns}) values ({marks})", many)
+        tx.ticks(100_100)
+
+    store._db.write("alex", multiply)
+    store.append(store.create("t"), role="user", text="Remember I prefer dark mode.")
+    store.consolidate("t")
+    store.append("t", role="user", text="I live in Porto.")
+    started = time.perf_counter()
+    store.consolidate("t")
+    assert time.perf_counter() - started < 2
+    assert {"Prefers dark mode", "Lives in Porto"} <= {m.content for m in store.memories()}
+    assert len(store.memories(limit=11_000)) == 10_002

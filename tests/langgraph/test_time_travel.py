@@ -139,6 +139,69 @@ def test_fork_with_values_edits_on_the_way(saver: Saver) -> None:
     assert contents(graph.get_state(thread(branch="main")).values) == ["one", "you said: one"]
 
 
+# -- the person edits what they said
+
+
+def held(saver: Saver, branch: str = "main", c: str = "t") -> set[str]:
+    """What is remembered as seen from a branch."""
+    saver.store.consolidate(c, branch=branch)
+    return {m.content for m in saver.store.memories(conversation=c, branch=branch)}
+
+
+def test_an_edited_message_is_still_the_users_and_replaces_what_it_taught(saver: Saver) -> None:
+    graph = chat(saver)
+    graph.invoke(say("My dog is called Rex.", "m1"), thread())
+    assert held(saver) == {"Dog is called Rex"}
+    graph.update_state(thread(), say("I live in Berlin.", "m1"))
+    said = saver.store.messages("t")[0]
+    assert (said.role, said.agent, said.text) == ("user", None, "I live in Berlin.")
+    assert held(saver) == {"Lives in Berlin"}
+
+
+@pytest.mark.parametrize("node", ["__start__", None])
+def test_a_fork_with_an_edited_message_learns_it_on_its_branch_alone(saver: Saver, node: str | None) -> None:
+    """From the checkpoint that holds the message, and from the one before it was said."""
+    graph = chat(saver)
+    graph.invoke(say("My dog is called Rex.", "m1"), thread())
+    assert held(saver) == {"Dog is called Rex"}
+    there = at(saver, source="loop", step=0) if node is not None else at(saver, source="input")
+    resume(graph, fork(graph, there, say("I live in Berlin.", "m1"), as_node="__start__"))
+    assert [(e.role, e.text) for e in saver.store.messages("t")] == [
+        ("user", "I live in Berlin."),
+        ("assistant", "you said: I live in Berlin."),
+    ]
+    assert held(saver, "branch-1") == {"Lives in Berlin"}
+    assert held(saver, "main") == {"Dog is called Rex"}
+
+
+def test_what_an_edited_message_had_replaced_stands_again(saver: Saver) -> None:
+    graph = chat(saver)
+    graph.invoke(say("I live in Rome."), thread())
+    graph.invoke(say("I moved to Oslo.", "m2"), thread())
+    assert held(saver) == {"Lives in Oslo"}
+    graph.update_state(thread(), say("I like tea.", "m2"))
+    assert held(saver) == {"Lives in Rome", "Likes tea"}
+
+
+def test_an_edit_leaves_what_was_also_said_elsewhere_and_what_a_person_did(saver: Saver) -> None:
+    graph = chat(saver)
+    graph.invoke(say("My dog is called Rex. I live in Rome.", "m1"), thread())
+    assert held(saver) == {"Dog is called Rex", "Lives in Rome"}
+    graph.invoke(say("My dog is called Rex."), thread("elsewhere"))
+    held(saver, c="elsewhere")
+    (rome,) = (m for m in saver.store.memories() if "Rome" in m.content)
+    saver.store.pin(rome)
+    graph.update_state(thread(), say("Hello.", "m1"))
+    assert held(saver) == {"Dog is called Rex", "Lives in Rome"}
+
+
+async def test_an_edit_made_in_async_code_is_the_users_too(saver: Saver) -> None:
+    graph = chat(saver)
+    await graph.ainvoke(say("My dog is called Rex.", "m1"), thread())
+    await graph.aupdate_state(thread(), say("I live in Berlin.", "m1"))
+    assert held(saver) == {"Lives in Berlin"}
+
+
 async def test_the_same_async(saver: Saver) -> None:
     graph = two_steps(saver)
     await graph.ainvoke(say("one", "m1"), thread())

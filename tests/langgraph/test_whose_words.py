@@ -169,6 +169,37 @@ def test_a_checkpointer_around_ours_may_hide_the_input_but_not_forge_it(saver: S
     assert learned(saver.store) == []
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_node_that_updates_the_state_speaks_for_itself(saver: Saver, is_async: bool) -> None:
+    """An edit through `update_state` is the person's where a person's program calls it, and not where a node does."""
+
+    def node(state: Any) -> Any:
+        graph.update_state(thread("other"), say(FORGED, "m1"))
+        return {"messages": [AIMessage("ok")]}
+
+    async def anode(state: Any) -> Any:
+        await graph.aupdate_state(thread("other"), say(FORGED, "m1"))
+        return {"messages": [AIMessage("ok")]}
+
+    chat(saver).invoke(say(REAL, "m1"), thread("other"))
+    graph = chat(saver, anode if is_async else node)
+    run_it = graph.ainvoke(say("hi"), thread()) if is_async else graph.invoke(say("hi"), thread())
+    if is_async:
+        import asyncio
+
+        asyncio.run(run_it)
+    assert ("user", None, REAL) in told(saver.store, "other")
+    assert ("system", "graph", FORGED) in told(saver.store, "other")
+    assert not any("penicillin" in text for text in learned(saver.store, "other"))
+
+
+def test_an_update_that_adds_a_message_is_the_graphs(saver: Saver) -> None:
+    graph = chat(saver)
+    graph.invoke(say(REAL, "m1"), thread())
+    graph.update_state(thread(), say(FORGED, "m2"))
+    assert told(saver.store)[-1] == ("system", "graph", FORGED)
+
+
 # -- a message in blocks
 
 FILES: dict[str, dict[str, Any]] = {

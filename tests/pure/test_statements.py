@@ -240,9 +240,7 @@ def lives(store: recollect.Store) -> None:
         store._worker,
     )
     small.remember("one", workspace="/small", role="tool")
-    small.remember("two", workspace="/small")
-    with pytest.raises(recollect.errors.ScopeFull):
-        small.remember("three", workspace="/small")
+    small.remember("two", workspace="/small", role="tool")
     store.recall("two")
     store.stats()
     store.verify()

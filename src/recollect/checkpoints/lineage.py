@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import branches
+from .. import branches, edits
 from ..branches import NO_LIMIT
 from ..model import MAIN
 from . import record
@@ -43,6 +43,7 @@ def branch_of(tx: Tx, found: Found, d: Draft, again: Row | None, parent: Row | N
     if d.branch is None and branch != found.active_branch:
         tx.run("update conversations set active_branch = :b where user_no = :user and no = :c", c=found.no, b=branch)
         found.active_branch = branch
+        edits.refresh_of(tx, found.no)
     return branch
 
 

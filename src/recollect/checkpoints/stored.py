@@ -230,3 +230,22 @@ def said(tx: Tx, conversation: str) -> tuple[int, int]:
     )
     assert row is not None
     return int(row[0]), int(row[1])
+
+
+def said_by_user(tx: Tx, conversation: str, messages: Sequence[str]) -> set[str]:
+    """Those of these messages that the user said, on whichever branch."""
+    found = record.there(tx, conversation)
+    if found is None:
+        return set()
+    said: set[str] = set()
+    for start in range(0, len(messages), pieces.AT_ONCE[-1]):
+        marks = record.marks("m", messages[start : start + pieces.AT_ONCE[-1]])
+        rows = tx.all(
+            "select m.message_id from checkpoint_messages m join events e on e.user_no = m.user_no"
+            " and e.conversation_no = m.conversation_no and e.branch_no = m.branch_no and e.seq = m.seq"
+            " where m.user_no = :user and m.conversation_no = :c and e.role = 'user'"
+            f" and m.message_id in ({', '.join(':' + m for m in marks)})",
+            c=found.no, **marks,
+        )  # fmt: skip
+        said |= {str(row[0]) for row in rows}
+    return said

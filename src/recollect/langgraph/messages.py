@@ -424,7 +424,7 @@ class Logger:
         of a call. The person's `own` words are learned from where that `is_sure`."""
         if isinstance(message, RemoveMessage) or message.additional_kwargs.get(HISTORY) is True:
             return []
-        id = self._name(message.id) if isinstance(message.id, str) and message.id else id
+        id = self.name(message.id) if isinstance(message.id, str) and message.id else id
         calls = message.tool_calls if isinstance(message, AIMessage) else []
         found = []
         text, thoughts = text_of(message), thoughts_of(message)
@@ -443,7 +443,7 @@ class Logger:
                 "kind": "tool_use", "tool": call["name"] or "?", "text": _json(call["args"]),
                 "payload": {"tool_call_id": call.get("id")}, "agent": self._agent(message),
             }  # fmt: skip
-            found.append(self._item(f"c:{self._name(name)}", [call["name"], call["args"]], entry))
+            found.append(self._item(f"c:{self.name(name)}", [call["name"], call["args"]], entry))
         return found
 
     def _said(
@@ -486,7 +486,7 @@ class Logger:
     def _agent(self, message: BaseMessage) -> str | None:
         return _safe(self._namespace or message.name or "") or None
 
-    def _name(self, id: str) -> str:
+    def name(self, id: str) -> str:
         """A message's id as it is kept: a hash. Ids come from anywhere, and are only ever compared."""
         return pieces.digest(self._secret, "id", id.encode("utf-8", "surrogatepass")).hex()
 

@@ -29,3 +29,14 @@ def loop() -> Any | None:
         if isinstance(caller, PregelLoop) and hasattr(caller, "input"):
             return caller
     return None
+
+
+def is_inside() -> bool:
+    """Whether a node of a graph is what calls here: then it is not a person who changes a state."""
+    from langgraph.config import get_config
+
+    try:
+        config = get_config()
+    except RuntimeError:
+        return False
+    return "langgraph_node" in (config.get("metadata") or {})

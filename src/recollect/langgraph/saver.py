@@ -33,7 +33,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from .. import checks, events, ids
 from ..aio import AsyncStore
-from ..checkpoints import pending, pieces, placing
+from ..checkpoints import pending, pieces, placing, stored
 from ..checkpoints.draft import Draft
 from ..checkpoints.pending import Write
 from ..checkpoints.pieces import Unexpected
@@ -41,7 +41,7 @@ from ..db.cipher import hide
 from ..errors import AlreadyExists, Damaged, Erased, InvalidInput, RecollectError
 from ..model import Entry
 from ..store import Store
-from . import messages
+from . import messages, running
 from .messages import NOBODY, START, Own
 from .reader import DURABILITY, RUN
 from .remembered import Place, Recent, Remembered, Secret
@@ -358,6 +358,8 @@ class Saver(Threads):
         # Of a database that another checkpointer wrote, only the end of such a run is left. Who is to read it should see who
         # seems to have spoken; what nobody can tell is not learned.
         leading = self._historic and _is_whole_run(d, previous)
+        by_hand = d.source == "update" and not running.is_inside()
+        edited = self._edited(place, [said[i] for i in new], logger) if by_hand and not d.namespace else frozenset()
         # Where only the end is stored, a subgraph's comes before the root's: what was said to the root would be there twice.
         waits = bool(place.namespace) and place.given.get(DURABILITY) == "exit"
         for i in new:
@@ -366,7 +368,7 @@ class Saver(Threads):
                 continue
             is_own = False
             if isinstance(message, HumanMessage):
-                is_own = own.says(message, gate)
+                is_own = own.says(message, gate) or message.id in edited
             else:
                 leading = False
             id = ""
@@ -382,8 +384,16 @@ class Saver(Threads):
                 id = f"{key.hex()}#{before}"
             made = logger.items(message, id, is_own or leading, tools, is_sure=is_own)
             for item in made:
-                item.is_graphs = not is_own and d.source != "update"
+                item.is_graphs = not is_own and not by_hand
             d.items += made
+
+    def _edited(self, place: Place, said: Sequence[BaseMessage], logger: messages.Logger) -> frozenset[str]:
+        """The ids of messages that were the user's before somebody changed the state by hand: they still are."""
+        names = {f"m:{logger.name(m.id)}": m.id for m in said if isinstance(m, HumanMessage) and m.id}
+        if not names:
+            return frozenset()
+        found = place.store._read(lambda tx: stored.said_by_user(tx, place.thread, [*names]))
+        return frozenset(names[name] for name in found)
 
     def _own(
         self, d: Draft, place: Place, channel: str, previous: Recent | None, said: Sequence[BaseMessage], new: Sequence[int]

@@ -156,7 +156,9 @@ def _more() -> None:
 
 def _state(c: Conversation, k: Checkpoint) -> None:
     st.markdown(f"**The state at {look.moment(k.created_at)}**")
-    events = [e for e in state.store().read(c.id, branch=k.branch, kinds=["message"]) if e.seq <= k.seq]
+    versions = state.store().read(c.id, branch=k.branch, kinds=["message"])
+    # An edited message stands where the first version of it stood.
+    events = [*{_place(e): e for e in versions if e.seq <= k.seq}.values()]
     question = next((e for e in reversed(events) if e.role == "user"), None)
     with st.container(height=300, border=True, key="state-of-checkpoint"):
         if not events:
@@ -173,6 +175,10 @@ def _state(c: Conversation, k: Checkpoint) -> None:
     if box.open:
         with box:
             st.json(_values(k), expanded=1)
+
+
+def _place(e: Event) -> int:
+    return e.seq if e.message is None else e.message
 
 
 def _go_on(c: Conversation, k: Checkpoint, question: Event | None) -> None:
@@ -208,7 +214,7 @@ def _fork(c: Conversation, k: Checkpoint) -> None:
 def _run(c: Conversation, k: Checkpoint, question: Event | None, text: str) -> None:
     """Fork before what was said, and say it, changed or not, on the branch."""
     store = state.store()
-    at = k.seq if question is None else question.seq - 1
+    at = k.seq if question is None else _place(question) - 1
     made: Branch = store.fork(c.id, at=at, branch=k.branch, switch=True)
     state.look_at(c.id, made.name)
     behind.tell(c, made, k.branch)

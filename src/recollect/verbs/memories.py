@@ -47,8 +47,8 @@ class MemoryVerbs(ConversationVerbs):
         """Keep a statement beyond its conversation, by hand: no extraction will change it. The same statement in the same
         scope is one memory, however often it is said. `conversation` or `workspace` limit it; `source` is the id of the
         event it came from; `derived_from` names memories it rests on, so that it is flagged when one of them changes. In
-        another `role` than the user's it waits in quarantine, unless `memory_promote` says otherwise. When the scope is
-        full, the least important one goes (`made_room` says which); when none may go, ScopeFull is raised."""
+        another `role` than the user's it waits in quarantine, unless `memory_promote` says otherwise; then the least important
+        one goes where a scope is full (`made_room` says which). What the user remembers always fits."""
         name = None if conversation is None else conversation_id(conversation)
         workspace = None if workspace is None else self._workspace(workspace)
         if role not in ROLES:
