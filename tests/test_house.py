@@ -120,7 +120,7 @@ def test_no_path_of_one_machine_is_named() -> None:
 
 def test_constraints_are_plain_versions() -> None:
     files = sorted((ROOT / "constraints").glob("*.txt"))
-    assert [file.name for file in files] == ["dev.txt", "run.txt"]
+    assert [file.name for file in files] == ["dev.txt", "langgraph-server.txt", "run.txt"]
     pins = {file.name: file.read_text().splitlines() for file in files}
     for name, lines in pins.items():
         for line in lines:

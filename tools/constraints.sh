@@ -19,3 +19,9 @@ $pip install -qq -e "$1"
 write run
 $pip install -qq -e "$2"
 write dev
+# LangGraph's server has an environment of its own, beside the tests': see tools/clients.py.
+sh tools/make-venv.sh "$fresh/server"
+pip="$fresh/server/bin/python -m pip --disable-pip-version-check"
+"$fresh/venv/bin/python" -c 'import sys; sys.path.insert(0, "tools"); import clients; print("\n".join(clients.server_packages()))' >"$fresh/wanted"
+$pip install -qq -r "$fresh/wanted"
+write langgraph-server

@@ -39,6 +39,7 @@ from .merge import Place, known_again, merged
 from .messages import HISTORY, as_messages, text_of, trimmed
 from .models import admit, chat_model
 from .patience import Breaker, Budget, TookTooLong, breaker_of, within
+from .whose import user_of
 
 __all__ = ["AgentNode"]
 
@@ -243,7 +244,7 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
             logger.warning("history: none, %s; this run has none", why, extra=_about("no_history", reason=why))
             return None
         key = blake2b(found.text.encode(), key=_salt, digest_size=6).hexdigest()
-        user = (config.get("configurable") or {}).get("user_id")
+        user = user_of(config.get("configurable"))
         try:
             made = history_of(where, self._namespace, found.text, self._field, user=user, learn=self._learn, loop=loop)
         except Exception as e:

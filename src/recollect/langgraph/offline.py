@@ -19,6 +19,7 @@ from langchain_core.runnables import Runnable, ensure_config
 from .. import respond
 from ..store import Store
 from .messages import question
+from .whose import user_of
 
 __all__ = ["OfflineModel"]
 
@@ -41,8 +42,9 @@ class OfflineModel(BaseChatModel):
         if given.get("inject") is False:
             return SILENT
         store: Store = self.store
-        if given.get("user_id") not in (None, store.user):
-            store = store.for_user(str(given["user_id"]))
+        user = user_of(given)
+        if user not in (None, store.user):
+            store = store.for_user(str(user))
         asked = question(messages)
         store._catch_up()
         thread, branch = given.get("thread_id"), given.get("branch")

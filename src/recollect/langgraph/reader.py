@@ -22,7 +22,7 @@ from ..checkpoints.stored import Loaded
 from ..errors import Damaged, InvalidInput
 from ..filters import Judge
 from ..store import Store
-from . import messages, running
+from . import messages, running, whose
 from .messages import START
 from .remembered import Place, Recent, Secret, Stored
 from .values import Values, decoded
@@ -40,10 +40,13 @@ Page = tuple[Sequence[Loaded], Mapping[int, Stored | None]]
 class Reader(Values):
     """The part of a checkpointer that finds threads, and reads them."""
 
+    _is_handed_over = False
+    """Whether `for_user` made it: then its user is who was named there, whoever is signed in to a server."""
+
     # -- where
 
     def _place(self, config: RunnableConfig) -> Place:
-        given = config.get("configurable") or {}
+        given = self._told(config)
         if given.get("thread_id") is None:
             raise InvalidInput('A config needs a thread_id: {"configurable": {"thread_id": "..."}}.')
         checkpoint, branch = given.get("checkpoint_id"), given.get("branch")
@@ -54,6 +57,19 @@ class Reader(Values):
             checks.text(str(given.get("checkpoint_ns") or ""), "checkpoint_ns"),
             checks.text(str(checkpoint), "checkpoint_id") if checkpoint else None, branch or None, given,
         )  # fmt: skip
+
+    def _told(self, config: RunnableConfig | None) -> Mapping[str, Any]:
+        """A config's `configurable`, with the user that is meant in `user_id`."""
+        given: Mapping[str, Any] = (config or {}).get("configurable") or {}
+        user = whose.given_user(given) if self._is_handed_over else whose.user_of(given)
+        if user is given.get("user_id"):
+            return given
+        rest = {name: value for name, value in given.items() if name != "user_id"}
+        return rest if user is None else {**rest, "user_id": user}
+
+    def _mine(self) -> Store:
+        """The store of whom a verb acts for that carries no config."""
+        return self._handle(self._told(None).get("user_id"))
 
     def _thread(self, thread_id: Any) -> str:
         name = str(thread_id)
@@ -214,7 +230,7 @@ class Reader(Values):
         stops a field of a field, with a value, a part of an object, or an operator such as `$gt`."""
         if limit is not None and limit <= 0:
             return
-        given = (config.get("configurable") or {}) if config is not None else {}
+        given = self._told(config)
         store = self._handle(given.get("user_id"))
         thread = self._thread(given["thread_id"]) if given.get("thread_id") is not None else None
         found = self._found(store, given, thread, filter, before, limit)

@@ -114,6 +114,7 @@ class Saver(Threads):
         twin = copy.copy(self)
         twin._store = self._store.for_user(user)
         twin._owns = False
+        twin._is_handed_over = True
         twin._async = AsyncStore(twin._store, self._async._threads)
         return twin
 

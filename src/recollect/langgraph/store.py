@@ -45,6 +45,7 @@ from ..errors import InvalidInput, SettingsError
 from ..search.texts import Found, Texts
 from ..store import Store
 from .gathered import Gathered
+from .whose import user_of
 
 if TYPE_CHECKING:
     from ..db import Tx
@@ -611,6 +612,9 @@ def _provenance(gate: Any) -> str | None:
 
     configurable, metadata = config.get("configurable") or {}, config.get("metadata") or {}
     said = {k: configurable[k] for k in _RUN if isinstance(configurable.get(k), str) and configurable[k]}
+    user = user_of(configurable)
+    if user is not None:
+        said["user_id"] = str(user)
     said |= {k.removeprefix("langgraph_"): metadata[k] for k in _META if isinstance(metadata.get(k), (str, int))}
     clean = {k: checks.safe_key(v, gate) if isinstance(v, str) else v for k, v in said.items()}
     return json.dumps(clean) if clean else None

@@ -30,9 +30,10 @@ class Threads(Reader):
     def delete_thread(self, thread_id: str) -> None:
         """Erase a conversation: its log, its state, everything."""
         thread = self._thread(thread_id)
-        self._shared.forget(self._store.user, thread)
+        store = self._mine()
+        self._shared.forget(store.user, thread)
         try:
-            self._store._erase({"conversation": thread}, "langgraph", False)
+            store._erase({"conversation": thread}, "langgraph", False)
         except NotFound:
             pass
         self._shared.forget_messages()
@@ -40,21 +41,22 @@ class Threads(Reader):
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete the checkpoints that these runs made. The log stays: it is what happened."""
         runs = [str(run) for run in run_ids]
-        self._store._write(lambda tx: upkeep.drop_runs(tx, runs))
+        self._mine()._write(lambda tx: upkeep.drop_runs(tx, runs))
         self._shared.forget_messages()
         self._swept()
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """A conversation once more under another id: log, branches, checkpoints."""
+        store = self._mine()
         source, target = self._thread(source_thread_id), self._thread(target_thread_id)
 
         def write(tx: Tx) -> None:
             upkeep.copy(tx, source, target)
-            if self._store._embeds():
+            if store._embeds():
                 jobs.enqueue(tx, "embed", "all")
 
-        self._store._write(write)
-        self._store._appended(False)
+        store._write(write)
+        store._appended(False)
 
     def prune(
         self,
@@ -71,9 +73,10 @@ class Threads(Reader):
             raise InvalidInput(f"strategy={strategy!r}: choose 'keep_latest' or 'delete'.")
         if keep < 1:
             raise InvalidInput("keep must be at least 1; strategy='delete' deletes all.")
+        store = self._mine()
         for thread_id in thread_ids:
             thread = self._thread(thread_id)
-            self._store._write(
+            store._write(
                 lambda tx, thread=thread: upkeep.prune(  # type: ignore[misc]
                     tx,
                     thread,
@@ -81,14 +84,14 @@ class Threads(Reader):
                     before=None if strategy == "delete" else before,
                 )
             )
-            self._shared.forget(self._store.user, thread)
+            self._shared.forget(store.user, thread)
         self._shared.forget_messages()
         self._swept()
 
     def scan(self, *, fix: bool = False) -> builtins.list[SecretPlace]:
         """Look for secrets in the state that is stored already, as far as `redact_state` says; `store.scan` does the rest.
         With `fix` they are replaced, in every checkpoint, and nothing of them stays. An encrypted state is read with `serde`."""
-        store, mode = self._store, self._store.settings.redact_state
+        store, mode = self._mine(), self._store.settings.redact_state
         places = store._read(lambda tx: stored.find(tx, None, None, None, None, None, None, None))
         found: dict[tuple[str, int], dict[str, None]] = {}
         for place in places if mode != "none" else ():
@@ -135,4 +138,4 @@ class Threads(Reader):
 
     def _swept(self) -> None:
         if self._store.settings.background:
-            self._store._worker.wake(self._store.user, upkeep.SWEEP_DELAY_MS)
+            self._store._worker.wake(self._mine().user, upkeep.SWEEP_DELAY_MS)

@@ -20,6 +20,7 @@ from ..errors import InvalidInput, NotFound, RecollectError
 from ..model import Conversation, Hit
 from ..respond import found
 from ..store import Store
+from .whose import user_of
 
 __all__ = ["TOOLS", "memory_tools"]
 
@@ -74,7 +75,7 @@ class Scope:
 
     def __init__(self, store: Store, config: RunnableConfig | Mapping[str, Any] | None) -> None:
         given = (config or {}).get("configurable") or {}
-        user = given.get("user_id")
+        user = user_of(given)
         self.store = store if user in (None, store.user) else store.for_user(str(user))
         self.thread = None if given.get("thread_id") is None else str(given["thread_id"])
         self.branch: str | None = given.get("branch") or None
