@@ -33,6 +33,8 @@ LONGEST_KEY = 65_536
 NEAR = 512
 """Characters behind a cut that must be quiet too, or the search is loaded, which takes as long as all the rest of a hook:
 what begins before the cut is announced in these if anywhere."""
+INJECTED = "claude-code.injected"
+"""The name of an event that holds what the program said in its user's place."""
 WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 
 

@@ -20,7 +20,7 @@ from .db.points import reach
 from .decide import Decision, Policy, decide
 from .errors import EmbeddingFailed, NotFound, place
 from .extract import Turn, candidates, topic
-from .model import MAIN, OFFLINE, Consolidation
+from .model import DISOWNED, MAIN, OFFLINE, Consolidation
 from .relations import Neighbour
 from .search import fence
 from .search.tokens import term_set
@@ -62,6 +62,8 @@ class _Plan:
         """Whether that is everything there was."""
         self.before: list[Event] = []
         """Messages just before the first of them."""
+        self.disowned: frozenset[int] = frozenset()
+        """Messages of the user's that nobody typed, as was found out later."""
         self.unread: list[tuple[int, int, str]] = []
         """(branch, number, error) of turns that could not be read."""
 
@@ -190,6 +192,7 @@ class Run:
             first = plan.turns[0]
             before = branches.lineage(tx, found.no, first[0], first[1].seq - 1)
             plan.before = log.walk(tx, found, before, kinds=("message",), limit=BEFORE, newest=True)
+            plan.disowned = _disowned(tx, found.no, plan.turns)
         return name, plan
 
     def _extract(self, plan: _Plan) -> list[tuple[int, Turn, list[Candidate]]]:
@@ -199,7 +202,7 @@ class Run:
         offers: list[tuple[int, Turn, list[Candidate]]] = []
         most = self._settings.memory_max_candidates_per_turn
         for branch, event in plan.turns:
-            turn = _turn(event, gate)
+            turn = _turn(event, gate, event.seq not in plan.disowned)
             # What answers without a model repeats what is known: learned again, it would wait to be reviewed for ever.
             found: list[Candidate] = []
             try:
@@ -551,9 +554,27 @@ def _versions(tx: Tx, conversation: int, branch: int, edit: Event) -> set[int]:
     return found
 
 
-def _turn(event: Event, gate: Gate | None) -> Turn:
-    """What the person said, without what was put there for a model to read; a graph's or an agent's words are not theirs."""
-    own = event.agent is None and event.payload.get("own") is not False
+def _disowned(tx: Tx, conversation: int, turns: Sequence[tuple[int, Event]]) -> frozenset[int]:
+    """Which of some messages nobody typed: an event behind them says so."""
+    first: dict[int, int] = {}
+    for branch, event in turns:
+        if event.kind == "message" and event.role == "user":
+            first.setdefault(branch, event.seq)
+    found: set[int] = set()
+    for branch, seq in first.items():
+        rows = tx.all(
+            "select message from events where user_no = :user and conversation_no = :c and branch_no = :b"
+            " and kind = 'event' and seq > :seq and name = :name and message is not null",
+            c=conversation, b=branch, seq=seq, name=DISOWNED,
+        )  # fmt: skip
+        found.update(row[0] for row in rows)
+    return frozenset(found)
+
+
+def _turn(event: Event, gate: Gate | None, typed: bool = True) -> Turn:
+    """What the person said, without what was put there for a model to read; a graph's or an agent's words are not theirs,
+    nor is what nobody typed."""
+    own = typed and event.agent is None and event.payload.get("own") is not False
     turn = Turn.of(event, own=own)
     clean = fence.without(turn.text)
     if gate is not None:

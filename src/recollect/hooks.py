@@ -12,9 +12,10 @@ from __future__ import annotations
 import os
 import sys
 
-from . import checks, claude_code, config, light, redact
+from . import checks, claude_code, config, light, redact, typed
 from .config import Settings
 from .errors import AlreadyExists, ConversationDeleted, NotFound, RecollectError
+from .model import DISOWNED
 from .store import Store
 
 TYPE_CHECKING = False
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from . import peer
     from .model import Context, Entry
 
 AGENTS = (claude_code.NAME,)
@@ -32,12 +32,9 @@ BUDGET, MEMORIES, EXCERPTS = 800, 5, 3
 """Of what is handed to the agent with a prompt: tokens, memories and excerpts, at most."""
 QUESTION = 4_000  # characters of a prompt that are looked for: a pasted log is no question
 MOST_INPUT = 64 << 20
-MOST_ANSWER = 4 << 20
 WAIT_MS = 2_000  # for a store that is busy: the agent waits too
 COMPACT_SECONDS = 20.0  # for a transcript that is about to be compacted; what is left is brought in behind its back
-SIDECAR_SECONDS = 0.1  # for a sidecar that does not answer at once: then the file is asked
 FLUSH_SECONDS = 0.3  # the answer may reach the transcript a moment after the hook
-TAIL = 8 << 20  # bytes of a transcript's end in which a turn is looked for
 LOG_BYTES = 512 << 10
 OURS = "from recollect.hooks import main"
 START = f"{OURS}; main()"
@@ -183,61 +180,7 @@ def note(error: BaseException, arguments: Sequence[str] = (), event: str = "") -
         return  # a full disk, a folder that is not ours: there is no one to tell
 
 
-# -- a sidecar, if there is one
-
-
-def _connected(address: peer.Address, until: float) -> tuple[Any, str]:
-    """A connection to a sidecar that has proved to be this user's own, and the Host that it answers to."""
-    import _socket
-    import time
-
-    from . import peer
-
-    host = address.url.partition("://")[2]
-    name, _, port = host.rpartition(":")
-    family = _socket.AF_UNIX if address.socket else _socket.AF_INET6 if "[" in name else _socket.AF_INET
-    line = _socket.socket(family, _socket.SOCK_STREAM)
-    try:
-        line.settimeout(SIDECAR_SECONDS)
-        if address.socket:
-            line.connect(address.socket)
-            if not peer.is_ours(line):
-                raise peer.Unproven("Another account listens there.")
-            return line, "localhost"
-        from .server import place
-
-        token = place.read_token(address.token_file)
-        line.connect((name.strip("[]"), int(port)))
-        peer.prove(line, token, host, until - time.monotonic())
-        line.settimeout(SIDECAR_SECONDS)
-        return line, host
-    except BaseException:
-        line.close()
-        raise
-
-
-def _exchanged(address: peer.Address, asked: str) -> Any:
-    """What is answered to the rest of a request, as JSON; an error unless it is answered well, and at once. Nothing is said
-    to, nor taken from, whoever has not proved to be ours."""
-    import time
-
-    until = time.monotonic() + 3 * SIDECAR_SECONDS
-    line, host = _connected(address, until)
-    try:
-        left = asked.replace("\r\n", f"\r\nHost: {host}\r\nConnection: close\r\n", 1).encode("ascii")
-        while left:
-            left = left[line.send(left) :]
-        data = b""
-        while part := line.recv(1 << 16):
-            data += part
-            if len(data) > MOST_ANSWER or time.monotonic() > until:  # whoever this is, it is no sidecar in a hurry
-                raise ValueError("it does not come to an end")
-    finally:
-        line.close()
-    head, _, body = data.partition(b"\r\n\r\n")
-    if head.split()[1:2] != [b"200"]:
-        raise ValueError("it is not answered well")
-    return light.loads(body.decode())
+# -- what is handed out
 
 
 def _quote(text: str) -> str:
@@ -324,7 +267,10 @@ class Session:
         if not isinstance(prompt, str) or not prompt.strip():
             return None
         answer = None
-        if self._injects and self.root is not None:  # from nowhere in particular, all projects would be in sight
+        is_typed = typed.is_typed(self._payload, prompt) and not self._was_scheduled(prompt)
+        if (
+            is_typed and self._injects and self.root is not None
+        ):  # from nowhere in particular, all projects would be in sight
             try:
                 answer = self._context(store, prompt[:QUESTION])
             except RecollectError as e:  # what cannot be searched can still be recorded
@@ -332,7 +278,9 @@ class Session:
         if self._records:
             # By the id that newer versions give a prompt, else by where the transcript stood.
             turn = self._payload.get("prompt_id") or claude_code.position(self._payload)
-            self._append(store, [{"role": "user", "text": prompt, "key": claude_code.spoken_key("p", prompt, turn)}])
+            entry: Entry = {"text": prompt, "key": claude_code.spoken_key("p", prompt, turn)}
+            entry |= {"role": "user"} if is_typed else {"kind": "event", "name": claude_code.INJECTED}
+            self._append(store, [*self._caught_up(store, over=True), entry])
         return answer
 
     def _context(self, store: Store, prompt: str) -> str | None:
@@ -358,7 +306,7 @@ class Session:
         does, and the file is asked. Spoken by hand: the standard library's client takes as long to import as all of this."""
         if not os.path.exists(os.path.join(self._folder, "sidecar", "address")):
             return None
-        from . import peer
+        from . import asking, peer
 
         address = None
         try:
@@ -371,7 +319,7 @@ class Session:
                 + (f', "workspace": {_quote(self.root)}}}' if self.root else "}")
             )
             head = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-            return str(_exchanged(address, f"POST /memory/context HTTP/1.1\r\n{head}\r\n{body}")["text"])
+            return str(asking.exchanged(address, f"POST /memory/context HTTP/1.1\r\n{head}\r\n{body}")["text"])
         except (ConnectionRefusedError, FileNotFoundError, peer.Unproven):
             if address is not None:
                 peer.forget(self._folder, address)  # it was killed, and a stranger may sit there now
@@ -383,7 +331,10 @@ class Session:
         self._append(store, [claude_code.began(self._payload, store._gate.another())])
 
     def _PreToolUse(self, store: Store) -> None:
-        self._append(store, [claude_code.used(self._payload, self.root, store._gate.another())])
+        self._will_come(typed.scheduled(self._payload))
+        used = claude_code.used(self._payload, self.root, store._gate.another())
+        said = [] if self._payload.get("agent_id") else self._caught_up(store)
+        self._append(store, [*said, used])
 
     def _PostToolUse(self, store: Store) -> None:
         payload = self._payload
@@ -400,13 +351,11 @@ class Session:
             for task in changed:
                 task.setdefault("goal", known.get(str(task["task_id"]), ""))
         self._append(store, [result, *changed])
-        if self._counted():
-            self._later("extract", self.id)
+        self._in_a_long_turn(store)
 
     def _PostToolUseFailure(self, store: Store) -> None:
         self._append(store, [claude_code.gave(self._payload, self.root, store._gate.another())])
-        if self._counted():
-            self._later("extract", self.id)
+        self._in_a_long_turn(store)
 
     def _PermissionRequest(self, store: Store) -> None:
         entry = claude_code.asked(self._payload, self.root, store._gate.another())
@@ -416,15 +365,16 @@ class Session:
     _PermissionDenied = _Notification = _PermissionRequest
 
     def _StopFailure(self, store: Store) -> None:
-        self._append(store, [claude_code.broke(self._payload, store._gate.another())])
+        entries = self._caught_up(store, over=True)
+        if not any(entry.get("kind") == "error" for entry in entries):
+            entries.append(claude_code.broke(self._payload, store._gate.another()))
+        self._append(store, entries)
 
     def _Stop(self, store: Store) -> None:
-        from .transfer import claude_code as transcripts
-
+        self._will_come(typed.scheduled(self._payload))
         told = self._payload.get("last_assistant_message")
         told = checks.safe(told) if isinstance(told, str) and told.strip() else None
-        path = str(self._payload.get("transcript_path") or "")
-        entries = transcripts.last_turn(path, TAIL, told, FLUSH_SECONDS)
+        entries = self._caught_up(store, over=True, told=told)
         if told is not None and not any(entry.get("text") == told for entry in entries):
             # Not in the transcript yet. When it is brought in later, it will be known by what it says.
             turn = self._payload.get("prompt_id") or claude_code.position(self._payload)
@@ -434,7 +384,8 @@ class Session:
         self._later("extract", self.id)
 
     def _SessionEnd(self, store: Store) -> None:
-        self._append(store, [claude_code.began(self._payload, store._gate.another())])
+        ended = claude_code.began(self._payload, store._gate.another())
+        self._append(store, [*self._caught_up(store, over=True), ended])
         self._later("extract", self.id, "--whole")
 
     def _PreCompact(self, store: Store) -> None:
@@ -443,29 +394,87 @@ class Session:
         if os.path.isfile(path) and not _bring(store, path, COMPACT_SECONDS):
             self._later("transcript", path)
 
+    # -- what no hook is told
+
+    def _caught_up(self, store: Store, *, over: bool = False, told: str | None = None) -> list[Entry]:
+        """What the transcript has since the last hook looked. `over`: a turn is. What was `told` to be in it is waited for a
+        moment."""
+        path = str(self._payload.get("transcript_path") or "")
+        if not self._records or not (over or os.path.exists(path)):
+            return []
+        from .turns import Turn
+
+        turn = Turn(path, self._beside("read"))
+        if turn.began is None and self.event == "UserPromptSubmit":  # what was before hooks came is for an import
+            turn.at = claude_code.position(self._payload)
+            turn.keep(over=True)
+            return []
+        tries = 1 if told is None else round(FLUSH_SECONDS / 0.05)
+        for n in range(tries):
+            entries = turn.entries(store._gate.another(), self.root, whole=over)
+            if told is None or any(entry.get("text") == told for entry in entries):
+                break
+            if n < tries - 1:
+                import time
+
+                time.sleep(0.05)
+        turn.keep(over=over)
+        return entries
+
+    def _beside(self, what: str) -> str:
+        """A file about this session beside the store: it goes with every erasure."""
+        return os.path.join(self._folder, "hooks", f"{claude_code.mark(self.id)}.{what}")
+
+    def _will_come(self, prompts: Iterable[str]) -> None:
+        """Prompts that the agent scheduled come back as if they had been typed: they are known by a mark."""
+        marks = {claude_code.mark(checks.safe(prompt)) for prompt in prompts}
+        if marks and self._records:
+            path = self._beside("scheduled")
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            with open(path, "a", encoding="ascii") as f:
+                f.write("".join(f"{mark}\n" for mark in marks))
+
+    def _was_scheduled(self, prompt: str) -> bool:
+        try:
+            with open(self._beside("scheduled"), encoding="ascii") as f:
+                return claude_code.mark(prompt) in f.read().split()
+        except OSError:
+            return False
+
     # -- how it is written
 
     def _append(self, store: Store, entries: list[Entry]) -> None:
-        if not self._records:
+        if not self._records or not entries:
             return
         clean: list[Entry] = [checks.safe(entry) for entry in entries]
         try:
-            store.append_many(self.id, clean)
-            return
+            written = store.append_many(self.id, clean)
         except NotFound:
-            pass
-        try:
-            store.create(self.id, workspace=self.root, origin="hook")
-        except AlreadyExists:
-            pass  # another hook was quicker
-        store.append_many(self.id, clean)
+            try:
+                store.create(self.id, workspace=self.root, origin="hook")
+            except AlreadyExists:
+                pass  # another hook was quicker
+            written = store.append_many(self.id, clean)
+        # What was taken for typed, and the transcript says that nobody did.
+        disowned: list[Entry] = [
+            {"kind": "event", "name": DISOWNED, "message": event.seq, "key": f"{event.key}~{DISOWNED}"}
+            for entry, event in zip(clean, written, strict=True)
+            if entry.get("name") == claude_code.INJECTED and event.kind == "message"
+        ]
+        if disowned:
+            store.append_many(self.id, disowned)
+
+    def _in_a_long_turn(self, store: Store) -> None:
+        if self._counted():
+            self._append(store, self._caught_up(store, over=True))
+            self._later("extract", self.id)
 
     def _counted(self) -> bool:
         """Whether it is time to extract again: every so many uses of tools."""
         every = self._settings.hook_extract_every
         if not self._extracts or not every:
             return False
-        path = os.path.join(self._folder, "hooks", f"{claude_code.mark(self.id)}.uses")
+        path = self._beside("uses")
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         try:
             with open(path, encoding="ascii") as f:

@@ -30,6 +30,7 @@ MAIN = "main"
 RESERVED = frozenset({"always-allow"})  # tags that only a person gives, on the page or in the terminal
 SENSITIVE = "sensitive"  # the tag of what had a secret in it; such records stay out of contexts
 OFFLINE = "recollect-offline"  # the model of an answer that was given without one
+DISOWNED = "disowned"  # the name of an event that says of the message it points at: nobody typed it
 MEMORY_KINDS = ("fact", "preference", "todo", "project_state")
 MEMORY_STATES = ("active", "replaced", "quarantined", "forgotten", "expired")
 ORIGINS = ("application", "langgraph", "import", "hook", "http")

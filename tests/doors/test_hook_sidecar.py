@@ -13,14 +13,14 @@ import pytest
 from console import environment
 
 import recollect
-from recollect import hooks
+from recollect import asking, hooks
 
 
 @pytest.mark.parametrize("by", ["port", "uds"])
 def test_a_sidecar_that_runs_is_asked(
     own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
-    monkeypatch.setattr(hooks, "SIDECAR_SECONDS", 30.0)
+    monkeypatch.setattr(asking, "SIDECAR_SECONDS", 30.0)
     with recollect.open(own_store) as store:
         store.remember("Prefers oak over pine")
     asked: list[str | None] = []
@@ -62,7 +62,7 @@ def test_a_sidecar_of_another_store_is_not_asked(
     own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It leaves its address in the same data folder."""
-    monkeypatch.setattr(hooks, "SIDECAR_SECONDS", 30.0)
+    monkeypatch.setattr(asking, "SIDECAR_SECONDS", 30.0)
     other = tmp_path / "other.db"
     with recollect.open(other) as store:
         store.remember("Prefers beech over pine")

@@ -17,33 +17,32 @@ is loaded.
 
 from __future__ import annotations
 
-from importlib import import_module
-from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Protocol, cast
-
 from ..errors import InvalidInput, NotFound
 from ..model import Problem
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any, Protocol
 
     from ..model import Imported, Progress
     from ..store import Store
 
+    class Format(Protocol):
+        """What a module of this package is."""
 
-class Format(Protocol):
-    """What a module of this package is."""
+        ABOUT: str
 
-    ABOUT: str
-
-    def looks_like(self, path: Path) -> bool: ...
-    def bring(
-        self, store: Store, path: Path, *, again: bool | None = None, progress: Progress | None = None
-    ) -> Imported: ...
+        def looks_like(self, path: Path) -> bool: ...
+        def bring(
+            self, store: Store, path: Path, *, again: bool | None = None, progress: Progress | None = None
+        ) -> Imported: ...
 
 
 def names() -> list[str]:
     """The formats there are; none of them is loaded for it."""
+    from pkgutil import iter_modules  # here: a hook that reads a transcript needs none of this
+
     return sorted(found.name.replace("_", "-") for found in iter_modules(__path__) if not found.name.startswith("_"))
 
 
@@ -51,7 +50,11 @@ def load(name: str) -> Format:
     """The module of a format."""
     if name not in names():
         raise InvalidInput(f"There is no format {name!r} to import. There is: {', '.join(names())}.")
-    return cast("Format", import_module(f".{name.replace('-', '_')}", __name__))
+    from importlib import import_module
+
+    found: Any = import_module(f".{name.replace('-', '_')}", __name__)
+    format: Format = found
+    return format
 
 
 def usual_place(name: str) -> Path:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from .. import claude_code
 from ..claude_code import mark
+from ..typed import is_typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..redact import Gate
 
 KNOWN_VERSIONS = ("0", "1", "2")
+INJECTED = claude_code.INJECTED
 REST = "claude-code.rest"
 """The name of an event that holds a line of which hooks had recorded what is said in it."""
 NOTES = frozenset(
@@ -32,10 +34,6 @@ NOTES = frozenset(
 )
 """Types of lines that are known to be the program's own notes."""
 TITLES = {"custom-title": ("customTitle", 3), "agent-name": ("agentName", 2), "ai-title": ("aiTitle", 1)}
-_INJECTED = (
-    "<command-", "<local-command-", "<bash-", "<task-notification", "<system-reminder", "<ide_", "<user-prompt-submit-hook",
-    "<session-start-hook", "<teammate-message", "[Request interrupted", "Caveat: The messages below",
-)  # fmt: skip
 _TEXT = {"text": "text", "thinking": "thinking", "tool_result": "content"}
 
 
@@ -146,11 +144,11 @@ class Reader:
     def _text(self, line: dict[str, Any], role: str, text: str, agent: str | None) -> Entry:
         if role == "assistant" and line.get("isApiErrorMessage"):
             return {"kind": "error", "role": "assistant", "text": text, "status": "error"}
-        if role == "assistant" or is_own(line, text):
+        if role == "assistant" or is_typed(line, text):
             if agent:  # what agents say to each other is not what the conversation shows
                 return {"kind": "event", "name": "message", "role": role, "text": text}
             return {"role": role, "text": text}
-        name = "claude-code.compact-summary" if line.get("isCompactSummary") else "claude-code.injected"
+        name = "claude-code.compact-summary" if line.get("isCompactSummary") else INJECTED
         return {"kind": "event", "name": "message" if agent else name, "text": text}
 
     def _block(self, line: dict[str, Any], role: str, block: Any, agent: str | None) -> tuple[Entry, dict[str, Any]]:
@@ -235,16 +233,6 @@ def kept(line: Any) -> dict[str, Any]:
     return {"line": {k: v for k, v in line.items() if k != "sessionId"}, "from": line["sessionId"]}
 
 
-def is_own(line: dict[str, Any], text: str) -> bool:
-    """Whether a line of type `user` holds the person's own words: much else is put there for the model to read."""
-    if any(line.get(name) for name in ("isMeta", "isCompactSummary", "isSidechain", "isVisibleInTranscriptOnly")):
-        return False
-    origin = line.get("origin")
-    if isinstance(origin, dict) and origin.get("kind") not in (None, "human"):
-        return False
-    return not text.lstrip().startswith(_INJECTED)
-
-
 def is_prompt(line: dict[str, Any]) -> bool:
     """Whether a line is a prompt that the person gave: where a rewound conversation forks."""
     message = line.get("message")
@@ -252,11 +240,11 @@ def is_prompt(line: dict[str, Any]) -> bool:
         return False
     content = message.get("content")
     if isinstance(content, str):
-        return is_own(line, content)
+        return is_typed(line, content)
     blocks = [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
     if any(b.get("type") == "tool_result" for b in blocks):
         return False
-    return any(is_own(line, str(b.get("text") or "")) for b in blocks if b.get("type") in ("text", "image"))
+    return any(is_typed(line, str(b.get("text") or "")) for b in blocks if b.get("type") in ("text", "image"))
 
 
 def title_of(line: dict[str, Any]) -> tuple[str, int] | None:

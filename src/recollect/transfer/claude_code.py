@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import checks, claude_code, config
 from .. import erased as erasing
 from ..errors import AlreadyExists, ConversationDeleted, Erased, InvalidInput, NotFound
-from ..model import MAIN, Imported, Problem
-from ..redact import Gate
+from ..model import DISOWNED, MAIN, Imported, Problem
 from . import was_erased
 from ._claude_files import (
     SAID_OR_NOTED,
@@ -35,7 +34,7 @@ from ._claude_files import (
     looks_like,
     usual_place,
 )
-from ._claude_lines import KNOWN_VERSIONS, REST, Reader, is_prompt, kept, original, raw_entry, title_of
+from ._claude_lines import INJECTED, KNOWN_VERSIONS, REST, Reader, is_prompt, kept, original, raw_entry, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from ..model import Entry, Event, Progress
     from ..store import Store
 
-__all__ = ["ABOUT", "bring", "files", "last_turn", "looks_like", "original", "put_back", "save", "usual_place"]
+__all__ = ["ABOUT", "bring", "files", "looks_like", "original", "put_back", "save", "usual_place"]
 
 ABOUT = "transcripts of Claude Code, of all projects or of one"
 BATCH_LINES, BATCH_BYTES = 200, 1 << 20
@@ -226,6 +225,8 @@ class Transcript:
         self.added = 0
         self._seen: dict[str, int] = {}
         self._where: dict[str, Where] = {}
+        self._partly: dict[str, int] = {}
+        """Lines of which so many blocks are not there: a hook took what was said in them, and no more."""
         # Which branch a line is on, and the how manieth it is: a prompt goes back in time if there is a later one.
         self._order: dict[str, tuple[str, int]] = {}
         self._prompts: dict[str, int] = {}
@@ -294,6 +295,12 @@ class Transcript:
                 seq = event.message if event.name == REST and event.message else event.seq
                 self._where.setdefault(base, Where(event.branch, seq))
                 self._order.setdefault(base, (event.branch, order))
+                if event.payload.get("whole"):
+                    self._partly.pop(base, None)
+                elif "blocks" in event.payload:
+                    self._partly[base] = event.payload["blocks"] - 1
+                elif base in self._partly and "block" in event.payload:
+                    self._partly[base] -= 1
             if event.kind == "message" and event.role == "user" and event.agent is None:
                 self._prompts[event.branch] = max(self._prompts.get(event.branch, order), order)
         self._look_for_hooks(0)
@@ -303,7 +310,9 @@ class Transcript:
         events = self._store.read(self.id, after=after, kinds=("message", "event"), branch="*")
         met = {e.message for e in events if e.name == REST}
         self._unmet = [
-            e for e in events if e.kind == "message" and (e.key or "").startswith(SPOKEN) and e.seq not in met
+            e
+            for e in events
+            if (e.kind == "message" or e.name == INJECTED) and (e.key or "").startswith(SPOKEN) and e.seq not in met
         ]
 
     # -- reading
@@ -352,7 +361,7 @@ class Transcript:
             yield Item(base, raw, None, [raw_entry(raw, base, reader.at, "unreadable")])
             return
         entries = reader.entries(line, base)
-        if base in self._where and self._is_loaded:
+        if base in self._where and self._is_loaded and self._partly.get(base, 0) <= 0:
             run.count(run.known, "lines")
             return
         self._said_of(line)
@@ -431,7 +440,7 @@ class Transcript:
         if not group:
             return
         self._create()
-        flat = self._left([self._met(item, entry) for item in group for entry in item.entries])
+        flat = self._left([met for item in group for entry in item.entries for met in self._met(item, entry)])
         self._goals(flat)
         lines = {item.base: item.line for item in group}
         try:
@@ -499,17 +508,22 @@ class Transcript:
 
     def _meets(self, entry: Entry) -> Event | None:
         """What a hook recorded of the same words, and no line was found for yet."""
-        if not self._unmet or entry.get("kind", "message") != "message" or entry.get("agent"):
+        injected = entry.get("name") == INJECTED
+        if not self._unmet or entry.get("agent") or not (injected or entry.get("kind", "message") == "message"):
             return None
         text = self._store._gate.another().text(checks.safe(entry.get("text", "")))
-        return next((e for e in self._unmet if e.role == entry.get("role") and e.text == text), None)
+        role = "user" if injected else entry.get("role")
+        return next((e for e in self._unmet if e.text == text and e.role in (role, entry.get("role"))), None)
 
-    def _met(self, item: Item, entry: Entry) -> Entry:
+    def _met(self, item: Item, entry: Entry) -> list[Entry]:
         event = self._meets(entry)
         if event is None:
-            return entry
+            return [entry]
         self._unmet.remove(event)
-        return self._rest(item.base, event.seq, entry, item.line)
+        rest = self._rest(item.base, event.seq, entry, item.line)
+        if event.kind == "message" and entry.get("name") == INJECTED:  # the hook took it for typed
+            return [rest, {"kind": "event", "name": DISOWNED, "message": event.seq, "key": f"{event.key}~{DISOWNED}"}]
+        return [rest]
 
     def _plain(self, item: Item) -> list[Entry]:
         """A line as its text, and what is said in it as far as a database keeps it."""
@@ -579,49 +593,3 @@ def _restored_at(mark: str) -> int:
         return os.stat(mark).st_mtime_ns
     except OSError:
         return 0
-
-
-def last_turn(path: str, tail: int, told: str | None, seconds: float) -> list[Entry]:
-    """What the assistant said since the last prompt, from the end of a transcript. If it `told` something that is not there
-    yet, it is waited for a moment."""
-    until = time.monotonic() + seconds
-    while True:
-        entries = _turn(path, tail)
-        is_there = told is None or any(entry.get("text") == told for entry in entries)
-        if is_there or time.monotonic() >= until:
-            return entries
-        time.sleep(0.05)
-
-
-def _turn(path: str, tail: int) -> list[Entry]:
-    if not os.path.isfile(path):
-        return []  # a pipe or a device would be read for ever
-    try:
-        with open(path, "rb") as f:
-            size = f.seek(0, os.SEEK_END)
-            f.seek(max(0, size - tail))
-            data = f.read()
-    except OSError:
-        return []
-    reader = Reader(Gate(False))  # of a turn, what is said is taken, which is not cut; what tools were asked is not
-    turn: list[dict[str, Any]] = []
-    for raw in reversed(data.split(b"\n")[1 if size > tail else 0 :]):
-        try:
-            line = json.loads(raw) if raw.strip() else None
-        except (ValueError, RecursionError):
-            continue
-        if not isinstance(line, dict) or line.get("isSidechain") is True:
-            continue
-        if is_prompt(line):
-            break
-        if line.get("type") == "assistant" and isinstance(line.get("uuid"), str):
-            turn.append(line)
-    found: list[Entry] = []
-    for line in reversed(turn):
-        said = [
-            e
-            for e in reader.entries(line, reader.key(line, b""))
-            if e.get("kind", "message") in ("message", "reasoning")
-        ]
-        found += [checks.safe(entry) for entry in said]
-    return found
