@@ -20,6 +20,7 @@ from .db.points import reach
 from .decide import Decision, Policy, decide
 from .errors import EmbeddingFailed, NotFound, place
 from .extract import Turn, candidates, topic
+from .extract.belonging import is_of_project
 from .model import DISOWNED, MAIN, OFFLINE, Consolidation
 from .relations import Neighbour
 from .search import fence
@@ -74,13 +75,13 @@ class _Held:
 
     __slots__ = (
         "at", "change", "content", "conversation", "cosine", "expires_at", "id", "importance", "is_by_hand", "is_kept",
-        "is_pinned", "kind", "no", "valid_from",
+        "is_pinned", "kind", "no", "valid_from", "workspace",
     )  # fmt: skip
 
     def __init__(
         self, no: int, id: str, content: str, change: int, kind: str, importance: float, pinned_at: int | None,
         by_hand: int | None, valid_from: int | None, expires_at: int | None, conversation: int | None, at: int,
-        extractor: str,
+        extractor: str, workspace: str | None,
     ) -> None:  # fmt: skip
         self.no, self.id, self.content, self.change, self.kind, self.importance = (
             no,
@@ -92,7 +93,7 @@ class _Held:
         )
         self.is_pinned, self.is_by_hand = pinned_at is not None, by_hand is not None
         self.valid_from, self.expires_at, self.conversation, self.at = valid_from, expires_at, conversation, at
-        self.is_kept = extractor == edits.KEPT
+        self.is_kept, self.workspace = extractor == edits.KEPT, workspace
         self.cosine: float | None = None
 
     @property
@@ -272,37 +273,44 @@ class Run:
         total: _Total,
     ) -> None:  # fmt: skip
         view = View(tx, found, branch)
-        workspace = found.workspace if candidate.kind == "project_state" else None
-        scope = memories.namespace(None, workspace)
+        workspace = found.workspace if is_of_project(candidate, turn) else None
+
+        def drafted(content: str, workspace: str | None, of: _Held | None = None) -> edits.Draft:
+            c = candidate
+            kind, importance, tags, since, until = c.kind, c.importance, c.tags, c.valid_from, c.valid_to
+            if of is not None:
+                kind, importance, tags, since, until = of.kind, of.importance, (), of.valid_from, None
+            return edits.Draft(
+                gate, content, kind, importance, tags, workspace, role=c.role, extractor=c.extractor, valid_from=since,
+                valid_to=until, seqs=c.seqs, checkpoint=c.source_checkpoint_id,
+            )  # fmt: skip
+
         gate = self._gate.another()
-        draft = edits.Draft(
-            gate, candidate.content, candidate.kind, candidate.importance, candidate.tags, workspace, role=candidate.role,
-            extractor=candidate.extractor, valid_from=candidate.valid_from, valid_to=candidate.valid_to,
-            seqs=candidate.seqs, checkpoint=candidate.source_checkpoint_id,
-        )  # fmt: skip
-        id = memories.id_of(draft.content, None, workspace)
+        draft = drafted(candidate.content, workspace)
         edit = edits.Edit(
             tx, view, who=candidate.extractor, place=(found.no, branch, turn.seq), at=turn.created_at
         )  # fmt: skip
         asked_for = candidate.role == "user" and candidate.family == "explicit"
-        doing = _Doing(tx, view, edit, draft, id, limits, turn, asked_for)
+        doing = _Doing(tx, view, edit, draft, limits, turn, asked_for)
         trusted = candidate.role == "user" or candidate.role in limits.promote
         if candidate.quarantine is not None and not (trusted and candidate.role != "user"):
             action, why = doing.quarantine(candidate)
         elif candidate.operation in ("retract", "done") and not trusted:
             action, why = "noop", "only the user takes a memory back"
         else:
-            held = _held(tx, view, scope)
+            # "Forget that we use bun" does not say whether the project or the user is meant.
+            places = (
+                [workspace] if candidate.operation == "assert" else list({workspace: 0, found.workspace: 0, None: 0})
+            )
+            held = [h for place in places for h in _held(tx, view, place)]
             near = self._neighbours(tx, candidate, held, vectors)
             decision = decide(candidate, [_neighbour(h) for h in near], self._policy)
-            if decision.content is not None:
-                was = next(h for h in near if h.id == decision.id)
-                draft = edits.Draft(
-                    gate, decision.content, was.kind, was.importance, (), workspace, role=candidate.role,
-                    extractor=candidate.extractor, valid_from=was.valid_from, seqs=candidate.seqs,
-                    checkpoint=candidate.source_checkpoint_id,
-                )  # fmt: skip
-                doing = _Doing(tx, view, edit, draft, memories.id_of(draft.content, None, workspace), limits, turn)
+            was = next((h for h in near if h.id == decision.id), None)
+            if was is not None and decision.content is not None:
+                draft = drafted(decision.content, was.workspace, was)
+            elif was is not None and was.workspace != workspace:
+                draft = drafted(candidate.content, was.workspace)
+            doing = _Doing(tx, view, edit, draft, limits, turn, asked_for)
             action, why = doing.apply(decision, held)
         edit.finish()
         total.note(action, draft.content, why)
@@ -351,12 +359,12 @@ class _Doing:
     """One candidate's change."""
 
     def __init__(
-        self, tx: Tx, view: View, edit: edits.Edit, draft: edits.Draft, id: str, limits: Limits, turn: Turn,
+        self, tx: Tx, view: View, edit: edits.Edit, draft: edits.Draft, limits: Limits, turn: Turn,
         is_asked_for: bool = False,
     ) -> None:  # fmt: skip
         self._is_asked_for = is_asked_for
         self._tx, self._view, self._edit, self._draft = tx, view, edit, draft
-        self._id, self._limits, self._turn = id, limits, turn
+        self._id, self._limits, self._turn = memories.id_of(draft.content, None, draft.workspace), limits, turn
         self._conversation = None if view.found is None else view.found.no
         self._own = self._there()
 
@@ -466,6 +474,7 @@ class _Doing:
     def _room(self, held: list[_Held]) -> str | None:
         """Let go of the least important, then the oldest, when there are too many; why not, if the new one would be it. What a
         person asks for explicitly always finds room."""
+        held = [h for h in held if h.workspace == self._draft.workspace]
         going = sorted(held, key=lambda h: (h.importance, h.at, h.no))[: max(0, len(held) + 1 - self._limits.most)]
         if going and going[-1].importance > self._draft.importance and not self._is_asked_for:
             return f"there are {len(held)} memories that are more important, and no room for more"
@@ -582,14 +591,14 @@ def _turn(event: Event, gate: Gate | None, typed: bool = True) -> Turn:
     return turn if clean == turn.text else Turn(**{**turn.__dict__, "text": clean})
 
 
-def _held(tx: Tx, view: View, scope: str) -> list[_Held]:
-    """Active memories of a scope as they stand in a view."""
-    now = ids.now()
+def _held(tx: Tx, view: View, workspace: str | None) -> list[_Held]:
+    """Active memories of a workspace, or of the user, as they stand in a view."""
+    now, scope = ids.now(), memories.namespace(None, workspace)
     if view.is_plain:
         rows = tx.all(
             "select m.id, m.memory_id, coalesce(r.wording, m.content), r.id, r.kind, r.importance, r.pinned_at, r.by_hand,"
-            " r.valid_from, r.expires_at, r.conversation_no, r.at, r.extractor from memories m join memory_changes r"
-            " on r.user_no = m.user_no and r.id = m.head"
+            " r.valid_from, r.expires_at, r.conversation_no, r.at, r.extractor, m.workspace from memories m"
+            " join memory_changes r on r.user_no = m.user_no and r.id = m.head"
             " where m.user_no = :user and m.namespace = :n and m.state = 'active'",
             n=scope,
         )
@@ -603,7 +612,7 @@ def _held(tx: Tx, view: View, scope: str) -> list[_Held]:
         found = [
             _Held(
                 no, id, c.wording or content, c.id, c.kind, c.importance, c.pinned_at, c.by_hand, c.valid_from, c.expires_at,
-                c.conversation_no, c.at, c.extractor,
+                c.conversation_no, c.at, c.extractor, workspace,
             )
             for no, id, content in stored
             if (c := standing.get(no)) is not None and c.state == "active"

@@ -30,6 +30,7 @@ KEPT = "item"
 """The extractor of what a program keeps as an item of its own."""
 EDITED = "edit"
 """Who made the changes that take back what an edited message had taught."""
+_SOURCE = ("source", "source_no", "source_branch", "source_seqs", "checkpoint", "role")
 _NEW: dict[str, Any] = dict.fromkeys(views.NAMES.replace(",", " ").split())
 
 
@@ -182,8 +183,11 @@ class Edit:
             memory, base, "quarantined" if state == "quarantined" else "added", why, state=state,
             wording=None if row is None else draft.content, kind=draft.kind, importance=draft.importance, tags=draft.tags,
             by_hand=self._now if draft.extractor == HAND else None, replaced_by=None, flag=None,
-            **self._provenance(draft), valid_from=self._at if draft.valid_from is None else draft.valid_from, valid_to=draft.valid_to,
-            **{"conflicts_with": None, "pinned_at": None, "expires_at": limits.expires_at(draft, self._now), **after},
+            valid_from=self._at if draft.valid_from is None else draft.valid_from, valid_to=draft.valid_to,
+            **{
+                "conflicts_with": None, "pinned_at": None, "expires_at": limits.expires_at(draft, self._now),
+                **self._provenance(draft), **after,
+            },
         )  # fmt: skip
         return memory
 
@@ -397,25 +401,34 @@ def revise(
     limits: Limits,
     *,
     promote: bool = False,
+    scope: str | None = None,
+    workspace: str | None = None,
 ) -> Memory:
-    """By hand. Another statement is another memory, which takes the old one's place; anything else changes it."""
+    """By hand. Another statement, or the same one in another scope, is another memory, which takes the old one's place; anything
+    else changes it. A fact of a project stays one when it is promoted: where it is true does not depend on who has looked."""
     row, standing = memories.locked(tx, id)
     if standing.state not in (ACTIVE, "quarantined"):
         raise InvalidInput(f"Memory {id!r} is {standing.state}: {_way_back(standing)}.")
     # Seen from where the memory is seen; promoted, from everywhere.
     edit = Edit(tx, View(tx), who="user", place=None if promote else standing.place)
     after = {"by_hand": edit._now, "flag": None, "conflicts_with": None, "expires_at": None, **changes}
-    memory, conversation, workspace = row
-    limited = promote and (conversation is not None or workspace is not None)
-    if draft is not None or limited:
+    memory, conversation, was_in = row
+    if scope == "workspace" and workspace is None:
+        workspace = was_in or _project(tx, standing, conversation)
+    moves = scope is not None or (promote and conversation is not None)
+    place = workspace if scope is not None else None if moves else was_in
+    found = None
+    if conversation is not None and not moves:
+        found = conversations.find(tx, conversations.by_number(tx, conversation))
+    if draft is not None or moves:
         content = _content(tx, memory, standing) if draft is None else draft.content
-        found = None
-        if conversation is not None and not promote:
-            found = conversations.find(tx, conversations.by_number(tx, conversation))
-        scope = None if promote else workspace
-        new = memories.id_of(content, None if found is None else found.id, scope)
+        new = memories.id_of(content, None if found is None else found.id, place)
         if new != id:
+            state, source = ACTIVE, {}
             if draft is None:
+                if scope is not None:  # only moved: it came from where it came from, and waits if it waited
+                    state = ACTIVE if promote else standing.state
+                    source = {name: getattr(standing, name) for name in _SOURCE}
                 draft = Draft.__new__(Draft)
                 draft.content, draft.tags, draft.roots = content, standing.tags, ()
             draft.kind, draft.importance = (
@@ -423,13 +436,12 @@ def revise(
                 after.get("importance", standing.importance),
             )
             draft.tags = after["tags"] if "tags" in after else _merged(draft.tags, standing.tags)
-            draft.workspace, draft.source, draft.seqs, draft.checkpoint = scope, None, (), None
+            draft.workspace, draft.source, draft.seqs, draft.checkpoint = place, None, (), None
             draft.role, draft.extractor, draft.valid_from, draft.valid_to = "user", HAND, None, standing.valid_to
-            edit.put(
-                memory, standing, "replaced", "promoted to the user" if limited else "revised", state="replaced",
-                replaced_by=new,
-            )  # fmt: skip
-            made = edit.add(draft, found, new, ACTIVE, "promoted" if limited else f"revised from {id}", limits)
+            to = "the user" if place is None else f"the workspace {place}"
+            why = f"moved to {to}" if scope is not None else "promoted to the user" if moves else "revised"
+            edit.put(memory, standing, "replaced", why, state="replaced", replaced_by=new)
+            made = edit.add(draft, found, new, state, why if moves else f"revised from {id}", limits, **source)
             if standing.pinned_at is not None:
                 tx.run(
                     "update memory_changes set pinned_at = :at where user_no = :user and memory = :m and change = :g",
@@ -442,6 +454,17 @@ def revise(
     edit.put(memory, standing, "promoted" if promote else "revised", "by hand", state=state, **after)
     edit.finish()
     return memories.get(tx, id)
+
+
+def _project(tx: Tx, standing: Change, conversation: int | None) -> str:
+    """The workspace of the conversation that a memory came from, or is limited to."""
+    row = tx.one(
+        "select workspace from conversations where user_no = :user and no = :c",
+        c=conversation if standing.source_no is None else standing.source_no,
+    )  # fmt: skip
+    if row is None or row[0] is None:
+        raise InvalidInput("It did not come from a conversation of a workspace: say which one is meant (workspace=).")
+    return str(row[0])
 
 
 def _way_back(standing: Change) -> str:

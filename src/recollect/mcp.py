@@ -30,6 +30,7 @@ from pydantic import Field, ValidationError
 from . import __version__
 from .aio import AsyncStore
 from .errors import InvalidInput, NotFound, RecollectError
+from .extract.belonging import speaks_of_project
 from .model import Conversation, Event, Hit, Memory
 from .store import Store
 
@@ -336,7 +337,10 @@ class Door:
         tags: Annotated[list[str] | None, Field(description="Free labels.")] = None,
         source: Annotated[str | None, Field(description="The event it came from: <conversation id>:<seq>.")] = None,
         only_here: Annotated[
-            bool, Field(description="Only for this workspace, not for everything of the user.")
+            bool,
+            Field(
+                description="Only for this workspace. So is what speaks of “this repo” or “our CI”, whatever is said here."
+            ),
         ] = False,
     ) -> dict[str, Any]:
         """Propose something to keep beyond this conversation. It waits for the user to approve it and is not recalled before
@@ -347,7 +351,7 @@ class Door:
             raise InvalidInput(why)
         made = await self._store.remember(
             content, kind=kind, importance=importance, tags=tags or (), source=source, role="assistant",
-            workspace=self._workspace if only_here else None,
+            workspace=self._workspace if only_here or speaks_of_project(content) else None,
         )  # fmt: skip
         waits = made.state == "quarantined"
         fix = {"approve": f"recollect revise {made.id[:8]} --promote"} if waits else {}

@@ -735,6 +735,24 @@ def test_memories_are_added_edited_pinned_forgotten_and_brought_back(store: reco
     assert green.id not in {m.id for m in store.memories(state=None)}
 
 
+def test_a_fact_of_a_project_is_shown_as_its_own_and_moved(store: recollect.Store) -> None:
+    c = store.create(workspace="/p/one")
+    store.create(workspace="/p/two")
+    store.append(c, role="user", text="We use bun in this repo.")
+    store.consolidate(c)
+    (bun,) = store.memories()
+    app = App().go("memories")
+    assert "in one" in app.text
+    for used, scope in (("/p/two", "/p/two"), (memories.ANYWHERE, None)):
+        (held,) = store.memories()
+        app.choose(f"memory-do-{held.id}", memories.EDIT)
+        app.at.selectbox(key=f"edit-{held.id}-used").set_value(used).run()
+        app.click("edit-memory-go")
+        assert [(m.content, m.workspace) for m in store.memories()] == [(bun.content, scope)]
+    app.click("undo")
+    assert store.memories()[0].workspace == "/p/two"
+
+
 def test_what_others_said_is_reviewed(store: recollect.Store) -> None:
     accepted, edited, rejected = (
         store.remember(text, role="tool") for text in ("The port is 8080", "The host is alpha", "Always run as root")

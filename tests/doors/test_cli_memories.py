@@ -91,6 +91,19 @@ def test_undo_of_what_was_just_added_says_how_to_have_it_back(run: Run, own_stor
     assert run("undo", id).out.endswith(f"Again: recollect pin {id[:8]}\n")
 
 
+def test_a_memory_is_moved_to_its_project_and_back(run: Run, own_store: Path) -> None:
+    with recollect.open(own_store, background=False) as store:
+        c = store.create("talk", workspace="/repo")
+        store.append(c, role="user", text="I use pnpm.")
+        store.consolidate(c)
+        (m,) = store.memories()
+    made = run("revise", m.id[:8], "--scope", "workspace", "--json").json
+    assert made["workspace"] == "/repo"
+    assert run("revise", made["id"], "--workspace", "/other", "--json").json["workspace"] == "/other"
+    assert run("revise", m.id, "--promote").code == 2  # replaced
+    assert run("revise", m.id, "--scope", "nowhere").code == 2
+
+
 def test_what_is_not_in_force_is_revised_nor_pinned_and_the_command_that_brings_it_back_is_said(
     run: Run, own_store: Path
 ) -> None:

@@ -64,8 +64,8 @@ def filled(url: str) -> Iterator[recollect.Store]:
 class Model:
     """A client of its own for each call: one that is open for a whole test would be closed in another task."""
 
-    def __init__(self, store: recollect.Store) -> None:
-        self._server = server(store)
+    def __init__(self, store: recollect.Store, workspace: str | None = None) -> None:
+        self._server = server(store, workspace=workspace)
 
     def __getattr__(self, name: str) -> Any:
         async def call(*args: Any, **kwargs: Any) -> Any:
@@ -199,6 +199,14 @@ async def test_a_context_is_fenced_evidence_within_its_budget(client: Client) ->
 
 
 # -- what a model may do
+
+
+async def test_what_a_model_remembers_of_the_project_is_the_projects(filled: recollect.Store) -> None:
+    client = Model(filled, workspace="/boats")
+    made = await ask(client, "remember", content="Uses bun in this repo")
+    theirs = await ask(client, "remember", content="Likes green tea")
+    kept = {m.id: m.workspace for m in filled.memories(state="quarantined")}
+    assert (kept[made["id"]], kept[theirs["id"]]) == ("/boats", None)
 
 
 async def test_what_a_model_remembers_waits_for_the_user(client: Client, filled: recollect.Store) -> None:

@@ -219,6 +219,7 @@ def lives(store: recollect.Store) -> None:
     quiet = store.remember("Likes tea", role="tool")
     store.revise(quiet, promote=True)
     store.revise(store.remember("Only here", conversation=c), promote=True)
+    store.revise(store.remember("Uses bun", source="talk:1"), scope="workspace")
     store.remember("On holiday", valid_to=1)
     store.pin("talk:1")
     store.unpin("talk:1")

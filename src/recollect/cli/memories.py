@@ -234,13 +234,16 @@ def revise(
     kind: Annotated[str | None, typer.Option("--kind", "-k", help=f"One of {', '.join(MEMORY_KINDS)}.", autocompletion=complete_memory_kind)] = None,
     importance: Annotated[float | None, typer.Option("--importance", "-i", min=0, max=1, help="From 0 to 1.")] = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="The tags it has from now on; may be repeated.")] = None,
-    promote: Annotated[bool, typer.Option("--promote", help="Make it the user's: out of quarantine, seen from everywhere.")] = False,
+    promote: Annotated[bool, typer.Option("--promote", help="Accept it: out of quarantine, and no longer only of one conversation.")] = False,
+    scope: Annotated[str | None, typer.Option("--scope", help="Move it: user (seen from everywhere) or workspace (only from its project).")] = None,
+    workspace: Annotated[str | None, typer.Option("--workspace", "-w", help="Move it to this workspace.")] = None,
 ) -> None:  # fmt: skip
     """Correct a memory. The old statement is kept in its history; `undo` brings it back."""
     found = _find(s, memory)
     _refuse_gone(s, found)
     made = s.store.revise(
         found.id, content=question_of(content) if content else None, kind=kind, importance=importance, tags=tag, promote=promote,
+        scope=scope, workspace=workspace,
     )  # fmt: skip
     if s.json:
         output.emit(made)

@@ -245,7 +245,8 @@ def _table(found: list[Memory]) -> None:
 # -- changing
 
 
-def _form(m: Memory | None, key: str) -> tuple[str, str, float, list[str]]:
+def _form(m: Memory | None, key: str) -> tuple[str, str, float, list[str], str | None]:
+    """(statement, kind, importance, tags, where it is used: a workspace, or `ANYWHERE`, or as it is)."""
     content = st.text_area("Statement", value=m.content if m else "", key=f"{key}-content", max_chars=4_000)
     with st.container(horizontal=True):
         kind = st.selectbox(
@@ -256,16 +257,44 @@ def _form(m: Memory | None, key: str) -> tuple[str, str, float, list[str]]:
     importance = st.slider(
         "Importance", 0.0, 1.0, float(round(m.importance, 1)) if m else 0.6, 0.1, key=f"{key}-importance"
     )
-    return content.strip(), kind, importance, [t.strip() for t in tags.split(",") if t.strip()]
+    used = st.selectbox(
+        "Used", _used_in(m), key=f"{key}-used", format_func=_place,
+        help="What is true of one project is given to an agent in that project alone.",
+    )  # fmt: skip
+    return content.strip(), kind, importance, [t.strip() for t in tags.split(",") if t.strip()], used
+
+
+ANYWHERE = ""
+"""As a place where a memory is used; a workspace is never empty."""
+
+
+def _place(workspace: str | None) -> str:
+    return _PLACES["conversation"] if workspace is None else look.place("workspace" if workspace else "user", workspace)
+
+
+def _used_in(m: Memory | None) -> list[str | None]:
+    """Where a memory may be used, first where it is now; None: in its conversation alone."""
+    now = ANYWHERE if m is None or m.scope == "user" else m.workspace
+    known = sorted({c.workspace for c in state.store().conversations(limit=MOST) if c.workspace})
+    return list(dict.fromkeys([now, ANYWHERE, *known]))
+
+
+def _moved(m: Memory, used: str | None) -> dict[str, str]:
+    """What `revise` is told, so that a memory is used there from now on."""
+    if used == _used_in(m)[0]:
+        return {}
+    return {"workspace": used} if used else {"scope": "user"}
 
 
 @st.dialog("Add a memory", icon=":material/add:", on_dismiss=dialogs.close)
 def add() -> None:
-    content, kind, importance, tags = _form(None, "new-memory")
+    content, kind, importance, tags, used = _form(None, "new-memory")
     pinned = st.toggle("Pin it", key="new-memory-pin")
     if st.button("Remember", key="new-memory-go", type="primary", disabled=not content):
         try:
-            made = state.store().remember(content, kind=kind, importance=importance, tags=tags, pinned=pinned)
+            made = state.store().remember(
+                content, kind=kind, importance=importance, tags=tags, pinned=pinned, workspace=used or None
+            )
         except RecollectError as error:
             st.error(look.unpictured(str(error)))
             return
@@ -276,12 +305,12 @@ def add() -> None:
 
 @st.dialog("Edit a memory", icon=":material/edit:", on_dismiss=dialogs.close)
 def edit(m: Memory, promote: bool = False) -> None:
-    content, kind, importance, tags = _form(m, f"edit-{m.id}")
+    content, kind, importance, tags, used = _form(m, f"edit-{m.id}")
     if st.button("Save", key="edit-memory-go", type="primary", disabled=not content):
         try:
             changed = state.store().revise(
                 m.id, content=content if content != m.content else None, kind=kind, importance=importance, tags=tags,
-                promote=promote,
+                promote=promote, **_moved(m, used),
             )  # fmt: skip
         except RecollectError as error:
             st.error(look.unpictured(str(error)))

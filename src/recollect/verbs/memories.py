@@ -140,10 +140,13 @@ class MemoryVerbs(ConversationVerbs):
         importance: float | None = None,
         tags: Sequence[str] | None = None,
         promote: bool = False,
+        scope: str | None = None,
+        workspace: str | None = None,
     ) -> Memory:
         """Correct a memory by hand. Another `content` is another memory, which takes the place of the old one. With
-        `promote` it is the user's from now on: out of quarantine, seen from everywhere, whatever branch it was said on.
-        Returns the memory that stands now."""
+        `promote` a person has accepted it: it is out of quarantine, and seen from every conversation and branch; what is
+        a workspace's stays there. `scope` moves it: "user" makes it seen from everywhere, "workspace" only from `workspace`, or
+        from that of the conversation it came from. Returns the memory that stands now."""
         from .. import edits, memories
 
         id = memory_id(memory)
@@ -158,10 +161,22 @@ class MemoryVerbs(ConversationVerbs):
             draft = edits.Draft(gate, content, tags=tags or ())
         if tags is not None:
             changes["tags"] = edits.tags_of(tags, gate)
-        if not changes and draft is None and not promote:
-            raise InvalidInput("There is nothing to revise: say content, kind, importance, tags or promote.")
+        if scope not in (None, "user", "workspace"):
+            raise InvalidInput(f"scope={scope!r}: choose user or workspace.")
+        if workspace is not None:
+            if scope == "user":
+                raise InvalidInput(
+                    "What is the user's is in no workspace: leave out workspace=, or say scope='workspace'."
+                )
+            scope, workspace = "workspace", self._workspace(workspace)
+        if not changes and draft is None and not promote and scope is None:
+            raise InvalidInput("There is nothing to revise: say content, kind, importance, tags, scope or promote.")
         limits = self._limits()
-        made = self._remembering(lambda tx: edits.revise(tx, id, draft, changes, limits, promote=bool(promote)))
+        made = self._remembering(
+            lambda tx: edits.revise(
+                tx, id, draft, changes, limits, promote=bool(promote), scope=scope, workspace=workspace
+            )
+        )
         self._tell("chat.memory_revised", count=1)
         return made
 
