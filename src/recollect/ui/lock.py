@@ -38,7 +38,7 @@ _PAGE = """<!doctype html>
 <title>Recollect</title>{head}<style>
 :root {{ color-scheme: light dark; }}
 body {{ font: 1.05rem/1.55 system-ui, sans-serif; max-width: 34rem; margin: 12vh auto 0; padding: 0 1.2rem; }}
-h1 {{ font-size: 1.35rem; }} code {{ font-size: .95em; }} a {{ color: #2f6f5e; }}
+h1 {{ font-size: 1.35rem; }} code {{ font-size: .95em; white-space: nowrap; }} a {{ color: #2f6f5e; }}
 @media (prefers-color-scheme: dark) {{ body {{ background: #14181a; color: #e6eae8; }} a {{ color: #7fcbb4; }} }}
 </style></head><body>{body}</body></html>
 """
