@@ -965,6 +965,20 @@ def test_a_switch_is_saved_for_everyone_and_in_force_at_once(tmp_path: Path) -> 
     assert "reasoning_traces" not in file.read_text()
 
 
+def test_what_had_a_secret_in_it_is_handed_out_when_that_is_switched_on(store: recollect.Store) -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    store.append(store.create(), role="user", text=f"The heron pump is set up with {key} in the boiler room.")
+    app = App().click("new").say("Where is the heron pump set up?")
+    assert "boiler" not in app.said[-1]
+    app.go("settings")
+    app.at.segmented_control(key="settings-tab").set_value("Privacy").run()
+    app.at.toggle(key="set-context_sensitive").set_value(True).run()
+    assert recollect.Settings.load().context_sensitive is True
+    app.go("chat").click("new").say("Where is the heron pump set up?")
+    assert "boiler" in app.said[-1]
+    assert key not in app.text
+
+
 def test_a_wrong_setting_is_told_and_changes_nothing(tmp_path: Path) -> None:
     app = App().go("settings")
     app.at.segmented_control(key="settings-tab").set_value("Privacy").run()
