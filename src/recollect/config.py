@@ -103,6 +103,8 @@ class Settings:
     """Where that model is asked, if not at its provider's own address: `http://localhost:11434`. Other machines need `allow_hosts`."""
     context: bool = True
     """Off: `context()` hands out nothing."""
+    context_sensitive: bool = False
+    """Hand out also what had a secret in it; the secret itself was replaced before it was stored."""
     context_memories: int = 5
     """Most memories in a context."""
     context_excerpts: int = 3

@@ -292,7 +292,12 @@ def _evidence(store: Store, question: str, here: Conversation | None, branch: st
     answers: list[tuple[float, Hit]] = []
     beside: list[tuple[float, Hit]] = []
     for hit in hits:
-        if hit.sensitive or not _is_said(hit) or plain(hit.text) == asked or hit.text.rstrip().endswith("?"):
+        if (
+            (hit.sensitive and not store.settings.context_sensitive)
+            or not _is_said(hit)
+            or plain(hit.text) == asked
+            or hit.text.rstrip().endswith("?")
+        ):
             continue
         if hit.type == "event" and _SUPPOSES.match(hit.text):
             continue

@@ -202,7 +202,8 @@ import encodings.idna, os, socket, sys  # what is imported later may not be thei
 os.setuid(65534)
 port, path, cookie = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 line = socket.create_connection(("127.0.0.1", port), timeout=60)
-line.sendall(f"GET {path} HTTP/1.1\\r\\nHost: 127.0.0.1:{port}\\r\\nConnection: close\\r\\nCookie: {cookie}\\r\\n\\r\\n".encode())
+lines = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Connection: close", f"Cookie: {cookie}", *sys.argv[4:], "", ""]
+line.sendall("\\r\\n".join(lines).encode())
 print(line.recv(100).decode("latin-1").split()[1])
 """
 
@@ -216,12 +217,16 @@ def test_a_stolen_cookie_opens_nothing_for_another_account(app: Application) -> 
     assert peer.account(*ends) in (-1, None), "a connection that nobody holds is nobody's"
     if os.getuid() == 0:  # only root can be somebody else
 
-        def theirs(path: str, cookie: str) -> str:
-            with_it = [sys.executable, "-c", STOLEN, str(app.port), path, cookie]
+        def theirs(path: str, cookie: str, *more: str) -> str:
+            with_it = [sys.executable, "-c", STOLEN, str(app.port), path, cookie, *more]
             return subprocess.run(with_it, capture_output=True, text=True, check=True).stdout.strip()
 
         assert theirs("/", app.cookie["Cookie"]) == "403"
         assert theirs("/_stcore/health", app.cookie["Cookie"]) == "403"
+        with socket.create_connection(("127.0.0.1", app.port), timeout=60) as victim:
+            host, port = victim.getsockname()
+            for said_to_be in (f"{host}:{port}", host, f"{host}:{port}, {host}:{port}", "[::1]:1", ""):
+                assert theirs("/", app.cookie["Cookie"], f"X-Forwarded-For: {said_to_be}") == "403", said_to_be
         assert theirs(f"/?{ASKED}={app.secret}", "") == "200", "who was given the secret is let in, as whoever they are"
     assert status(said(app, "GET /", Cookie=app.cookie["Cookie"])) == 200
 

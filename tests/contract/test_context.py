@@ -230,6 +230,24 @@ def test_sensitive_records_stay_out_unless_asked_for(words: recollect.Store) -> 
     assert SECRET not in words.context("heron", sensitive=True).text
 
 
+def test_a_setting_hands_out_what_is_sensitive(open_store: Open) -> None:
+    from recollect.langgraph import memory_tools
+
+    store, usual = open_store(background=False, context_sensitive=True), open_store(background=False)
+    said(store, f"the heron's token is {SECRET}")
+    said(store, "a plain heron")
+    assert len(store.context("heron").items) == 2
+    assert SECRET not in store.context("heron").text
+    assert [i.hit.text for i in store.context("heron", sensitive=False).items] == ["a plain heron"]
+
+    def looked_up(handle: recollect.Store) -> str:
+        (tool,) = memory_tools(handle, ["MemorySearch"])
+        return str(tool.invoke({"query": "heron"}))
+
+    assert "heron's token" in looked_up(store) and SECRET not in looked_up(store)
+    assert "heron's token" not in looked_up(usual), "nor does a tool hand it to a model"
+
+
 def test_the_off_switches(open_store: Open) -> None:
     on, off = open_store(background=False), open_store(background=False, context=False)
     said(on, "a heron")

@@ -1000,6 +1000,20 @@ def test_a_switch_is_saved_for_everyone_and_in_force_at_once(tmp_path: Path) -> 
     assert "reasoning_traces" not in file.read_text()
 
 
+def test_what_had_a_secret_in_it_is_handed_out_when_that_is_switched_on(store: recollect.Store) -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    store.append(store.create(), role="user", text=f"The heron pump is set up with {key} in the boiler room.")
+    app = App().click("new").say("Where is the heron pump set up?")
+    assert "boiler" not in app.said[-1]
+    app.go("settings")
+    app.at.segmented_control(key="settings-tab").set_value("Privacy").run()
+    app.at.toggle(key="set-context_sensitive").set_value(True).run()
+    assert recollect.Settings.load().context_sensitive is True
+    app.go("chat").click("new").say("Where is the heron pump set up?")
+    assert "boiler" in app.said[-1]
+    assert key not in app.text
+
+
 def test_a_wrong_setting_is_told_and_changes_nothing(tmp_path: Path) -> None:
     app = App().go("settings")
     app.at.segmented_control(key="settings-tab").set_value("Privacy").run()
@@ -1097,6 +1111,84 @@ def test_a_deep_link_opens_the_conversation_and_the_branch(store: recollect.Stor
     app.open("Newest").go("memories").go("chat")
     assert app.said == ["newest"], "the address was a hint: since then the state leads"
     assert app.at.query_params["chat"] == app.conversation
+
+
+def test_main_in_the_address_is_kept_and_honoured(store: recollect.Store) -> None:
+    """It was taken out, and a reload showed the active branch instead."""
+    c = store.create(title="Linked")
+    store.append(c, role="user", text="on main")
+    store.fork(c, at=0, name="other", switch=True)
+    store.append(c, role="user", text="on the other")
+    app = App(chat=c.id, branch="main")
+    assert app.said == ["on main"]
+    assert dict(app.at.query_params) == {"chat": c.id, "branch": "main"}
+    app.run()
+    reloaded = App(**dict(app.at.query_params))
+    assert reloaded.said == ["on main"]
+    assert App(chat=c.id).said == ["on the other"]
+
+
+def supervisors(store: recollect.Store, thread: str) -> None:
+    """A run of another program's graph."""
+    from langchain_core.messages import AIMessage, HumanMessage
+    from langgraph.graph import END, START, MessagesState, StateGraph
+
+    from recollect.langgraph import Saver
+
+    built = StateGraph(MessagesState)
+    for node in ("supervisor", "researcher"):
+        built.add_node(node, lambda _, node=node: {"messages": [AIMessage(f"I am the {node}", name=node)]})
+    built.add_edge(START, "supervisor")
+    built.add_edge("supervisor", "researcher")
+    built.add_edge("researcher", END)
+    graph = built.compile(checkpointer=Saver(store))
+    graph.invoke({"messages": [HumanMessage("Find me a hotel")]}, {"configurable": {"thread_id": thread}})
+
+
+def test_in_another_graphs_conversation_nothing_is_answered_before_a_notice(store: recollect.Store) -> None:
+    supervisors(store, "trip")
+    app = App(chat="trip", branch="main")
+    assert "Another graph has answered here" in app.text and "researcher" in app.text
+    assert app.at.chat_input[0].disabled
+    store.append("trip", role="user", text="And a train?")
+    app.run()
+    assert not [b for b in app.at.button if b.key == "again"], "nor is what it left open"
+    app.click("answer-here")
+    assert not app.at.chat_input[0].disabled
+    app.say("Which one was it?")
+    store.settle()
+    app.run()
+    assert "Another graph has answered here" not in app.text, "now it is this one's"
+    assert store.messages("trip")[-1].role == "assistant"
+    assert "Another graph" not in App(chat="trip").text
+    supervisors(store, "trip")
+    assert App(chat="trip").at.chat_input[0].disabled, "and now it is theirs again"
+
+
+def test_the_notice_stands_where_a_conversation_is_forked_too(store: recollect.Store) -> None:
+    supervisors(store, "trip")
+    at = store.checkpoints("trip")[0].id
+    app = App(chat="trip", branch=at).go("time_travel")
+    assert "Another graph has answered here" in app.text
+    app.at.button(key=f"resume-{at}")
+    mine = App().click("new").say("hello there")
+    app = App(chat=mine.conversation, branch=store.checkpoints(mine.conversation)[0].id).go("time_travel")
+    assert "Another graph" not in app.text
+
+
+def test_the_nodes_of_the_chat_are_known(store: recollect.Store) -> None:
+    from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
+    from langchain_core.messages import AIMessage
+
+    from recollect.langgraph import chat_graph
+    from recollect.ui.turns import NODES
+
+    class Knowing(FakeMessagesListChatModel):
+        def bind_tools(self, *_: Any, **__: Any) -> Any:
+            return self
+
+    graph = chat_graph(Knowing(responses=[AIMessage("x")]), store=store)
+    assert {n for n in graph.nodes if not n.startswith("__")} == NODES
 
 
 def test_a_checkpoint_in_the_address_is_picked(store: recollect.Store) -> None:

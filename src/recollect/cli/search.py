@@ -134,7 +134,7 @@ def context(
     ] = None,
     memories: Annotated[int | None, typer.Option("--memories", min=0, metavar="N", help="At most so many memories. Unsaid: the settings' number.")] = None,
     excerpts: Annotated[int | None, typer.Option("--excerpts", min=0, metavar="N", help="At most so many excerpts. Unsaid: the settings' number.")] = None,
-    sensitive: Annotated[bool, typer.Option("--sensitive", help="Also what had a secret in it.")] = False,
+    sensitive: Annotated[bool | None, typer.Option("--sensitive/--no-sensitive", help="Also what had a secret in it. Unsaid: as the settings say.")] = None,
     why: Annotated[bool, typer.Option("--why", help="Show below it why each piece is there and what it costs.")] = False,
 ) -> None:  # fmt: skip
     """Print the best evidence for a prompt within a token budget, as it would be handed to a model."""

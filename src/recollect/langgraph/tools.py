@@ -135,13 +135,17 @@ def _fenced(lines: Sequence[str]) -> str:
     return "\n".join([OPENING, *lines, CLOSING]) if lines else "Nothing was found."
 
 
+def _may_be_handed_out(hit: Hit, store: Store) -> bool:
+    return store.settings.context_sensitive or not hit.sensitive
+
+
 def _search(store: Store) -> Callable[..., str]:
     def search(config: RunnableConfig, query: str, top_k: int = 5, type: str | None = None) -> str:
         scope = Scope(store, config)
         said = {id for id, _ in scope.said()[:1]}
         types = {"facts": ("memories",), "records": ("events",)}.get(type or "", ("events", "memories"))
         hits = found(scope.store, query, scope.here, scope.branch, types)
-        useful = [h for h in hits if h.id not in said and not h.sensitive]
+        useful = [h for h in hits if h.id not in said and _may_be_handed_out(h, store)]
         return _fenced([_quoted(h) for h in useful[:top_k]])
 
     return search
@@ -159,7 +163,7 @@ def _recall(store: Store) -> Callable[..., str]:
             query, conversation=here, branch=scope.branch if here is not None else None,
             workspace=None if here is None else here.workspace, limit=limit,
         )  # fmt: skip
-        return _fenced([f"- [{h.id}] {quotation(h).removeprefix('- ')}" for h in hits if not h.sensitive])
+        return _fenced([f"- [{h.id}] {quotation(h).removeprefix('- ')}" for h in hits if _may_be_handed_out(h, store)])
 
     return recall
 

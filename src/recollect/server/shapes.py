@@ -216,7 +216,9 @@ class ContextRequest(Shape):
     budget: Annotated[int, Field(ge=0, le=1_000_000)] = Field(800, description="In tokens.")
     max_memories: Annotated[int, Field(ge=0, le=100)] | None = Field(None, description="Most facts.")
     max_excerpts: Annotated[int, Field(ge=0, le=100)] | None = Field(None, description="Most excerpts of sessions.")
-    sensitive: bool = Field(False, description="Also what had a secret in it.")
+    sensitive: bool | None = Field(
+        None, description="Also what had a secret in it. Absent: as the setting `context_sensitive` says."
+    )
     why: bool = Field(False, description="Say why each item is there.")
 
 

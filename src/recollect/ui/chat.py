@@ -33,11 +33,15 @@ def page() -> None:
         _lost(c, branches)
         return
     answer = turns.running(c, branch.name)
+    other = None if answer is not None else turns.who_answers(c, branches, branch)
+    is_asked = other is not None and st.session_state.get("answers-here") != (c.id, branch.name)
     events, older, newer = _events(c, branch, answer)
-    _messages(c, branch, events, older, newer, answer)
+    _messages(c, branch, events, older, newer, answer, may_answer=not is_asked)
     if newer:
         st.button("Go to the newest", key="newest", icon=":material/arrow_downward:", on_click=_newest)
-    text = _box()
+    if other is not None and is_asked:
+        _other_graph(c, branch, other)
+    text = _box(disabled=is_asked)
     if answer is None:
         text = text or st.session_state.pop("queued", None)
         if text:
@@ -52,9 +56,9 @@ def page() -> None:
         _follow(answer)
 
 
-def _box() -> str | None:
+def _box(*, disabled: bool = False) -> str | None:
     """The same box on every page of this kind, so that what is half typed stays when the page is drawn anew."""
-    text = st.chat_input("Write a message", key="say")
+    text = st.chat_input("Write a message", key="say", disabled=disabled)
     return text if isinstance(text, str) and text.strip() else None
 
 
@@ -202,7 +206,14 @@ def _events(c: Conversation, branch: Branch, answer: Answer | None) -> tuple[lis
 
 
 def _messages(
-    c: Conversation, branch: Branch, events: list[Event], older: int, newer: bool, answer: Answer | None
+    c: Conversation,
+    branch: Branch,
+    events: list[Event],
+    older: int,
+    newer: bool,
+    answer: Answer | None,
+    *,
+    may_answer: bool,
 ) -> None:
     if older:
         st.button("Show earlier messages", key="earlier", type="tertiary", on_click=_earlier)
@@ -215,7 +226,7 @@ def _messages(
             _pending(answer.text)
         return
     last = next((e for e in reversed(events) if e.kind in ("message", "error")), None)
-    if not newer and last is not None and (last.role == "user" or last.kind == "error"):
+    if may_answer and not newer and last is not None and (last.role == "user" or last.kind == "error"):
         _unanswered(c, branch)
     elif failed := turns.failure(c, branch.name):
         st.error(look.plain(failed))
@@ -237,6 +248,18 @@ def _unanswered(c: Conversation, branch: Branch) -> None:
 @guarded
 def _again(c: Conversation, branch: Branch) -> None:
     turns.answer_again(c, branch)
+
+
+def _other_graph(c: Conversation, branch: Branch, node: str) -> None:
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="other-graph"):
+        st.markdown(look.other_graph(node), width="stretch")
+        st.button(
+            "Answer here", key="answer-here", icon=":material/forum:", on_click=_answer_here, args=(c.id, branch.name)
+        )
+
+
+def _answer_here(conversation: str, branch: str) -> None:
+    st.session_state["answers-here"] = (conversation, branch)
 
 
 def _follow(answer: Answer) -> None:

@@ -38,13 +38,13 @@ _PAGE = """<!doctype html>
 <title>Recollect</title>{head}<style>
 :root {{ color-scheme: light dark; }}
 body {{ font: 1.05rem/1.55 system-ui, sans-serif; max-width: 34rem; margin: 12vh auto 0; padding: 0 1.2rem; }}
-h1 {{ font-size: 1.35rem; }} code {{ font-size: .95em; }} a {{ color: #2f6f5e; }}
+h1 {{ font-size: 1.35rem; }} code {{ font-size: .95em; white-space: nowrap; }} a {{ color: #2f6f5e; }}
 @media (prefers-color-scheme: dark) {{ body {{ background: #14181a; color: #e6eae8; }} a {{ color: #7fcbb4; }} }}
 </style></head><body>{body}</body></html>
 """
 _LOCKED = """<h1>Recollect is locked</h1>
 {again}<p>To get in, open the address that Recollect printed when it started: look in the terminal where <code>recollect app</code>
-or <code>make run</code> runs. It ends in <code>?secret=…</code>. If it isn’t running, start it.</p>
+or <code>make run</code> runs. The address has a <code>?secret=</code> in it. If that terminal is gone, end Recollect and start it again.</p>
 <p>If this browser is already let in and you came from a link on another site, <a href="">go on</a>.</p>"""
 _AGAIN = (
     "<p>This browser had been let in, but Recollect was started again since, and every start has a new address. "
@@ -53,7 +53,7 @@ _AGAIN = (
 
 
 def new_secret() -> str:
-    return secrets.token_urlsafe(32)
+    return secrets.token_urlsafe(24)  # 192 bits, and the address fits on a line of a terminal
 
 
 def cookie(port: int) -> str:
@@ -97,8 +97,10 @@ class Lock:
 
     def _pass(self, scope: Scope) -> bytes:
         """What the cookie holds for the account at the other end."""
-        who = peer.account(scope["client"], scope["server"])
-        return hmac.digest(self._secret, self._name + b" %d" % (-2 if who is None else who), "sha256").hex().encode()
+        # The server lets this header say who connects. Who uses it is not taken for anybody.
+        is_said = any(name == b"x-forwarded-for" for name, _ in scope["headers"])
+        who = "said" if is_said else peer.account(scope["client"], scope["server"])
+        return hmac.digest(self._secret, self._name + f" {who}".encode(), "sha256").hex().encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):

@@ -298,6 +298,14 @@ def some(texts: Sequence[str], most: int = 5) -> None:
         st.html(f'<div class="rc-quiet">{"<br>".join(lines)}</div>')
 
 
+def other_graph(node: str) -> str:
+    """What somebody should know before the chat answers in another program's conversation."""
+    return (
+        f"Another graph has answered here so far; its last step was **{label(node)}**. If you go on, Recollect’s own chat answers: it "
+        "sees what was said, and has none of that graph’s agents and tools."
+    )
+
+
 def empty(sign: str, title: str, text: str) -> None:
     """A page with nothing on it says what to do. The sign is one of Streamlit's own icons: a system may lack any other."""
     st.html(

@@ -186,7 +186,7 @@ def _privacy() -> None:
         disabled=preferences.is_fixed("redact_off"), on_change=_save, args=("redact_off", "set-redact_off", True),
         help=_help()["redact_off"],
     )  # fmt: skip
-    look.quiet("What had a secret in it is never handed to a model, not even without the secret.")
+    _switch("context_sensitive", "Use what had a secret in it, too (the secret itself is gone)")
     st.markdown("**Where something may be sent**")
     _list("allow_hosts", "Allowed hosts", "none: nothing leaves this machine")
 

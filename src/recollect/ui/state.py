@@ -19,7 +19,7 @@ from .. import telemetry
 from ..administration import Admin
 from ..config import Settings
 from ..errors import ConversationDeleted, InvalidInput, NotFound, RecollectError
-from ..model import MAIN, Branch, Checkpoint, Conversation
+from ..model import Branch, Checkpoint, Conversation
 from ..store import Store
 from . import look
 from .answers import Answers
@@ -229,8 +229,7 @@ def address() -> None:
         wanted["profile"] = user()
     if st.session_state.get(THREAD):
         wanted["chat"] = st.session_state[THREAD]
-        branch = st.session_state.get(BRANCH)
-        if branch and branch != MAIN:
+        if branch := st.session_state.get(BRANCH):
             wanted["branch"] = branch
     if dict(st.query_params) != wanted:
         st.query_params.from_dict(wanted)

@@ -49,7 +49,7 @@ def page() -> None:
     found = state.store().checkpoints(c.id, limit=most + 1)
     more, found = len(found) > most, found[:most]
     if only and branch is not None:
-        found = _on(branch, branches, found)
+        found = turns.leading_to(branch, branches, found)
     if not found and not more:
         look.empty(
             "history", "There is nowhere to travel back to yet",
@@ -63,22 +63,12 @@ def page() -> None:
         if picked is None:
             look.empty("touch_app", "Pick a moment", "Its state is shown here, and you can fork and go on from it.")
         else:
-            _state(c, picked)
+            on = next((b for b in branches if b.name == picked.branch), None)
+            before = [] if on is None else turns.leading_to(on, branches, found)
+            _state(c, picked, turns.other_graph([picked, *(k for k in before if k.id < picked.id)]))
 
 
 # -- the timeline
-
-
-def _on(branch: Branch, branches: list[Branch], found: list[Checkpoint]) -> list[Checkpoint]:
-    """Those from which a branch comes: its own, and its ancestors' up to where it was forked."""
-    by_name = {b.name: b for b in branches}
-    upto: dict[str, float] = {branch.name: float("inf")}
-    at: Branch | None = branch
-    while at is not None and at.parent is not None and at.parent not in upto:
-        upto[at.parent] = min(upto[at.name], at.fork_seq)
-        at = by_name.get(at.parent)
-    # What was begun at the very point of the fork went on elsewhere.
-    return [k for k in found if k.seq < upto.get(k.branch, -1) or (k.seq == upto.get(k.branch) and k.source != "input")]
 
 
 def _timeline(c: Conversation, found: list[Checkpoint], *, more: bool) -> Checkpoint | None:
@@ -154,7 +144,7 @@ def _more() -> None:
 # -- a state, and what can be done from it
 
 
-def _state(c: Conversation, k: Checkpoint) -> None:
+def _state(c: Conversation, k: Checkpoint, other: str | None) -> None:
     st.markdown(f"**The state at {look.moment(k.created_at)}**")
     versions = state.store().read(c.id, branch=k.branch, kinds=["message"])
     # An edited message stands where the first version of it stood.
@@ -168,7 +158,7 @@ def _state(c: Conversation, k: Checkpoint) -> None:
                 "user" if e.role == "user" else "assistant", avatar=transcript.AVATARS.get(e.role or "")
             ):
                 st.markdown(transcript.readable(e.text[:2_000]))
-    _go_on(c, k, question)
+    _go_on(c, k, question, other)
     box = st.expander(
         "The state as the graph holds it", icon=":material/data_object:", key="raw-state", on_change="rerun"
     )
@@ -181,7 +171,7 @@ def _place(e: Event) -> int:
     return e.seq if e.message is None else e.message
 
 
-def _go_on(c: Conversation, k: Checkpoint, question: Event | None) -> None:
+def _go_on(c: Conversation, k: Checkpoint, question: Event | None, other: str | None) -> None:
     with st.form(f"go-on-{k.id}", border=True):
         st.markdown("**Go on from here, on a branch of its own**")
         if question is not None:
@@ -192,6 +182,8 @@ def _go_on(c: Conversation, k: Checkpoint, question: Event | None) -> None:
         else:
             text = st.text_area("Say something", key=f"edited-{k.id}")
         behind.warn(c, k.branch, k.seq)
+        if other is not None:
+            st.markdown(look.other_graph(other))
         with st.container(horizontal=True):
             run = st.form_submit_button(
                 "Fork and resume", type="primary", icon=":material/play_arrow:", key=f"resume-{k.id}"

@@ -7,8 +7,10 @@ up nothing is handed to one: what is written down is what the answer quotes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+import streamlit as st
 
 from ..context import reasons
 from ..errors import RecollectError
@@ -19,6 +21,8 @@ from .answers import Answer
 
 INJECTED = "context.injected"
 """The name of the event that says what was handed to a model, or quoted where there is none."""
+NODES = frozenset({"recall", "answer", "tools", "record"})
+"""Of the graph that answers here."""
 
 
 def injects(c: Conversation) -> bool:
@@ -124,6 +128,37 @@ def _item(quoted: Memory | Hit) -> dict[str, Any]:
         "branch": quoted.branch,
         "why": reasons(quoted),
     }
+
+
+def leading_to(branch: Branch, branches: list[Branch], found: list[Checkpoint]) -> list[Checkpoint]:
+    """Those from which a branch comes: its own, and its ancestors' up to where it was forked."""
+    by_name = {b.name: b for b in branches}
+    upto: dict[str, float] = {branch.name: float("inf")}
+    at: Branch | None = branch
+    while at is not None and at.parent is not None and at.parent not in upto:
+        upto[at.parent] = min(upto[at.name], at.fork_seq)
+        at = by_name.get(at.parent)
+    # What was begun at the very point of the fork went on elsewhere.
+    return [k for k in found if k.seq < upto.get(k.branch, -1) or (k.seq == upto.get(k.branch) and k.source != "input")]
+
+
+def other_graph(made: Iterable[Checkpoint]) -> str | None:
+    """The node that ran last, if it is not of the chat's graph: another program's graph has answered there, and the page's
+    own would answer next. `made`: newest first."""
+    ran = next((k.node for k in made if k.node and not k.node.startswith("__")), None)
+    return None if ran is None or NODES.issuperset(ran.split(",")) else ran
+
+
+def who_answers(c: Conversation, branches: list[Branch], branch: Branch) -> str | None:
+    """`other_graph` of a branch. Looked up when the conversation has a new checkpoint, and not at every run of the page."""
+    if c.checkpoint is None:
+        return None
+    at = (c.id, branch.name, c.checkpoint)
+    known: tuple[object, str | None] | None = st.session_state.get("who-answers")
+    if known is None or known[0] != at:
+        made = state.store().checkpoints(c.id, limit=200)
+        known = st.session_state["who-answers"] = (at, other_graph(leading_to(branch, branches, made)))
+    return known[1]
 
 
 def fork_at(checkpoint: Checkpoint) -> tuple[Mapping[str, Any], str]:
