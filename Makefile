@@ -80,7 +80,7 @@ constraints:  ## write constraints/*.txt anew: the newest versions that our rang
 browser: | $(PY)  ## find Chromium or Chrome for the browser tests (as root with apt: install it)
 	@$(PY) tools/browser.py
 
-clients: | $(PY)  ## put the real clients of the tests (Claude Code, LangGraph's server) into .clients
+clients: | $(PY)  ## put the real clients of the tests (Claude Code, MCP's, LangGraph's server) into .clients
 	@$(PY) tools/clients.py
 
 clean:  ## remove what make and the tools left: environment, caches, builds (never ./data)

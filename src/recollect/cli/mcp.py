@@ -11,11 +11,14 @@ from typing import Annotated
 
 import typer
 
+from .. import config
 from ..errors import Refused
 from . import output
 from .interrupts import Interrupts
-from .session import Session, command
+from .session import Session, command, where_shown
 from .store import PANEL
+
+PATHS = ("config", "data_dir", "database", "key_file")
 
 
 @command("mcp", panel=PANEL, creates=True)
@@ -30,17 +33,27 @@ def mcp(
 ) -> None:  # fmt: skip
     """Give an agent this memory over MCP: search, recall, remember, read. Speaks on stdin and stdout unless --http.
 
-    With --json it only prints what to put into an agent's settings."""
+    With --json it only prints what to put into an agent's settings, with the store and user of this shell: it works for an agent
+    that passes on no environment."""
     if workspace is not None and Path(workspace).is_dir():
         workspace = str(Path(workspace).resolve())
     if s.json:
-        output.emit({"mcpServers": {"memory": {"command": _program(), "args": _arguments(s, workspace, read_only)}}})
+        entry = {"command": _program(), "args": _arguments(s, workspace, read_only), "env": _environment(s)}
+        output.emit({"mcpServers": {"memory": entry}})
         return
     try:
         from .. import mcp as door
     except ModuleNotFoundError as e:
         raise Refused("This needs the extra `mcp`: pip install '.[mcp]' in Recollect's own folder") from e
-    server = door.server(s.store, workspace=workspace, read_only=read_only)
+    found = "" if s.is_there else "there was no store, so a new one was made"
+    if s.is_there and not s.store.conversations(limit=1) and not s.store.memories(state=None, limit=1):
+        found = "the store holds nothing of this user"
+    notice = found and (
+        f"Nothing is on record yet: {found}. Looked at: {s.location}, user {s.settings.user}. If the user expects memories here, "
+        "this server was started without their settings; `recollect mcp --json` in their terminal prints what to put into "
+        "the agent's settings. Tell them."
+    )
+    server = door.server(s.store, workspace=workspace, read_only=read_only, notice=output.clean(notice))
     if not http:
         _speak(s, server.run)
         return
@@ -116,3 +129,30 @@ def _arguments(s: Session, workspace: str | None, read_only: bool) -> list[str]:
         *(word for flag, value in named if value is not None for word in (flag, value)),
         *(["--read-only"] if read_only else []),
     ]
+
+
+def _environment(s: Session) -> dict[str, str]:
+    """The settings of this shell for a server that is started without them: whose store, where, and how it is treated. The
+    folder and the user stand there always, because their defaults come from the environment too."""
+    given = s.given_settings()
+    env = {}
+    for variable, value in sorted(os.environ.items()):
+        name = variable.removeprefix(config.PREFIX).lower()
+        if (
+            not variable.startswith(config.PREFIX)
+            or (name not in config.DEFAULTS and name != "config")
+            or name in given
+        ):
+            continue
+        if config.is_postgres(value) and where_shown(value) != value:
+            output.warn(f"{variable} holds a password and is not printed. Put it into {config.config_file()}.")
+            continue
+        is_path = name in PATHS and not config.is_postgres(value) and value != ":memory:"
+        env[variable] = os.path.abspath(os.path.expanduser(value)) if is_path else value
+    if "user" not in given:
+        env["RECOLLECT_USER"] = s.settings.user
+    if "data_dir" not in given and "database" not in given:
+        env["RECOLLECT_DATA_DIR"] = os.path.abspath(config.data_dir(s.settings))
+    if os.path.isfile(config.config_file()):
+        env["RECOLLECT_CONFIG"] = os.path.abspath(config.config_file())
+    return env
