@@ -144,7 +144,7 @@ class Settings:
     redact_patterns: Mapping[str, str] = {}
     """Secrets of your own: name -> pattern (RE2 syntax); its first group, or all of it, is replaced."""
     redact_state: str = "messages"
-    """What of a graph's state is redacted: the text of its `messages`, `all` of its texts, or `none`. The log always is."""
+    """What of a graph's state is redacted: the text of its `messages`, `all` of its texts, or `none`. The log always is. With `messages`, tool arguments, other channels, interrupts and exceptions are stored as they are; with `all`, a node, channel or task whose name holds a secret is refused."""
     message_channels: tuple[str, ...] = ("messages",)
     """The channels of a graph's state whose messages come into the log."""
     log_encrypted_state: bool = False
@@ -228,6 +228,9 @@ class Settings:
                     raise SettingsError(f"{name} must be a list of texts, not {value!r}.")
                 self.__dict__[name] = tuple(value)
             elif isinstance(default, dict):
+                if name == "retention_workspaces" and isinstance(value, dict):  # `"/work" = 30` as well as "30"
+                    numbers = {key: str(item) for key, item in value.items() if type(item) is int}
+                    self.__dict__[name] = value = {**value, **numbers}
                 if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
                     raise SettingsError(f"{name} must be a table of texts, not {value!r}.")
             elif value is not None and not isinstance(value, str):
@@ -256,29 +259,27 @@ class Settings:
     @classmethod
     def load(cls, **arguments: Any) -> Settings:
         """Settings from the file, the environment and the arguments, the later ones winning. None means "not said"."""
-        values: dict[str, Any] = {}
-        path = config_file()
-        if os.path.isfile(path):
-            import tomllib
+        return cls(**_values(arguments))
 
+    @classmethod
+    def usable(cls, **arguments: Any) -> tuple[Settings, list[str]]:
+        """As `load`, with the default in the place of each setting that has a wrong value in the file or the environment; and what is
+        wrong with these. For hooks: they record, and somebody else says what is to be mended."""
+        import re
+
+        problems: list[str] = []
+        values = _values(arguments, problems)
+        while True:
             try:
-                with open(path, "rb") as f:
-                    values |= tomllib.load(f)
-            except (OSError, ValueError) as e:
-                raise SettingsError(f"{path} cannot be read: {e}") from e
-            for name in values:
-                if name not in DEFAULTS:
-                    raise SettingsError(f"{path}: there is no setting {name!r}. {_nearest(name, DEFAULTS)}")
-        for variable, text in os.environ.items():
-            name = variable.removeprefix(PREFIX).lower()
-            if variable.startswith(PREFIX) and name in DEFAULTS:
-                values[name] = _parse(variable, text, DEFAULTS[name])
-        for name, value in arguments.items():
-            if name not in DEFAULTS:
-                raise SettingsError(f"There is no setting {name!r}. {_nearest(name, DEFAULTS)}")
-            if value is not None:
-                values[name] = value
-        return cls(**values)
+                return cls(**values), problems
+            except SettingsError as e:
+                problems.append(str(e))
+                named = re.findall(r"^\w+|\w+(?= \(\d)", str(e))
+                wrong = [name for name in values if name in named and name not in arguments]
+                if not wrong:
+                    raise
+                for name in wrong:
+                    del values[name]
 
     def but(self, **changes: Any) -> Settings:
         """The same settings with a few changed."""
@@ -289,6 +290,57 @@ class Settings:
 
 
 DEFAULTS: dict[str, Any] = {name: Settings.__dict__[name] for name in Settings.__annotations__}
+
+
+def _values(arguments: Mapping[str, Any], problems: list[str] | None = None) -> dict[str, Any]:
+    """What the file, the environment and the arguments say. With `problems`, what cannot be used is left out and noted there."""
+    values: dict[str, Any] = {}
+
+    def wrong(text: str) -> None:
+        if problems is None:
+            raise SettingsError(text)
+        problems.append(text)
+
+    path = config_file()
+    if os.path.isfile(path):
+        import tomllib
+
+        try:
+            with open(path, "rb") as f:
+                values |= tomllib.load(f)
+        except (OSError, ValueError) as e:
+            raise SettingsError(f"{path} cannot be read: {e}") from e
+        for name in list(values):
+            if name not in DEFAULTS:
+                wrong(f"{path}: there is no setting {name!r}. {_nearest(name, DEFAULTS)}")
+                del values[name]
+    for variable, text in os.environ.items():
+        name = variable.removeprefix(PREFIX).lower()
+        if variable.startswith(PREFIX) and name in DEFAULTS:
+            try:
+                values[name] = _parse(variable, text, DEFAULTS[name])
+            except SettingsError as e:
+                wrong(str(e))
+                values.pop(name, None)
+    for name, value in arguments.items():
+        if name not in DEFAULTS:
+            raise SettingsError(f"There is no setting {name!r}. {_nearest(name, DEFAULTS)}")
+        if value is not None:
+            values[name] = value
+    return values
+
+
+OTHER_VARIABLES = ("RECOLLECT_CONFIG", "RECOLLECT_DEBUG")
+
+
+def misspelt() -> list[str]:
+    """What is wrong with the names of the `RECOLLECT_*` variables: they cannot be refused, since others may have theirs."""
+    known = [*OTHER_VARIABLES, *[PREFIX + name.upper() for name in DEFAULTS]]
+    return [
+        f"{variable} is no setting. {_nearest(variable, known)}"
+        for variable in sorted(os.environ)
+        if variable.startswith(PREFIX) and variable not in known and not variable.startswith("RECOLLECT_TEST_")
+    ]
 
 
 def _parse(variable: str, text: str, default: Any) -> Any:

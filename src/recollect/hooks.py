@@ -14,7 +14,7 @@ import sys
 
 from . import checks, claude_code, config, light, redact, typed
 from .config import Settings
-from .errors import AlreadyExists, ConversationDeleted, NotFound, RecollectError
+from .errors import AlreadyExists, ConversationDeleted, NotFound, RecollectError, SettingsError
 from .model import DISOWNED
 from .store import Store
 
@@ -117,12 +117,36 @@ def _said(arguments: Sequence[str]) -> tuple[list[str], Settings]:
             given[word[2:].replace("-", "_")] = next(rest)
         else:
             words.append(word)
-    settings = Settings.load(
+    settings, _ = usable(
         **given, background=False, backup_every=0, busy_timeout_ms=WAIT_MS, connect_timeout_ms=WAIT_MS
     )
     if "data_dir" in given and "database" not in given:
         settings = settings.but(database=None)  # said here and now: it wins over a configured database
     return words, settings
+
+
+def usable(**given: Any) -> tuple[Settings, list[str]]:
+    """Settings with which something can be recorded, and what is wrong with them: that stops no recording, and `recollect hooks
+    status` and `recollect doctor` say it. A pattern that is none is left out, the others are searched for."""
+    settings, problems = Settings.usable(**given)
+    if settings.redact_off or settings.redact_patterns:
+        from .redact import Gate
+
+        off, patterns = list[str](), dict[str, str]()
+        for name in settings.redact_off:
+            try:
+                Gate(off=[name]).policy()
+                off.append(name)
+            except SettingsError as e:
+                problems.append(str(e))
+        for name, source in settings.redact_patterns.items():
+            try:
+                Gate(patterns={name: source}).policy()
+                patterns[name] = source
+            except SettingsError as e:
+                problems.append(str(e))
+        settings = settings.but(redact_off=tuple(off), redact_patterns=patterns)
+    return settings, problems
 
 
 # -- pausing, and the log

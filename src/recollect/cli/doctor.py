@@ -87,6 +87,7 @@ def doctor(
     ] = None,
 ) -> None:  # fmt: skip
     """Look at the file, its pages and everyone's events; say what is wrong and what to do. Ends with 6 when something is."""
+    s.forgives = True
     s, where = _patient(s, path)
     if isinstance(where, str):
         if out is not None:
@@ -189,6 +190,11 @@ def _hanging(head: Any, text: str) -> Any:
 
 
 def _end(s: Session, report: Report) -> None:
+    assert s.settings  # read by now, or now
+    for problem in s.wrong_settings:
+        report.say("settings", "note", problem, "hooks use the default instead")
+        if not s.json:
+            output.warn(f"{problem} Hooks use the default instead.")
     if s.json:
         output.emit(report.document())
     elif report.ok:

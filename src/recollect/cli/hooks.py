@@ -86,6 +86,7 @@ def _run(
     if not names:
         raise InvalidInput(f"hooks {action}: say for which agent, as in `recollect hooks {action} {claude_code.NAME}`.")
     if action == "status":
+        s.forgives = True
         _status(_recording(s)[0])
         return
     file = _user_file() if user else _project_file()
@@ -312,6 +313,7 @@ def _pause(s: Session, names: list[str], *, on: bool) -> None:
 
 
 def _status(s: Session) -> None:
+    s.forgives = True
     folder = config.data_dir(s.settings)
     off = hooks.paused(folder)
     log = Path(folder, "hooks.log")
@@ -329,7 +331,7 @@ def _status(s: Session) -> None:
         places.append({"where": where, "file": str(file), "events": sorted(found), "state": state})
     if s.json:
         output.emit({"agent": claude_code.NAME, "places": places, "paused": off, "store": s.location,
-                     "retention_days": s.settings.retention_days, "log": str(log), "failures": len(lines)})  # fmt: skip
+                     "retention_days": s.settings.retention_days, "log": str(log), "failures": len(lines), "wrong_settings": s.wrong_settings})  # fmt: skip
         return
     days = s.settings.retention_days
     output.show(output.facts([
@@ -339,6 +341,8 @@ def _status(s: Session) -> None:
         ("kept for", f"{output.count(days, 'day')} without activity" if days else "ever"),
         ("failures", f"{len(lines):,}, the last: {lines[-1]}" if lines else "none"),
     ]))  # fmt: skip
+    for problem in s.wrong_settings:
+        output.warn(f"{problem} The hooks use the default.")
     if places[0]["events"] and places[1]["events"]:
         output.warn("they are installed twice for this project. Nothing is recorded twice, but each hook runs twice.")
 

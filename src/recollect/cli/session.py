@@ -72,6 +72,13 @@ DEMO = "recollect demo"
 FEW_JOBS, FEW_TEXTS = 50, 2_000  # done in a second
 
 
+@functools.cache
+def _tell_of_misspelt() -> None:
+    """Once in a process."""
+    for told in config.misspelt():
+        output.warn(told)
+
+
 class Session:
     """One run of one command: the store it is about, its user, and the form of its answers."""
 
@@ -89,11 +96,21 @@ class Session:
         self.json = as_json
         self.asks = True
         """Whether a person may be asked for a key."""
+        self.forgives = False
+        """Use the default for a setting that is wrong, as hooks do, and say so."""
+        self.wrong_settings: list[str] = []
 
     @functools.cached_property
     def settings(self) -> Settings:
         database, user, data_dir = self._given
-        settings = Settings.load(user=user)
+        if self.forgives:
+            from .. import hooks
+
+            settings, self.wrong_settings = hooks.usable(user=user)
+            self.wrong_settings += config.misspelt()
+        else:
+            settings = Settings.load(user=user)
+            _tell_of_misspelt()
         if data_dir is not None:  # said here and now, so it may be relative, and wins over a configured database
             folder = str(data_dir.expanduser().resolve())
             settings = settings.but(data_dir=folder, database=settings.database if database else None)
@@ -184,7 +201,9 @@ class Session:
 
     def on(self, database: str) -> "Session":
         """The same run on another store."""
-        return Session(database, self._given[1], None, self.json)
+        other = Session(database, self._given[1], None, self.json)
+        other.forgives = self.forgives
+        return other
 
     def close(self) -> None:
         if self._store is not None:

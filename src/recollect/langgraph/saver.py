@@ -240,6 +240,10 @@ class Saver(Threads):
     ) -> tuple[Draft, Recent]:  # fmt: skip
         values, versions = checkpoint["channel_values"], checkpoint["channel_versions"]
         gate = self._state_gate()
+        seen = checkpoint.get("versions_seen") or {}
+        self._refuse_secrets(
+            gate, (place.namespace, *versions, *values, *seen, *[name for of in seen.values() for name in of])
+        )
         d = Draft(place.thread, place.namespace, checkpoint["id"], place.checkpoint)
         d.branch, d.secret, d.known_as = place.branch, secret.sealed, secret.no
         d.made_at = _moment(checkpoint.get("ts"))
@@ -293,7 +297,8 @@ class Saver(Threads):
         foreign = {name: value for name, value in found.items() if name not in OWN}
         if foreign and store.settings.redact:
             try:
-                found |= store._gate.another().value(foreign)
+                own = {name: value for name, value in found.items() if name in OWN}
+                found = own | store._gate.another().value(foreign)
             except RecollectError:
                 raise
             except Exception:
@@ -437,6 +442,7 @@ class Saver(Threads):
         for _, channel, _ in writes:
             checks.text(channel, "channel")
         gate = self._state_gate()
+        self._refuse_secrets(gate, (place.namespace, task_path, *[channel for _, channel, _ in writes]))
         secret = self._secret(place)
         for attempt in range(TRIES):
             packed = [Write(i, c, self._pack(value, c, secret.plain, gate)) for i, c, value in writes]

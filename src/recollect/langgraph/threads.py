@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..checkpoints.stored import Loaded
     from ..db import Tx
 
-OWN = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot", "langgraph_auth_user"})
+OWN = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot"})
 """What LangGraph itself says of a checkpoint."""
 
 
@@ -107,7 +107,7 @@ class Threads(Reader):
                 {k: v for k, v in metadata.items() if k not in OWN and k != "="} if isinstance(metadata, dict) else {}
             )
             if foreign:
-                metadata = {**metadata, **gate.value(foreign)}
+                metadata = {**{k: v for k, v in metadata.items() if k not in foreign}, **gate.value(foreign)}
             if gate.families:
                 found.setdefault((one.conversation, one.seq), {}).update(dict.fromkeys(gate.families))
                 if fix:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import sys
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -20,7 +20,7 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from ..checkpoints import pieces
-from ..errors import Damaged, NotAllowed, NotSerializable, RecollectError
+from ..errors import Damaged, InvalidInput, NotAllowed, NotSerializable, RecollectError
 from ..redact import Gate
 from ..store import Store
 from . import copies, messages
@@ -296,6 +296,18 @@ class Values(BaseCheckpointSaver[str]):
             merged += some
             start += n
         return merged
+
+    def _refuse_secrets(self, gate: Gate | None, names: Iterable[str]) -> None:
+        """A graph is resumed by the names of its nodes, channels and tasks, so they cannot be replaced: with "all" none may hold
+        a secret."""
+        if gate is None or self._store.settings.redact_state != "all":
+            return
+        for name in dict.fromkeys(names):
+            if isinstance(name, str) and (family := gate.names_a_secret(name)) is not None:
+                raise InvalidInput(
+                    f"The name of a node, channel or task holds a secret ({family}), and redact_state is 'all': "
+                    "names cannot be replaced, so take the secret out of it."
+                )
 
     def _state_gate(self) -> Gate | None:
         settings = self._store.settings
