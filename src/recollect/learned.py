@@ -309,6 +309,15 @@ def items_of(tx: Tx, threads: Iterable[str]) -> list[Row]:
     return list(found.values())
 
 
+def items_with(tx: Tx, names: Iterable[str], those: Iterable[Row] = ()) -> list[Row]:
+    """Items, and those that are one of these memories."""
+    found = {row[0]: row for row in those}
+    for name in names:
+        for row in tx.all("select id, namespace, key, memory from items where user_no = :user and memory = :m", m=name):
+            found[row[0]] = row
+    return list(found.values())
+
+
 def _items_at(tx: Tx, thread: str, places: set[str]) -> list[Row]:
     """Items that were put while a graph stood at one of these checkpoints."""
     found = []
@@ -349,11 +358,7 @@ def find_items(tx: Tx, scope: Scope, judged: Judged) -> list[Row]:
         _derive(tx, judged)
     for part in parts(judged.gone):
         gone = [row[0] for row in tx.all(f"select memory_id from memories where user_no = :user and id in ({part})")]
-        for name in gone:
-            for row in tx.all(
-                "select id, namespace, key, memory from items where user_no = :user and memory = :m", m=name
-            ):
-                found[row[0]] = row
+        found |= {row[0]: row for row in items_with(tx, gone)}
     return list(found.values())
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from functools import partial
 from hashlib import blake2b
 
-from . import edits, ids, items, jobs, memories
+from . import conversations, edits, ids, items, jobs, memories
 from .errors import InvalidInput, NotFound
 from .extract import danger
 from .memories import ACTIVE
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from .db import Database, Tx
+    from .db import Database, Row, Tx
     from .model import Memory
     from .redact import Gate
 
@@ -222,3 +222,85 @@ def _newest_event(tx: Tx, conversation: str) -> str | None:
         "select last_seq from conversations where user_no = :user and id = :id and deleted_at is null", id=conversation
     )
     return f"{conversation}:{row[0]}" if row is not None and row[0] else None
+
+
+# -- reading through: what was learned, for whoever asks for items
+
+
+class Learned:
+    """What is known in the scope of a namespace besides what was put there, and what has become of what was."""
+
+    def __init__(self, tx: Tx, namespace: items.Labels, is_owner: bool) -> None:
+        self._is_owner = is_owner
+        self.numbers: dict[str, int] = {}
+        self.memories: dict[str, Memory] = {}
+        """Active memories that no item is, by id, the newest first."""
+        self.since: dict[str, tuple[int, int, Memory | None]] = {}
+        """Memory of an item -> the number and time of the change by which it ended, and the memory that stands now."""
+        scope = _scope(tx, namespace)
+        if scope is None:
+            return
+        rows = tx.all(
+            f"select {memories.COLUMNS}{memories.FROM} where m.user_no = :user and m.namespace = :n and m.state = 'active'"
+            " and (r.extractor <> :kept or r.by_hand is not null or r.pinned_at is not null) order by r.id desc",
+            n=scope, kept=edits.KEPT,
+        )  # fmt: skip
+        found = [(row[11], memories.load(row, ids.now())) for row in rows]
+        self.memories = {m.id: m for _, m in found if m.state == ACTIVE}
+        self.numbers = {m.id: int(no) for no, m in found}
+        ended = tx.all(
+            "select m.memory_id, r.id, r.at, r.replaced_by from memories m join memory_changes r on r.user_no = m.user_no"
+            " and r.id = m.head and r.memory = m.id where m.user_no = :user and m.namespace = :n"
+            " and m.state in ('replaced', 'forgotten') and r.extractor = :kept",
+            n=scope, kept=edits.KEPT,
+        )  # fmt: skip
+        for id, change, at, successor in ended:
+            self.since[id] = change, at, self._standing(tx, successor)
+
+    def _standing(self, tx: Tx, id: str | None) -> Memory | None:
+        """What has taken a memory's place in the end."""
+        for _ in range(100):
+            if id is None or id in self.memories:
+                break
+            held = _held(tx, id)
+            id = None if held is None else held.replaced_by
+        return None if id is None else self.memories.get(id)
+
+    def has_ended(self, row: Row) -> bool:
+        """Whether what an item (as `items.COLUMNS`) said has ended since it was put."""
+        known = None if row[8] is None else self.since.get(row[8])
+        return known is not None and (known[0] > row[9] if self._is_owner else known[1] > row[5])
+
+    def now(self, row: Row) -> Memory | None:
+        """What stands in its place; None: nothing does."""
+        return self.since[row[8]][2]
+
+
+def _scope(tx: Tx, namespace: items.Labels) -> str | None:
+    if len(namespace) == 2:
+        return memories.namespace(None, None)
+    row = conversations.look(tx, namespace[2])
+    return None if row is None or row[6] is not None else memories.namespace(int(row[0]), None)
+
+
+def value_of(memory: Memory) -> dict[str, Any]:
+    """A memory as the value of an item. `learned` says that nobody put it."""
+    found: dict[str, Any] = {
+        "content": memory.content, "kind": memory.kind, "importance": memory.importance, "tags": list(memory.tags),
+    }  # fmt: skip
+    if memory.source is not None:
+        found["source"] = memory.source
+    return {**found, "learned": True}
+
+
+def spaces(tx: Tx, user: str) -> list[items.Labels]:
+    """The namespaces in which something of a user's is read through."""
+    rows = tx.all(
+        "select distinct c.id, m.conversation_no from memories m join memory_changes r on r.user_no = m.user_no and r.id = m.head"
+        " and r.memory = m.id left join conversations c on c.user_no = m.user_no and c.no = m.conversation_no"
+        " where m.user_no = :user and m.state = 'active' and m.workspace is null and c.deleted_at is null"
+        " and (r.extractor <> :kept or r.by_hand is not null or r.pinned_at is not null)",
+        kept=edits.KEPT,
+    )  # fmt: skip
+    found: list[items.Labels] = [(ROOT, user) if no is None else (ROOT, user, str(id)) for id, no in rows]
+    return [labels for labels in found if not any("." in label for label in labels)]

@@ -3,7 +3,7 @@ or a person who wants everything forgotten that was learned there."""
 
 from __future__ import annotations
 
-from . import branches, ids, views
+from . import branches, ids, items, learned, views
 from .edits import Edit, refresh, remove
 from .errors import NotFound
 from .memories import ids_of
@@ -31,23 +31,38 @@ def came_from(tx: Tx, source: str) -> list[int]:
         if not rows:
             raise NotFound(f"Nothing is known of {source!r}: give the id of an event or of a conversation.")
         return [r[0] for r in rows]
+    name = source if seq is None else source.rpartition(":")[0]
     rows = tx.all(
-        "select distinct memory from memory_changes where user_no = :user and source_no = :c"
-        " and action in ('added', 'quarantined')",
-        c=row[0],
-    )
+        "select memory from memory_changes where user_no = :user and source_no = :c and action in ('added', 'quarantined')"
+        " union select memory from memory_changes where user_no = :user and source_no is null"
+        " and substr(source, 1, :n) = :prefix and action in ('added', 'quarantined')",
+        c=row[0], n=len(name) + 1, prefix=name + ":",
+    )  # fmt: skip
     memories = []
     for memory, changes in views.of(tx, [r[0] for r in rows]).items():
         said = [c for c in changes if c.action in ("added", "quarantined") and c.undone_at is None]
-        if said and all(_is_from(c, row[0], seq) for c in said):
+        if said and all(_is_from(c, row[0], name, seq) for c in said):
             memories.append(memory)
     return memories
 
 
-def _is_from(change: Change, conversation: int, seq: int | None) -> bool:
+def _is_from(change: Change, conversation: int, name: str, seq: int | None) -> bool:
+    if change.source_no is None:  # a graph put it there: it names its source in words
+        event = None if change.source is None else ids.event(change.source)
+        return event is not None and event[0] == name and seq in (None, event[1])
     if change.source_no != conversation:
         return False
     return seq is None or str(seq) in (change.source_seqs or "").split(",")
+
+
+def _number(tx: Tx, memory: str) -> int | None:
+    row = tx.one("select id from memories where user_no = :user and memory_id = :id", id=memory)
+    return None if row is None else int(row[0])
+
+
+def _is_taken_over(change: Change) -> bool:
+    """Whether a person has made a graph's memory their own: then it no longer came from where the graph put it."""
+    return change.by_hand is not None or change.pinned_at is not None
 
 
 def forget_source(tx: Tx, source: str, *, erase: bool = False) -> list[str]:
@@ -62,11 +77,21 @@ def forget_source(tx: Tx, source: str, *, erase: bool = False) -> list[str]:
             "insert into considered (user_no, conversation_no, branch_no, upto) values (:user_no, :c, :b, :upto)",
             [(tx.user, place[0], branch, place[1]) for branch in branches.tree(tx, place[0])],
         )
-    found = came_from(tx, source)
+    put = learned.items_of(tx, [source])
+    kept = [no for row in put if row[3] is not None and (no := _number(tx, row[3])) is not None]
+    try:
+        found = sorted({*came_from(tx, source), *kept})
+    except NotFound:
+        if not put:
+            raise
+        found = kept
     standing = View(tx).among(found)
+    kept_too = set(kept)
+    found = [m for m in found if m not in kept_too or m not in standing or not _is_taken_over(standing[m])]
     if erase:
         gone = found
         named = ids_of(tx, gone)
+        items.remove(tx, learned.items_with(tx, named, put))
         remove(tx, gone)
         return named
     gone = [memory for memory in found if memory in standing and standing[memory].state != "forgotten"]
@@ -125,10 +150,8 @@ def outlive(tx: Tx, conversation: Found, *, keep_place: bool) -> int:
                 " where user_no = :user and id = :id",
                 id=change.id,
             )
-    learned = tx.all(
-        "select id, memory, source_seqs from memory_changes where user_no = :user and source_no = :c", c=no
-    )
-    for id, memory, seqs in learned:
+    said = tx.all("select id, memory, source_seqs from memory_changes where user_no = :user and source_no = :c", c=no)
+    for id, memory, seqs in said:
         touched.add(memory)
         if keep_place:
             tx.run("update memory_changes set source_branch = 0 where user_no = :user and id = :id", id=id)

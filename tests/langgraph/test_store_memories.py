@@ -12,7 +12,7 @@ from langgraph.store.base import BaseStore, PutOp
 
 import recollect
 from recollect import ids, jobs, mirror, views
-from recollect.errors import NotFound
+from recollect.errors import AlreadyExists, NotFound
 from recollect.langgraph.store import MemoryStore
 from talk import eventually
 
@@ -302,3 +302,158 @@ def test_ten_thousand_items_do_not_slow_learning_down(opened: Opened) -> None:
     assert time.perf_counter() - started < 2
     assert {"Prefers dark mode", "Lives in Porto"} <= {m.content for m in store.memories()}
     assert len(store.memories(limit=11_000)) == 10_002
+
+
+# -- what is learned is found by a graph
+
+MINE = ("memories", "alex")
+
+
+def learn(store: recollect.Store, text: str, c: str = "t") -> None:
+    try:
+        store.create(c)
+    except AlreadyExists:
+        pass
+    store.append(c, role="user", text=text)
+    store.consolidate(c)
+
+
+def test_what_is_learned_is_found_under_its_id_and_marked(opened: Opened) -> None:
+    store, memory = opened
+    learn(store, "I live in Porto. I like tea.")
+    held = {m.content: m for m in store.memories()}
+    found = {item.value["content"]: item for item in memory.search(MINE)}
+    assert found.keys() == held.keys() == {"Lives in Porto", "Likes tea"}
+    porto = found["Lives in Porto"]
+    assert porto.key == held["Lives in Porto"].id and porto.namespace == MINE
+    assert (porto.value["learned"], porto.value["kind"], porto.value["source"]) == (True, "fact", "t:1")
+    assert memory.get(MINE, porto.key).value == porto.value
+    assert memory.list_namespaces() == memory.list_namespaces(prefix=("memories",), max_depth=2) == [MINE]
+    assert memory.search(MINE, query="where does alex live?")[0].key == porto.key
+    assert [i.key for i in memory.search(MINE, filter={"content": "Likes tea"})] == [held["Likes tea"].id]
+    pages = [memory.search(MINE, limit=1, offset=n) for n in range(3)]
+    assert [len(page) for page in pages] == [1, 1, 0] and pages[0] != pages[1]
+    store.forget(held["Lives in Porto"])
+    assert memory.get(MINE, porto.key) is None
+    assert [item.value["content"] for item in memory.search(MINE)] == ["Likes tea"]
+
+
+def test_what_is_put_and_what_is_learned_stand_in_one_order(opened: Opened) -> None:
+    store, memory = opened
+    memory.put(MINE, "a", {"content": "Has a bicycle"})
+    learn(store, "I live in Porto.")
+    memory.put(MINE, "b", {"content": "Plays the bassoon"})
+    assert memory.search(MINE, query="bassoon", limit=1)[0].key == "b"
+    assert memory.search(MINE, query="Porto", limit=1)[0].value["content"] == "Lives in Porto"
+    assert len(memory.search(MINE, query="Porto")) == 3
+    assert MemoryStore(store, memories=False).search(MINE, query="Porto", limit=3)[0].key in ("a", "b")
+
+
+def test_what_the_user_says_later_updates_what_an_agent_put(opened: Opened) -> None:
+    store, memory = opened
+    memory.put(MINE, "home", {"content": "Lives in Lisbon", "by": "agent"})
+    memory.put(MINE, "drink", {"content": "Likes tea"})
+    learn(store, "I live in Porto now.")
+    item = memory.get(MINE, "home")
+    assert item is not None and item.value == {"content": "Lives in Porto", "by": "agent", "learned": True}
+    assert sorted(i.value["content"] for i in memory.search(MINE)) == ["Likes tea", "Lives in Porto"]
+    assert memory.search(MINE, query="Porto")[0].key == "home"
+    store.forget("drink")
+    assert memory.get(MINE, "drink") is None
+    assert [i.key for i in memory.search(MINE)] == ["home"]
+    store.undo("drink")
+    assert memory.get(MINE, "drink") is not None
+    memory.put(MINE, "home", {"content": "Lives in Faro"})
+    item = memory.get(MINE, "home")
+    assert item is not None and item.value == {"content": "Lives in Faro"}, "what is put is there"
+
+
+def test_nobody_reads_through_to_somebody_else(url: str) -> None:
+    with recollect.open(url, user="alex", semantic=False, background=False) as store:
+        kim = store.for_user("kim")
+        learn(kim, "I live in Oslo.", "k")
+        (held,) = kim.memories()
+        for memory in (MemoryStore(store), MemoryStore(store.for_user("backend"))):
+            assert memory.search(("memories", "kim")) == [] and memory.search(("memories",)) == []
+            assert memory.get(("memories", "kim"), held.id) is None
+            assert memory.list_namespaces() == []
+        assert MemoryStore(store).for_user("kim").get(("memories", "kim"), held.id) is not None
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_backend_reads_through_for_the_user_whose_run_it_is(url: str, is_async: bool) -> None:
+    seen: dict[str, list[str]] = {}
+
+    async def alook(state: State, *, store: BaseStore) -> State:
+        for who in ("alex", "kim"):
+            seen[who] = [i.value["content"] for i in await store.asearch(("memories", who))]
+        return state
+
+    def look(state: State, *, store: BaseStore) -> State:
+        for who in ("alex", "kim"):
+            seen[who] = [i.value["content"] for i in store.search(("memories", who))]
+        return state
+
+    with recollect.open(url, user="backend", semantic=False, background=False) as store:
+        for who, city in (("alex", "Porto"), ("kim", "Oslo")):
+            learn(store.for_user(who), f"I live in {city}.")
+        builder = StateGraph(State)
+        builder.add_node("look", alook if is_async else look)
+        builder.add_edge(START, "look")
+        graph = builder.compile(store=MemoryStore(store))
+        config: Any = {"configurable": {"thread_id": "t", "user_id": "kim"}}
+        await graph.ainvoke({"x": 1}, config) if is_async else graph.invoke({"x": 1}, config)
+    assert seen == {"alex": [], "kim": ["Lives in Oslo"]}
+
+
+# -- everything that came from one conversation
+
+
+def saving(store: recollect.Store, memory: MemoryStore, thread: str, user: str = "alex") -> None:
+    """A run that saves what it was told."""
+
+    def save(state: State, *, store: BaseStore) -> State:
+        store.put(("memories", user), f"coffee-{thread}", {"content": f"Takes coffee black, said in {thread}"})
+        store.put(("notes",), f"note-{thread}", {"n": 1})
+        return state
+
+    store.for_user(user).append(store.for_user(user).create(thread), role="user", text="I take my coffee black")
+    builder = StateGraph(State)
+    builder.add_node("save", save)
+    builder.add_edge(START, "save")
+    builder.compile(store=memory).invoke({"x": 1}, {"configurable": {"thread_id": thread, "user_id": user}})
+
+
+@pytest.mark.parametrize("erase", [False, True])
+def test_forgetting_a_conversation_reaches_what_an_agent_saved_there(opened: Opened, erase: bool) -> None:
+    store, memory = opened
+    for thread in ("t1", "t10"):
+        saving(store, memory, thread)
+    assert store.forget(source="t1", erase=erase) == 1
+    assert memory.get(MINE, "coffee-t1") is None and memory.get(MINE, "coffee-t10") is not None
+    assert [i.key for i in memory.search(MINE, query="coffee")] == ["coffee-t10"]
+    assert [hit.id for hit in store.recall("coffee")] == ["coffee-t10"]
+    assert (memory.get(("notes",), "note-t1") is None) == erase
+    assert memory.get(("notes",), "note-t10") is not None
+    if not erase:
+        store.undo("coffee-t1")
+        assert memory.get(MINE, "coffee-t1") is not None
+    assert store.verify().ok
+
+
+def test_a_backends_items_go_with_the_conversation_of_its_user(url: str) -> None:
+    with recollect.open(url, user="backend", semantic=False, background=False) as store:
+        memory = MemoryStore(store)
+        for thread in ("t1", "t2"):
+            saving(store, memory, thread, "kim")
+        store.for_user("kim").forget(source="t1", erase=True)
+        assert [i.key for i in memory.search(("memories", "kim"))] == ["coffee-t2"]
+        assert [hit.id for hit in store.for_user("kim").recall("coffee")] == ["coffee-t2"]
+
+
+def test_what_a_person_took_over_does_not_go_with_the_conversation(opened: Opened) -> None:
+    store, memory = opened
+    saving(store, memory, "t1")
+    store.pin("coffee-t1")
+    store.forget(source="t1")
+    assert [m.id for m in store.memories()] == ["coffee-t1"]

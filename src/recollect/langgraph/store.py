@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import (
@@ -42,6 +42,7 @@ from ..aio import AsyncStore
 from ..config import Settings
 from ..db.cipher import hide
 from ..errors import InvalidInput, SettingsError
+from ..filters import Judge
 from ..search.texts import Found, Texts
 from ..store import Store
 from .gathered import Gathered
@@ -49,9 +50,10 @@ from .whose import user_of
 
 if TYPE_CHECKING:
     from ..db import Tx
+    from ..model import Memory
 
-    _Asked = tuple[list[Op], dict[tuple[tuple[str, ...], str], "_Write"]]
-    """Operations of one call, and by namespace and key what is to be written of them."""
+    _Asked = tuple[list[Op], dict[tuple[tuple[str, ...], str], "_Write"], "_Asker"]
+    """Operations of one call, by namespace and key what is to be written of them, and who asks."""
 
 T = TypeVar("T")
 
@@ -202,29 +204,30 @@ class MemoryStore(BaseStore):
             _is_labels(op)
             validate_op_namespace(op)
         writes = {(tuple(op.namespace), op.key): op for op in asked if isinstance(op, PutOp)}
-        return asked, {place: self._prepare(op) for place, op in writes.items()}
+        return asked, {place: self._prepare(op) for place, op in writes.items()}, _asker(self._store.user)
 
     def _do(self, requests: Sequence[_Asked]) -> list[list[Result]]:
-        asked = [op for ops, _ in requests for op in ops]
-        drafts = {place: draft for _, prepared in requests for place, draft in prepared.items()}
+        asked = [op for ops, _, _ in requests for op in ops]
+        askers = [asker for ops, _, asker in requests for _ in ops]
+        drafts = {place: draft for _, prepared, _ in requests for place, draft in prepared.items()}
         now = ids.now()
         read: list[int] = []
         results: list[Result] = [None] * len(asked)
         gets = {i: op for i, op in enumerate(asked) if isinstance(op, GetOp)}
         if gets:
-            for i, found in self._get(gets, self._seen(now), read):
+            for i, found in self._get(gets, self._seen(now), read, askers):
                 results[i] = found
         for i, op in enumerate(asked):
             if isinstance(op, SearchOp):
-                results[i] = self._search(op, self._seen(now), read)
+                results[i] = self._search(op, self._seen(now), read, askers[i])
             elif isinstance(op, ListNamespacesOp):
-                results[i] = self._list(op, self._seen(now))
+                results[i] = self._list(op, self._seen(now), askers[i])
         if read:
             self._write(lambda tx: items.touch(tx, read))
         if drafts:
             self._put(list(drafts.values()))
         given = iter(results)
-        return [list(islice(given, len(ops))) for ops, _ in requests]
+        return [list(islice(given, len(ops))) for ops, _, _ in requests]
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """`batch` for async code, in a thread of the store's own, together with what others ask at the same moment; a cancelled
@@ -249,7 +252,9 @@ class MemoryStore(BaseStore):
     def _key(self, key: str) -> str:
         return checks.safe_key(items.check_key(key), self._store._gate.another())
 
-    def _get(self, ops: Mapping[int, GetOp], seen: int, read: list[int]) -> list[tuple[int, Item | None]]:
+    def _get(
+        self, ops: Mapping[int, GetOp], seen: int, read: list[int], askers: Sequence[_Asker]
+    ) -> list[tuple[int, Item | None]]:  # fmt: skip
         wanted = [(i, items.path(op.namespace), self._key(op.key)) for i, op in ops.items()]
         rows = self._read(
             lambda tx: [(i, items.get(tx, path, key, seen)) for i, path, key in wanted],
@@ -257,43 +262,110 @@ class MemoryStore(BaseStore):
         )  # fmt: skip
         found: list[tuple[int, Item | None]] = []
         for i, row in rows:
+            namespace, key = tuple(ops[i].namespace), ops[i].key
+            learned = None if row is not None and row[8] is None else self._learned(namespace, askers[i])
             if row is None:
-                found.append((i, None))
+                memory = None if learned is None else learned.memories.get(key)
+                found.append((i, None if memory is None else Item(**_as_item(memory, namespace))))
                 continue
             if ops[i].refresh_ttl and row[6] is not None:
                 read.append(row[0])
+            value: dict[str, Any] | None = items.load(row)
+            if learned is not None and learned.has_ended(row):
+                value = _corrected(value, learned.now(row))
+            if value is None:
+                found.append((i, None))
+                continue
             item = Item(
-                value=items.load(row), key=ops[i].key, namespace=items.labels(row[1]), created_at=_time(row[4]),
-                updated_at=_time(row[5]),
+                value=value, key=key, namespace=items.labels(row[1]), created_at=_time(row[4]), updated_at=_time(row[5])
             )  # fmt: skip
             found.append((i, item))
         return found
 
-    def _search(self, op: SearchOp, seen: int, read: list[int]) -> list[SearchItem]:
+    def _learned(self, namespace: tuple[str, ...], asker: _Asker) -> mirror.Learned | None:
+        """What is known in a namespace besides what was put there: of the store's own user, and of the one whose run asks."""
+        whose = mirror.user_of(namespace) if self._memories else None
+        if whose is None or whose not in (self._store.user, asker.user):
+            return None
+        found: mirror.Learned = self._store._db.read(
+            whose, lambda tx: mirror.Learned(tx, namespace, whose == self._store.user)
+        )
+        return found if found.memories or found.since else None
+
+    def _search(self, op: SearchOp, seen: int, read: list[int], asker: _Asker) -> list[SearchItem]:
         prefix = tuple(op.namespace_prefix)
         # Any text is a question; half of a surrogate pair is none that a tokenizer takes.
         query = op.query.encode("utf-8", "replace").decode() if op.query else op.query
         # What is remembered for a user and what for one thread of theirs are two scopes, though one is a prefix.
         exact = prefix[:1] == (mirror.ROOT,) and len(prefix) in (2, 3)
         started = time.perf_counter()
+        whose, thread = asker.user, asker.thread
+        learned = self._learned(prefix, asker) if exact else None
+        limit, offset = max(0, op.limit), max(0, op.offset)
         with self._store._telemetry.span(
-            "chat.memory.search", self._store.user, gen_ai__operation__name="search_memory", recollect__top_k=op.limit
-        ) as span:
+            "chat.memory.search", whose, thread_id=thread, gen_ai__operation__name="search_memory",
+            recollect__top_k=op.limit,
+        ) as span:  # fmt: skip
+            more = 0 if learned is None else offset + len(learned.since)
             found = self._texts.search(
-                self._store._db, self._store.user, items.Scope(prefix, exact), query, op.filter, max(0, op.limit),
-                max(0, op.offset), seen,
+                self._store._db, self._store.user, items.Scope(prefix, exact), query, op.filter, limit + more,
+                offset if learned is None else 0, seen,
             )  # fmt: skip
-            span.set(gen_ai__memory__record__count=len(found))
+            shown: list[tuple[SearchItem, Found | None]] = [(_found(f), f) for f in found]
+            if learned is not None:
+                shown = self._with_learned(op, prefix, query, found, learned)[offset : offset + limit]
+            span.set(gen_ai__memory__record__count=len(shown))
         if op.query:
             took = telemetry.since(started)
-            self._store._tell(
-                "chat.memory_searched", top_k=op.limit, count=len(found), latency_ms=took, source="langgraph"
-            )
+            self._store._telemetry.emit(
+                "chat.memory_searched", whose, thread_id=thread, top_k=op.limit, count=len(shown), latency_ms=took,
+                source="langgraph",
+            )  # fmt: skip
         if op.refresh_ttl:
-            read += [f.row[0] for f in found if f.row[6] is not None]
-        return [_found(f) for f in found]
+            read += [f.row[0] for _, f in shown if f is not None and f.row[6] is not None]
+        return [item for item, _ in shown]
 
-    def _list(self, op: ListNamespacesOp, seen: int) -> list[tuple[str, ...]]:
+    def _with_learned(
+        self, op: SearchOp, prefix: tuple[str, ...], query: str | None, found: Sequence[Found], learned: mirror.Learned
+    ) -> list[tuple[SearchItem, Found | None]]:  # fmt: skip
+        """Items as the user has corrected them since, and what was learned, in one order."""
+        judge = Judge(op.filter)
+        scores = self._scores(query, prefix[1], learned)
+        shown: list[tuple[SearchItem, Found | None]] = []
+        there: set[str] = set()
+        for f in found:
+            item = _found(f)
+            if learned.has_ended(f.row):
+                memory = learned.now(f.row)
+                value = _corrected(f.value, memory)
+                if memory is None or value is None or not judge.passes(value):
+                    continue
+                there.add(memory.id)
+                best = max((s for s in (f.score, scores.get(memory.id)) if s is not None), default=None)
+                item = SearchItem(item.namespace, item.key, value, item.created_at, _time(memory.updated_at), best)
+            shown.append((item, f))
+        for memory in learned.memories.values():
+            if memory.id not in there and judge.passes(mirror.value_of(memory)):
+                shown.append((SearchItem(**_as_item(memory, prefix), score=scores.get(memory.id)), None))
+        # A stable sort: among equals, what was put comes first, in its own order.
+        newest = {id(item): item.updated_at for item, _ in shown}
+        shown.sort(key=lambda one: (one[0].score is None, -(one[0].score or 0.0), -newest[id(one[0])].timestamp()))
+        return shown
+
+    def _scores(self, query: str | None, whose: str, learned: mirror.Learned) -> dict[str, float | None]:
+        if not query or not query.strip():
+            return {}
+        docs = {learned.numbers[id]: _Doc(memory.content) for id, memory in learned.memories.items()}
+        semantic = self._store._semantic() if self.embeddings is None else None
+        if semantic is not None and docs:
+            vector = semantic.question(query)
+            if vector is not None:
+                self._store._db.read(whose, lambda tx: semantic.set_cosines(tx, vector, docs))
+        said = list(docs.values())
+        rated = self._texts.rate(query, [doc.text for doc in said], [doc.cosine for doc in said])
+        return dict(zip(learned.memories, rated, strict=True))
+
+    def _list(self, op: ListNamespacesOp, seen: int, asker: _Asker) -> list[tuple[str, ...]]:
         conditions = op.match_conditions or ()
         for c in conditions:
             if c.match_type not in ("prefix", "suffix"):
@@ -304,7 +376,9 @@ class MemoryStore(BaseStore):
                 plain = tuple(c.path)[: next((i for i, label in enumerate(c.path) if label == "*"), len(c.path))]
                 narrow = max(narrow, plain, key=len)
         rows = self._read(lambda tx: items.namespaces(tx, items.Scope(narrow), seen))
-        all_ = (items.labels(row) for row in rows)
+        all_ = {items.labels(row) for row in rows}
+        for whose in {self._store.user, asker.user} if self._memories else ():
+            all_.update(self._store._db.read(whose, functools.partial(mirror.spaces, user=whose)))
         kept = {ns[: op.max_depth] for ns in all_ if all(_matches(c, ns) for c in conditions)}
         return sorted(kept)[op.offset : op.offset + op.limit]
 
@@ -592,6 +666,41 @@ def _found(f: Found) -> SearchItem:
     return SearchItem(items.labels(row[1]), row[2], f.value, _time(row[4]), _time(row[5]), f.score)
 
 
+class _Asker(NamedTuple):
+    """Who asks: the user and the thread of the run that is going on; outside of one, the store's user."""
+
+    user: str
+    thread: str | None
+
+
+def _asker(user: str) -> _Asker:
+    given = _run().get("configurable") or {}
+    asks, thread = given.get("user_id"), given.get("thread_id")
+    return _Asker(str(asks) if asks else user, None if thread is None else str(thread))
+
+
+class _Doc:
+    """What was learned, as it is compared with a question."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.cosine: float | None = None
+
+
+def _as_item(memory: Memory, namespace: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "namespace": namespace, "key": memory.id, "value": mirror.value_of(memory),
+        "created_at": _time(memory.created_at), "updated_at": _time(memory.updated_at),
+    }  # fmt: skip
+
+
+def _corrected(value: dict[str, Any] | None, memory: Memory | None) -> dict[str, Any] | None:
+    """An item in the words that hold now; None where nothing does."""
+    if value is None or memory is None:
+        return None
+    return {**value, "content": memory.content, "learned": True}
+
+
 def _matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
     wanted = condition.path
     if len(namespace) < len(wanted):
@@ -600,16 +709,21 @@ def _matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
     return all(w in ("*", label) for w, label in zip(wanted, part, strict=True))
 
 
-def _provenance(gate: Any) -> str | None:
-    """The run that is going on here, as JSON; None outside a graph."""
+def _run() -> Mapping[str, Any]:
+    """The config of the run that is going on here; empty outside a graph."""
     from langgraph.config import get_config
 
     try:
-        config = get_config()
+        return get_config()
     except RuntimeError:
-        return None
+        return {}
+
+
+def _provenance(gate: Any) -> str | None:
+    """The run that is going on here, as JSON; None outside a graph."""
     import json
 
+    config = _run()
     configurable, metadata = config.get("configurable") or {}, config.get("metadata") or {}
     said = {k: configurable[k] for k in _RUN if isinstance(configurable.get(k), str) and configurable[k]}
     user = user_of(configurable)

@@ -279,6 +279,20 @@ class Texts:
         """What vectors are known by: those of one name can be compared."""
         return f"{semantic.embedder.name}/{semantic.embedder.dimension}{'/whole' if self.is_whole else ''}"
 
+    def rate(self, query: str, said: Sequence[str], cosines: Sequence[float | None]) -> list[float | None]:
+        """The scores of texts that are no items, on the same scale; None where nothing speaks for one."""
+        if not said:
+            return []
+        lower = [text.lower() for text in said]
+        counts = {term: sum(term in text for text in lower) for term in dict.fromkeys(terms(query)[:64])}
+        words = Words(understand(query), Statistics(len(said), counts))
+        shares = words.shares(said, words.bits([text[:SCANNED] for text in said]))
+        scored = self.scores(shares, [(cosine, 1.0, 1.0) for cosine in cosines])
+        return [
+            score if share or cosine is not None else None
+            for score, share, cosine in zip(scored, shares, cosines, strict=True)
+        ]
+
     def scores(self, words: Sequence[float], near: Sequence[Near]) -> list[float]:
         """On the scale that was asked for: the cosine; or of the text's vector, which is so long, and of the question's, which
         is as long as `asked` says, the inner product or the negative distance."""

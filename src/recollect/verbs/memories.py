@@ -233,7 +233,7 @@ class MemoryVerbs(ConversationVerbs):
         role: str = "user",
     ) -> int:
         """Forget a memory: it is not found any more, and `undo` brings it back. With `source`, an event or a conversation,
-        everything that came from there. With `erase` nothing is left of it, nor of what was derived from it alone. In another
+        everything that came from there, also what an agent saved there. With `erase` nothing is left of it, nor of what was derived from it alone. In another
         `role` than the user's only what was extracted can be forgotten, one at a time, and never for good. Returns how many
         were forgotten."""
         from .. import edits, sources
@@ -254,10 +254,23 @@ class MemoryVerbs(ConversationVerbs):
         else:
             name = source if isinstance(source, str) else getattr(source, "id", "")
             name = ids.check(name, "source")
+            if erase:
+                self._forget_elsewhere(name)
             gone = len(self._write(lambda tx: sources.forget_source(tx, name, erase=bool(erase))))
         self._db.scrub()
         self._tell("chat.memory_forgotten", count=gone)
         return gone
+
+    def _forget_elsewhere(self, conversation: str) -> None:
+        """Items that runs of a conversation put where a backend keeps those of all its users."""
+        from .. import learned
+
+        try:
+            no = self._read(lambda tx: conversations.find(tx, conversation, deleted=True)).no
+        except NotFound:
+            return
+        wanted = {"kind": "conversation", "conversations": [no], "event": None, "memories": [], "items": []}
+        learned.elsewhere(self._db, self._user, wanted, apply=True)
 
     def consolidate(self, conversation: ConversationLike, *, branch: BranchLike = None) -> Consolidation:
         """Turn what was said since the last time into memories, now: extract, compare with what is held, apply. Happens by
