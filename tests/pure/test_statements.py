@@ -363,7 +363,7 @@ def archives(store: recollect.Store) -> None:
     """Everything is taken out and brought in again: by somebody who has nothing, has it all, and has a part of it."""
     import io
 
-    from langchain_core.messages import HumanMessage
+    from langchain_core.messages import AIMessage, HumanMessage
     from langgraph.graph import START, MessagesState, StateGraph
 
     from recollect.langgraph import Saver
@@ -374,6 +374,10 @@ def archives(store: recollect.Store) -> None:
     builder.add_edge(START, "answer")
     graph = builder.compile(checkpointer=Saver(store))
     graph.invoke({"messages": [HumanMessage("mine", id="h")]}, {"configurable": {"thread_id": "stated"}})
+    within = StateGraph(MessagesState).add_node("w", lambda state: {"messages": [AIMessage("of a subgraph", id="a")]})
+    around = StateGraph(MessagesState).add_node("sub", within.add_edge(START, "w").compile()).add_edge(START, "sub")
+    kept = around.compile(checkpointer=Saver(store))
+    kept.invoke({"messages": [HumanMessage("go")]}, {"configurable": {"thread_id": "subs"}}, durability="sync")
     c = store.create("archived", workspace="/w", origin="hook")
     store.append_many(c, exchange(22))
     store.consolidate(c)

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 class Item:
     """Something a state says: at most one event of the log. `id` is the message's own, or a hash; `also` is another id under
-    which it may be there. What the graph itself says takes the place of nothing that the user said."""
+    which it may be there: then nothing is added. `over` is the id under which a subgraph said it: the event of that gives way. What
+    the graph itself says takes the place of nothing that the user said."""
 
-    __slots__ = ("also", "digest", "draft", "id", "is_graphs")
+    __slots__ = ("also", "digest", "draft", "id", "is_graphs", "over")
 
     def __init__(self, id: str, digest: bytes, draft: events.Draft, also: str | None = None) -> None:
         self.id = id
@@ -22,6 +23,7 @@ class Item:
         self.draft = draft
         self.is_graphs = False
         self.also = also
+        self.over: str | None = None
 
 
 class Draft:

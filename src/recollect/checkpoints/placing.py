@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from .. import branches, conversations, erased, events, ids, jobs
+from ..errors import NotFound
 from ..model import MAIN
 from . import lineage, pieces, record
 
@@ -83,7 +86,7 @@ class _Asked:
         self.add = pieces.adding(tx, no, d.values.values(), d.shared)
         if len(d.items) <= FEW:
             tx.expect(sum([1 + (i.draft[4] is not None) for i in d.items]))
-        names = sorted({i.id for i in d.items} | {i.also for i in d.items if i.also})
+        names = sorted({name for i in d.items for name in (i.id, i.also, i.over) if name})
         self.messages: list[Callable[[], list[Row]]] = []
         for start in range(0, len(names), pieces.AT_ONCE[-1]):
             marks = record.marks("m", names[start : start + pieces.AT_ONCE[-1]])
@@ -125,14 +128,20 @@ def _say(
     nothing to append, 0 if nothing of it is kept. A message that was changed is appended as its own replacement."""
     known = _known(about, branches.lineage(tx, found.no, branch))
     new: list[tuple[Item, events.Draft, int]] = []
+    moved: list[tuple[str, _Known]] = []
     for item in items:
-        first, said = known.get(item.id, (0, None))
+        first, said = known.get(item.id, NOT_KNOWN)[:2]
         if said == item.digest or (item.also and item.also in known):
             continue
         if first and item.is_graphs and _is_users(tx, found.no, first):
             first = 0  # a node has taken the id of a message that is not its own
-        known[item.id] = (first, item.digest)
         draft = item.draft
+        of_subgraph = known.get(item.over or "", NOT_KNOWN)
+        if not first and of_subgraph.digest == item.digest:
+            if draft[0].kind != "message":
+                continue  # a tool's result is the same, wherever it stands
+            moved.append((item.over or "", of_subgraph))
+        known[item.id] = _Known(first, item.digest, 0, branch)
         if first and draft[0].kind in ("message", "event"):
             draft = events.replacing(draft, first)
         new.append((item, draft, first))
@@ -150,8 +159,34 @@ def _say(
             if seq
         ],
     )
+    for id, of_subgraph in moved:
+        _give_way(tx, found, id, of_subgraph)
     # What was thought stands behind what was said.
     return max((seq + (draft[4] is not None) for (_, draft, _), seq in zip(new, seqs, strict=True) if seq), default=0)
+
+
+def _give_way(tx: Tx, found: Found, id: str, known: _Known) -> None:
+    """What a subgraph said has reached the graph, as a message: one answer is one event, so that of the subgraph goes. It stays
+    where it was changed, pinned, or is part of another branch."""
+    if known.first != known.seq:
+        return
+    if any(p == known.branch and at >= known.seq for _, p, at in branches.tree(tx, found.no).values()):
+        return
+    if tx.one(
+        "select 1 from pins where user_no = :user and conversation_no = :c and seq = :seq", c=found.no, seq=known.seq
+    ):
+        return
+    from .. import removal
+
+    try:
+        removal.remove(tx, found, [known.seq])
+    except NotFound:
+        return  # somebody has deleted it
+    tx.run(
+        "delete from checkpoint_messages where user_no = :user and conversation_no = :c and message_id = :id"
+        " and branch_no = :b and seq = :seq",
+        c=found.no, id=id, b=known.branch, seq=known.seq,
+    )  # fmt: skip
 
 
 def _is_users(tx: Tx, no: int, seq: int) -> bool:
@@ -164,12 +199,25 @@ def _is_users(tx: Tx, no: int, seq: int) -> bool:
     return row is not None and row[0] == "user"
 
 
-def _known(about: _Asked, lineage: Lineage) -> dict[str, tuple[int, bytes | None]]:
-    """Message id -> (the event it stands for, digest of what it said last), as this lineage has it."""
+class _Known(NamedTuple):
+    first: int
+    """The event that a message stands for."""
+    digest: bytes | None
+    """Of what it said last."""
+    seq: int
+    branch: int
+    """The event in which it said so."""
+
+
+NOT_KNOWN = _Known(0, None, 0, 0)
+
+
+def _known(about: _Asked, lineage: Lineage) -> dict[str, _Known]:
+    """Message id -> what is known of it, as this lineage has it."""
     own = dict(lineage)
-    newest: dict[str, tuple[int, int, bytes]] = {}
+    newest: dict[str, _Known] = {}
     for asked in about.messages:
         for id, b, seq, first, said in asked():
-            if seq <= own.get(b, -1) and seq > newest.get(id, (0, 0, b""))[0]:
-                newest[id] = (seq, first, bytes(said))
-    return {id: (first, said) for id, (_, first, said) in newest.items()}
+            if seq <= own.get(b, -1) and seq > newest.get(id, NOT_KNOWN).seq:
+                newest[id] = _Known(first, bytes(said), seq, b)
+    return newest

@@ -32,7 +32,7 @@ from ..aio import AsyncStore
 from ..config import Settings
 from ..errors import InvalidInput, NotFound, StoreBusy
 from ..store import Store
-from . import keys
+from . import handoffs, keys
 from .history import History, Tail, database_of, history_of, settings_of
 from .inputs import messages_of
 from .merge import Place, known_again, merged
@@ -338,7 +338,8 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
     def _after(self, turn: _Turn, said: Any, input: Any) -> dict[str, Any]:
         update = self._said(said, turn.shown if self._on else turn.given, input)
         if turn.chat is not None:
-            kept = [m for m in update[self._messages] if not isinstance(m, (SystemMessage, RemoveMessage))]
+            new = handoffs.without(update[self._messages])
+            kept = [m for m in new if not isinstance(m, (SystemMessage, RemoveMessage))]
             self._write(turn.chat, [*turn.unwritten, *kept], begins=bool(turn.unwritten))
         if turn.asked is not None:
             update[self._messages] = [turn.asked, *update[self._messages]]

@@ -33,6 +33,7 @@ from ..errors import AlreadyExists, InvalidInput, ModelFailed, NotFound, Recolle
 from ..model import Branch, Conversation
 from ..search import fence
 from ..store import Store
+from . import handoffs
 from .messages import question, text_of, trimmed, turn_start
 from .models import admit, chat_model
 from .offline import OfflineModel
@@ -179,6 +180,7 @@ class _Chat:
         return scope.store.context(asked, conversation=scope.here, budget=self._budget).text
 
     def _shown(self, messages: Sequence[BaseMessage], recalled: str, scope: Scope) -> list[BaseMessage]:
+        messages = handoffs.without(messages)
         start = turn_start(messages)
         before, turn = list(messages[:start]), list(messages[start:])
         others = earlier(scope, self._most - len(before), turn, is_new=not before)
@@ -253,7 +255,12 @@ def keep(scope: Scope, messages: Sequence[BaseMessage]) -> None:
             pass
     for m in messages[turn_start(messages) :]:
         text = text_of(m)
-        if not isinstance(m, (HumanMessage, AIMessage)) or not text.strip() or fence.is_ours(text):
+        if (
+            not isinstance(m, (HumanMessage, AIMessage))
+            or not text.strip()
+            or fence.is_ours(text)
+            or handoffs.is_back(m)
+        ):
             continue
         role = "user" if isinstance(m, HumanMessage) else "assistant"
         model = m.response_metadata.get("model_name") if isinstance(m, AIMessage) else None

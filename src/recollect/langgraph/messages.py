@@ -37,6 +37,8 @@ from ..errors import NotSerializable
 from ..model import Entry, Reasoning
 from ..redact import Gate
 from ..search import fence
+from ..search.index import HANDOFF
+from . import handoffs
 from .copies import COMMON
 
 DEEPEST = 250
@@ -411,8 +413,13 @@ def thoughts_of(message: BaseMessage) -> str:
 class Logger:
     """Makes items for the log from messages. `prepare` checks and redacts an entry; `namespace` is that of a subgraph."""
 
-    def __init__(self, secret: bytes, namespace: str, gate: Gate, prepare: Callable[[Entry], events.Draft]) -> None:
+    def __init__(
+        self, secret: bytes, namespace: str, gate: Gate, prepare: Callable[[Entry], events.Draft],
+        handoffs: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
         self._secret = secret
+        self._handoffs = handoffs or {}
+        """Tools that hand the turn to another agent, and to whom."""
         self._namespace = namespace
         self._gate = gate
         self._prepare = prepare
@@ -424,8 +431,15 @@ class Logger:
         of a call. The person's `own` words are learned from where that `is_sure`."""
         if isinstance(message, RemoveMessage) or message.additional_kwargs.get(HISTORY) is True:
             return []
+        if isinstance(message, ToolMessage) and (to := self._handed(message)) is not None:
+            made = self._handoff(f"h:{self.name(message.tool_call_id)}", message, to)
+            made.also = f"c:{self.name(message.tool_call_id)}"  # the call has told it already
+            return [made]
         id = self.name(message.id) if isinstance(message.id, str) and message.id else id
         calls = message.tool_calls if isinstance(message, AIMessage) else []
+        if handoffs.is_back(message):
+            name = (calls[0].get("id") if calls else None) or id
+            return [self._handoff(f"c:{self.name(name)}", message, calls[0]["name"] if calls else "")]
         found = []
         text, thoughts = text_of(message), thoughts_of(message)
         is_own = own and isinstance(message, HumanMessage)
@@ -439,12 +453,29 @@ class Logger:
             found.append(self._said(message, id, own, is_typed, text, thoughts, tools))
         for call in calls:
             name = call.get("id") or f"{id}/{call['name']}"
+            if call["name"] in self._handoffs:
+                found.append(self._handoff(f"c:{self.name(name)}", message, self._handoffs[call["name"]]))
+                continue
             entry: Entry = {
                 "kind": "tool_use", "tool": call["name"] or "?", "text": _json(call["args"]),
                 "payload": {"tool_call_id": call.get("id")}, "agent": self._agent(message),
             }  # fmt: skip
             found.append(self._item(f"c:{self.name(name)}", [call["name"], call["args"]], entry))
         return found
+
+    def _handed(self, message: ToolMessage) -> str | None:
+        """To whom a tool's result hands the turn; None if it does not."""
+        if handoffs.is_back(message):
+            return message.name or ""
+        return handoffs.destination(message) or self._handoffs.get(message.name or "")
+
+    def _handoff(self, id: str, message: BaseMessage, to: str) -> draft.Item:
+        """A handoff is one event. What stands in its messages for a model to read is not what anybody said."""
+        payload: dict[str, Any] = {"to": _safe(to)}
+        if handoffs.is_back(message):
+            payload = {"by": _safe(to), "said": _safe(text_of(message))}
+        entry: Entry = {"kind": "event", "name": HANDOFF, "payload": payload, "agent": self._agent(message)}
+        return self._item(id, [HANDOFF, to], entry)
 
     def _said(
         self, message: BaseMessage, id: str, own: bool, is_typed: bool, text: str, thoughts: str, tools: Mapping[str, str]
@@ -468,7 +499,10 @@ class Logger:
         content = message.content if isinstance(message.content, str) else _json(message.content)
         said = [message.type, message.name, content, _json(getattr(message, "tool_calls", None))]
         if not self._namespace:
-            return self._item(f"m:{id}", said, entry)
+            item = self._item(f"m:{id}", said, entry)
+            if not isinstance(message, (HumanMessage, SystemMessage)):
+                item.over = f"s:{id}"
+            return item
         if entry["kind"] == "message":  # outside of what the conversation shows
             reasoning = entry.pop("reasoning", None)
             entry |= {"kind": "event", "name": "message"}

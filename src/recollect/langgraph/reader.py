@@ -22,7 +22,7 @@ from ..checkpoints.stored import Loaded
 from ..errors import Damaged, InvalidInput
 from ..filters import Judge
 from ..store import Store
-from . import messages, running, whose
+from . import handoffs, messages, running, whose
 from .messages import START
 from .remembered import Place, Recent, Secret, Stored
 from .values import Values, decoded
@@ -201,9 +201,12 @@ class Reader(Values):
         """A run looks for its thread before any node of it runs. Its input is kept from here on: what stores its end only never
         hands it over, and what stores it in the background may do so when a node has changed it."""
         run = place.given.get(RUN)
-        if not place.namespace and run is not None:
-            loop = running.loop()
-            if loop is not None:
+        loop = running.loop() if run is not None else None
+        if loop is not None:
+            if found := handoffs.tools_of(loop):
+                known = self._shared.handoffs.get((place.store.user, place.thread), {})
+                self._shared.keep(self._shared.handoffs, (place.store.user, place.thread), {**known, **found})
+            if not place.namespace:
                 own = messages.own_words(loop.input, self._channels, copied=True)
                 self._shared.keep(self._shared.inputs, id(run), (run, own))
 

@@ -91,6 +91,8 @@ class Remembered:
         self.recent: OrderedDict[tuple[str, str, str, str], Recent] = OrderedDict()
         self.inputs: OrderedDict[int, tuple[object, Mapping[str, Own]]] = OrderedDict()
         """Of runs whose input has not come into the log: the run, and what the person put into it."""
+        self.handoffs: OrderedDict[tuple[str, str], dict[str, str]] = OrderedDict()
+        """Of a thread: the tools with which its agents hand over to each other, and to whom."""
         self.newest: OrderedDict[tuple[str, str, str, str], str] = OrderedDict()
         """The id of the checkpoint that was written or read last, of a thread and namespace."""
         self.secrets: OrderedDict[tuple[str, str], Secret] = OrderedDict()

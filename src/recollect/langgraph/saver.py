@@ -357,7 +357,8 @@ class Saver(Threads):
                 return events.prepare_all(d.conversation, [entry], store._gate, one)[0]
             return one(entry)
 
-        logger = messages.Logger(secret, d.namespace, gate, prepare)
+        handoffs = self._shared.handoffs.get((store.user, place.thread))
+        logger = messages.Logger(secret, d.namespace, gate, prepare, handoffs)
         tools = messages.calls_in(said) if any(m.type == "tool" and not m.name for m in (said[i] for i in new)) else {}
         for n, message in enumerate(lost):
             d.items += logger.items(message, f"{d.id}/{n}", True, tools)

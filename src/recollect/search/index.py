@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 CAP = 20_000  # characters of a text that are indexed: the whole is stored
 SMALL = 2_000  # and of its name, tool, path and tags, each
 UNINDEXED = ("reasoning", "summary")  # thoughts are no evidence, and a summary says again what was said
+HANDOFF = "langgraph.handoff"  # events of this name: agents that pass the turn to each other say nothing
 
 
 def conversation_token(no: int) -> str:
@@ -45,6 +46,11 @@ def user_token(no: int) -> str:
     return f"u{no}"
 
 
+def is_indexed(kind: str, name: str | None) -> bool:
+    """Whether an event is to be found by words."""
+    return kind not in UNINDEXED and not (kind == "event" and name == HANDOFF)
+
+
 def event_terms(
     kind: str,
     text: str,
@@ -58,7 +64,7 @@ def event_terms(
     thread: it takes 10 us for a turn.
 
     Days are terms too: the one on which it was said, and those it speaks of, so that "yesterday" is found by its date."""
-    if kind in UNINDEXED:
+    if not is_indexed(kind, name):
         return None
     scope = "e " + kind_token(kind)
     if tool is not None:

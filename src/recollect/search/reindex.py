@@ -114,7 +114,7 @@ def _check(tx: Tx) -> list[Problem]:
     after = tx.low_id()
     while True:
         rows = tx.all(
-            "select e.id, e.kind, e.path, c.workspace from events e left join conversations c on c.user_no = e.user_no"
+            "select e.id, e.kind, e.path, c.workspace, e.name from events e left join conversations c on c.user_no = e.user_no"
             " and c.no = e.conversation_no where e.user_no = :user and e.id > :after and e.id <= :high"
             " order by e.id limit :page",
             after=after, high=tx.high_id(), page=PAGE * 10,
@@ -123,9 +123,10 @@ def _check(tx: Tx) -> list[Problem]:
         there = tx.indexed_words("words", after, PAGE * 10)
         ends = [part[-1] for part in ([r[0] for r in rows], [r[0] for r in said], there) if len(part) == PAGE * 10]
         upto = min(ends, default=tx.high_id())
-        must = {r[0] for r in rows if r[1] not in index.UNINDEXED and not index.is_outside(r[2], r[3])}
+        found_by_words = [r for r in rows if index.is_indexed(r[1], r[4])]
+        must = {r[0] for r in found_by_words if not index.is_outside(r[2], r[3])}
         must |= {r[0] for r in said}
-        may = must | {r[0] for r in rows if r[1] not in index.UNINDEXED}
+        may = must | {r[0] for r in found_by_words}
         found = {id for id in there if id <= upto}
         missing += len({id for id in must if id <= upto} - found)
         extra += len(found - may)
