@@ -340,7 +340,7 @@ class MemoryStore(BaseStore):
         value = self._store._gate.another().value(dict(op.value))
         source = _provenance(self._store._gate.another())
         fields = self._fields if op.index is None else [_tokens(field) for field in op.index or ()]
-        texts = [items.Text(text) for field in fields for text in get_text_at_path(value, field)]
+        texts = [made for field in fields for text in get_text_at_path(value, field) for made in items.by_passage(text)]
         draft = items.Draft(namespace, key, items.dump(value), texts, items.ttl(op.ttl), source)
         wish = mirror.wanted(namespace, key, value, source, self._store._gate) if self._memories else None
         return _Write(namespace, key, draft, wish)
