@@ -277,7 +277,9 @@ class Run:
             action, why = "noop", "only the user takes a memory back"
         else:
             held = _held(tx, view, scope)
-            near = self._neighbours(tx, candidate, held, vectors)
+            # Another conversation's task of that name is another task.
+            own = held if candidate.slot is None else [h for h in held if h.conversation == found.no]
+            near = self._neighbours(tx, candidate, own, vectors)
             decision = decide(candidate, [_neighbour(h) for h in near], self._policy)
             if decision.content is not None:
                 was = next(h for h in near if h.id == decision.id)

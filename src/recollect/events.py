@@ -91,6 +91,8 @@ def prepare(
     created_at: int | None = None,
     reasoning: str | Reasoning | None = None,
     diff: str | None = None,
+    effort: str | None = None,
+    verbosity: str | None = None,
 ) -> Draft:
     """Check, redact and serialise what `append` was given. Runs in the caller's thread; touches no database."""
     if kind not in KINDS:
@@ -106,6 +108,11 @@ def prepare(
         if kind != "ledger":
             raise InvalidInput("goal= belongs to kind='ledger'.")
         text = goal
+    asked = {k: checks.text(v, k) for k, v in (("effort", effort), ("verbosity", verbosity)) if v is not None}
+    if asked:
+        if kind != "reasoning":
+            raise InvalidInput("effort= and verbosity= belong to a trace: to kind='reasoning', or to Reasoning(...).")
+        payload = {**(payload or {}), **asked}
     if diff is not None:
         # Redacted before it is cut: half a secret is no longer known for one.
         payload = {**(payload or {}), "diff": _cut_lines(gate.text(checks.text(diff, "diff")))}
@@ -159,11 +166,11 @@ def prepare(
         if kind != "message":
             raise InvalidInput("reasoning= belongs to a message; write a trace of its own with kind='reasoning'.")
         r = reasoning if isinstance(reasoning, Reasoning) else Reasoning(checks.text(reasoning, "reasoning"))
-        extra = {k: v for k, v in (("effort", r.effort), ("verbosity", r.verbosity)) if v is not None}
         own = gate.another()
         own.families += gate.families  # thoughts about what had a secret in it
         trace = prepare(
-            gate=own, kind="reasoning", role="assistant", text=r.text, agent=agent, payload=extra, model=r.model or model,
+            gate=own, kind="reasoning", role="assistant", text=r.text, agent=agent, payload=r.metadata or {},
+            effort=r.effort, verbosity=r.verbosity, model=r.model or model,
             input_tokens=r.input_tokens, output_tokens=r.output_tokens, duration_ms=r.duration_ms, created_at=created_at,
         )  # fmt: skip
     return frozen(values), content_crc(columns), terms(columns), columns, trace

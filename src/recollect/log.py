@@ -12,7 +12,7 @@ from zlib import crc32
 from . import branches, conversations, erased, events
 from .branches import EVERY, NO_LIMIT
 from .conversations import Found, find
-from .errors import InvalidInput
+from .errors import InvalidInput, NotFound
 from .events import COLUMNS, FEW, INSERT, INSERT_PLAIN, checksum, content_crc, entries, load
 from .model import MAIN, Branch, Event, LedgerEntry
 from .search import index
@@ -356,8 +356,23 @@ def ledger(tx: Tx, conversation: str, *, at: int | None, branch: str | Branch | 
     newest: dict[str, LedgerEntry] = {}
     for e in walk(tx, found, own, kinds=("ledger",)):
         task = e.task_id or ""
-        newest[task] = LedgerEntry(task, e.text, e.status, e.payload, e.seq, e.created_at)
+        newest[task] = LedgerEntry(task, e.text, e.status, e.payload, e.seq, e.created_at, e.agent)
     return list(newest.values())
+
+
+def by_key(tx: Tx, conversation: str, key: str, branch: str | Branch | None) -> Event:
+    """The event of a lineage that was appended with this key; the newest, should two branches of it have used the key."""
+    found = find(tx, conversation)
+    names = {no: name for no, (name, _, _) in branches.tree(tx, found.no).items()}
+    for b, high in branches.lineage(tx, found.no, branches.number(tx, found, branch)):
+        row = tx.one(
+            f"select {COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b and key = :key"
+            " and seq <= :high",
+            c=found.no, b=b, key=key, high=high,
+        )  # fmt: skip
+        if row is not None:
+            return load(found.id, row, names)
+    raise NotFound(f"Conversation {found.id!r} has no event with the key {key!r} on this branch.")
 
 
 def reasoning(tx: Tx, conversation: str, *, message: int | None, branch: str | Branch | None) -> list[Event]:

@@ -403,7 +403,9 @@ def test_a_task_has_one_status_the_newest(words: recollect.Store, told: str, new
                 words.consolidate(c)
                 assert len(contents(words)) == 2
         words.consolidate(c)
-        assert contents(words) == [f"Task fix is {newest}", "Task fix-2 is in progress"]
+        assert contents(words) == [
+            f"Task fix (Mend the thing) is {newest}", "Task fix-2 (Mend the other thing) is in progress",
+        ]  # fmt: skip
 
 
 def test_many_tasks_have_one_status_each(words: recollect.Store) -> None:

@@ -153,6 +153,8 @@ def searches(store: recollect.Store, c: recollect.Conversation) -> None:
     store.append_many(c, exchange(520))  # enough for the counts of terms to be kept
     store.append(c, role="user", text="we painted yesterday", created_at=1_683_504_000_000)
     store.append(c, kind="tool_use", tool="Read", path="/elsewhere/x")
+    store.append(c, role="user", text="mine", key="message-17")
+    store.get_event(c, key="message-17")
     store.append(c, role="user", text="a long story about the painted mode. " * 100)
     for _ in range(2):
         mine = store.remember("prefers dark mode", tags=["ui"], source="c:1")
