@@ -21,8 +21,9 @@ from .decide import Decision, Policy, decide
 from .errors import EmbeddingFailed, NotFound, place
 from .extract import Turn, candidates, topic
 from .model import MAIN, OFFLINE, Consolidation
-from .relations import Neighbour
+from .relations import PASSING, Neighbour, is_passing
 from .search import fence
+from .search.times import calendar
 from .search.tokens import term_set
 from .views import View
 
@@ -260,8 +261,10 @@ class Run:
         workspace = found.workspace if candidate.kind == "project_state" else None
         scope = memories.namespace(None, workspace)
         gate = self._gate.another()
+        passing = is_passing(candidate, "{:04d}-{:02d}-{:02d}".format(*calendar(turn.created_at)))
+        importance = min(candidate.importance, PASSING) if passing else candidate.importance
         draft = edits.Draft(
-            gate, candidate.content, candidate.kind, candidate.importance, candidate.tags, workspace, role=candidate.role,
+            gate, candidate.content, candidate.kind, importance, candidate.tags, workspace, role=candidate.role,
             extractor=candidate.extractor, valid_from=candidate.valid_from, valid_to=candidate.valid_to,
             seqs=candidate.seqs, checkpoint=candidate.source_checkpoint_id,
         )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect import consolidate
+from recollect import consolidate, ids
 from recollect.errors import ConversationDeleted, NotFound
 from talk import Hashed, Open, eventually
 
@@ -423,3 +423,33 @@ def test_what_cannot_be_consolidated(words: recollect.Store) -> None:
     words.delete(words.create("c"))
     with pytest.raises(ConversationDeleted):
         words.consolidate("c")
+
+
+def test_a_passing_state_is_replaced_by_the_next_and_expires(
+    words: recollect.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where somebody is right now is soon over; where they live is not."""
+    c = words.create().id
+    for text in ("I live in Graz.", "I am in Rome right now.", "I'm currently in Berlin."):
+        words.append(c, role="user", text=text)
+    words.consolidate(c)
+    assert contents(words) == ["Is in Berlin", "Lives in Graz"]
+    now = ids.now()
+    expires = {m.content: m.expires_at for m in words.memories()}
+    assert expires["Lives in Graz"] is None
+    assert (expires["Is in Berlin"] or 0) < now + 15 * ids.DAY_MS
+    monkeypatch.setattr(ids, "now", lambda: now + 15 * ids.DAY_MS)
+    words.retain()
+    assert contents(words) == ["Lives in Graz"]
+
+
+@pytest.mark.parametrize(
+    "text", ["I'm working from home today.", "I'm on vacation right now.", "I'm in Vienna at the moment."]
+)
+def test_what_is_so_today_expires(words: recollect.Store, text: str) -> None:
+    c = words.create().id
+    words.append(c, role="user", text=text)
+    words.consolidate(c)
+    [memory] = words.memories()
+    assert memory.importance < words.settings.memory_low_importance_threshold
+    assert memory.expires_at is not None
