@@ -140,6 +140,7 @@ class AsyncStore:
     messages = _Mirror(Store.messages)
     formatted_history = _Mirror(Store.formatted_history)
     with_history = _Mirror(Store.with_history)
+    get_event = _Mirror(Store.get_event)
     ledger = _Mirror(Store.ledger)
     changes = _Mirror(Store.changes)
     reasoning = _Mirror(Store.reasoning)

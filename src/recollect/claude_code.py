@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 NAME = "claude-code"
 OUTPUT = 2_000
-"""Characters of what a tool said that a hook keeps; the transcript has the whole."""
+"""Characters that a hook keeps of the beginning of what a tool said, and as many of its end, where the error is; the
+transcript has the whole."""
 INPUT = 4_000
 """Characters of each text in a tool's input that a hook keeps."""
 SHOWN = 400
@@ -200,6 +201,34 @@ def cut(text: str, most: int, gate: Gate) -> str:
     return f"{clip(text, most, gate)}\n[cut: {len(text) - most:,} more characters]"
 
 
+def cut_middle(text: str, most: int, gate: Gate) -> str:
+    """The beginning of a text and its end, and how much there was between them."""
+    if len(text) <= 2 * most:
+        return text
+    between = f"\n[cut: {len(text) - 2 * most:,} more characters]\n"
+    return f"{clip(text, most, gate)}{between}{clip_end(text, most, gate)}"
+
+
+def clip_end(text: str, most: int, gate: Gate) -> str:
+    """The end of a long text, in which no secret is divided; as `clip`, with a stretch before the cut."""
+    first = len(text) - most
+    if gate.is_quiet(text[first - NEAR :]):
+        return text[first:]
+    near = max(0, first - BEYOND)
+    if (key := text.rfind("-----BEGIN", max(0, first - LONGEST_KEY), first)) >= 0:
+        near = min(near, key)
+    from .redact import redact
+
+    pieces: list[str] = []
+    at = first
+    for family, start, end in redact(text[near:], gate.policy()).findings:
+        if near + end > first:
+            pieces += (text[at : max(at, near + start)], f"[redacted:{family}]")
+            gate.families.append(family)
+            at = near + end
+    return "".join([*pieces, text[at:]])
+
+
 def clip(text: str, most: int, gate: Gate) -> str:
     """The beginning of a text, in which no secret is divided: half of one is no longer known for one, so what is cut is
     searched first, a stretch beyond the cut too. What is short is left to `append`, which searches all that is written.
@@ -325,7 +354,7 @@ def gave(payload: Mapping[str, Any], root: str | None, gate: Gate) -> Entry:
         }
         kept["response"] = trimmed(facts, gate, 200)
     entry: Entry = {
-        "kind": "tool_result", "role": "tool", "tool": tool, "text": cut(said, OUTPUT, gate), "status": status,
+        "kind": "tool_result", "role": "tool", "tool": tool, "text": cut_middle(said, OUTPUT, gate), "status": status,
         "key": result_key(str(id)), "payload": kept,
     }  # fmt: skip
     took = payload.get("duration_ms")

@@ -80,7 +80,7 @@ class Settings:
     summaries: bool = True
     """Summarize long conversations in the background."""
     summary_threshold: int = 20
-    """Summarize when more live messages than this are on a branch after an assistant's message."""
+    """Summarize when an assistant's message brings the live messages of a branch to this number."""
     summary_keep_recent: int = 6
     """How many of the newest messages stay as they are."""
     summary_delete: bool = False

@@ -22,8 +22,9 @@ from .errors import EmbeddingFailed, NotFound, place
 from .extract import Turn, candidates, topic
 from .extract.belonging import is_of_project
 from .model import DISOWNED, MAIN, OFFLINE, Consolidation
-from .relations import Neighbour
+from .relations import PASSING, Neighbour, is_passing
 from .search import fence
+from .search.times import calendar
 from .search.tokens import term_set
 from .views import View
 
@@ -274,10 +275,13 @@ class Run:
     ) -> None:  # fmt: skip
         view = View(tx, found, branch)
         workspace = found.workspace if is_of_project(candidate, turn) else None
+        passing = is_passing(candidate, "{:04d}-{:02d}-{:02d}".format(*calendar(turn.created_at)))
 
         def drafted(content: str, workspace: str | None, of: _Held | None = None) -> edits.Draft:
             c = candidate
             kind, importance, tags, since, until = c.kind, c.importance, c.tags, c.valid_from, c.valid_to
+            if passing:
+                importance = min(importance, PASSING)
             if of is not None:
                 kind, importance, tags, since, until = of.kind, of.importance, (), of.valid_from, None
             return edits.Draft(
@@ -303,7 +307,9 @@ class Run:
                 [workspace] if candidate.operation == "assert" else list({workspace: 0, found.workspace: 0, None: 0})
             )
             held = [h for place in places for h in _held(tx, view, place)]
-            near = self._neighbours(tx, candidate, held, vectors)
+            # Another conversation's task of that name is another task.
+            own = held if candidate.slot is None else [h for h in held if h.conversation == found.no]
+            near = self._neighbours(tx, candidate, own, vectors)
             decision = decide(candidate, [_neighbour(h) for h in near], self._policy)
             was = next((h for h in near if h.id == decision.id), None)
             if was is not None and decision.content is not None:

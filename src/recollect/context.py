@@ -93,7 +93,8 @@ def build(
         cost = count(line + "\n") + (count(_heading(hit) + "\n") if new_sitting else 0)
         if spent + cost > budget:
             continue
-        words = term_set(hit.text)  # asked last: it takes longer than all the rest
+        # Of a long text what is quoted; asked last, since it takes longer than all the rest.
+        words = term_set(hit.text if len(hit.text) <= LONGEST else hit.snippet)
         if any(_same(words, other) for other in seen):
             continue
         spent += cost

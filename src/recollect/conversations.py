@@ -198,7 +198,9 @@ def counts(tx: Tx, found: Sequence[str]) -> list[int]:
     ]
 
 
-def listing(tx: Tx, *, workspace: str | None, limit: int, cursor: str | None, deleted: bool) -> list[Conversation]:
+def listing(
+    tx: Tx, *, workspace: str | None, limit: int, cursor: str | None, deleted: bool, workflow_id: str | None = None
+) -> list[Conversation]:
     """Newest activity first. The cursor is the activity number of the last one seen."""
     try:
         before = (1 << 63) - 1 if cursor is None else checks.count(int(cursor), "cursor")
@@ -207,9 +209,10 @@ def listing(tx: Tx, *, workspace: str | None, limit: int, cursor: str | None, de
     rows = tx.all(
         _COLUMNS
         + " and c.activity < :before and (cast(:workspace as text) is null or c.workspace = :workspace)"
+        + " and (cast(:workflow as text) is null or c.workflow_id = :workflow)"
         + (" and c.deleted_at is not null" if deleted else " and c.deleted_at is null")
         + " order by c.activity desc limit :limit",
-        before=before, workspace=workspace, limit=limit,
+        before=before, workspace=workspace, workflow=workflow_id, limit=limit,
     )  # fmt: skip
     return [_conversation(row) for row in rows]
 

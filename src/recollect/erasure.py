@@ -193,7 +193,10 @@ def _count_event(tx: Tx, scope: Scope) -> Counts:
     ids_ = _rows_of(tx, no, every)
     counts = {"events": len(ids_), "vectors": 0}
     for part in parts(ids_):
-        counts["vectors"] += count(tx, f"vectors where user_no = :user and id in ({part})")
+        counts["vectors"] += count(
+            tx, f"vectors where user_no = :user and (id in ({part}) or id in"
+            f" (select p.id from passages p where p.user_no = :user and p.event_id in ({part})))",
+        )  # fmt: skip
     counts["pins"] = count(tx, f"pins where user_no = :user and conversation_no = :c and seq in ({listed})", c=no)
     counts["checkpoint_messages"] = count(
         tx, f"checkpoint_messages where user_no = :user and conversation_no = :c and seq in ({listed})", c=no
@@ -302,9 +305,12 @@ def _drop_rest(tx: Tx) -> None:
     for table in REST:
         if table != "vectors":
             tx.run(f"delete from {table} where user_no = :user")
-    tx.run(
-        "delete from vectors where user_no = :user and id > :low and id <= :high", low=tx.low_id(), high=tx.high_id()
-    )
+    for table in ("vectors", "passages"):
+        tx.run(
+            f"delete from {table} where user_no = :user and id > :low and id <= :high",
+            low=tx.low_id(),
+            high=tx.high_id(),
+        )
     row = tx.one("select id from users where no = :user")
     if row is not None and not row[0].startswith(ids.ERASED):
         tx.rename_user(erased.user_name(erased.key(tx), row[0]))
@@ -385,7 +391,7 @@ def check(tx: Tx, wanted: Target) -> Counts:
     """What is left of it, by table: all zero when it is gone. Numbers are never used again, so this can be asked for ever."""
     left: Counts = {}
     if wanted["kind"] == "user":  # who comes back has larger numbers
-        for table in ("events", "memories", "memory_changes", "items", "item_texts", "vectors"):
+        for table in ("events", "memories", "memory_changes", "items", "item_texts", "vectors", "passages"):
             left[table] = count(tx, f"{table} where user_no = :user and id <= :upto", upto=wanted["upto"])
     for no in wanted["conversations"]:
         left = total(left, _count_conversation(tx, no), {
@@ -422,7 +428,7 @@ def _strays(tx: Tx) -> Counts:
     words, after = 0, tx.low_id()
     while rows := tx.indexed_words("words", after, 500):
         there = set()
-        for table in ("events", "memories"):
+        for table in ("events", "memories", "passages"):
             there |= set(numbers(tx.all(
                 f"select id from {table}{tx.by_id} where user_no = :user and id{tx.among}", ids=tx.some(rows)
             )))  # fmt: skip
@@ -431,6 +437,12 @@ def _strays(tx: Tx) -> Counts:
     orphans = _vectors(
         tx,
         " and not exists (select 1 from events e where e.user_no = v.user_no and e.id = v.id)"
-        " and not exists (select 1 from memories m where m.user_no = v.user_no and m.id = v.id)",
+        " and not exists (select 1 from memories m where m.user_no = v.user_no and m.id = v.id)"
+        " and not exists (select 1 from passages p where p.user_no = v.user_no and p.id = v.id)",
     )
-    return {"words": words, "vectors": orphans}
+    pieces = count(
+        tx, "passages p where user_no = :user and p.id > :low and p.id <= :high"
+        " and not exists (select 1 from events e where e.user_no = p.user_no and e.id = p.event_id)",
+        low=tx.low_id(), high=tx.high_id(),
+    )  # fmt: skip
+    return {"words": words, "vectors": orphans, "passages": pieces}

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .conversations import Found
-    from .db import Row
+    from .db import Row, Tx
     from .redact import Gate
+    from .search.index import Terms
 
-    Terms = tuple[str, str]
     Draft = tuple[Event, int, Terms | None, tuple[Any, ...] | None, Any]
     """An event on its way to the log: checked and serialised, without a number yet. (event, the CRC of what it says, what it
     is indexed under, the columns of its row from `kind` to `created_at`, the draft of its reasoning.) The event is laid
@@ -91,6 +91,8 @@ def prepare(
     created_at: int | None = None,
     reasoning: str | Reasoning | None = None,
     diff: str | None = None,
+    effort: str | None = None,
+    verbosity: str | None = None,
 ) -> Draft:
     """Check, redact and serialise what `append` was given. Runs in the caller's thread; touches no database."""
     if kind not in KINDS:
@@ -106,6 +108,11 @@ def prepare(
         if kind != "ledger":
             raise InvalidInput("goal= belongs to kind='ledger'.")
         text = goal
+    asked = {k: checks.text(v, k) for k, v in (("effort", effort), ("verbosity", verbosity)) if v is not None}
+    if asked:
+        if kind != "reasoning":
+            raise InvalidInput("effort= and verbosity= belong to a trace: to kind='reasoning', or to Reasoning(...).")
+        payload = {**(payload or {}), **asked}
     if diff is not None:
         # Redacted before it is cut: half a secret is no longer known for one.
         payload = {**(payload or {}), "diff": _cut_lines(gate.text(checks.text(diff, "diff")))}
@@ -159,11 +166,11 @@ def prepare(
         if kind != "message":
             raise InvalidInput("reasoning= belongs to a message; write a trace of its own with kind='reasoning'.")
         r = reasoning if isinstance(reasoning, Reasoning) else Reasoning(checks.text(reasoning, "reasoning"))
-        extra = {k: v for k, v in (("effort", r.effort), ("verbosity", r.verbosity)) if v is not None}
         own = gate.another()
         own.families += gate.families  # thoughts about what had a secret in it
         trace = prepare(
-            gate=own, kind="reasoning", role="assistant", text=r.text, agent=agent, payload=extra, model=r.model or model,
+            gate=own, kind="reasoning", role="assistant", text=r.text, agent=agent, payload=r.metadata or {},
+            effort=r.effort, verbosity=r.verbosity, model=r.model or model,
             input_tokens=r.input_tokens, output_tokens=r.output_tokens, duration_ms=r.duration_ms, created_at=created_at,
         )  # fmt: skip
     return frozen(values), content_crc(columns), terms(columns), columns, trace
@@ -177,9 +184,11 @@ def _count(value: int | None, what: str) -> int | None:
     return None if value is None else checks.count(value, what)
 
 
-def terms(columns: Sequence[Any]) -> Terms | None:
-    """What an event is indexed under, from its columns."""
-    return index.event_terms(columns[0], columns[2], columns[18], columns[3], columns[4], columns[5], columns[10])
+def terms(columns: Sequence[Any], spans: Sequence[tuple[int, int]] | None = None) -> Terms | None:
+    """What an event is indexed under, from its columns; `spans` as `index.event_terms` has them."""
+    return index.event_terms(
+        columns[0], columns[2], columns[18], columns[3], columns[4], columns[5], columns[10], spans
+    )
 
 
 def content_crc(columns: Sequence[Any]) -> int:
@@ -334,10 +343,24 @@ def loaded(conversation: str, row: Row, branch: str) -> Event:
 
 
 def entries(found: Found, rows: Iterable[Row]) -> list[Row]:
-    """What stored events (id, then `COLUMNS`) are indexed under."""
-    indexed: list[Row] = []
+    """What stored events (id, then `COLUMNS`) are to be indexed under: for `index.add`."""
+    made = []
     for row in rows:
         found_by = terms((*row[2:20], row[21]))  # without the branch, which stands before the time
         if found_by is not None:
-            indexed.append(index.entry(row[0], found.no, found.workspace, found_by))
-    return indexed
+            made.append(index.entry(row[0], found.no, found.workspace, found_by))
+    return made
+
+
+def indexed(tx: Tx, found: Found, rows: Sequence[Row]) -> list[Row]:
+    """What stored events are in the index under, passages with the ids that they have there: for `index.remove`."""
+    there: list[Row] = []
+    spans = index.spans(tx, [row[0] for row in rows if len(row[4]) > index.LONG])
+    for row in rows:
+        parts = spans.get(row[0], ())
+        found_by = terms((*row[2:20], row[21]), [(start, length) for _, start, length in parts])
+        if found_by is not None:
+            entry = index.entry(row[0], found.no, found.workspace, found_by)
+            there.append(entry[:3])
+            there += [(id, said, entry[2]) for (id, _, _), (_, _, said) in zip(parts, *entry[3:], strict=False)][1:]
+    return there

@@ -167,11 +167,18 @@ class Text:
 
     def __init__(self, text: str) -> None:
         # NUL and halves of surrogate pairs are kept in the value, where JSON can say them; no index needs them.
-        self.text = text[: index.CAP].replace("\0", " ").encode(errors="replace").decode()
+        self.text = text[: index.WHOLE].replace("\0", " ").encode(errors="replace").decode()
         self.terms = " ".join(terms(self.text))
         self.model: str | None = None
         self.signature: Any = None
         self.vector: bytes | None = None
+
+
+def by_passage(text: str) -> list[Text]:
+    """A text that an item is found by; a long one by passage, each with a vector of its own."""
+    if len(text) <= index.LONG:
+        return [Text(text)]
+    return [Text(text[start : start + length]) for start, length in index.passages(text)]
 
 
 class Draft:

@@ -164,7 +164,8 @@ def counts(tx: Tx) -> dict[str, int]:
     if mark is not None:
         left = tx.all(
             f"select (select count(*) from events{tx.by_id} where user_no = :user and id > :upto and id <= :high)"
-            " + (select count(*) from memories where user_no = :user and id > :upto)",
+            " + (select count(*) from memories where user_no = :user and id > :upto)"
+            " + (select count(*) from passages where user_no = :user and id > :upto and id <= :high and id <> event_id)",
             upto=max(int(mark[0]), tx.low_id()), high=tx.high_id(),
         )[0][0]  # fmt: skip
         if left:

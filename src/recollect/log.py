@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from . import branches, conversations, erased
+from . import branches, conversations, erased, events
 from .branches import EVERY, NO_LIMIT
 from .conversations import Found, find
-from .errors import InvalidInput
+from .errors import InvalidInput, NotFound
 from .events import COLUMNS, FEW, INSERT, INSERT_PLAIN, checksum, content_crc, entries, load
 from .model import MAIN, Branch, Event, LedgerEntry
 from .search import index
@@ -89,7 +89,7 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
             crc = crc32(b"%b%d:0" % (place, seq), crc)
             plain.append((tick, seq, values["role"], values["text"], values["created_at"], crc))
             if found_by is not None:
-                entries.append((tick, found_by[0], found_by[1] + scope))
+                entries.append((tick, found_by[0], found_by[1] + scope, *found_by[2:]))
             continue
         values["conversation_id"] = found.id
         about = columns[9]
@@ -100,7 +100,7 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
             columns = (*columns[:9], about, *columns[10:])
         rows.append((tick, user, no, branch, seq, *columns, checksum(crc, no, branch, seq, about)))
         if found_by is not None and (outside or not index.is_outside(columns[5], workspace)):
-            entries.append((tick, found_by[0], found_by[1] + scope))
+            entries.append((tick, found_by[0], found_by[1] + scope, *found_by[2:]))
         if trace is not None:
             seq += 1
             tick = next(ticks)
@@ -197,9 +197,9 @@ def move(tx: Tx, before: Found, after: Found) -> None:
     for rows in pages(tx, before.no):
         ids = [row[0] for row in rows]
         there = set(tx.indexed_words("words", min(ids) - 1, max(ids) - min(ids) + 1))
-        indexed = [row for row in rows if row[0] in there]
-        tx.unindex_words("words", entries(before, indexed))
-        tx.index_words("words", entries(after, indexed))
+        moved = [row for row in rows if row[0] in there]
+        tx.unindex_words("words", events.indexed(tx, before, moved))
+        tx.index_words("words", events.indexed(tx, after, moved))
 
 
 def pages(tx: Tx, conversation: int) -> Iterator[list[Row]]:
@@ -356,8 +356,23 @@ def ledger(tx: Tx, conversation: str, *, at: int | None, branch: str | Branch | 
     newest: dict[str, LedgerEntry] = {}
     for e in walk(tx, found, own, kinds=("ledger",)):
         task = e.task_id or ""
-        newest[task] = LedgerEntry(task, e.text, e.status, e.payload, e.seq, e.created_at)
+        newest[task] = LedgerEntry(task, e.text, e.status, e.payload, e.seq, e.created_at, e.agent)
     return list(newest.values())
+
+
+def by_key(tx: Tx, conversation: str, key: str, branch: str | Branch | None) -> Event:
+    """The event of a lineage that was appended with this key; the newest, should two branches of it have used the key."""
+    found = find(tx, conversation)
+    names = {no: name for no, (name, _, _) in branches.tree(tx, found.no).items()}
+    for b, high in branches.lineage(tx, found.no, branches.number(tx, found, branch)):
+        row = tx.one(
+            f"select {COLUMNS} from events where user_no = :user and conversation_no = :c and branch_no = :b and key = :key"
+            " and seq <= :high",
+            c=found.no, b=b, key=key, high=high,
+        )  # fmt: skip
+        if row is not None:
+            return load(found.id, row, names)
+    raise NotFound(f"Conversation {found.id!r} has no event with the key {key!r} on this branch.")
 
 
 def reasoning(tx: Tx, conversation: str, *, message: int | None, branch: str | Branch | None) -> list[Event]:

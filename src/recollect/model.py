@@ -158,6 +158,7 @@ class LedgerEntry:
     payload: Mapping[str, Json]  # whatever else the snapshot holds
     seq: int  # the event it was taken from
     created_at: int  # when it was taken
+    agent: str | None = None  # which agent took it
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,7 @@ class Reasoning:
     input_tokens: int | None = None  # tokens read
     output_tokens: int | None = None  # tokens written
     duration_ms: int | None = None  # how long it thought
+    metadata: Mapping[str, Json] | None = None  # whatever else is known of it; the trace's payload
 
 
 class Entry(TypedDict, total=False):
@@ -197,6 +199,8 @@ class Entry(TypedDict, total=False):
     key: str | None  # the same key on the same branch appends once
     created_at: int | None  # for history that is brought in; now unless said
     reasoning: str | Reasoning | None  # a trace, written in the message's transaction
+    effort: str | None  # for reasoning: how hard the model was asked to think
+    verbosity: str | None  # for reasoning: how much it was asked to say
     diff: str | None  # for an artifact: kept in the payload, cut after 200 lines
 
 

@@ -33,6 +33,19 @@ class Neighbour:
     score: float | None = None  # likeness to the candidate by meaning, 0..1; None when it was not measured
 
 
+PASSING = 0.2
+"""The importance of a state that passes: below the default of `memory_low_importance_threshold`, so it expires."""
+_WHERE = frozenset(("is in", "is at", "is on"))
+
+
+def is_passing(c: Candidate, today: str) -> bool:
+    """Whether a statement says how things are at this moment, which is soon over: where the user is "right now", or a state
+    of the day (`today`, as in 2023-05-07) on which it is said. Where somebody lives or works is not passing."""
+    if c.kind != "fact" or c.operation not in ("assert", "correct") or not c.content.startswith("Is "):
+        return False
+    return today in c.content or (c.mode == "now" and any(f.attribute in _WHERE for f in frames(c.content)[:1]))
+
+
 def stands_to(
     c: Candidate,
     mine: Sequence[Frame],
@@ -79,6 +92,9 @@ def _compare(c: Candidate, a: Frame, b: Frame, n: Neighbour) -> tuple[str, str]:
     a, b = aligned(a, b)
     if not are_of_one(a, b):
         return "", ""
+    if c.mode == "now" and a.attribute == b.attribute and a.attribute in _WHERE and a.value != b.value:
+        if n.importance <= PASSING and not a.negated and not b.negated:
+            return "replaces", f"the newer state replaces “{n.content}”"
     if (
         a.attribute in ("employer", "job")
         and b.attribute == "job"

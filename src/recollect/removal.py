@@ -117,7 +117,7 @@ def remove(tx: Tx, found: Found, seqs: Iterable[int]) -> list[Row]:
         if len(rows) == before:
             raise NotFound(f"Conversation {found.id!r} has no event {seq}: it was deleted before, or never written.")
         gone.append(seq)
-    index.remove(tx, events.entries(found, rows))
+    index.remove(tx, events.indexed(tx, found, rows))
     conversations.bury(tx, found, gone, ids.now())
     branches.renew_summaries(tx, found.no)
     return [(row[2], row[4]) for row in rows]
@@ -126,7 +126,7 @@ def remove(tx: Tx, found: Found, seqs: Iterable[int]) -> list[Row]:
 def unindex(tx: Tx, found: Found) -> None:
     """Take a whole conversation out of the index, before its events go."""
     for rows in log.pages(tx, found.no):
-        index.remove(tx, events.entries(found, rows))
+        index.remove(tx, events.indexed(tx, found, rows))
 
 
 def clear(tx: Tx, conversation: str) -> int:
@@ -134,7 +134,7 @@ def clear(tx: Tx, conversation: str) -> int:
     found = find(tx, conversation, lock=True)
     is_derived = False
     for page in log.pages(tx, found.no):
-        index.remove(tx, events.entries(found, page))
+        index.remove(tx, events.indexed(tx, found, page))
         is_derived = is_derived or (found.title is not None and any(_gave(row, found.title) for row in page))
     if is_derived:
         conversations.untitle(tx, found)

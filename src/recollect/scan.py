@@ -354,7 +354,7 @@ def _write(db: Database, user: str, changes: list[tuple[int, int, list[Any]]]) -
     def write(tx: Tx) -> None:
         for conversation, was, row in changes:
             place = _place(tx, conversation)
-            before = events.entries(place, _stored(tx, conversation, row))
+            before = events.indexed(tx, place, _stored(tx, conversation, row))
             there = tx.indexed_words("words", before[0][0] - 1, 1)[:1] == [before[0][0]] if before else False
             index.remove(tx, before)
             tx.run(

@@ -166,7 +166,11 @@ class Store(UpkeepVerbs, BranchVerbs, SearchVerbs, MemoryVerbs, LogVerbs, Conver
     def _index_job(self, user: str, key: str) -> None:
         from .search import reindex
 
-        reindex.reindex(self._db, user, self._settings.index_outside_workspace)
+        outside = self._settings.index_outside_workspace
+        if key != reindex.PASSAGES:
+            reindex.reindex(self._db, user, outside)
+        elif reindex.cut(self._db, user, outside, self._worker.give_way) and self._embeds():
+            self._db.write(user, lambda tx: jobs.enqueue(tx, "embed", "all"))
 
     def _mirror_job(self, user: str, key: str) -> None:
         """An item was put and its process died before the memory that it also is had followed."""

@@ -80,14 +80,14 @@ class Plan(NamedTuple):
 def plan(
     tx: Tx, conversation: str, branch: str | Branch | int | None, keep_recent: int, threshold: int = 0
 ) -> Plan | None:
-    """The messages that go under the next summary, None when no more than `threshold` are live or none is to go. With a
+    """The messages that go under the next summary, None when fewer than `threshold` are live or none is to go. With a
     threshold, that is in the background, a question that has no answer yet stays: it may be the one that is just asked."""
     found = find(tx, conversation)
     b = branch if isinstance(branch, int) else branches.number(tx, found, branch)
     own = branches.lineage(tx, found.no, b)
     previous = log.standing_summary(tx, found, b)
     live = log.standing(tx, found, own, previous, None)
-    if len(live) <= threshold:
+    if len(live) < threshold:
         return None
     through = 0 if previous is None else previous.message or 0
     going = live[: max(0, len(live) - keep_recent)]

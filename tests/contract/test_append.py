@@ -468,3 +468,10 @@ def test_a_cost_of_minus_zero_is_zero(store: recollect.Store, c: str) -> None:
 def test_no_tags_may_be_said_as_none(store: recollect.Store, c: str) -> None:
     assert store.append(c, role="user", text="x", tags=None).tags == ()
     assert store.remember("Lives in Porto", tags=None).tags == ()
+
+
+def test_another_systems_names_are_answered_with_ours(store: recollect.Store) -> None:
+    c = store.create().id
+    with pytest.raises(InvalidInput, match="text= for content") as caught:
+        store.append(c, role="user", content="hello", agent_id="planner")  # type: ignore[call-arg]
+    assert "agent= for agent_id" in str(caught.value)

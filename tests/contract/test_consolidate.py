@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect import consolidate
+from recollect import consolidate, ids
 from recollect.errors import ConversationDeleted, NotFound
 from talk import Hashed, Open, eventually
 
@@ -416,7 +416,9 @@ def test_a_task_has_one_status_the_newest(words: recollect.Store, told: str, new
                 words.consolidate(c)
                 assert len(contents(words)) == 2
         words.consolidate(c)
-        assert contents(words) == [f"Task fix is {newest}", "Task fix-2 is in progress"]
+        assert contents(words) == [
+            f"Task fix (Mend the thing) is {newest}", "Task fix-2 (Mend the other thing) is in progress",
+        ]  # fmt: skip
 
 
 def test_many_tasks_have_one_status_each(words: recollect.Store) -> None:
@@ -457,3 +459,33 @@ def test_nobody_but_the_user_takes_back_what_the_user_said(store: recollect.Stor
     store.append(c, role="assistant", text="Never mind.", message=1)
     store.consolidate(c)
     assert [m.content for m in store.memories()] == ["Dog is called Rex"]
+
+
+def test_a_passing_state_is_replaced_by_the_next_and_expires(
+    words: recollect.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where somebody is right now is soon over; where they live is not."""
+    c = words.create().id
+    for text in ("I live in Graz.", "I am in Rome right now.", "I'm currently in Berlin."):
+        words.append(c, role="user", text=text)
+    words.consolidate(c)
+    assert contents(words) == ["Is in Berlin", "Lives in Graz"]
+    now = ids.now()
+    expires = {m.content: m.expires_at for m in words.memories()}
+    assert expires["Lives in Graz"] is None
+    assert (expires["Is in Berlin"] or 0) < now + 15 * ids.DAY_MS
+    monkeypatch.setattr(ids, "now", lambda: now + 15 * ids.DAY_MS)
+    words.retain()
+    assert contents(words) == ["Lives in Graz"]
+
+
+@pytest.mark.parametrize(
+    "text", ["I'm working from home today.", "I'm on vacation right now.", "I'm in Vienna at the moment."]
+)
+def test_what_is_so_today_expires(words: recollect.Store, text: str) -> None:
+    c = words.create().id
+    words.append(c, role="user", text=text)
+    words.consolidate(c)
+    [memory] = words.memories()
+    assert memory.importance < words.settings.memory_low_importance_threshold
+    assert memory.expires_at is not None

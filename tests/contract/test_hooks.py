@@ -106,7 +106,7 @@ def test_a_session_is_recorded_as_it_happens(hook: Hook, open_store: Open, tmp_p
     edit, bash, failed = (e for e in events if e.kind == "tool_result")
     assert edit.path == "src/plan.py" and edit.duration_ms == 12 and "+100" in edit.payload["diff"]
     assert (
-        len(bash.text) < 2_100
+        len(bash.text) < 4_100
         and bash.payload["characters"] == 5_000
         and bash.payload["input"] == {"command": "pytest -q"}
     )
@@ -388,10 +388,32 @@ def test_short_names_are_searched_before_they_are_cut(hook: Hook, open_store: Op
 
 def test_what_is_secret_behind_the_edge_is_not_kept_and_not_told(hook: Hook, open_store: Open) -> None:
     hook(
-        "PostToolUse", tool_name="Bash", tool_input={}, tool_response={"stdout": "a b " * 600 + SECRET}, tool_use_id="t"
-    )
+        "PostToolUse", tool_name="Bash", tool_input={},
+        tool_response={"stdout": "a b " * 1_000 + SECRET + " c d" * 1_000}, tool_use_id="t",
+    )  # fmt: skip
     (event,) = open_store().read(SESSION)
     assert event.text.startswith("a b a b") and "more characters]" in event.text and "sensitive" not in event.tags
+
+
+def test_the_end_of_what_a_tool_said_is_kept(hook: Hook, open_store: Open) -> None:
+    text = "it began well.\n" + "a line of a log\n" * 10_000 + "ZeroDivisionError: in the quokka"
+    hook("PostToolUse", tool_name="Bash", tool_input={}, tool_response={"stdout": text}, tool_use_id="t")
+    (event,) = open_store().read(SESSION)
+    assert event.text.startswith("it began well.") and event.text.endswith("ZeroDivisionError: in the quokka")
+    assert f"[cut: {len(text) - 2 * OUTPUT:,} more characters]" in event.text
+    assert "ZeroDivisionError" in open_store().search("ZeroDivisionError")[0].snippet
+
+
+@pytest.mark.parametrize("what", ACROSS)
+def test_a_secret_across_the_edge_of_the_end_that_is_kept_is_replaced(hook: Hook, open_store: Open, what: str) -> None:
+    said, secret, _ = ACROSS[what]
+    for n, inside in enumerate((10, said.index(secret) + len(secret) // 2)):  # so much of it lies before the edge
+        rest = len(said) - inside
+        text = "a line of a log\n" * 600 + said + (" and so on" * 500)[: OUTPUT - rest]
+        hook("PostToolUse", tool_name="Bash", tool_input={}, tool_response={"stdout": text}, tool_use_id=f"t{n}")
+    for event in open_store().read(SESSION):
+        assert secret[-6:] not in event.text and "[redacted:" in event.text
+        assert "sensitive" in event.tags
 
 
 def test_without_redaction_it_is_cut_as_it_is(hook: Hook, open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,11 @@ def expected(store: recollect.Store, outside: bool = False) -> list[int]:
             if r[1] not in ("reasoning", "summary") and (outside or not index.is_outside(r[2], r[3]))
         ]
         return sorted(
-            [*kept, *(r[0] for r in tx.all("select id from memories where user_no = :user and indexed_at is not null"))]
+            {
+                *kept,
+                *(r[0] for r in tx.all("select id from memories where user_no = :user and indexed_at is not null")),
+                *(r[0] for r in tx.all("select id from passages where user_no = :user")),
+            }
         )
 
     return store._db.read(store.user, read)

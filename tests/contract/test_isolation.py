@@ -146,7 +146,7 @@ def test_only_the_admin_sees_across_users(store: recollect.Store, url: str) -> N
 # -- the second wall: row-level security
 
 TENANT_TABLES = [
-    "conversations", "branches", "events", "tombstones", "jobs", "receipts", "memories", "vectors", "embeddings",
+    "conversations", "branches", "events", "tombstones", "jobs", "receipts", "memories", "vectors", "passages", "embeddings",
     "statistics",
 ]  # fmt: skip
 
@@ -168,6 +168,7 @@ def walled(postgres_url: str) -> Iterator[Any]:
             mine.settle()
             mine.search("message")
             mine.append_many(c, exchange(2))
+            mine.append(c, role="user", text="a long story. " * 200)
         with psycopg.connect(postgres_url, autocommit=True, options="-c search_path=recollect") as connection:
             yield connection
 

@@ -77,3 +77,28 @@ def test_bad_questions(store: recollect.Store, c: str) -> None:
 def test_a_point_that_is_none_is_refused(store: recollect.Store, c: str, at: object) -> None:
     with pytest.raises(recollect.errors.InvalidInput, match="at"):
         store.ledger(c, at=at)  # type: ignore[arg-type]
+
+
+def test_an_entry_says_which_agent_took_it(store: recollect.Store) -> None:
+    c = store.create().id
+    store.append(c, kind="ledger", task_id="a", goal="Write", status="open", agent="planner")
+    store.append(c, kind="ledger", task_id="a", goal="Write", status="done", agent="executor")
+    store.append(c, kind="ledger", task_id="b", goal="Test")
+    assert [e.agent for e in store.ledger(c)] == ["executor", None]
+
+
+def test_tasks_of_two_conversations_are_two_tasks(open_store: Open) -> None:
+    """Ids such as task-1 are each conversation's own: what one does says nothing about the other's."""
+    store = open_store(background=False, memory_extract=True)
+    for id, goal in (("a", "Fix the login page"), ("b", "Write the docs"), ("c", ""), ("d", "")):
+        store.create(id)
+        store.append(id, kind="ledger", task_id="task-1", goal=goal, status="in_progress")
+        store.consolidate(id)
+    for id, status in (("a", "done"), ("b", "blocked"), ("c", "done"), ("d", "blocked")):
+        store.append(id, kind="ledger", task_id="task-1", goal={"a": "Fix the login page"}.get(id, ""), status=status)
+        store.consolidate(id)
+    assert sorted(m.content for m in store.memories()) == [
+        "Task task-1 (Fix the login page) is done",
+        "Task task-1 is blocked",
+        "Task task-1 is done",
+    ]

@@ -130,3 +130,13 @@ def test_by_date_what_was_brought_in_stands_where_it_belongs(store: recollect.St
     for foreign in ("7", "a.b", "1.2.3", ""):
         with pytest.raises(InvalidInput):
             by_date(cursor=foreign)
+
+
+def test_those_of_one_workflow(store: recollect.Store) -> None:
+    store.create("a", workflow_id="fleet")
+    store.create("b", workflow_id="other")
+    store.create("c")
+    store.create("d", workflow_id="fleet")
+    assert [c.id for c in store.conversations(workflow_id="fleet")] == ["d", "a"]
+    assert [c.id for c in store.conversations(workflow_id="fleet", limit=1)] == ["d"]
+    assert store.conversations(workflow_id="nothing") == []

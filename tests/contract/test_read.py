@@ -154,3 +154,16 @@ def test_a_branch_object_will_do(store: recollect.Store, c: str) -> None:
     b = store.fork(c, 2)
     assert store.read(c, branch=b) == store.read(c, branch=b.name)
     assert seqs(store.read(c, branch=b)) == [1, 2]
+
+
+def test_an_event_is_found_by_its_own_key(store: recollect.Store) -> None:
+    c = store.create().id
+    first = store.append(c, role="user", text="hello", key="message-17")
+    store.fork(c, name="idea")
+    other = store.append(c, role="assistant", text="hi", key="message-18", branch="idea")
+    assert store.get_event(c, key="message-17") == first
+    assert store.get_event(c, key="message-17", branch="idea") == first
+    assert store.get_event(c, key="message-18", branch="idea") == other
+    for asked in ({"key": "message-18", "branch": "main"}, {"key": "message-19"}):
+        with pytest.raises(NotFound, match="has no event with the key"):
+            store.get_event(c, **asked)

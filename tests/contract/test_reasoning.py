@@ -3,7 +3,7 @@
 import pytest
 
 import recollect
-from recollect.errors import NotFound
+from recollect.errors import InvalidInput, NotFound
 from talk import Open, exchange, texts
 
 
@@ -109,3 +109,23 @@ def test_bad_questions(store: recollect.Store, c: str) -> None:
 def test_a_number_that_is_none_is_refused(store: recollect.Store, c: str, message: object) -> None:
     with pytest.raises(recollect.errors.InvalidInput, match="message"):
         store.reasoning(c, message=message)  # type: ignore[arg-type]
+
+
+def test_a_trace_of_its_own_has_effort_and_verbosity(store: recollect.Store) -> None:
+    c = store.create().id
+    store.append(c, role="user", text="why?")
+    trace = store.append(
+        c, kind="reasoning", text="because", message=1, effort="high", verbosity="low", payload={"n": 1}
+    )
+    assert trace.payload == {"n": 1, "effort": "high", "verbosity": "low"}
+    assert store.reasoning(c, message=1) == [trace]
+    with pytest.raises(InvalidInput, match="effort= and verbosity= belong to a trace"):
+        store.append(c, role="user", text="x", effort="high")
+
+
+def test_a_trace_keeps_its_metadata(store: recollect.Store) -> None:
+    c = store.create().id
+    thought = recollect.Reasoning("because", effort="high", metadata={"tokens": 1_000})
+    store.append(c, role="assistant", text="so", reasoning=thought)
+    [trace] = store.reasoning(c)
+    assert trace.payload == {"tokens": 1_000, "effort": "high"}

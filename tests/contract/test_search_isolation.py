@@ -162,7 +162,7 @@ def test_titles_of_others_do_not_crowd_out_ones_own(store: recollect.Store) -> N
 
 # -- the second wall: a statement that forgot its WHERE
 
-TABLES = ["memories", "vectors", "embeddings", "statistics"]
+TABLES = ["memories", "vectors", "passages", "embeddings", "statistics"]
 WORD_TABLES = ["words", "title_words"]
 
 
@@ -178,6 +178,7 @@ def walled(postgres_url: str, postgres_server: Any) -> Iterator[Any]:
             mine = store.for_user(user)
             mine.append_many(mine.create("c", title="heron"), exchange(520))
             mine.append("c", role="user", text="heron")
+            mine.append("c", role="user", text="a long story. " * 200)
             mine.remember("heron")
             mine.settle()
             mine.search("heron")

@@ -16,32 +16,35 @@ HEADING = "**Conversation Summary**"
 # -- when
 
 
-def test_twenty_messages_are_left_alone(open_store: Open) -> None:
+def test_nineteen_messages_are_left_alone(open_store: Open) -> None:
     store = open_store(background=False)
     c = store.create().id
-    store.append_many(c, exchange(20))
+    store.append_many(c, exchange(19))
     assert store.stats().jobs == {}
     assert store.settle() == 0
 
 
-def test_one_more_and_the_assistants_word_starts_it(open_store: Open) -> None:
+def test_the_assistants_word_that_makes_it_twenty_starts_it(open_store: Open) -> None:
+    """As the specification counts: messages 1 to 14 are summarized, 15 to 20 stay in full."""
     store = open_store(background=False)
     c = store.create().id
-    store.append_many(c, exchange(20))
-    store.append(c, role="user", text="the 21st")
+    store.append_many(c, exchange(18))
+    store.append(c, role="user", text="message 19")
     assert store.stats().jobs == {}
-    store.append(c, role="assistant", text="the 22nd")
+    store.append(c, role="assistant", text="message 20")
     assert store.stats().jobs == {"queued": 1}
     assert store.settle() == 1
     summary, *kept = store.messages(c, limit=None)
-    assert "_Summarized 16 messages._" in summary.text
-    assert len(kept) == 6
+    assert "_Summarized 14 messages._" in summary.text
+    assert texts(kept) == [f"message {n}" for n in range(15, 21)]
 
 
-def test_the_assistants_21st_message_starts_it(open_store: Open) -> None:
+def test_a_users_twentieth_message_does_not(open_store: Open) -> None:
     store = open_store(background=False)
     c = store.create().id
-    store.append_many(c, exchange(20))
+    store.append_many(c, exchange(19))
+    store.append(c, role="user", text="the 20th")
+    assert store.stats().jobs == {}
     store.append(c, role="assistant", text="the 21st")
     assert store.settle() == 1
     assert "_Summarized 15 messages._" in store.messages(c, limit=None)[0].text
@@ -49,9 +52,9 @@ def test_the_assistants_21st_message_starts_it(open_store: Open) -> None:
 
 def test_it_happens_by_itself_off_the_callers_path(store: recollect.Store) -> None:
     c = store.create().id
-    store.append_many(c, exchange(21))
+    store.append_many(c, exchange(20))
     summary = eventually(lambda: store.read(c, kinds=["summary"]))[0]
-    assert "_Summarized 15 messages._" in summary.text
+    assert "_Summarized 14 messages._" in summary.text
     eventually(lambda: store.stats().jobs == {})
 
 
@@ -59,7 +62,7 @@ def test_what_is_no_message_does_not_count(open_store: Open) -> None:
     store = open_store(background=False)
     c = store.create().id
     store.append_many(c, [{"kind": "note", "text": "n"}] * 30)
-    store.append_many(c, exchange(20))
+    store.append_many(c, exchange(19))
     assert store.stats().jobs == {}
 
 
@@ -68,11 +71,11 @@ def test_the_next_round_comes_after_as_many_live_messages(open_store: Open) -> N
     c = store.create().id
     store.append_many(c, exchange(8))
     assert store.settle() == 1
-    store.append_many(c, exchange(4))  # two were kept: six are live
+    store.append_many(c, exchange(3))  # two were kept: five are live
     assert store.settle() == 0
     store.append(c, role="assistant", text="one more")
     assert store.settle() == 1
-    assert "_Summarized 11 messages._" in store.messages(c, limit=None)[0].text
+    assert "_Summarized 10 messages._" in store.messages(c, limit=None)[0].text
 
 
 def test_summaries_can_be_switched_off(open_store: Open) -> None:
@@ -407,13 +410,13 @@ def test_a_branch_forked_at_an_earlier_point_has_the_old_messages(store: recolle
 def test_jobs_are_per_branch(open_store: Open) -> None:
     store = open_store(background=False)
     c = store.create().id
-    store.append_many(c, exchange(20))
+    store.append_many(c, exchange(19))
     store.fork(c, name="idea")
-    store.append(c, role="assistant", text="21", branch="idea")
+    store.append(c, role="assistant", text="20", branch="idea")
     assert store.settle() == 1
     assert store.read(c, kinds=["summary"]) == []
     assert len(store.read(c, kinds=["summary"], branch="idea")) == 1
-    store.append(c, role="assistant", text="21")
+    store.append(c, role="assistant", text="20")
     assert store.settle() == 1
     assert len(store.read(c, kinds=["summary"])) == 1
 
@@ -515,12 +518,12 @@ def test_deleting_a_message_under_a_summary_leaves_the_others_and_makes_it_anew(
 def test_after_clearing_it_begins_anew(open_store: Open) -> None:
     store = open_store(background=False)
     c = store.create().id
-    store.append_many(c, exchange(21))
+    store.append_many(c, exchange(20))
     store.clear(c)
     assert store.stats().jobs == {}
-    store.append_many(c, exchange(20))
+    store.append_many(c, exchange(19))
     assert store.settle() == 0
-    store.append(c, role="assistant", text="21")
+    store.append(c, role="assistant", text="20")
     assert store.settle() == 1
 
 

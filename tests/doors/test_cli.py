@@ -81,7 +81,7 @@ def test_every_verb_has_a_command() -> None:
         "create": "new", "get": "show", "read": "replay", "messages": "show", "append_many": "append",
         "record_workflow_event": "record", "delete_event": "delete-event", "formatted_history": "history",
         "with_history": "history", "open": None, "for_user": None, "close": None, "user": None, "settings": "settings",
-        "location": None, "verify": "doctor", "memory_history": "memory", "import_": "import", "verify_receipt": "receipts",
+        "location": None, "verify": "doctor", "memory_history": "memory", "get_event": "event", "import_": "import", "verify_receipt": "receipts",
     }  # fmt: skip
     verbs = [name for name, _ in inspect.getmembers(recollect.Store) if not name.startswith("_")]
     missing = [v for v in verbs if (c := elsewhere.get(v, v)) is not None and c not in commands()]

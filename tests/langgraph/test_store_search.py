@@ -417,3 +417,19 @@ def test_half_a_character_is_a_safe_question_by_meaning_too(opener: Opener) -> N
     memory = opener(semantic=True)
     memory.put(("f",), "k", {"content": "plain"})
     assert keys(memory.search(("f",), query="\ud800")) == keys(memory.search(("f",), query="half \ud800")) == ["k"]
+
+
+def test_the_end_of_a_long_item_is_found(opener: Opener) -> None:
+    memory = opener(index=index(Model()))
+    rng = random.Random(3)
+    filler = ["".join(rng.choice("abcdefgh") for _ in range(6)) for _ in range(60)]
+
+    def long(needle: str) -> str:
+        return "".join(" ".join(rng.choice(filler) for _ in range(9)) + ".\n" for _ in range(130)) + needle
+
+    for n in range(30):
+        memory.put(("doc",), f"other{n}", {"text": long("nothing here.")})
+    memory.put(("doc",), "wanted", {"text": long("the quokka was seen in Perth.")})
+    found = memory.search(("doc",), query="quokka Perth", limit=5)
+    assert found[0].key == "wanted"
+    assert len({item.key for item in found}) == 5, "each item once"

@@ -16,7 +16,7 @@ Verification admin errors open open_async
 
 VERBS = """
 annotate append append_many backup branches changes checkpoints clear close compact consolidate context conversations create delete
-delete_event erase export for_user forget fork formatted_history get import_ ledger location memories memory_history messages open
+delete_event erase export for_user forget fork formatted_history get get_event import_ ledger location memories memory_history messages open
 pin pins read reasoning recall receipts
 record_workflow_event reindex remember rename restore retain revise scan search settings settle stats summarize switch undo
 unpin user verify verify_receipt with_history

@@ -30,7 +30,7 @@ ROOT = Path(recollect.__file__).parent
 VERBS = ("all", "one", "run", "many", "put_off", "send", "later")
 TENANT = re.compile(
     r"\b(?:from|join|into|update)\s+(conversations|branches|events|tombstones|jobs|receipts|memories|words|title_words"
-    r"|vectors|embeddings|statistics|memory_changes|memory_roots|considered|pins|items|item_texts|checkpoints"
+    r"|vectors|passages|embeddings|statistics|memory_changes|memory_roots|considered|pins|items|item_texts|checkpoints"
     r"|checkpoint_writes|checkpoint_pieces|checkpoint_messages|erased)\b",
     re.I,
 )
@@ -153,6 +153,9 @@ def searches(store: recollect.Store, c: recollect.Conversation) -> None:
     store.append_many(c, exchange(520))  # enough for the counts of terms to be kept
     store.append(c, role="user", text="we painted yesterday", created_at=1_683_504_000_000)
     store.append(c, kind="tool_use", tool="Read", path="/elsewhere/x")
+    store.append(c, role="user", text="mine", key="message-17")
+    store.get_event(c, key="message-17")
+    store.append(c, role="user", text="a long story about the painted mode. " * 100)
     for _ in range(2):
         mine = store.remember("prefers dark mode", tags=["ui"], source="c:1")
         store.remember("only here", conversation=c, workspace="/w")
@@ -177,6 +180,10 @@ def searches(store: recollect.Store, c: recollect.Conversation) -> None:
     assert store.scan(fix=True).places
     assert store._db.read("alex", lambda tx: memories.beginning(tx, mine.id[:4]))
     store.forget(mine)
+    entire = "user_no = :user and id > :low and id <= :high"  # as before there were any
+    store._db.write(
+        "alex", lambda tx: tx.run(f"delete from passages where {entire}", low=tx.low_id(), high=tx.high_id())
+    )
     store.reindex()
     store._db.write("alex", lambda tx: jobs.enqueue(tx, "index", "all"))
     store.settle()

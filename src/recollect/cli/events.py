@@ -87,16 +87,19 @@ def append(
     if says_nothing and kind == "message":
         raise InvalidInput("What should the message say? Give the text, or - to read it from standard input.")
     trace: str | Reasoning | None = reasoning
-    if effort is not None or verbosity is not None:
+    own = {}
+    if kind == "reasoning":
+        own = {"effort": effort, "verbosity": verbosity}
+    elif effort is not None or verbosity is not None:
         if reasoning is None:
-            raise InvalidInput("--effort and --verbosity belong to --reasoning.")
+            raise InvalidInput("--effort and --verbosity belong to --reasoning, or to --kind reasoning.")
         trace = Reasoning(reasoning, effort=effort, verbosity=verbosity, model=model)
     given: dict[str, Any] = {
         "kind": kind, "role": role or ("user" if kind == "message" else None), "text": text or "", "name": name,
         "tool": tool, "path": path, "agent": agent, "status": status, "task_id": task_id, "goal": goal,
         "message": message, "tags": tag or [], "payload": json_object(payload, "--payload"), "diff": diff,
         "reasoning": trace, "model": model, "input_tokens": input_tokens, "output_tokens": output_tokens, "cost": cost,
-        "duration_ms": duration_ms, "key": key, "created_at": created_at,
+        "duration_ms": duration_ms, "key": key, "created_at": created_at, **own,
     }  # fmt: skip
     _tell(s, [s.store.append(c.id, branch=branch, **cast(Entry, given))])
 
@@ -228,6 +231,22 @@ def _replay(
         output.line("Nothing to replay." if c.last_seq else "No events yet.")
 
 
+@command("event", panel=PANEL)
+def event(
+    s: Session,
+    conversation: ConversationId,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="The key it was appended with.", show_default=False)],
+    branch: BranchName = None,
+    full: Annotated[bool, typer.Option("--full", help="Do not cut long texts.")] = False,
+) -> None:
+    """Show the event that was appended with a key of your own, such as a message id."""
+    found = s.store.get_event(s.find(conversation).id, key=key, branch=branch)
+    if s.json:
+        output.emit(found)
+    else:
+        output.show(*output.event(found, full=full))
+
+
 @command("history", panel=PANEL)
 def history(
     s: Session,
@@ -272,10 +291,10 @@ def ledger(
         return
     colours = {"done": "green", "completed": "green", "failed": "red", "blocked": "red", "in_progress": "yellow"}
     output.show(output.table(
-        "Task", "Goal", "Status", "Event", "When",
+        "Task", "Goal", "Status", "Agent", "Event", "When",
         rows=[
-            (e.task_id, e.goal, output.styled(e.status or "–", colours.get((e.status or "").lower(), "")), f"#{e.seq}",
-             output.when(e.created_at))
+            (e.task_id, e.goal, output.styled(e.status or "–", colours.get((e.status or "").lower(), "")), e.agent or "",
+             f"#{e.seq}", output.when(e.created_at))
             for e in found
         ],
         right=["Event"], wide=["Goal"],

@@ -6,7 +6,7 @@ equal to the files.
 
 from __future__ import annotations
 
-LATEST = 6
+LATEST = 7
 ERASURE = 6  # the first that knows of erasures that were interrupted
 
 

@@ -80,7 +80,7 @@ class Candidate:
     quarantine: str | None = None  # why a person has to look at it first; None: it may become active
     family: str = ""  # which rule found it: a row of `IMPORTANCE`
     mode: str = ""  # "now" when it was said as news (now, these days), "also" when it was said as one more (too, also)
-    slot: str | None = None  # how the statements begin of which one holds at a time: "Task fix is "
+    slot: str | None = None  # how the statements begin of which one of this conversation holds at a time: "Task fix "
 
     @property
     def query(self) -> str:

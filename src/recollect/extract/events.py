@@ -19,6 +19,7 @@ EVENTS = "events"
 _PATH = pattern(r"^[\w./@+~:\\-]{1,160}$")
 _NAME = pattern(r"^[\w.:/-]{1,40}$")
 _STATUS = pattern(r"^(?=.{1,40}$)[\w.:/'’-]+(?: [\w.:/'’-]+){0,3}$")
+LONGEST_GOAL = 120
 _UNTOLD = "in another state"
 """For a status that is free text: it is not repeated, but what was held before no longer holds."""
 _WRITERS = frozenset(
@@ -53,8 +54,9 @@ def derive(turn: Turn) -> list[Candidate]:
         found = _tests(turn, payload)
     elif turn.kind == "ledger" and turn.task_id and turn.status and _NAME.match(turn.task_id):
         if not _commands(turn.task_id):
-            slot = f"Task {turn.task_id} is "
-            found = slot + _status(turn.task_id, turn.status)
+            slot = f"Task {turn.task_id} "
+            goal = _goal(turn.text)
+            found = f"{slot}{goal and f'({goal}) '}is {_status(turn.task_id, turn.status)}"
     out: list[Candidate] = []
     if found is not None:
         out.append(_made(turn, found, None, slot))
@@ -75,6 +77,14 @@ def _status(task: str, status: str) -> str:
     """A status in one spelling, since `in_progress`, `In-Progress` and `in progress` are one."""
     spoken = " ".join(status.lower().replace("_", " ").replace("-", " ").split())
     return spoken if _STATUS.match(spoken) and not _commands(f"{task} {spoken}") else _UNTOLD
+
+
+def _goal(text: str) -> str:
+    """What a task is to reach, in one line; "" where that is an instruction to whoever reads it."""
+    said = " ".join(text.split())
+    if len(said) > LONGEST_GOAL:
+        said = said[:LONGEST_GOAL].rsplit(" ", 1)[0] + "…"
+    return "" if _commands(said) else said
 
 
 def _commands(name: str) -> bool:

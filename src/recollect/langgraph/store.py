@@ -43,6 +43,7 @@ from ..config import Settings
 from ..db.cipher import hide
 from ..errors import InvalidInput, SettingsError
 from ..filters import Judge
+from ..search.fusion import Doc
 from ..search.texts import Found, Texts
 from ..store import Store
 from .gathered import Gathered
@@ -355,7 +356,7 @@ class MemoryStore(BaseStore):
     def _scores(self, query: str | None, whose: str, learned: mirror.Learned) -> dict[str, float | None]:
         if not query or not query.strip():
             return {}
-        docs = {learned.numbers[id]: _Doc(memory.content) for id, memory in learned.memories.items()}
+        docs = {learned.numbers[id]: Doc(id, memory.content) for id, memory in learned.memories.items()}
         semantic = self._store._semantic() if self.embeddings is None else None
         if semantic is not None and docs:
             vector = semantic.question(query)
@@ -415,7 +416,7 @@ class MemoryStore(BaseStore):
         value = self._store._gate.another().value(dict(op.value))
         source = _provenance(self._store._gate.another())
         fields = self._fields if op.index is None else [_tokens(field) for field in op.index or ()]
-        texts = [items.Text(text) for field in fields for text in get_text_at_path(value, field)]
+        texts = [made for field in fields for text in get_text_at_path(value, field) for made in items.by_passage(text)]
         draft = items.Draft(namespace, key, items.dump(value), texts, items.ttl(op.ttl), source)
         wish = mirror.wanted(namespace, key, value, source, self._store._gate) if self._memories else None
         return _Write(namespace, key, draft, wish)
@@ -677,14 +678,6 @@ def _asker(user: str) -> _Asker:
     given = _run().get("configurable") or {}
     asks, thread = given.get("user_id"), given.get("thread_id")
     return _Asker(str(asks) if asks else user, None if thread is None else str(thread))
-
-
-class _Doc:
-    """What was learned, as it is compared with a question."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.cosine: float | None = None
 
 
 def _as_item(memory: Memory, namespace: tuple[str, ...]) -> dict[str, Any]:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from .tokens import Sought
     from .vectors import Semantic
 
+    _Part = tuple[int, int, int]
+    """(id, start, length) of a passage."""
+
 # Candidates by words, and as many by meaning: as many as hits are asked for, within these bounds. 100 or 200 found no more of
 # LoCoMo (the dev half).
 FEWEST, USUAL = 50, 80
@@ -244,7 +247,10 @@ class _Search:
             newest = self._is_common and self._found is None
             found = self._tx.find_words("words", weights, narrow, most, newest=newest, memories=self._all_remembered)
             docs += load([id for id in found if id not in seen])
-            if len(found) < most or len(docs) - len(self._hidden) >= self._most // 4:
+            distinct = len({(doc.conversation, doc.seq) for doc in docs}) if "e" in narrow else len(docs)
+            # Where one long event takes many places, as many events are wanted as hits.
+            enough = self._most // 4 if distinct == len(docs) else self._request.limit
+            if len(found) < most or distinct - len(self._hidden) >= enough:
                 break
             seen.update(found)
         return docs
@@ -303,14 +309,15 @@ class _Search:
         if self._request.types == "memories":
             return docs
         for start in range(0, len(ids), 400):
-            rows = self._tx.all(
-                f"select {_EVENT} from events{self._tx.by_id} where user_no = :user and id{self._tx.among}"
-                " and created_at between :since and :until",
-                ids=self._tx.some(ids[start : start + 400]),
-                since=self._request.since or 0,
-                until=branches.NO_LIMIT if self._request.until is None else self._request.until - 1,
-            )
+            some = ids[start : start + 400]
+            rows = self._event_rows(some)
             self._read.update([row[0] for row in rows])
+            parts: dict[int, list[_Part]] = {}
+            # What is no event is a passage of one; a store of short texts is not asked for any.
+            if len(rows) < len(some) or any(len(row[_T]) > index.LONG for row in rows):
+                parts = self._passages(some)
+                self._read.update([id for found in parts.values() for id, _, _ in found])
+                rows += self._event_rows(sorted(parts.keys() - {row[0] for row in rows}))
             self._know_homes({row[_C] for row in rows})
             homes, lineages = self._homes, self._lineages
             for row in rows:
@@ -319,10 +326,32 @@ class _Search:
                 if home is None or not self._is_searched(row, home) or not self._is_wanted(row):
                     continue
                 if lineages.get(no, _UNKNOWN) is None or self._is_in_lineage(row):
-                    doc = self._event(row, home)
-                    if doc is not None:
-                        docs.append(doc)
+                    for part in parts.get(row[0], _WHOLE) if parts else _WHOLE:
+                        doc = self._event(row, home, part)
+                        if doc is not None:
+                            docs.append(doc)
         return docs
+
+    def _event_rows(self, ids: Sequence[int]) -> list[Row]:
+        if not ids:
+            return []
+        return self._tx.all(
+            f"select {_EVENT} from events{self._tx.by_id} where user_no = :user and id{self._tx.among}"
+            " and created_at between :since and :until",
+            ids=self._tx.some(ids),
+            since=self._request.since or 0,
+            until=branches.NO_LIMIT if self._request.until is None else self._request.until - 1,
+        )
+
+    def _passages(self, ids: Sequence[int]) -> dict[int, list[_Part]]:
+        """(id, start, length) of those of these that are passages, by the event they are of."""
+        found: dict[int, list[_Part]] = {}
+        for id, event, start, length in self._tx.all(
+            f"select id, event_id, start, length from passages where user_no = :user and id{self._tx.among}",
+            ids=self._tx.some(ids),
+        ):
+            found.setdefault(event, []).append((id, start, length))
+        return found
 
     def _memories(self, ids: Sequence[int]) -> list[Doc]:
         docs: list[Doc] = []
@@ -345,12 +374,13 @@ class _Search:
             self._view = View(self._tx, near, branch)
         return self._view
 
-    def _event(self, row: Row, home: Row) -> Doc | None:
-        """An event as a candidate; None if there is nothing to show of it, as of our own remarks, which are a payload. They
-        are left out here and not in the index: what is taken out of that goes by the terms that older files have in it."""
+    def _event(self, row: Row, home: Row, part: _Part | None = None) -> Doc | None:
+        """An event, or a passage of it, as a candidate; None if there is nothing to show of it, as of our own remarks, which
+        are a payload. They are left out here and not in the index: what is taken out of that goes by the terms that older
+        files have in it."""
         number, seq, kind, role, text, name, tool, path, agent, tags, _, created_at, _, model = row
         conversation = home[1]
-        id = f"{conversation}:{seq}"
+        id = f"{conversation}:{seq}" if part is None or part[1] == 0 else f"{conversation}:{seq}@{part[1]}"
         repeats = fence.is_answer(text, role, model)
         if self._request.evidence:
             if repeats:
@@ -367,13 +397,15 @@ class _Search:
                     return None
                 text = name
                 self._named.add(id)
+        if part is not None:
+            text = text[part[1] : part[1] + part[2]]
         self._rows[id] = row
         self._numbers.add(number)
         also = ""
         if name or tool or path or tags or number in self._titled:
             told = (name, tool, path, tags, home[2] if number in self._titled else None)
             also = " ".join([part[: index.SMALL] for part in told if part])
-        doc = self._new[number] = Doc(
+        doc = self._new[number if part is None else part[0]] = Doc(
             id, text, conversation, seq, created_at,
             speaker(role, agent or (name if kind == "message" else None)), None, False, 0.0, also, repeats,
         )  # fmt: skip
@@ -481,14 +513,18 @@ class _Search:
             for branch in self._lineages.get(self._places[place]) or _MAIN
         ]
         for start in range(0, len(ranges), MOST_RANGES):
-            for row in self._in_ranges(ranges[start : start + MOST_RANGES]):
+            rows = self._in_ranges(ranges[start : start + MOST_RANGES])
+            long = [row[0] for row in rows if len(row[_T]) > index.LONG]
+            parts = self._passages(long) if long else {}
+            for row in rows:
                 if row[0] in self._numbers or not self._is_in_lineage(row):
                     continue
                 home = self._homes[row[_C]]
                 assert home is not None
                 if not self._is_searched(row, home):
                     continue
-                doc = self._event(row, home)
+                [part] = parts.get(row[0], _WHOLE)  # the first, which has the event's own id
+                doc = self._event(row, home, part)
                 if doc is None:
                     continue
                 if not self._is_wanted(row):
@@ -515,9 +551,10 @@ class _Search:
                 "memory", row[1], row[0], row[5], None, row[2], self._shown(row[2], sought), ranked.score, ranked.parts,
                 row[9], None, None, SENSITIVE in memories.tags(row),
             )  # fmt: skip
-        text = row[4] if row[4].strip() else ranked.doc.text
+        text, said = row[_T] if row[_T].strip() else ranked.doc.text, ranked.doc.text
+        shown = self._shown(text, sought) if len(text) <= index.LONG else _within(text, said, snippet(said, sought))
         return Hit(
-            "event", row[2], ranked.doc.id, ranked.doc.conversation, row[1], text, self._shown(text, sought), ranked.score,
+            "event", row[2], f"{ranked.doc.conversation}:{row[1]}", ranked.doc.conversation, row[1], text, shown, ranked.score,
             ranked.parts, row[11], ranked.doc.speaker or None, self._branch_name(row), f'"{SENSITIVE}"' in (row[9] or ""),
         )  # fmt: skip
 
@@ -548,7 +585,8 @@ _USERS = frozenset("user users human you me myself i".split())
 
 # What a search reads of an event; a payload may be long.
 _EVENT = "id, seq, kind, role, text, name, tool, path, agent, tags, branch_no, created_at, conversation_no, model"
-_B, _C = 10, 12  # where its branch and its conversation stand
+_T, _B, _C = 4, 10, 12  # where its text, its branch and its conversation stand
+_WHOLE = (None,)
 _MAIN = (0,)
 _WORD = pattern(r"\w+")
 _UNKNOWN: dict[int, int] = {}
@@ -570,13 +608,23 @@ def plain(text: str) -> str:
     return " ".join(_WORD.findall(text.casefold()))
 
 
+def _within(text: str, passage: str, shown: str) -> str:
+    """A part of a passage as part of the whole text: marked as cut where the text goes on."""
+    if not shown.startswith("…") and not text.startswith(shown[:SNIPPET]):
+        shown = f"…{shown}"
+    return shown if shown.endswith("…") or text.endswith(passage) else f"{shown}…"
+
+
 def snippet(text: str, sought: Sequence[Sought]) -> str:
     """The part of a text where most of the terms stand, cut at words."""
     if len(text) <= SNIPPET:
         return text
-    starts = range(0, min(len(text), READ), SNIPPET // 2)
+    starts = range(0, min(len(text), READ), SNIPPET // 4)
     found = [bits.bit_count() for bits in which([text[at : at + SNIPPET] for at in starts], sought)]
-    start = starts[found.index(max(found))]
+    first = last = found.index(max(found))
+    while last + 1 < len(found) and found[last + 1] == found[first] and last < first + 3:
+        last += 1
+    start = starts[(first + last) // 2]  # of those that have them, the one in whose middle they stand
     end = min(len(text), start + SNIPPET)
     cut = text[start:end]
     if start:

@@ -261,7 +261,7 @@ def _who(chunk: str, called: Mapping[str, str]) -> str | None:
 class _Seen:
     """What has been read in a document, once, however often it is ranked."""
 
-    __slots__ = ("asks", "base", "bits", "doc", "fixed", "names", "seq", "time", "who", "words")
+    __slots__ = ("asks", "base", "bits", "density", "doc", "fixed", "names", "seq", "time", "who", "words")
 
     bits: int
     """The terms of the question that it has."""
@@ -277,6 +277,7 @@ class _Seen:
         self.who = who
         self.asks = asks
         self.seq = doc.seq
+        self.density = 1.0
         self.names: float | None = None  # these two only once it is among the best
         self.time = 0.0
 
@@ -391,7 +392,8 @@ class Ranker:
             if words is None:
                 words = worth(bits)
             if len(doc.text) > ORDINARY:
-                words *= _density(doc.text)
+                one.density = _density(doc.text)
+                words *= one.density
             one.words = words
             by_speaker = speaker.get(one.who, 0.0)
             by_date = w.date_said * _agreement(dates, times.day(at)) if dates else 0.0
@@ -451,6 +453,11 @@ class Ranker:
             for seen in sitting:
                 anywhere |= seen.bits
             by_number = {seen.seq: seen for seen in sitting}
+            if len(by_number) < len(sitting):  # passages of one event: the best of them stands for it
+                for seen in sitting:
+                    other = by_number[seen.seq]
+                    if seen is not other and _alone(seen, typical, share) >= _alone(other, typical, share):
+                        by_number[seen.seq] = seen
             for seq, seen in by_number.items():
                 doc = seen.doc
                 around, near, form = 0.0, alone, seen.asks
@@ -514,7 +521,7 @@ class Ranker:
             if near is not None:
                 new = near.bits & ~covered
                 if new:
-                    total += share * self._words.worth(new)
+                    total += share * near.density * self._words.worth(new)
                     covered |= new
         return total + IN_SITTING * self._words.worth(anywhere & ~covered)
 
@@ -534,6 +541,11 @@ _by_number = attrgetter("seq")
 
 def _cosine(seen: _Seen | None, otherwise: float) -> float:
     return otherwise if seen is None or seen.doc.cosine is None else seen.doc.cosine
+
+
+def _alone(seen: _Seen, typical: float, share: float) -> float:
+    """What a passage is worth by itself, to be compared with others of the same event."""
+    return seen.base + share * _cosine(seen, typical)
 
 
 def _density(text: str) -> float:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ..db import Database, Row, Tx
 
 PAGE = 500
+PASSAGES = "passages"
+"""The key of the job that cuts long events which an earlier version indexed whole."""
+FEW = 10  # of them are cut in one transaction: long ones take milliseconds each
 FIX = "Build the index anew: `recollect reindex`."
 
 
@@ -26,8 +29,51 @@ def reindex(db: Database, user: str, outside: bool) -> int:
     `outside`: also events that name a path outside their workspace."""
     _pages(db, user, _titles)
     _pages(db, user, _heads)
+    cut(db, user, outside)
     seen = _pages(db, user, lambda tx, after: _events(tx, after, outside))
     return seen + _pages(db, user, _memories) + _pages(db, user, _items)
+
+
+def cut(db: Database, user: str, outside: bool, between: Callable[[], None] = lambda: None) -> int:
+    """Index by passage the long events that are indexed whole, a few at a time and `between` before each. Returns how many."""
+    after = done = 0
+    while True:
+        found = db.read(user, lambda tx, after=after: _whole(tx, after))  # type: ignore[misc]
+        if not found:
+            return done
+        after = found[-1][0]
+        whole = [id for id, is_whole in found if is_whole]
+        for at in range(0, len(whole), FEW):
+            between()
+            done += db.write(user, lambda tx, some=whole[at : at + FEW]: _cut(tx, some, outside))  # type: ignore[misc]
+
+
+def _whole(tx: Tx, after: int) -> list[Row]:
+    """The next events by id, each with whether it is to be cut."""
+    return tx.all(
+        f"select id, length(text) > :long and kind not in ('reasoning', 'summary') and not exists (select 1 from passages p"
+        f" where p.user_no = :user and p.event_id = e.id) from events e{tx.by_id} where user_no = :user and id > :after"
+        " and id <= :high order by id limit :page",
+        long=index.LONG, after=max(after, tx.low_id()), high=tx.high_id(), page=PAGE,
+    )  # fmt: skip
+
+
+def _cut(tx: Tx, events_: list[int], outside: bool) -> int:
+    rows = tx.all(
+        f"select id, {events.COLUMNS}, conversation_no from events{tx.by_id} where user_no = :user and id{tx.among}"
+        " order by id" + tx.for_update,
+        ids=tx.some(events_),
+    )  # fmt: skip
+    for row in rows:
+        place = _place(tx, row[-1])
+        if place is not None and not index.spans(tx, [row[0]]) and _is_found(row, place, outside):
+            tx.unindex_words("words", events.indexed(tx, place, [row]))
+            index.add(tx, events.entries(place, [row]))
+    return len(rows)
+
+
+def _is_found(row: Row, place: Found, outside: bool) -> bool:
+    return outside or not index.is_outside(row[7], place.workspace)
 
 
 def _pages(db: Database, user: str, page: Callable[[Tx, int], tuple[int, int]]) -> int:
@@ -52,8 +98,8 @@ def _events(tx: Tx, after: int, outside: bool) -> tuple[int, int]:
         if row[-1] not in places:
             places[row[-1]] = _place(tx, row[-1])
         place = places[row[-1]]
-        if place is not None and (outside or not index.is_outside(row[7], place.workspace)):
-            entries += events.entries(place, [row])
+        if place is not None and _is_found(row, place, outside):
+            entries += events.indexed(tx, place, [row])
     _again(tx, "words", entries)
     return (rows[-1][0], len(rows)) if rows else (after, 0)
 
@@ -120,12 +166,23 @@ def _check(tx: Tx) -> list[Problem]:
             after=after, high=tx.high_id(), page=PAGE * 10,
         )  # fmt: skip
         said = memories.page(tx, after, PAGE * 10)
+        parts = [
+            row[0]
+            for row in tx.all(
+                "select p.id from passages p join events e on e.user_no = p.user_no and e.id = p.event_id"
+                " where p.user_no = :user and p.id > :after and p.id <= :high order by p.id limit :page",
+                after=after, high=tx.high_id(), page=PAGE * 10,
+            )
+        ]  # fmt: skip
         there = tx.indexed_words("words", after, PAGE * 10)
-        ends = [part[-1] for part in ([r[0] for r in rows], [r[0] for r in said], there) if len(part) == PAGE * 10]
+        ends = [
+            part[-1] for part in ([r[0] for r in rows], [r[0] for r in said], parts, there) if len(part) == PAGE * 10
+        ]
         upto = min(ends, default=tx.high_id())
         found_by_words = [r for r in rows if index.is_indexed(r[1], r[4])]
         must = {r[0] for r in found_by_words if not index.is_outside(r[2], r[3])}
         must |= {r[0] for r in said}
+        must.update(parts)
         may = must | {r[0] for r in found_by_words}
         found = {id for id in there if id <= upto}
         missing += len({id for id in must if id <= upto} - found)

@@ -17,6 +17,7 @@ from functools import partial
 import numpy as np
 
 from ..errors import EmbeddingFailed, InvalidInput
+from . import fence
 from .signatures import Signatures, bits, stored
 
 TYPE_CHECKING = False
@@ -41,6 +42,31 @@ class Misfit(InvalidInput):
     """What an embedder gave is not what it said it would. Says its name and numbers, so that a job may keep it."""
 
     quotes = False
+
+
+def _by_passage(tx: Tx, rows: list[Row]) -> list[Row]:
+    """(id, conversation, text) with the text of the passage where an id is one's."""
+    spans = {
+        id: (event, start, length)
+        for id, event, start, length in tx.all(
+            f"select id, event_id, start, length from passages where user_no = :user and id{tx.among}",
+            ids=tx.some([row[0] for row in rows]),
+        )
+    }
+    if not spans:
+        return rows
+    events = sorted({event for event, _, _ in spans.values()})
+    stored = tx.all(
+        f"select id, text from events{tx.by_id} where user_no = :user and id{tx.among}", ids=tx.some(events)
+    )
+    texts = {id: fence.without(text) for id, text in stored}
+    made = []
+    for id, no, text in rows:
+        if id in spans:
+            event, start, length = spans[id]
+            text = texts[event][start : start + length]
+        made.append((id, no, text))
+    return made
 
 
 def _unit(vectors: Any) -> Any:
@@ -247,7 +273,7 @@ class Semantic:
         rows = self._after(tx, max(upto, tx.low_id()))
         if not rows and self.dialect == "postgres":
             rows = self._late(tx, upto)
-        return rows
+        return _by_passage(tx, rows)
 
     def _after(self, tx: Tx, upto: int) -> list[Row]:
         events = tx.all(
@@ -260,7 +286,12 @@ class Semantic:
             " where user_no = :user and id > :upto order by id limit :n",
             cap=CAP, upto=upto, n=BATCH,
         )  # fmt: skip
-        return sorted([*events, *memories])[:BATCH]
+        passages = tx.all(
+            "select p.id, e.conversation_no, '' from passages p join events e on e.user_no = p.user_no and e.id = p.event_id"
+            " where p.user_no = :user and p.id <> p.event_id and p.id > :upto and p.id <= :high order by p.id limit :n",
+            upto=upto, high=tx.high_id(), n=BATCH,
+        )  # fmt: skip
+        return sorted([*events, *memories, *passages])[:BATCH]
 
     def _late(self, tx: Tx, upto: int) -> list[Row]:
         """What was committed after something with a later id had been embedded."""
@@ -270,7 +301,10 @@ class Semantic:
             " and v.id is null and e.kind not in ('reasoning', 'summary') and e.text <> ''"
             " union all select m.id, 0, substr(m.content, 1, :cap) from memories m left join vectors v"
             " on v.user_no = m.user_no and v.id = m.id where m.user_no = :user and m.id > :first and m.id <= :upto"
-            " and v.id is null and m.indexed_at is not null order by 1 limit :n",
+            " and v.id is null and m.indexed_at is not null"
+            " union all select p.id, e.conversation_no, '' from passages p join events e on e.user_no = p.user_no"
+            " and e.id = p.event_id left join vectors v on v.user_no = p.user_no and v.id = p.id where p.user_no = :user"
+            " and p.id > :first and p.id <= :upto and p.id <> p.event_id and v.id is null order by 1 limit :n",
             cap=CAP, first=upto - LATE, upto=upto, n=BATCH,
         )  # fmt: skip
 
@@ -284,7 +318,8 @@ class Semantic:
                 row[0]
                 for row in tx.all(
                     f"select id from events{tx.by_id} where user_no = :user and id{tx.among}"
-                    f" union all select id from memories where user_no = :user and id{tx.among} and indexed_at is not null",
+                    f" union all select id from memories where user_no = :user and id{tx.among} and indexed_at is not null"
+                    f" union all select id from passages where user_no = :user and id{tx.among}",
                     ids=ids,
                 )
             }  # what was erased meanwhile stays so

@@ -384,6 +384,7 @@ class Task(BaseModel):
     metadata: dict[str, Any]
     seq: int
     created_at: int
+    agent: str | None = None
 
 
 class Ledger(BaseModel):
@@ -497,7 +498,7 @@ def branch(b: Branch) -> dict[str, Any]:
 def task(entry: LedgerEntry) -> dict[str, Any]:
     return {
         "task_id": entry.task_id, "goal": entry.goal, "status": entry.status, "metadata": entry.payload, "seq": entry.seq,
-        "created_at": entry.created_at,
+        "created_at": entry.created_at, "agent": entry.agent,
     }  # fmt: skip
 
 

@@ -76,16 +76,20 @@ class ConversationVerbs(Handle):
         self,
         *,
         workspace: str | None = None,
+        workflow_id: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
         deleted: bool = False,
     ) -> list[Conversation]:
-        """Conversations, newest activity first. For the next page pass the `cursor` of the last one; `deleted=True`
+        """Conversations, newest activity first; only those of a workspace or a workflow if you name one. For the next page pass the `cursor` of the last one; `deleted=True`
         lists the bin."""
         limit = checks.count(limit, "limit")
         workspace = None if workspace is None else self._workspace(workspace)
+        workflow_id = None if workflow_id is None else self._safe_id(workflow_id, "workflow_id")
         return self._read(
-            lambda tx: conversations.listing(tx, workspace=workspace, limit=limit, cursor=cursor, deleted=deleted)
+            lambda tx: conversations.listing(
+                tx, workspace=workspace, workflow_id=workflow_id, limit=limit, cursor=cursor, deleted=deleted
+            )
         )
 
     def rename(self, conversation: ConversationLike, title: str) -> Conversation:

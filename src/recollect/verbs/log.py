@@ -26,6 +26,11 @@ SETTLE_SECONDS = 5.0
 SETTLED_SOON_SECONDS = 1.0
 LEARNED = frozenset(("message", "artifact", "approval", "tool_result", "ledger", "event", "note"))
 """Kinds of events that memories are looked for in."""
+_OTHERS = {
+    "content": "text", "reasoning_text": "text", "agent_id": "agent", "message_id": "key", "event_type": "name",
+    "event_data": "payload", "snapshot_data": "payload", "metadata": "payload", "workflow_id": "create(workflow_id=)",
+}  # fmt: skip
+"""What other systems call the arguments of `append`."""
 _SWITCHES = {"event": "events", "ledger": "ledger", "reasoning": "reasoning_traces"}
 
 
@@ -152,7 +157,7 @@ class LogVerbs(ConversationVerbs):
         if self._settings.memory_extract and any(d[0].kind in LEARNED for d in drafts):
             jobs.enqueue(tx, "consolidate", f"{found.no}:{b}", delay_ms=CONSOLIDATE_DELAY_MS)
         answered = self._settings.summaries and any(d[0].role == "assistant" and d[0].kind == "message" for d in drafts)
-        if answered and branches.has_more_than(tx, found.no, b, self._settings.summary_threshold):
+        if answered and branches.has_more_than(tx, found.no, b, self._settings.summary_threshold - 1):
             jobs.enqueue(tx, "summarize", f"{found.no}:{b}")
             return written, True
         return written, False
@@ -174,7 +179,8 @@ class LogVerbs(ConversationVerbs):
             raise InvalidInput("What a summary covers is said by summarize() alone; leave message= out.")
         if not entry.keys() <= Entry.__annotations__.keys():
             unknown = sorted(entry.keys() - Entry.__annotations__.keys())
-            raise InvalidInput(f"append does not know {', '.join(unknown)}.")
+            ours = ", ".join(f"{_OTHERS[name]}= for {name}" for name in unknown if name in _OTHERS)
+            raise InvalidInput(f"append does not know {', '.join(unknown)}.{ours and f' Pass {ours}.'}")
         gate = self._gate.another()
         if entry.get("kind") == "artifact" and entry.get("path"):
             outside = self._settings.artifacts_outside_workspace
@@ -234,6 +240,13 @@ class LogVerbs(ConversationVerbs):
         return self._read(
             lambda tx: log.read(tx, name, after=after, kinds=only, names=named, branch=branch, limit=limit)
         )
+
+    def get_event(self, conversation: ConversationLike, *, key: str, branch: BranchLike = None) -> Event:
+        """The event that was appended with this `key`: your own message id, for example. NotFound if there is none on the
+        branch (the active one by default)."""
+        name = conversation_id(conversation)
+        wanted = checks.safe_key(ids.check(key, "key"), self._gate.another())
+        return self._read(lambda tx: log.by_key(tx, name, wanted, branch))
 
     def messages(
         self,

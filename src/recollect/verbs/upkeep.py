@@ -56,7 +56,8 @@ class UpkeepVerbs(SearchVerbs):
         from ..search import reindex
 
         done = reindex.reindex(self._db, self._user, self._settings.index_outside_workspace)
-        self._write(lambda tx: jobs.drop(tx, "index", "all"))
+        for key in ("all", reindex.PASSAGES):
+            self._write(lambda tx, key=key: jobs.drop(tx, "index", key))  # type: ignore[misc]
         return done
 
     # -- the whole
