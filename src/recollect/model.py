@@ -317,6 +317,10 @@ class Hit:
     speaker: str | None = None  # who said it: an agent's name, or the role
     branch: str | None = None  # the branch it was written on
     sensitive: bool = False  # whether a secret was taken out of it
+    workspace: str | None = None  # of its conversation, or the one a memory is limited to
+    tool: str | None = None  # of an event: which tool
+    path: str | None = None  # of an event: which file
+    tags: tuple[str, ...] = ()  # its labels
 
 
 @dataclass(frozen=True)

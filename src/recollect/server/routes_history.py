@@ -24,7 +24,7 @@ from .shapes import (
     Replay,
     StatsAnswer,
 )
-from .state import PAGE, Branch, InWorkspace, SessionId, Sidecar, State, answer
+from .state import PAGE, Absent, Branch, InWorkspace, Session, SessionId, Sidecar, State, answer
 
 router = APIRouter(prefix="/memory")
 Limit = Annotated[int, Query(ge=1, le=1000, description="At most so many.")]
@@ -102,7 +102,7 @@ async def ledger(
 @router.get("/memories", response_model=Memories)
 async def memories(
     sidecar: Sidecar,
-    session_id: Annotated[str | None, Query(min_length=1, max_length=256, description="As seen from this one.")] = None,
+    session_id: Annotated[Session | None, Absent, Query(description="As seen from this one.")] = None,
     workspace: InWorkspace = None,
     kind: Literal["fact", "preference", "todo", "project_state"] | None = None,
     state: Literal["active", "replaced", "quarantined", "forgotten", "expired", "any"] = "active",

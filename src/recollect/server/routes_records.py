@@ -12,11 +12,14 @@ from sse_starlette import EventSourceResponse
 from starlette.exceptions import HTTPException
 
 from .. import ids
-from ..errors import RecollectError
+from ..branches import EVERY
+from ..context import is_about
+from ..errors import NotFound, RecollectError
+from ..model import Hit
 from . import recorder, shapes, sse
 from .answers import error_body, invalid, message, status
 from .shapes import Batch, ContextAnswer, ContextRequest, Done, Hits, Learned, MemoryShape, Record, Remember, Target
-from .state import Branch, InWorkspace, SessionId, Sidecar, State, answer, moment
+from .state import Absent, Branch, InWorkspace, OfSession, SessionId, Sidecar, State, answer, moment
 
 router = APIRouter(prefix="/memory")
 ONE: TypeAdapter[Record] = TypeAdapter(Record)
@@ -107,14 +110,36 @@ async def _batch(sidecar: State, given: Batch, workspace: str | None) -> dict[st
     return {"records": done, "failed": failed}
 
 
+RecordId = Annotated[
+    str,
+    Path(description="Of a record, ours or the one it was recorded with; or of a fact.", examples=[shapes.EVENT]),
+]
+
+
+@router.get("/record/{id:path}", response_model=shapes.RecordShape | MemoryShape)
+async def read_record(id: RecordId, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
+    """One record with all that belongs to it, or a fact; `id` as search gave it, or as you recorded it."""
+    await sidecar.recorder.flush()
+    target = await sidecar.target(id, sidecar.scope(workspace))
+    if target is None:
+        return answer(shapes.memory((await sidecar.store.memory_history(id))[-1].after))
+    session, seq = target
+    found = await sidecar.store.read(session, after=seq - 1, limit=1, branch=EVERY)
+    if not found or found[0].seq != seq:
+        raise NotFound(f"Session {session!r} has no record {seq}: it was deleted, or never written.")
+    home = await sidecar.store.get(session)
+    return answer({**shapes.event(found[0]), "workspace": home.workspace})
+
+
 @router.delete("/record/{id:path}", response_model=Done)
 async def delete_record(
-    id: Annotated[str, Path(description="Of a record, or of a fact.", examples=[shapes.EVENT])],
+    id: RecordId,
     sidecar: Sidecar,
     workspace: InWorkspace = None,
 ) -> Response:
     """Remove one record from the log for good, or forget a fact; `id` as search or record gave it. What a graph's checkpoints
     hold of a record stays."""
+    await sidecar.recorder.flush()
     target = await sidecar.target(id, sidecar.scope(workspace))
     if target is None:
         await sidecar.store.forget(id)
@@ -129,22 +154,27 @@ async def search(
     q: Annotated[str, Query(min_length=1, max_length=8000, description="Any text.", examples=["tabs in Makefiles"])],
     k: Annotated[int, Query(ge=1, le=200, description="At most so many.")] = 20,
     type: Annotated[Literal["facts", "records"] | None, Query(description="Unsaid: both.")] = None,
-    session_id: Annotated[str | None, Query(min_length=1, max_length=256, description="Only of this session.")] = None,
+    session_id: OfSession = None,
     workspace: InWorkspace = None,
-    since: Annotated[str | None, Query(description="Not older: milliseconds since 1970, or ISO 8601.")] = None,
+    since: Annotated[str | None, Absent, Query(description="Not older: milliseconds since 1970, or ISO 8601.")] = None,
 ) -> Response:
-    """What was said or learned, best first. What was recorded before is found."""
+    """What was said or learned, best first. What was recorded before is found; what is not about the question is left out, and a
+    session that is not known has none."""
     start = time.perf_counter()
     place = sidecar.scope(workspace)
+    since_ms = moment(since, "since")
     async with sidecar.recorder.aside():
-        if session_id is not None:
-            await sidecar.session(session_id, place)
-        hits = await sidecar.store.search(
-            q, limit=k, types={"facts": "memories", "records": "events", None: None}[type], conversation=session_id,
-            workspace=place, since=moment(since, "since"),
-        )  # fmt: skip
+        hits: list[Hit] = []
+        if session_id is None or await sidecar.is_known(session_id, place):
+            hits = await sidecar.store.search(
+                q, limit=k, types={"facts": "memories", "records": "events", None: None}[type], conversation=session_id,
+                workspace=place, since=since_ms,
+            )  # fmt: skip
+        hits = [h for h in hits if is_about(h)]
+        told = await sidecar.store._run(lambda: sidecar.sync._payloads(hits))
     took = round((time.perf_counter() - start) * 1000, 2)
-    return answer({"hits": [shapes.hit(h) for h in hits], "took_ms": took})
+    listed = [shapes.hit(h, told.get(h.id)) for h in hits]
+    return answer({"hits": listed, "took_ms": took, **({} if listed else {"note": shapes.NOTHING})})
 
 
 @router.post("/context", response_model=ContextAnswer)
@@ -152,10 +182,11 @@ async def context(body: ContextRequest, sidecar: Sidecar, workspace: InWorkspace
     """The best evidence for a prompt within a budget of tokens, quoted as data."""
     place = sidecar.scope(workspace, body.workspace)
     async with sidecar.recorder.aside():
-        if body.session_id is not None:
-            await sidecar.session(body.session_id, place)
+        here = body.session_id
+        if here is not None and not await sidecar.is_known(here, place):
+            here = None  # nothing was recorded of it yet
         made = await sidecar.store.context(
-            body.prompt, workspace=place, conversation=body.session_id, budget=body.budget, sensitive=body.sensitive,
+            body.prompt, workspace=place, conversation=here, budget=body.budget, sensitive=body.sensitive,
             max_memories=body.max_memories, max_excerpts=body.max_excerpts, why=body.why,
         )  # fmt: skip
     return answer(shapes.context(made))
@@ -193,8 +224,7 @@ async def remember(body: Remember, sidecar: Sidecar, workspace: InWorkspace = No
 @router.post("/pin", response_model=Done)
 async def pin(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
     """Keep a record or a fact, whatever retention says."""
-    await sidecar.target(body.id, sidecar.scope(workspace, body.workspace))
-    await sidecar.store.pin(body.id)
+    await sidecar.store.pin(await sidecar.named(body.id, sidecar.scope(workspace, body.workspace)))
     sidecar.feed.wake()
     return answer({"id": body.id, "done": True})
 
@@ -202,8 +232,7 @@ async def pin(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) -> 
 @router.post("/unpin", response_model=Done)
 async def unpin(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
     """Take a pin off again."""
-    await sidecar.target(body.id, sidecar.scope(workspace, body.workspace))
-    await sidecar.store.unpin(body.id)
+    await sidecar.store.unpin(await sidecar.named(body.id, sidecar.scope(workspace, body.workspace)))
     sidecar.feed.wake()
     return answer({"id": body.id, "done": True})
 
@@ -225,7 +254,7 @@ async def unpin(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) -
 )
 async def events(
     sidecar: Sidecar,
-    session_id: Annotated[str | None, Query(min_length=1, max_length=256, description="Only of this session.")] = None,
+    session_id: OfSession = None,
     workspace: InWorkspace = None,
     after: Annotated[int | None, Query(ge=0, le=2**62, description="From behind this id. Unsaid: from now on.")] = None,
     last_event_id: Annotated[str | None, Header(description="The last id that was seen; wins over `after`.")] = None,

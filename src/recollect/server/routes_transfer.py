@@ -11,16 +11,16 @@ import contextlib
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable
-from typing import IO, Annotated, Any, Literal
+from typing import IO, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
 from ..archive.lines import numbered, parse
 from .guard import LINES
 from .shapes import ImportedAnswer
-from .state import InWorkspace, Sidecar, answer
+from .state import InWorkspace, OfSession, Sidecar, answer
 
 router = APIRouter(prefix="/memory")
 HELD = 8
@@ -117,7 +117,7 @@ class _Pipe:
 async def export(
     sidecar: Sidecar,
     format: Literal["jsonl", "markdown"] = "jsonl",
-    session_id: Annotated[str | None, Query(min_length=1, max_length=256, description="Only this session.")] = None,
+    session_id: OfSession = None,
     workspace: InWorkspace = None,
 ) -> Response:
     """Everything there is, streamed: sessions with every branch, facts with their history. `jsonl` can be imported again."""

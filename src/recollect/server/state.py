@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request, Response
+from pydantic import BeforeValidator, Field
 from starlette.exceptions import HTTPException
 
 from .. import ids
@@ -65,6 +66,21 @@ class State:
             raise NotFound(f"There is no session {session_id!r} in this workspace.")
         return found
 
+    async def is_known(self, session_id: str, workspace: str | None) -> bool:
+        """Whether there is such a session, as seen from a workspace."""
+        try:
+            await self.session(session_id, workspace)
+        except ConversationDeleted:
+            raise
+        except NotFound:
+            return False
+        return True
+
+    async def named(self, id: str, workspace: str | None) -> str:
+        """Our own id of what an id means (see `target`)."""
+        target = await self.target(id, workspace)
+        return id if target is None else f"{target[0]}:{target[1]}"
+
     async def is_free(self, session_id: str, workspace: str) -> bool:
         """Whether an id is this workspace's to write under: a session of it, in the bin or not, or nobody's."""
         try:
@@ -83,15 +99,32 @@ class State:
         return False
 
     async def target(self, id: str, workspace: str | None) -> tuple[str, int] | None:
-        """What an id means: (session, number) of a record; None for a fact. Either is looked at from the workspace."""
+        """What an id means: (session, number) of a record, by our id or by the one that it was recorded with; None for a fact.
+        Each is looked at from the workspace."""
         event = ids.event(id)
-        if event is not None:
-            await self.session(event[0], workspace)
-            return event
-        changes = await self.store.memory_history(id)
-        if workspace is not None and not await self.is_seen(changes[-1].after, workspace):
-            raise NotFound(f"There is no fact {id!r} in this workspace.")
-        return None
+        try:
+            if event is not None:
+                await self.session(event[0], workspace)
+                return event
+            changes = await self.store.memory_history(id)
+            if workspace is not None and not await self.is_seen(changes[-1].after, workspace):
+                raise NotFound(f"There is no fact {id!r} in this workspace.")
+            return None
+        except ConversationDeleted:
+            raise
+        except NotFound:
+            own = await self.recorded_as(id, workspace)
+            if own is None:
+                raise
+            return own
+
+    async def recorded_as(self, id: str, workspace: str | None) -> tuple[str, int] | None:
+        """The one record that was written with this id of its caller's."""
+        found = await self.store._run(lambda: self.sync._keyed(id))
+        seen = [f for f in found if workspace is None or (await self.store.get(f[0])).workspace == workspace]
+        if len(seen) > 1:
+            raise InvalidInput(f"Several records have the id {id!r}: say session_id:seq of the one that is meant.")
+        return seen[0] if seen else None
 
     async def is_seen(self, memory: Memory, workspace: str) -> bool:
         if memory.conversation_id is not None:
@@ -126,10 +159,15 @@ async def only_known(request: Request) -> None:
 
 _known: dict[str, set[str]] = {}
 Sidecar = Annotated[State, Depends(_state)]
+Absent = BeforeValidator(lambda said: said if said != "" else None)
+"""`session_id=&workspace=&since=`: an empty one is none."""
 InWorkspace = Annotated[
-    str | None,
-    Query(min_length=1, max_length=4096, description="Look from this workspace: what belongs to another is not found."),
+    Annotated[str, Field(max_length=4096)] | None,
+    Absent,
+    Query(description="Look from this workspace: what belongs to another is not found."),
 ]
+Session = Annotated[str, Field(max_length=256)]
+OfSession = Annotated[Session | None, Absent, Query(description="Only of this session.")]
 SessionId = Annotated[str, Query(min_length=1, max_length=256, description="The session.", examples=[shapes.SESSION])]
 Branch = Annotated[str | None, Query(min_length=1, max_length=256, description="Which branch. Unsaid: the active one.")]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..conversations import Found
     from ..db import Tx
-    from ..model import Changes, LedgerEntry
+    from ..model import Changes, Hit, LedgerEntry
     from .arguments import BranchLike, ConversationLike
 
 CONSOLIDATE_DELAY_MS = 2_000  # turns come in pairs: one job for both
@@ -211,6 +211,15 @@ class LogVerbs(ConversationVerbs):
         self._db.scrub()
         if covered and summaries:
             self._appended(True)
+
+    def _keyed(self, key: str) -> list[tuple[str, int]]:
+        """For a door whose callers give records ids of their own: (conversation, number) of those written with this key."""
+        safe = checks.safe_key(ids.check(key, "id"), self._gate.another())
+        return self._read(lambda tx: log.keyed(tx, safe))
+
+    def _payloads(self, hits: Sequence[Hit]) -> Mapping[str, Mapping[str, Any]]:
+        """The payloads of events that a search found, by their ids."""
+        return self._read(lambda tx: log.payloads(tx, hits))
 
     # -- reading
 
