@@ -284,8 +284,8 @@ class Consolidation:
 class Expiry:
     """One thing that retention lets go."""
 
-    type: str  # "conversation" or "memory"
-    id: str  # its id
+    type: str  # "conversation", "events" (some of a conversation that stays) or "memory"
+    id: str  # its id, or the conversation's
     title: str  # a conversation's title, a memory's statement
     why: str  # for a person to read
     events: int  # how many events go with it

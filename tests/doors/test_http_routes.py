@@ -227,6 +227,8 @@ def test_of_an_erased_session_it_says_what_can_be_done_over_http(sidecar: Sideca
     assert (alone.status, alone.code) == (404, "not_found")
     for said in (alone.json["error"]["message"], beside["error"]["message"]):
         assert "was erased" in said and "another session_id" in said and "create(" not in said
+    assert sidecar.ask("POST", "/memory/record", {**record, "again": True}).json["id"] == "s:1"
+    assert sidecar.ask("POST", "/memory/record", record).json["id"] == "s:2", "it goes on as any other"
 
 
 def test_an_error_does_not_repeat_a_secret(sidecar: Sidecar) -> None:
@@ -450,7 +452,6 @@ def test_from_a_workspace_nothing_of_another_is_in_reach(two: Sidecar) -> None:
             ("fork", {"session_id": session}),
             ("forget", {"session_id": session}),
             ("remember", {"content": "No", "session_id": session}),
-            ("record", {"type": "note", "session_id": session, "content": "no"}),
         ):
             assert two.ask("POST", f"/memory/{path}?{from_w1}", body).status == 404, path
     for id in ("b:1", "c:1", elsewhere, own):
@@ -491,10 +492,41 @@ def test_a_misspelt_parameter_is_an_error(two: Sidecar) -> None:
     assert two.ask("POST", "/memory/record?worksapce=x", {"type": "note", "session_id": "n"}).status == 422
 
 
-def test_a_session_stays_in_its_workspace(two: Sidecar) -> None:
-    body = {"type": "note", "session_id": "a", "content": "x", "workspace": "/w2"}
-    assert two.ask("POST", "/memory/record", body).status == 404
-    assert len(two.store.read("a")) == 1
+def test_one_session_may_see_several_workspaces_and_each_record_has_its_own(sidecar: Sidecar) -> None:
+    def said(session: str, workspace: str | None, text: str, **more: Any) -> dict[str, Any]:
+        return {"type": "prompt", "session_id": session, "content": text, "workspace": workspace, **more}
+
+    one = sidecar.ask("POST", "/memory/record", said("default", "/w1", "the zebra of one")).json
+    done = sidecar.ask("POST", "/memory/record", {"records": [
+        said("default", "/w2", "the zebra of two", id="k2"), said("default", "/w1", "the heron of one"),
+        {"type": "artifact", "session_id": "default", "workspace": "/w2", "path": "/w2/a.md", "content": "the zebra"},
+    ]}).json  # fmt: skip
+    assert done["failed"] == 0
+    two = done["records"][0]
+    assert (one["id"], done["records"][1]["id"], two["seq"], done["records"][2]["seq"]) == (
+        "default:1",
+        "default:2",
+        1,
+        2,
+    )
+    assert sidecar.ask("GET", f"/memory/record/{two['id']}").json["workspace"] == "/w2"
+    assert sidecar.ask("GET", "/memory/record/k2").json["id"] == two["id"]
+
+    def found(query: str) -> set[str]:
+        return {h["id"] for h in sidecar.ask("GET", f"/memory/search?q=zebra&{query}").json["hits"]}
+
+    assert found("session_id=default&workspace=%2Fw1") == found("workspace=%2Fw1") == {"default:1", "default:2"}
+    assert two["id"] in found("session_id=default&workspace=%2Fw2") and "default:1" not in found("workspace=%2Fw2")
+    assert {"default:1", two["id"]} <= found("session_id=default")
+    replayed = sidecar.ask("GET", "/memory/replay?session_id=default&workspace=%2Fw2").json["events"]
+    assert [e["content"] for e in replayed] == ["the zebra of two", "the zebra"]
+    gone = sidecar.ask("POST", "/memory/forget?workspace=%2Fw2", {"session_id": "default"}).json
+    assert (gone["sessions"], found("session_id=default")) == (1, {"default:1", "default:2"})
+    again = said("default", "/w2", "the zebra is back")
+    assert sidecar.ask("POST", "/memory/record", again).status == 404, "a late record brings nothing back"
+    assert sidecar.ask("POST", "/memory/record", {**again, "again": True}).status == 200
+    assert sidecar.ask("POST", "/memory/forget", {"session_id": "default"}).json["sessions"] == 2
+    assert found("session_id=default") == set() and sidecar.store.conversations() == []
 
 
 def test_a_confined_sidecar_serves_one_workspace(url: str) -> None:

@@ -75,7 +75,9 @@ async def recorded(sidecar: State, body: bytes, workspace: str | None) -> Respon
     if isinstance(given, Batch):
         return answer(await _batch(sidecar, given, workspace))
     place = sidecar.scope(workspace, given.workspace)
-    (result,) = await sidecar.recorder.add([recorder.Request(given.session_id, place, given.branch, [given.entry()])])
+    (result,) = await sidecar.record(
+        [recorder.Request(given.session_id, place, given.branch, [given.entry()], given.again)]
+    )
     if isinstance(result, RecollectError):
         raise result
     return answer(shapes.recorded(result[0]))
@@ -94,12 +96,14 @@ async def _batch(sidecar: State, given: Batch, workspace: str | None) -> dict[st
     for i, r in enumerate(given.records):
         groups.setdefault((r.session_id, sidecar.scope(workspace, r.workspace), r.branch), []).append(i)
     requests = [
-        recorder.Request(session, place, branch, [given.records[i].entry() for i in at])
+        recorder.Request(
+            session, place, branch, [given.records[i].entry() for i in at], any(given.records[i].again for i in at)
+        )
         for (session, place, branch), at in groups.items()
     ]
     done: list[dict[str, Any]] = [{}] * len(given.records)
     failed = 0
-    for at, result in zip(groups.values(), await sidecar.recorder.add(requests), strict=True):
+    for at, result in zip(groups.values(), await sidecar.record(requests), strict=True):
         for n, i in enumerate(at):
             if isinstance(result, RecollectError):
                 failed += 1
@@ -164,13 +168,16 @@ async def search(
     place = sidecar.scope(workspace)
     since_ms = moment(since, "since")
     async with sidecar.recorder.aside():
-        hits: list[Hit] = []
-        if session_id is None or await sidecar.is_known(session_id, place):
-            hits = await sidecar.store.search(
-                q, limit=k, types={"facts": "memories", "records": "events", None: None}[type], conversation=session_id,
+        within = [None] if session_id is None else await sidecar.sessions(session_id, place)
+        found: dict[str, Hit] = {}
+        for conversation in within:
+            for h in await sidecar.store.search(
+                q, limit=k, types={"facts": "memories", "records": "events", None: None}[type], conversation=conversation,
                 workspace=place, since=since_ms,
-            )  # fmt: skip
-        hits = [h for h in hits if is_about(h)]
+            ):  # fmt: skip
+                if is_about(h):
+                    found.setdefault(h.id, h)
+        hits = sorted(found.values(), key=lambda h: -h.score)[:k] if len(within) > 1 else list(found.values())
         told = await sidecar.store._run(lambda: sidecar.sync._payloads(hits))
     took = round((time.perf_counter() - start) * 1000, 2)
     listed = [shapes.hit(h, told.get(h.id)) for h in hits]
@@ -182,9 +189,8 @@ async def context(body: ContextRequest, sidecar: Sidecar, workspace: InWorkspace
     """The best evidence for a prompt within a budget of tokens, quoted as data."""
     place = sidecar.scope(workspace, body.workspace)
     async with sidecar.recorder.aside():
-        here = body.session_id
-        if here is not None and not await sidecar.is_known(here, place):
-            here = None  # nothing was recorded of it yet
+        known = [] if body.session_id is None else await sidecar.sessions(body.session_id, place)
+        here = known[0] if known else None  # None: nothing was recorded of it yet
         made = await sidecar.store.context(
             body.prompt, workspace=place, conversation=here, budget=body.budget, sensitive=body.sensitive,
             max_memories=body.max_memories, max_excerpts=body.max_excerpts, why=body.why,
@@ -198,8 +204,8 @@ async def summarize(
 ) -> Response:
     """Extract facts from a session now, instead of in the background."""
     await sidecar.recorder.flush()
-    await sidecar.session(session_id, sidecar.scope(workspace))
-    return answer(shapes.learned(await sidecar.store.consolidate(session_id, branch=branch)))
+    found = await sidecar.session(session_id, sidecar.scope(workspace))
+    return answer(shapes.learned(await sidecar.store.consolidate(found, branch=branch)))
 
 
 @router.post("/remember", response_model=MemoryShape)
@@ -210,11 +216,12 @@ async def remember(body: Remember, sidecar: Sidecar, workspace: InWorkspace = No
         event = ids.event(body.source)
         if event is not None:
             await sidecar.session(event[0], place)  # what it rests on must be in reach, too
+    here = None
     if body.session_id is not None:
-        await sidecar.session(body.session_id, place)
+        here = await sidecar.session(body.session_id, place)
         place = None  # the session has its own
     kept = await sidecar.store.remember(
-        body.content, kind=body.kind, importance=body.importance, tags=body.tags, conversation=body.session_id,
+        body.content, kind=body.kind, importance=body.importance, tags=body.tags, conversation=here,
         workspace=place, source=body.source, role=body.role, pinned=body.pinned,
     )  # fmt: skip
     sidecar.feed.wake()
@@ -267,6 +274,8 @@ async def events(
         if not (last_event_id.isascii() and last_event_id.isdigit() and len(last_event_id) < 20):
             raise HTTPException(400, "Last-Event-ID is none of ours: a number is expected.")
         after = int(last_event_id)
-    wanted = sse.Wanted(session_id, sidecar.scope(workspace))
+    place = sidecar.scope(workspace)
+    known = [] if session_id is None or place is None else await sidecar.sessions(session_id, place)
+    wanted = sse.Wanted(known[0] if known else session_id, place)
     start = await sidecar.feed.now() if after is None else after
     return sse.Stream(sidecar.feed, start, wanted)

@@ -123,11 +123,12 @@ async def export(
     """Everything there is, streamed: sessions with every branch, facts with their history. `jsonl` can be imported again."""
     place = sidecar.scope(workspace)
     await sidecar.recorder.flush()
+    here = None
     if session_id is not None:
-        await sidecar.session(session_id, place)
+        here = (await sidecar.session(session_id, place)).id
         place = None
     pipe = _Pipe()
-    pipe.start(lambda fp: sidecar.sync.export(fp, conversation=session_id, workspace=place, format=format))
+    pipe.start(lambda fp: sidecar.sync.export(fp, conversation=here, workspace=place, format=format))
     first = await pipe.next()  # what is wrong from the start is an error with a status
     return StreamingResponse(pipe.read(first), media_type=MEDIA[format])
 

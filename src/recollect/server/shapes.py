@@ -8,7 +8,7 @@ cost a tenth of validating what we wrote ourselves; a test holds them against th
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -81,6 +81,7 @@ class Record(Shape):
     created_at: Whole | None = Field(None, description="When it happened, in ms, for history that is brought in.")
     ts: Whole | None = Field(None, description="The same as `created_at`.")
     branch: Id | None = Field(None, description="Which branch; the active one unless said.")
+    again: bool = Field(False, description="Begin the session again, if it was erased.")
 
     model_config = ConfigDict(
         extra="forbid",
@@ -542,12 +543,10 @@ def context(c: Context) -> dict[str, Any]:
     return {"text": c.text, "tokens": c.tokens, "items": items, **({} if items else {"note": NOTHING})}
 
 
-def forgotten(receipt: Receipt) -> dict[str, Any]:
-    counts = receipt.counts
-    return {
-        "sessions": counts.get("conversations", 0), "events": counts.get("events", 0), "memories": counts.get("memories", 0),
-        "receipts": [receipt.id],
-    }  # fmt: skip
+def forgotten(receipts: Sequence[Receipt]) -> dict[str, Any]:
+    named = {"sessions": "conversations", "events": "events", "memories": "memories"}
+    counts = {told: sum(r.counts.get(name, 0) for r in receipts) for told, name in named.items()}
+    return {**counts, "receipts": [r.id for r in receipts]}
 
 
 def change(c: Change) -> tuple[str, dict[str, Any]]:
