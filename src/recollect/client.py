@@ -67,13 +67,19 @@ class Hit(TypedDict):
     speaker: str | None
     created_at: int
     sensitive: bool
+    workspace: str | None
+    tool: str | None
+    path: str | None
+    tags: list[str]
+    metadata: dict[str, Any]
 
 
 class Hits(TypedDict):
-    """What a search found."""
+    """What a search found. `note` says so where nothing is about the question."""
 
     hits: list[Hit]
     took_ms: float
+    note: NotRequired[str]
 
 
 RETRY_SECONDS = 5.0
@@ -134,7 +140,12 @@ class _Verb(Generic[P, T]):
 
 def record_of(type: str, session_id: str, content: str = "", **fields: Any) -> Json:
     """A record for `record_many`: with a key of its own unless one is given."""
-    return {"type": type, "session_id": session_id, "content": content, "key": ids.new(), **fields}
+    return keyed({"type": type, "session_id": session_id, "content": content, **fields})
+
+
+def keyed(record: Json) -> Json:
+    """With a key of its own, unless it has an `id` or a `key`: then sending it again stores it once."""
+    return record if "id" in record else {"key": ids.new(), **record}
 
 
 class _Verbs:
@@ -184,8 +195,8 @@ class _Verbs:
     @_Verb
     def record_many(self, records: Sequence[Json]) -> Returns[list[Recorded]]:
         """Record several at once (see `record_of`). An `error` stands where one was refused."""
-        keyed = [{"key": ids.new(), **record} for record in records]
-        return Returns("POST", "/memory/record", body={"records": keyed}, take=lambda a: a["records"])
+        sent = [keyed(record) for record in records]
+        return Returns("POST", "/memory/record", body={"records": sent}, take=lambda a: a["records"])
 
     @_Verb
     def search(
@@ -219,6 +230,11 @@ class _Verbs:
     def remember(self, /, content: str, **fields: Any) -> Returns[Json]:
         """Keep a statement as a fact."""
         return Returns("POST", "/memory/remember", body={"content": content, **fields})
+
+    @_Verb
+    def read(self, id: str) -> Returns[Json]:
+        """One record with all that belongs to it, or a fact, by our id or the one it was recorded with."""
+        return Returns("GET", f"/memory/record/{_quoted(id)}")
 
     @_Verb
     def delete(self, id: str) -> Returns[Json]:

@@ -128,9 +128,9 @@ class Settings:
     memory_promote: tuple[str, ...] = ()
     """Roles besides the user (`assistant`, `tool`, `system`) whose statements become memories without anyone looking at them."""
     retention_days: int = 90
-    """Conversations recorded by hooks or over HTTP expire after so many days without activity. 0: never."""
+    """What hooks recorded, or somebody over HTTP, expires after so many days, each event by its own age. 0: never."""
     retention_application_days: int = 0
-    """The same for conversations of the application and LangGraph. 0: never."""
+    """Conversations of the application and LangGraph expire after so many days without activity. 0: never."""
     retention_workspaces: Mapping[str, str] = {}
     """Other numbers of days for some workspaces: workspace -> days, for all its conversations. 0: never."""
     hook_extract_every: int = 25

@@ -178,6 +178,15 @@ def get(tx: Tx, conversation: str) -> Conversation:
     return _conversation(row)
 
 
+def beginning(tx: Tx, prefix: str) -> list[str]:
+    """The ids that begin like this, those in the bin too."""
+    rows = tx.all(
+        "select id from conversations where user_no = :user and substr(id, 1, :n) = :prefix order by no",
+        n=len(prefix), prefix=prefix,
+    )  # fmt: skip
+    return [row[0] for row in rows]
+
+
 def by_number(tx: Tx, no: int) -> str:
     """The id of a conversation that jobs know by its number."""
     row = tx.one("select id from conversations where user_no = :user and no = :c and deleted_at is null", c=no)

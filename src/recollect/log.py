@@ -19,11 +19,13 @@ from .search import index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from .branches import Lineage
     from .db import Row, Tx
     from .events import Draft
+    from .model import Hit
 
 
 # -- writing
@@ -66,6 +68,31 @@ def _known(tx: Tx, found: Found, branch: int, name: str, events: Iterable[Event]
             if row is not None:
                 known[event.key] = load(found.id, row, {branch: name})
     return known
+
+
+def keyed(tx: Tx, key: str) -> list[tuple[str, int]]:
+    """(conversation, number) of the events that were written with this key, in any conversation: one seek for each branch."""
+    rows = tx.all(
+        "select distinct c.id, e.seq from conversations c join branches b on b.user_no = c.user_no and b.conversation_no = c.no"
+        " join events e on e.user_no = b.user_no and e.conversation_no = b.conversation_no and e.branch_no = b.no"
+        " and e.key = :key where c.user_no = :user and c.deleted_at is null order by c.id, e.seq limit 9",
+        key=key,
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def payloads(tx: Tx, hits: Sequence[Hit]) -> dict[str, Mapping[str, Any]]:
+    """What else belongs to events that were found, by their ids."""
+    told: dict[str, Mapping[str, Any]] = {}
+    for hit in hits:
+        if hit.type == "event" and hit.conversation_id is not None and hit.seq is not None:
+            try:
+                found = find(tx, hit.conversation_id)
+            except NotFound:
+                continue  # deleted since
+            place = [(branches.number(tx, found, hit.branch), hit.seq)]
+            told |= {e.id: e.payload for e in walk(tx, found, place, after=hit.seq - 1)}
+    return told
 
 
 def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], outside: bool, strict: bool) -> None:

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
+ALSO = {"MemorySearch": "memory_search"}
+"""Other names that tools answer to; they are not listed, since each listed tool is paid for in every turn."""
+TYPES = {"all": None, "events": "events", "records": "events", "memories": "memories", "facts": "memories"}
+
 SNIPPET = 400
 TEXT = 2_000
 MOST = 50
@@ -91,6 +95,11 @@ def _words(error: RecollectError) -> str:
 
 class _Server(Base[Any]):
     async def call_tool(self, name: str, arguments: dict[str, Any], *context: Any) -> Any:
+        name = ALSO.get(name, name)
+        tool = self._tool_manager.get_tool(name)
+        known = tool.parameters["properties"] if tool is not None else arguments
+        if unknown := sorted(set(arguments) - set(known)):
+            raise ToolError(f"{name} does not know {', '.join(unknown)}. It takes: {', '.join(known) or 'nothing'}.")
         try:
             return await super().call_tool(name, arguments, *context)
         except ToolError as e:
@@ -224,13 +233,16 @@ class Door:
         self,
         query: Annotated[str, Field(min_length=1, description="Words or a question, in any language.")],
         type: Annotated[
-            Literal["all", "events", "memories"],
-            Field(description="events: what was said and done; memories: what was learned from it."),
+            Literal["all", "events", "records", "memories", "facts"],
+            Field(
+                description="events (or records): what was said and done; memories (or facts): what was learned from it."
+            ),
         ] = "all",
         conversation_id: ConversationId = None,
         since: Annotated[str | None, Field(description="Only what is newer, as 2026-11-01.")] = None,
         limit: Limit = 10,
         offset: Offset = 0,
+        top_k: Annotated[int | None, Field(ge=1, le=MOST, description="The same as limit.")] = None,
     ) -> dict[str, Any]:
         """Find what was said, done or learned in earlier conversations, best first, by words and by meaning. Use it to answer
         "what did we ...", "when did ...", "which file ...". Each hit names its conversation and its number there (seq): pass
@@ -238,12 +250,12 @@ class Door:
         if conversation_id is not None:
             await self._reach(conversation_id)
         hits = await self._store.search(
-            query, types=None if type == "all" else type, conversation=conversation_id, workspace=self._workspace,
+            query, types=TYPES[type], conversation=conversation_id, workspace=self._workspace,
             since=_moment(since), limit=WINDOW,
         )  # fmt: skip
         if self._workspace is not None:
             hits = [h for h in hits if h.type == "event" or await self._seen(h.id) is not None]
-        return {"note": NOTE, **_some([_hit(hit) for hit in hits], "hits", offset, limit)}
+        return {"note": NOTE, **_some([_hit(hit) for hit in hits], "hits", offset, top_k or limit)}
 
     async def memory_context(
         self,

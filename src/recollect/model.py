@@ -289,8 +289,8 @@ class Consolidation:
 class Expiry:
     """One thing that retention lets go."""
 
-    type: str  # "conversation" or "memory"
-    id: str  # its id
+    type: str  # "conversation", "events" (some of a conversation that stays) or "memory"
+    id: str  # its id, or the conversation's
     title: str  # a conversation's title, a memory's statement
     why: str  # for a person to read
     events: int  # how many events go with it
@@ -322,6 +322,10 @@ class Hit:
     speaker: str | None = None  # who said it: an agent's name, or the role
     branch: str | None = None  # the branch it was written on
     sensitive: bool = False  # whether a secret was taken out of it
+    workspace: str | None = None  # of its conversation, or the one a memory is limited to
+    tool: str | None = None  # of an event: which tool
+    path: str | None = None  # of an event: which file
+    tags: tuple[str, ...] = ()  # its labels
 
 
 @dataclass(frozen=True)

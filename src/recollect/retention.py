@@ -1,8 +1,9 @@
 """Retention: what has had its time goes. A plan is made first; applying it is a dull second step, and a dry run is the
 plan alone.
 
-Conversations that were recorded by hooks or over HTTP go when nothing happened in them for `retention_days`; those of the
-application and of LangGraph stay unless a setting says otherwise. What was learned from them stays: a memory outlives its
+What hooks recorded, or somebody over HTTP, goes event by event, each when it is `retention_days` old, and a conversation goes with
+its last one: a `default` session that never ends keeps what is recent. Conversations of the application and of LangGraph stay, or
+go whole when nothing happened in them for as long as a setting says. What was learned from them stays: a memory outlives its
 conversation. Memories go when they were not important enough to be kept without being said again, or when the day until
 which they were true has passed. What is pinned stays, and so does the conversation that it stands in.
 """
@@ -20,6 +21,7 @@ from .views import View
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .config import Settings
+    from .conversations import Found
     from .db import Database, Row, Tx
 
 RECORDED = ("hook", "http")
@@ -79,10 +81,13 @@ def retain(db: Database, user: str, settings: Settings, *, apply: bool) -> Reten
     kept = 0
     due = db.read(user, lambda tx: [(row, days) for row in _recorded(tx) if (days := _due(row, settings, now))])
     for row, days in due:
-        why = f"nothing happened in it for {days:,} day{'s' if days != 1 else ''}"
-        # Read and applied under one lock: what is said meanwhile keeps the conversation.
+        by_age = row[3] in RECORDED
+        before = f"{days:,} day{'s' if days != 1 else ''}"
+        why = f"older than {before}" if by_age else f"nothing happened in it for {before}"
+        # Read and applied under one lock: what is said meanwhile stays.
         run = db.write if apply else db.read
-        expiry, pinned = run(user, partial(_expire, id=row[1], activity=row[5], why=why, apply=apply))
+        until = now - days * ids.DAY_MS if by_age else None
+        expiry, pinned = run(user, partial(_expire, id=row[1], activity=row[5], until=until, why=why, apply=apply))
         kept += pinned
         if expiry is not None:
             expiries.append(expiry)
@@ -99,22 +104,27 @@ def _recorded(tx: Tx) -> list[Row]:
 
 
 def _due(row: Row, settings: Settings, now: int) -> int:
-    """After how many days a conversation has expired; 0: it has not."""
+    """After how many days a conversation has expired, or events of it may have; 0: nothing has."""
     _, _, workspace, origin, updated_at, _ = row
     if workspace is not None and workspace in settings.retention_workspaces:
         days = int(settings.retention_workspaces[workspace])
     else:
         days = settings.retention_days if origin in RECORDED else settings.retention_application_days
-    return days if days and updated_at <= now - days * ids.DAY_MS else 0
+    return days if days and (origin in RECORDED or updated_at <= now - days * ids.DAY_MS) else 0
 
 
-def _expire(tx: Tx, id: str, activity: int, why: str, apply: bool) -> tuple[Expiry | None, int]:
-    """(what goes, how much stays because it is pinned). Nothing goes if something was said since it was looked at."""
+def _expire(tx: Tx, id: str, activity: int, until: int | None, why: str, apply: bool) -> tuple[Expiry | None, int]:
+    """(what goes, how much stays because it is pinned): of what was recorded, the events that happened by `until`; else the
+    conversation, unless something was said since it was looked at."""
     try:
         found = conversations.find(tx, id, lock=apply, deleted=True)
     except NotFound:
         return None, 0
-    if tx.all("select activity from conversations where user_no = :user and no = :c", c=found.no) != [(activity,)]:
+    if until is not None:
+        some = _aged(tx, found, until, why, apply)
+        if some is not None:
+            return some
+    elif tx.all("select activity from conversations where user_no = :user and no = :c", c=found.no) != [(activity,)]:
         return None, 0
     pins = {row[0] for row in tx.all("select seq from pins where user_no = :user and conversation_no = :c", c=found.no)}
     limited = tx.all(
@@ -144,6 +154,29 @@ def _expire(tx: Tx, id: str, activity: int, why: str, apply: bool) -> tuple[Expi
         index.retitle(tx, found.no, found.workspace, found.title, None)
         removal.drop(tx, found)
     return expiry, len(pins) + limited
+
+
+def _aged(tx: Tx, found: Found, until: int, why: str, apply: bool) -> tuple[Expiry | None, int] | None:
+    """The events of a conversation that have had their time, by their own age; None when all of them have, and so it has."""
+    old = tx.all(
+        "select distinct seq from events where user_no = :user and conversation_no = :c and created_at <= :until order by seq",
+        c=found.no, until=until,
+    )  # fmt: skip
+    young = "from events where user_no = :user and conversation_no = :c and created_at > :until"
+    if tx.one(f"select 1 {young} limit 1", c=found.no, until=until) is None:
+        return None
+    pins = {row[0] for row in tx.all("select seq from pins where user_no = :user and conversation_no = :c", c=found.no)}
+    # What was corrected since stays, and so does what a trace that stays belongs to.
+    needed = {row[0] for row in tx.all(f"select message {young} and message is not null", c=found.no, until=until)}
+    kept = sum(row[0] in pins for row in old)
+    seqs = [row[0] for row in old if row[0] not in pins and row[0] not in needed]
+    if not seqs:
+        return None, kept
+    if apply:
+        said = removal.remove(tx, found, seqs)
+        if found.title in {conversations.title_from(text) for kind, text in said if kind == "message"}:
+            conversations.untitle(tx, found)
+    return Expiry("events", found.id, found.title or "", why, len(seqs)), kept
 
 
 def _memories(tx: Tx, now: int, apply: bool) -> tuple[list[Expiry], int]:

@@ -233,6 +233,9 @@ ROUTES: dict[str, Call] = {
         h("POST", "/memory/record", {"type": "prompt", "session_id": b.conversation, "content": "x", "branch": b.branch}),
     ],
     "DELETE /memory/record/{id}": lambda h, b: [h("DELETE", f"/memory/record/{b.conversation}:1"), h("DELETE", f"/memory/record/{b.memory}")],
+    "GET /memory/record/{id}": lambda h, b: [
+        h("GET", f"/memory/record/{b.conversation}:1"), h("GET", f"/memory/record/{b.memory}"), h("GET", "/memory/record/k"),
+    ],
     "GET /memory/search": lambda h, b: [
         h("GET", f"/memory/search?q={SECRET}"), h("GET", f"/memory/search?q={SECRET}&session_id={b.conversation}"),
         h("GET", "/memory/search?q=message&workspace=/w"),

@@ -39,7 +39,7 @@ def test_conversations_of_hooks_and_http_expire(open_store: Open, clock: list[in
     store.append("http", role="user", text="still here")
     clock[0] += 1
     plan = store.retain(dry_run=True)
-    assert expiring(plan) == [("conversation", "hook")]
+    assert expiring(plan) == [("conversation", "hook"), ("events", "the heron of http")]
     assert (plan.applied, plan.expiries[0].events, plan.expiries[0].title) == (False, 2, "the heron of hook")
     assert "90 days" in plan.expiries[0].why
     assert len(store.conversations()) == 5, "a dry run changes nothing"
@@ -152,7 +152,7 @@ def test_a_pinned_memory_keeps_what_it_is_limited_to(open_store: Open, clock: li
 def test_memories_expire(open_store: Open, clock: list[int]) -> None:
     store = open_store(background=False, memory_promote=("tool",))
     store.remember("in passing", role="tool", importance=0.1)
-    store.remember("in passing, pinned", role="tool", importance=0.1, valid_to=clock[0] + DAY, pinned=True)
+    store.pin(store.remember("in passing, pinned", role="tool", importance=0.1, valid_to=clock[0] + DAY))
     store.remember("on holiday", valid_to=clock[0] + DAY)
     store.remember("call the bank", kind="todo", valid_to=clock[0] + DAY)
     store.remember("kept")
@@ -209,9 +209,28 @@ def test_what_is_said_meanwhile_keeps_it(open_store: Open, clock: list[int], mon
         return write(user, fn, **how)
 
     monkeypatch.setattr(store._db, "write", first_the_other)
-    assert store.retain().expiries == ()
+    assert [(e.type, e.events) for e in store.retain().expiries] == [("events", 2)]
     assert said == [1, 2]
-    assert len(store.read("c")) == 3
+    assert [e.text for e in store.read("c")] == ["wait"]
+
+
+def test_a_session_that_never_ends_keeps_what_is_recent(open_store: Open, clock: list[int]) -> None:
+    store = open_store(background=False)
+    c = talk(store, "default", origin="http")
+    store.append(c, role="user", text="brought in late", created_at=clock[0] - 200 * DAY)
+    clock[0] += 50 * DAY
+    corrected = store.append(c, role="user", text="I paint boats")
+    clock[0] += 50 * DAY
+    store.append(c, role="user", text="I paint ships", message=corrected.seq)
+    store.append(c, role="assistant", text="Good")
+    assert expiring(store.retain()) == [("events", "the heron of default")]
+    assert [e.text for e in store.read(c)] == ["I paint boats", "I paint ships", "Good"]
+    assert store.search("heron") == [] and store.get(c.id).title != "the heron of default"
+    clock[0] += 50 * DAY
+    assert store.retain().expiries == (), "what was corrected is as old as its correction"
+    clock[0] += 50 * DAY
+    assert expiring(store.retain()) == [("conversation", "default")]
+    assert store.verify().ok
 
 
 def test_of_another_user_nothing_expires(open_store: Open, clock: list[int]) -> None:

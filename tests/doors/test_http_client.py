@@ -71,6 +71,7 @@ def test_both_clients_have_the_same_verbs_and_cover_every_route(sidecar: Sidecar
         assert next(c.events(after=0)).data["id"] == "s:1"
         archive = b"".join(c.export())
         assert c.import_([archive])["known"]["events"] == 4
+        assert c.read(record["id"] or "")["session_id"] == "s"
         assert c.delete(record["id"] or "")["done"]
         assert c.forget_session("t")["sessions"] == 1
         assert c.forget_workspace("/w")["sessions"] == 1

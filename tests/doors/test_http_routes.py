@@ -227,6 +227,8 @@ def test_of_an_erased_session_it_says_what_can_be_done_over_http(sidecar: Sideca
     assert (alone.status, alone.code) == (404, "not_found")
     for said in (alone.json["error"]["message"], beside["error"]["message"]):
         assert "was erased" in said and "another session_id" in said and "create(" not in said
+    assert sidecar.ask("POST", "/memory/record", {**record, "again": True}).json["id"] == "s:1"
+    assert sidecar.ask("POST", "/memory/record", record).json["id"] == "s:2", "it goes on as any other"
 
 
 def test_an_error_does_not_repeat_a_secret(sidecar: Sidecar) -> None:
@@ -252,7 +254,66 @@ def test_search_finds_records_and_facts(sidecar: Sidecar) -> None:
     assert sidecar.ask("GET", "/memory/search?q=heron&since=tomorrow").code == "invalid_input"
     assert len(sidecar.ask("GET", "/memory/search?q=heron&k=1").json["hits"]) == 1
     assert sidecar.ask("GET", "/memory/search").code == "invalid_request"
-    assert sidecar.ask("GET", "/memory/search?q=x&session_id=none").status == 404
+
+
+def test_a_record_in_its_own_shape_is_taken_read_and_deleted_by_its_own_id(sidecar: Sidecar) -> None:
+    record = {
+        "id": "6f1c", "ts": 1738112345123, "type": "tool_use", "session_id": "default", "workspace": "/repo", "tool": "Write",
+        "path": "docs/README.md", "content": "Applied patch to README", "tags": ["transmute", "write"],
+        "metadata": {"cost": {"total": 0.0023, "currency": "USD"}},
+    }  # fmt: skip
+    first, again = (sidecar.ask("POST", "/memory/record", record).json for _ in range(2))
+    assert first["id"] == again["id"] == "default:1" and first["created_at"] == 1738112345123
+    for id in ("default:1", "6f1c"):
+        got = sidecar.ask("GET", f"/memory/record/{id}").json
+        for name in ("type", "session_id", "workspace", "tool", "path", "content", "tags", "metadata"):
+            assert got[name] == record[name], name
+        assert (got["id"], got["key"], got["created_at"]) == ("default:1", "6f1c", 1738112345123)
+    assert sidecar.ask("GET", "/memory/record/6f1c?workspace=%2Fother").status == 404
+    assert sidecar.ask("POST", "/memory/pin", {"id": "6f1c"}).json["id"] == "6f1c"
+    assert sidecar.store.pins("default") == [1]
+    twice = {**record, "key": "another"}
+    assert sidecar.ask("POST", "/memory/record", twice).status == 422
+    sidecar.ask("POST", "/memory/record", {**record, "session_id": "other"})
+    assert sidecar.ask("DELETE", "/memory/record/6f1c").code == "invalid_input", "which of the two is meant?"
+    sidecar.ask("DELETE", "/memory/record/other:1")
+    assert sidecar.ask("DELETE", "/memory/record/6f1c").status == 200
+    assert sidecar.ask("GET", "/memory/record/default:1").status == 404
+    fact = sidecar.ask("POST", "/memory/remember", {"content": "Likes tea", "tags": ["drink"]}).json
+    assert sidecar.ask("GET", f"/memory/record/{fact['id']}").json["tags"] == ["drink"]
+
+
+def test_a_hit_says_where_it_is_from_and_what_belongs_to_it(sidecar: Sidecar) -> None:
+    record = {
+        "type": "tool_use", "session_id": "s", "workspace": "/repo", "tool": "Write", "path": "herons.md",
+        "content": "The heron is blue.", "tags": ["bird"], "metadata": {"lines": 1},
+    }  # fmt: skip
+    sidecar.ask("POST", "/memory/record", record)
+    sidecar.ask("POST", "/memory/remember", {"content": "Herons are birds", "workspace": "/repo", "tags": ["bird"]})
+    hits = {h["type"]: h for h in sidecar.ask("GET", "/memory/search?q=heron").json["hits"]}
+    for name in ("workspace", "tool", "path", "tags", "metadata"):
+        assert hits["record"][name] == record[name], name
+    assert (hits["fact"]["workspace"], hits["fact"]["tags"], hits["fact"]["tool"]) == ("/repo", ["bird"], None)
+
+
+def test_what_is_empty_or_not_known_finds_what_is_there_and_no_more(sidecar: Sidecar) -> None:
+    sidecar.ask("POST", "/memory/record", {"type": "prompt", "session_id": "s", "content": "The heron is blue."})
+    assert sidecar.ask("GET", "/memory/search?q=heron&k=20&session_id=&workspace=&since=").json["hits"]
+    assert sidecar.ask("GET", "/memory/search?q=heron&session_id=none").json["hits"] == []
+    assert sidecar.ask("POST", "/memory/context", {"prompt": "heron?", "session_id": "none"}).json["items"]
+    assert sidecar.ask("GET", "/memory/conversations?workspace=").json["conversations"]
+
+
+def test_where_nothing_is_about_a_question_the_answer_says_so(url: str) -> None:
+    with recollect.open(url, user="alex", background=False) as store, running(store) as sidecar:
+        for text in ("The heron is blue.", "We painted the fence.", "Lunch was good."):
+            sidecar.ask("POST", "/memory/record", {"type": "prompt", "session_id": "s", "content": text})
+        store.settle()
+        assert len(store.search("quantum chromodynamics", limit=3)) == 3, "something is always nearest"
+        got = sidecar.ask("GET", "/memory/search?q=quantum+chromodynamics&k=3").json
+        assert (got["hits"], got["note"]) == ([], "Nothing is about it.")
+        assert "note" not in sidecar.ask("GET", "/memory/search?q=heron").json
+        assert sidecar.ask("POST", "/memory/context", {"prompt": "quantum chromodynamics"}).json["note"]
 
 
 def test_context_is_quoted_evidence(sidecar: Sidecar) -> None:
@@ -382,22 +443,23 @@ def test_from_a_workspace_nothing_of_another_is_in_reach(two: Sidecar) -> None:
             assert two.ask("GET", f"/memory/{path}?session_id={session}&{from_w1}").code == "not_found", path
     for session in ("b", "c"):
         assert two.ask("POST", f"/memory/summarize?session_id={session}&{from_w1}").status == 404
-        assert two.ask("GET", f"/memory/search?q=zebra&session_id={session}&{from_w1}").status == 404
+        assert two.ask("GET", f"/memory/search?q=zebra&session_id={session}&{from_w1}").json["hits"] == []
+        told = two.ask("POST", f"/memory/context?{from_w1}", {"prompt": "zebra", "session_id": session}).json["text"]
+        assert "of b" not in told and "of c" not in told
         assert two.ask("GET", f"/memory/export?session_id={session}&{from_w1}").status == 404
         assert two.ask("GET", f"/memory/memories?session_id={session}&{from_w1}").status == 404
         for path, body in (
             ("fork", {"session_id": session}),
             ("forget", {"session_id": session}),
-            ("context", {"prompt": "zebra", "session_id": session}),
             ("remember", {"content": "No", "session_id": session}),
-            ("record", {"type": "note", "session_id": session, "content": "no"}),
         ):
             assert two.ask("POST", f"/memory/{path}?{from_w1}", body).status == 404, path
     for id in ("b:1", "c:1", elsewhere, own):
         for path in ("pin", "unpin"):
             assert two.ask("POST", f"/memory/{path}?{from_w1}", {"id": id}).status == 404, id
             assert two.ask("POST", f"/memory/{path}", {"id": id, "workspace": "/w1"}).status == 404, id
-        assert two.ask("DELETE", f"/memory/record/{id}?{from_w1}").status == 404, id
+        for method in ("GET", "DELETE"):
+            assert two.ask(method, f"/memory/record/{id}?{from_w1}").status == 404, id
     assert [c["session_id"] for c in two.ask("GET", f"/memory/conversations?{from_w1}").json["conversations"]] == ["a"]
     assert two.ask("GET", f"/memory/memories?{from_w1}").json["memories"] == []
     assert [h["id"] for h in two.ask("GET", f"/memory/search?q=zebra&{from_w1}").json["hits"]] == ["a:1"]
@@ -430,10 +492,41 @@ def test_a_misspelt_parameter_is_an_error(two: Sidecar) -> None:
     assert two.ask("POST", "/memory/record?worksapce=x", {"type": "note", "session_id": "n"}).status == 422
 
 
-def test_a_session_stays_in_its_workspace(two: Sidecar) -> None:
-    body = {"type": "note", "session_id": "a", "content": "x", "workspace": "/w2"}
-    assert two.ask("POST", "/memory/record", body).status == 404
-    assert len(two.store.read("a")) == 1
+def test_one_session_may_see_several_workspaces_and_each_record_has_its_own(sidecar: Sidecar) -> None:
+    def said(session: str, workspace: str | None, text: str, **more: Any) -> dict[str, Any]:
+        return {"type": "prompt", "session_id": session, "content": text, "workspace": workspace, **more}
+
+    one = sidecar.ask("POST", "/memory/record", said("default", "/w1", "the zebra of one")).json
+    done = sidecar.ask("POST", "/memory/record", {"records": [
+        said("default", "/w2", "the zebra of two", id="k2"), said("default", "/w1", "the heron of one"),
+        {"type": "artifact", "session_id": "default", "workspace": "/w2", "path": "/w2/a.md", "content": "the zebra"},
+    ]}).json  # fmt: skip
+    assert done["failed"] == 0
+    two = done["records"][0]
+    assert (one["id"], done["records"][1]["id"], two["seq"], done["records"][2]["seq"]) == (
+        "default:1",
+        "default:2",
+        1,
+        2,
+    )
+    assert sidecar.ask("GET", f"/memory/record/{two['id']}").json["workspace"] == "/w2"
+    assert sidecar.ask("GET", "/memory/record/k2").json["id"] == two["id"]
+
+    def found(query: str) -> set[str]:
+        return {h["id"] for h in sidecar.ask("GET", f"/memory/search?q=zebra&{query}").json["hits"]}
+
+    assert found("session_id=default&workspace=%2Fw1") == found("workspace=%2Fw1") == {"default:1", "default:2"}
+    assert two["id"] in found("session_id=default&workspace=%2Fw2") and "default:1" not in found("workspace=%2Fw2")
+    assert {"default:1", two["id"]} <= found("session_id=default")
+    replayed = sidecar.ask("GET", "/memory/replay?session_id=default&workspace=%2Fw2").json["events"]
+    assert [e["content"] for e in replayed] == ["the zebra of two", "the zebra"]
+    gone = sidecar.ask("POST", "/memory/forget?workspace=%2Fw2", {"session_id": "default"}).json
+    assert (gone["sessions"], found("session_id=default")) == (1, {"default:1", "default:2"})
+    again = said("default", "/w2", "the zebra is back")
+    assert sidecar.ask("POST", "/memory/record", again).status == 404, "a late record brings nothing back"
+    assert sidecar.ask("POST", "/memory/record", {**again, "again": True}).status == 200
+    assert sidecar.ask("POST", "/memory/forget", {"session_id": "default"}).json["sessions"] == 2
+    assert found("session_id=default") == set() and sidecar.store.conversations() == []
 
 
 def test_a_confined_sidecar_serves_one_workspace(url: str) -> None:

@@ -198,6 +198,15 @@ async def test_a_context_is_fenced_evidence_within_its_budget(client: Client) ->
     assert (await ask(client, "memory_context", prompt="xyzzy"))["text"] == ""
 
 
+async def test_the_tool_of_other_agents_is_answered_and_what_is_misspelt_is_refused(client: Client) -> None:
+    facts = await ask(client, "MemorySearch", query="what do I prefer?", top_k=1, type="facts")
+    assert all(":" not in hit["id"] for hit in facts["hits"]) and len(facts["hits"]) <= 1
+    records = await ask(client, "MemorySearch", query="boat", top_k=1, type="records")
+    assert [hit["type"] for hit in records["hits"]] == ["event"]
+    wrong = await client.call_tool("memory_search", {"query": "boat", "worksapce": "/w"})
+    assert wrong.is_error and "worksapce" in str(wrong.content)
+
+
 # -- what a model may do
 
 

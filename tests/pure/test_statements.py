@@ -85,6 +85,8 @@ def tour(store: recollect.Store) -> None:
     store.search("message")
     store.append(c, role="assistant", text="a", reasoning="r", key="k")
     store.append(c, role="assistant", text="a", key="k")
+    store._keyed("k")
+    store._beginning("c")
     store.append(c, kind="ledger", task_id="t", goal="g")
     store.append(c, kind="artifact", path="a.py")
     store.record_workflow_event(c, {"type": "workflow.start"})

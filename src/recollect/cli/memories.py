@@ -451,9 +451,10 @@ def retain(
 
 
 def _told(expiries: Sequence[Expiry]) -> str:
-    talks = sum(e.type == "conversation" for e in expiries)
-    said = [output.count(talks, "conversation")] * bool(talks)
-    return " and ".join([*said, *[output.count(len(expiries) - talks, "memory", "memories")] * (len(expiries) > talks)])
+    talks, held = (sum(e.type == type for e in expiries) for type in ("conversation", "memory"))
+    old = sum(e.events for e in expiries if e.type == "events")
+    said = [(talks, "conversation", "conversations"), (old, "old event", "old events"), (held, "memory", "memories")]
+    return " and ".join(output.count(n, one, many) for n, one, many in said if n)
 
 
 def _show_plan(expiries: Sequence[Expiry]) -> None:

@@ -13,7 +13,7 @@ from unicodedata import normalize
 from .. import branches, memories
 from ..conversations import Found, find
 from ..errors import InvalidInput
-from ..light import pattern
+from ..light import loads, pattern
 from ..model import SENSITIVE, Hit
 from ..views import View
 from . import fence, index, statistics, times
@@ -549,13 +549,16 @@ class _Search:
         if not ranked.doc.conversation:
             return Hit(
                 "memory", row[1], row[0], row[5], None, row[2], self._shown(row[2], sought), ranked.score, ranked.parts,
-                row[9], None, None, SENSITIVE in memories.tags(row),
+                row[9], None, None, SENSITIVE in memories.tags(row), row[6], tags=memories.tags(row),
             )  # fmt: skip
         text, said = row[_T] if row[_T].strip() else ranked.doc.text, ranked.doc.text
         shown = self._shown(text, sought) if len(text) <= index.LONG else _within(text, said, snippet(said, sought))
+        home = self._homes[row[_C]]
+        tags = () if row[9] is None else tuple(loads(row[9]))
         return Hit(
             "event", row[2], f"{ranked.doc.conversation}:{row[1]}", ranked.doc.conversation, row[1], text, shown, ranked.score,
-            ranked.parts, row[11], ranked.doc.speaker or None, self._branch_name(row), f'"{SENSITIVE}"' in (row[9] or ""),
+            ranked.parts, row[11], ranked.doc.speaker or None, self._branch_name(row), SENSITIVE in tags,
+            None if home is None else home[4], row[6], row[7], tags,
         )  # fmt: skip
 
     def _shown(self, text: str, sought: Sequence[Sought]) -> str:

@@ -65,9 +65,7 @@ ROUTES = {
 }
 """Where a client finds what a verb of Python's gives."""
 ANEW = "to begin one of that id anew, say so: `create(id, again=True)`."
-ANEW_HERE = (
-    "record under another session_id, or begin it anew on the sidecar's machine: `recollect new --id ID --again`."
-)
+ANEW_HERE = 'record under another session_id, or begin it again: send `"again": true` with the record.'
 
 
 def status(error: RecollectError) -> tuple[int, str]:

@@ -29,11 +29,20 @@ Result = list[Event] | RecollectError
 class Request:
     """Entries of one conversation that were sent together; all of them or none."""
 
-    __slots__ = ("branch", "done", "entries", "session", "workspace")
+    __slots__ = ("again", "branch", "done", "entries", "session", "workspace")
 
-    def __init__(self, session: str, workspace: str | None, branch: str | None, entries: list[Entry]) -> None:
+    def __init__(
+        self, session: str, workspace: str | None, branch: str | None, entries: list[Entry], again: bool = False
+    ) -> None:
         self.session, self.workspace, self.branch, self.entries = session, workspace, branch, entries
+        self.again = again
+        """Whether the session is to be begun again if it was erased."""
         self.done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+
+    @property
+    def said(self) -> tuple[str, str | None, str | None, list[Entry], bool]:
+        """As the store takes it."""
+        return self.session, self.workspace, self.branch, self.entries, self.again
 
 
 class Recorder:
@@ -98,7 +107,7 @@ class Recorder:
     def _write(self, batch: list[Request]) -> list[Result]:
         """In the thread."""
         try:
-            results = self._store._append_each([(r.session, r.workspace, r.branch, r.entries) for r in batch])
+            results = self._store._append_each([r.said for r in batch])
         except (InvalidInput, NotFound, AlreadyExists) as e:
             # Something that only the database saw: a session that another process has just made, a value too large, a new
             # session of which nothing would be there.
@@ -110,7 +119,7 @@ class Recorder:
     def _again(self, request: Request) -> Result:
         """Somebody else was faster to make its session."""
         try:
-            return self._store._append_each([(request.session, request.workspace, request.branch, request.entries)])[0]
+            return self._store._append_each([request.said])[0]
         except RecollectError as wrong:
             return wrong
 

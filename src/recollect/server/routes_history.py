@@ -24,7 +24,7 @@ from .shapes import (
     Replay,
     StatsAnswer,
 )
-from .state import PAGE, Branch, InWorkspace, SessionId, Sidecar, State, answer
+from .state import PAGE, Absent, Branch, InWorkspace, Session, SessionId, Sidecar, State, answer, part_of
 
 router = APIRouter(prefix="/memory")
 Limit = Annotated[int, Query(ge=1, le=1000, description="At most so many.")]
@@ -61,8 +61,8 @@ async def replay(
     ] = None,
 ) -> Response:
     """Replay a session from a number on, oldest first."""
-    await sidecar.session(session_id, sidecar.scope(workspace))
-    found = await sidecar.store.read(session_id, after=after, limit=limit, kinds=kinds, branch=branch)
+    here = await sidecar.session(session_id, sidecar.scope(workspace))
+    found = await sidecar.store.read(here, after=after, limit=limit, kinds=kinds, branch=branch)
     more = found[-1].seq if len(found) == limit else None
     return answer({"session_id": session_id, "events": [shapes.event(e) for e in found], "next": more})
 
@@ -70,17 +70,17 @@ async def replay(
 @router.get("/branches", response_model=Branches)
 async def branches(session_id: SessionId, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
     """The branches of a session."""
-    await sidecar.session(session_id, sidecar.scope(workspace))
-    found = await sidecar.store.branches(session_id)
+    here = await sidecar.session(session_id, sidecar.scope(workspace))
+    found = await sidecar.store.branches(here)
     return answer({"session_id": session_id, "branches": [shapes.branch(b) for b in found]})
 
 
 @router.post("/fork", response_model=BranchShape)
 async def fork(body: Fork, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
     """Start a branch of a session. Nothing is copied; both histories stay."""
-    await sidecar.session(body.session_id, sidecar.scope(workspace, body.workspace))
+    here = await sidecar.session(body.session_id, sidecar.scope(workspace, body.workspace))
     made = await sidecar.store.fork(
-        body.session_id, body.at, name=body.name, branch=body.branch, switch=body.switch
+        here, body.at, name=body.name, branch=body.branch, switch=body.switch
     )  # fmt: skip
     return answer(shapes.branch(made))
 
@@ -94,15 +94,15 @@ async def ledger(
     branch: Branch = None,
 ) -> Response:
     """The newest snapshot of each task."""
-    await sidecar.session(session_id, sidecar.scope(workspace))
-    found = await sidecar.store.ledger(session_id, at=at, branch=branch)
+    here = await sidecar.session(session_id, sidecar.scope(workspace))
+    found = await sidecar.store.ledger(here, at=at, branch=branch)
     return answer({"session_id": session_id, "tasks": [shapes.task(entry) for entry in found]})
 
 
 @router.get("/memories", response_model=Memories)
 async def memories(
     sidecar: Sidecar,
-    session_id: Annotated[str | None, Query(min_length=1, max_length=256, description="As seen from this one.")] = None,
+    session_id: Annotated[Session | None, Absent, Query(description="As seen from this one.")] = None,
     workspace: InWorkspace = None,
     kind: Literal["fact", "preference", "todo", "project_state"] | None = None,
     state: Literal["active", "replaced", "quarantined", "forgotten", "expired", "any"] = "active",
@@ -111,13 +111,12 @@ async def memories(
 ) -> Response:
     """Facts, newest first."""
     place = sidecar.scope(workspace)
-    if session_id is not None:
-        await sidecar.session(session_id, place)
+    here = None if session_id is None else await sidecar.session(session_id, place)
     found: list[Memory] = []
     more: str | None = cursor
     while len(found) < limit:
         page = await sidecar.store.memories(
-            conversation=session_id, workspace=place, kinds=None if kind is None else [kind], limit=limit, cursor=more,
+            conversation=here, workspace=place, kinds=None if kind is None else [kind], limit=limit, cursor=more,
             state=None if state == "any" else state,
         )  # fmt: skip
         more = page[-1].id if len(page) == limit else None
@@ -139,22 +138,28 @@ async def forget(body: Forget, sidecar: Sidecar, workspace: InWorkspace = None) 
     await sidecar.recorder.flush()
     place = sidecar.scope(workspace, body.workspace)
     if body.session_id is not None:
-        await _seen_even_in_the_bin(sidecar, body.session_id, place)
-        receipt = await sidecar.store.erase(conversation=body.session_id)
+        named = await _seen_even_in_the_bin(sidecar, body.session_id, place)
+        receipts = [await sidecar.store.erase(conversation=id) for id in named]
     else:
         assert place is not None
-        receipt = await sidecar.store.erase(workspace=place)
-    return answer(shapes.forgotten(receipt))
+        receipts = [await sidecar.store.erase(workspace=place)]
+    return answer(shapes.forgotten(receipts))
 
 
-async def _seen_even_in_the_bin(sidecar: State, session_id: str, place: str | None) -> None:
+async def _seen_even_in_the_bin(sidecar: State, session_id: str, place: str | None) -> list[str]:
+    """The conversations of a session: all its parts, or that of a workspace."""
     if place is None:
-        return
-    try:
-        await sidecar.session(session_id, place)
-    except ConversationDeleted:
-        if not await sidecar.is_in_the_bin(session_id, place):
-            raise NotFound(f"There is no session {session_id!r} in this workspace.") from None
+        return await sidecar.sessions(session_id, None) or [session_id]
+    for id in (session_id, part_of(session_id, place)):
+        try:
+            if (await sidecar.session(id, place)).id == id:
+                return [id]
+        except ConversationDeleted:
+            if await sidecar.is_in_the_bin(id, place):
+                return [id]
+        except NotFound:
+            pass
+    raise NotFound(f"There is no session {session_id!r} in this workspace.")
 
 
 @router.get("/stats", response_model=StatsAnswer)

@@ -12,11 +12,14 @@ from sse_starlette import EventSourceResponse
 from starlette.exceptions import HTTPException
 
 from .. import ids
-from ..errors import RecollectError
+from ..branches import EVERY
+from ..context import is_about
+from ..errors import NotFound, RecollectError
+from ..model import Hit
 from . import recorder, shapes, sse
 from .answers import error_body, invalid, message, status
 from .shapes import Batch, ContextAnswer, ContextRequest, Done, Hits, Learned, MemoryShape, Record, Remember, Target
-from .state import Branch, InWorkspace, SessionId, Sidecar, State, answer, moment
+from .state import Absent, Branch, InWorkspace, OfSession, SessionId, Sidecar, State, answer, moment
 
 router = APIRouter(prefix="/memory")
 ONE: TypeAdapter[Record] = TypeAdapter(Record)
@@ -72,7 +75,9 @@ async def recorded(sidecar: State, body: bytes, workspace: str | None) -> Respon
     if isinstance(given, Batch):
         return answer(await _batch(sidecar, given, workspace))
     place = sidecar.scope(workspace, given.workspace)
-    (result,) = await sidecar.recorder.add([recorder.Request(given.session_id, place, given.branch, [given.entry()])])
+    (result,) = await sidecar.record(
+        [recorder.Request(given.session_id, place, given.branch, [given.entry()], given.again)]
+    )
     if isinstance(result, RecollectError):
         raise result
     return answer(shapes.recorded(result[0]))
@@ -91,12 +96,14 @@ async def _batch(sidecar: State, given: Batch, workspace: str | None) -> dict[st
     for i, r in enumerate(given.records):
         groups.setdefault((r.session_id, sidecar.scope(workspace, r.workspace), r.branch), []).append(i)
     requests = [
-        recorder.Request(session, place, branch, [given.records[i].entry() for i in at])
+        recorder.Request(
+            session, place, branch, [given.records[i].entry() for i in at], any(given.records[i].again for i in at)
+        )
         for (session, place, branch), at in groups.items()
     ]
     done: list[dict[str, Any]] = [{}] * len(given.records)
     failed = 0
-    for at, result in zip(groups.values(), await sidecar.recorder.add(requests), strict=True):
+    for at, result in zip(groups.values(), await sidecar.record(requests), strict=True):
         for n, i in enumerate(at):
             if isinstance(result, RecollectError):
                 failed += 1
@@ -107,14 +114,36 @@ async def _batch(sidecar: State, given: Batch, workspace: str | None) -> dict[st
     return {"records": done, "failed": failed}
 
 
+RecordId = Annotated[
+    str,
+    Path(description="Of a record, ours or the one it was recorded with; or of a fact.", examples=[shapes.EVENT]),
+]
+
+
+@router.get("/record/{id:path}", response_model=shapes.RecordShape | MemoryShape)
+async def read_record(id: RecordId, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
+    """One record with all that belongs to it, or a fact; `id` as search gave it, or as you recorded it."""
+    await sidecar.recorder.flush()
+    target = await sidecar.target(id, sidecar.scope(workspace))
+    if target is None:
+        return answer(shapes.memory((await sidecar.store.memory_history(id))[-1].after))
+    session, seq = target
+    found = await sidecar.store.read(session, after=seq - 1, limit=1, branch=EVERY)
+    if not found or found[0].seq != seq:
+        raise NotFound(f"Session {session!r} has no record {seq}: it was deleted, or never written.")
+    home = await sidecar.store.get(session)
+    return answer({**shapes.event(found[0]), "workspace": home.workspace})
+
+
 @router.delete("/record/{id:path}", response_model=Done)
 async def delete_record(
-    id: Annotated[str, Path(description="Of a record, or of a fact.", examples=[shapes.EVENT])],
+    id: RecordId,
     sidecar: Sidecar,
     workspace: InWorkspace = None,
 ) -> Response:
     """Remove one record from the log for good, or forget a fact; `id` as search or record gave it. What a graph's checkpoints
     hold of a record stays."""
+    await sidecar.recorder.flush()
     target = await sidecar.target(id, sidecar.scope(workspace))
     if target is None:
         await sidecar.store.forget(id)
@@ -129,22 +158,30 @@ async def search(
     q: Annotated[str, Query(min_length=1, max_length=8000, description="Any text.", examples=["tabs in Makefiles"])],
     k: Annotated[int, Query(ge=1, le=200, description="At most so many.")] = 20,
     type: Annotated[Literal["facts", "records"] | None, Query(description="Unsaid: both.")] = None,
-    session_id: Annotated[str | None, Query(min_length=1, max_length=256, description="Only of this session.")] = None,
+    session_id: OfSession = None,
     workspace: InWorkspace = None,
-    since: Annotated[str | None, Query(description="Not older: milliseconds since 1970, or ISO 8601.")] = None,
+    since: Annotated[str | None, Absent, Query(description="Not older: milliseconds since 1970, or ISO 8601.")] = None,
 ) -> Response:
-    """What was said or learned, best first. What was recorded before is found."""
+    """What was said or learned, best first. What was recorded before is found; what is not about the question is left out, and a
+    session that is not known has none."""
     start = time.perf_counter()
     place = sidecar.scope(workspace)
+    since_ms = moment(since, "since")
     async with sidecar.recorder.aside():
-        if session_id is not None:
-            await sidecar.session(session_id, place)
-        hits = await sidecar.store.search(
-            q, limit=k, types={"facts": "memories", "records": "events", None: None}[type], conversation=session_id,
-            workspace=place, since=moment(since, "since"),
-        )  # fmt: skip
+        within = [None] if session_id is None else await sidecar.sessions(session_id, place)
+        found: dict[str, Hit] = {}
+        for conversation in within:
+            for h in await sidecar.store.search(
+                q, limit=k, types={"facts": "memories", "records": "events", None: None}[type], conversation=conversation,
+                workspace=place, since=since_ms,
+            ):  # fmt: skip
+                if is_about(h):
+                    found.setdefault(h.id, h)
+        hits = sorted(found.values(), key=lambda h: -h.score)[:k] if len(within) > 1 else list(found.values())
+        told = await sidecar.store._run(lambda: sidecar.sync._payloads(hits))
     took = round((time.perf_counter() - start) * 1000, 2)
-    return answer({"hits": [shapes.hit(h) for h in hits], "took_ms": took})
+    listed = [shapes.hit(h, told.get(h.id)) for h in hits]
+    return answer({"hits": listed, "took_ms": took, **({} if listed else {"note": shapes.NOTHING})})
 
 
 @router.post("/context", response_model=ContextAnswer)
@@ -152,10 +189,10 @@ async def context(body: ContextRequest, sidecar: Sidecar, workspace: InWorkspace
     """The best evidence for a prompt within a budget of tokens, quoted as data."""
     place = sidecar.scope(workspace, body.workspace)
     async with sidecar.recorder.aside():
-        if body.session_id is not None:
-            await sidecar.session(body.session_id, place)
+        known = [] if body.session_id is None else await sidecar.sessions(body.session_id, place)
+        here = known[0] if known else None  # None: nothing was recorded of it yet
         made = await sidecar.store.context(
-            body.prompt, workspace=place, conversation=body.session_id, budget=body.budget, sensitive=body.sensitive,
+            body.prompt, workspace=place, conversation=here, budget=body.budget, sensitive=body.sensitive,
             max_memories=body.max_memories, max_excerpts=body.max_excerpts, why=body.why,
         )  # fmt: skip
     return answer(shapes.context(made))
@@ -167,8 +204,8 @@ async def summarize(
 ) -> Response:
     """Extract facts from a session now, instead of in the background."""
     await sidecar.recorder.flush()
-    await sidecar.session(session_id, sidecar.scope(workspace))
-    return answer(shapes.learned(await sidecar.store.consolidate(session_id, branch=branch)))
+    found = await sidecar.session(session_id, sidecar.scope(workspace))
+    return answer(shapes.learned(await sidecar.store.consolidate(found, branch=branch)))
 
 
 @router.post("/remember", response_model=MemoryShape)
@@ -179,11 +216,12 @@ async def remember(body: Remember, sidecar: Sidecar, workspace: InWorkspace = No
         event = ids.event(body.source)
         if event is not None:
             await sidecar.session(event[0], place)  # what it rests on must be in reach, too
+    here = None
     if body.session_id is not None:
-        await sidecar.session(body.session_id, place)
+        here = await sidecar.session(body.session_id, place)
         place = None  # the session has its own
     kept = await sidecar.store.remember(
-        body.content, kind=body.kind, importance=body.importance, tags=body.tags, conversation=body.session_id,
+        body.content, kind=body.kind, importance=body.importance, tags=body.tags, conversation=here,
         workspace=place, source=body.source, role=body.role, pinned=body.pinned,
     )  # fmt: skip
     sidecar.feed.wake()
@@ -193,8 +231,7 @@ async def remember(body: Remember, sidecar: Sidecar, workspace: InWorkspace = No
 @router.post("/pin", response_model=Done)
 async def pin(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
     """Keep a record or a fact, whatever retention says."""
-    await sidecar.target(body.id, sidecar.scope(workspace, body.workspace))
-    await sidecar.store.pin(body.id)
+    await sidecar.store.pin(await sidecar.named(body.id, sidecar.scope(workspace, body.workspace)))
     sidecar.feed.wake()
     return answer({"id": body.id, "done": True})
 
@@ -202,8 +239,7 @@ async def pin(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) -> 
 @router.post("/unpin", response_model=Done)
 async def unpin(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
     """Take a pin off again."""
-    await sidecar.target(body.id, sidecar.scope(workspace, body.workspace))
-    await sidecar.store.unpin(body.id)
+    await sidecar.store.unpin(await sidecar.named(body.id, sidecar.scope(workspace, body.workspace)))
     sidecar.feed.wake()
     return answer({"id": body.id, "done": True})
 
@@ -225,7 +261,7 @@ async def unpin(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) -
 )
 async def events(
     sidecar: Sidecar,
-    session_id: Annotated[str | None, Query(min_length=1, max_length=256, description="Only of this session.")] = None,
+    session_id: OfSession = None,
     workspace: InWorkspace = None,
     after: Annotated[int | None, Query(ge=0, le=2**62, description="From behind this id. Unsaid: from now on.")] = None,
     last_event_id: Annotated[str | None, Header(description="The last id that was seen; wins over `after`.")] = None,
@@ -238,6 +274,8 @@ async def events(
         if not (last_event_id.isascii() and last_event_id.isdigit() and len(last_event_id) < 20):
             raise HTTPException(400, "Last-Event-ID is none of ours: a number is expected.")
         after = int(last_event_id)
-    wanted = sse.Wanted(session_id, sidecar.scope(workspace))
+    place = sidecar.scope(workspace)
+    known = [] if session_id is None or place is None else await sidecar.sessions(session_id, place)
+    wanted = sse.Wanted(known[0] if known else session_id, place)
     start = await sidecar.feed.now() if after is None else after
     return sse.Stream(sidecar.feed, start, wanted)

@@ -11,9 +11,9 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import AsyncIterator, Callable
-from typing import IO, Annotated, Any, Literal
+from typing import IO, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
@@ -21,7 +21,7 @@ from ..archive.lines import numbered, parse
 from ..spool import IN_MEMORY, Spool
 from .guard import LINES
 from .shapes import ImportedAnswer
-from .state import InWorkspace, Sidecar, answer
+from .state import InWorkspace, OfSession, Sidecar, answer
 
 router = APIRouter(prefix="/memory")
 HELD = 8
@@ -117,17 +117,18 @@ class _Pipe:
 async def export(
     sidecar: Sidecar,
     format: Literal["jsonl", "markdown"] = "jsonl",
-    session_id: Annotated[str | None, Query(min_length=1, max_length=256, description="Only this session.")] = None,
+    session_id: OfSession = None,
     workspace: InWorkspace = None,
 ) -> Response:
     """Everything there is, streamed: sessions with every branch, facts with their history. `jsonl` can be imported again."""
     place = sidecar.scope(workspace)
     await sidecar.recorder.flush()
+    here = None
     if session_id is not None:
-        await sidecar.session(session_id, place)
+        here = (await sidecar.session(session_id, place)).id
         place = None
     pipe = _Pipe()
-    pipe.start(lambda fp: sidecar.sync.export(fp, conversation=session_id, workspace=place, format=format))
+    pipe.start(lambda fp: sidecar.sync.export(fp, conversation=here, workspace=place, format=format))
     first = await pipe.next()  # what is wrong from the start is an error with a status
     return StreamingResponse(pipe.read(first), media_type=MEDIA[format])
 

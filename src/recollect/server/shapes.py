@@ -8,9 +8,10 @@ cost a tenth of validating what we wrote ourselves; a test holds them against th
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ..model import (
     Branch,
@@ -62,6 +63,9 @@ class Record(Shape):
     tags: list[str] = Field(default_factory=list, description="Free words to find it by.")
     metadata: dict[str, Any] | None = Field(None, description="Whatever else belongs to it.")
     key: Id | None = Field(None, description="Sent twice with the same key, it is stored once.")
+    id: Id | None = Field(
+        None, description="The same as `key`: an id of your own, by which it can be read and deleted."
+    )
     name: str | None = Field(None, description="Of an `event`: its type, as in `workflow.start`.")
     agent: str | None = Field(None, description="Which agent did it.")
     status: str | None = Field(None, description="A state, of an approval for one.")
@@ -75,7 +79,9 @@ class Record(Shape):
     cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(None, description="In your currency.")
     duration_ms: Whole | None = Field(None, description="How long it took.")
     created_at: Whole | None = Field(None, description="When it happened, in ms, for history that is brought in.")
+    ts: Whole | None = Field(None, description="The same as `created_at`.")
     branch: Id | None = Field(None, description="Which branch; the active one unless said.")
+    again: bool = Field(False, description="Begin the session again, if it was erased.")
 
     model_config = ConfigDict(
         extra="forbid",
@@ -89,6 +95,18 @@ class Record(Shape):
             ]
         },
     )  # fmt: skip
+
+    @model_validator(mode="after")
+    def _said_once(self) -> Record:
+        """The names of the record's own shape, where ours are not said."""
+        for ours, theirs in (("key", "id"), ("created_at", "ts")):
+            value = getattr(self, theirs)
+            if value is None:
+                continue
+            if getattr(self, ours) not in (None, value):
+                raise ValueError(f"{theirs} and {ours} are the same thing: say one of them.")
+            setattr(self, ours, value)
+        return self
 
     def entry(self) -> Entry:
         """As `append` takes it."""
@@ -171,11 +189,17 @@ class FoundHit(BaseModel):
     speaker: str | None
     created_at: int
     sensitive: bool
+    workspace: str | None
+    tool: str | None
+    path: str | None
+    tags: list[str]
+    metadata: dict[str, Any] = Field(description="Of a record, in a search; else empty.")
 
 
 class Hits(BaseModel):
-    hits: list[FoundHit]
+    hits: list[FoundHit] = Field(description="Best first. What is not about the question is left out.")
     took_ms: float
+    note: str | None = Field(None, description="That nothing is about the question, where that is so.")
 
 
 class Learned(BaseModel):
@@ -234,6 +258,7 @@ class ContextAnswer(BaseModel):
     text: str = Field(description="Quoted and fenced as data, for a message of its own. Empty when there is nothing.")
     tokens: int
     items: list[ContextPiece]
+    note: str | None = Field(None, description="That nothing is about the prompt, where that is so.")
 
 
 class Forget(Shape):
@@ -341,6 +366,12 @@ class EventShape(BaseModel):
     key: str | None
     branch: str
     created_at: int
+
+
+class RecordShape(EventShape):
+    """A record, with the workspace of its session."""
+
+    workspace: str | None
 
 
 class Replay(BaseModel):
@@ -464,11 +495,15 @@ def memory(m: Memory) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def hit(h: Hit) -> dict[str, Any]:
+NOTHING = "Nothing is about it."
+
+
+def hit(h: Hit, metadata: Mapping[str, Any] | None = None) -> dict[str, Any]:
     return {
         "id": h.id, "type": "fact" if h.type == "memory" else "record", "kind": h.kind, "score": h.score,
         "snippet": h.snippet, "text": h.text, "session_id": h.conversation_id, "seq": h.seq, "speaker": h.speaker,
-        "created_at": h.created_at, "sensitive": h.sensitive,
+        "created_at": h.created_at, "sensitive": h.sensitive, "workspace": h.workspace, "tool": h.tool, "path": h.path,
+        "tags": list(h.tags), "metadata": {} if metadata is None else dict(metadata),
     }  # fmt: skip
 
 
@@ -508,15 +543,13 @@ def context(c: Context) -> dict[str, Any]:
         own = hit(item.hit)
         hits = [hit(h) for h in item.hits]
         items.append({"type": own["type"], "id": own["id"], "tokens": item.tokens, "why": item.why, "hits": hits})
-    return {"text": c.text, "tokens": c.tokens, "items": items}
+    return {"text": c.text, "tokens": c.tokens, "items": items, **({} if items else {"note": NOTHING})}
 
 
-def forgotten(receipt: Receipt) -> dict[str, Any]:
-    counts = receipt.counts
-    return {
-        "sessions": counts.get("conversations", 0), "events": counts.get("events", 0), "memories": counts.get("memories", 0),
-        "receipts": [receipt.id],
-    }  # fmt: skip
+def forgotten(receipts: Sequence[Receipt]) -> dict[str, Any]:
+    named = {"sessions": "conversations", "events": "events", "memories": "memories"}
+    counts = {told: sum(r.counts.get(name, 0) for r in receipts) for told, name in named.items()}
+    return {**counts, "receipts": [r.id for r in receipts]}
 
 
 def change(c: Change) -> tuple[str, dict[str, Any]]:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from hashlib import blake2b
 from typing import Annotated, Any
 
-from fastapi import Depends, Query, Request, Response
+from fastapi import Depends, Query, Response
+from pydantic import BeforeValidator, Field
 from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpRequest
 
 from .. import ids
 from ..aio import AsyncStore
@@ -20,10 +23,21 @@ from ..errors import ConversationDeleted, InvalidInput, NotFound
 from ..model import Conversation, Memory
 from ..store import Store
 from . import shapes
-from .recorder import Recorder
+from .recorder import Recorder, Request, Result
 from .sse import Feed
 
 PAGE = 500
+MOST_PARTS = 10_000
+
+
+def part_of(session_id: str, workspace: str) -> str:
+    """The conversation of a session in a workspace that is not its first: one `default` session may see several."""
+    return f"{session_id}@{blake2b(workspace.encode(), digest_size=4).hexdigest()}"
+
+
+def is_part(id: str) -> bool:
+    mark = id.rpartition("@")[2]
+    return len(mark) == 8 and all(c in "0123456789abcdef" for c in mark)
 
 
 class State:
@@ -36,6 +50,8 @@ class State:
     def __init__(self, store: Store, workspace: str | None) -> None:
         self.sync = store
         self.workspace = None if workspace is None else store._workspace(workspace)
+        self._parts: dict[tuple[str, str | None], str] = {}
+        """(session, workspace) -> the conversation of it there, where that is not the session's first."""
 
     def start(self, store: AsyncStore, feed: Feed, recorder: Callable[[Callable[[], None]], Recorder]) -> None:
         self.store, self.feed, self.recorder = store, feed, recorder(feed.wake)
@@ -59,11 +75,65 @@ class State:
         return said.pop() if said else None
 
     async def session(self, session_id: str, workspace: str | None) -> Conversation:
-        """A session as it is seen from a workspace."""
-        found = await self.store.get(session_id)
-        if workspace is not None and found.workspace != workspace:
-            raise NotFound(f"There is no session {session_id!r} in this workspace.")
-        return found
+        """A session as it is seen from a workspace: each that it saw has a part of its own."""
+        refused: NotFound | None = None
+        try:
+            found = await self.store.get(session_id)
+            if workspace is None or found.workspace == workspace:
+                return found
+        except NotFound as e:
+            if workspace is None:
+                raise
+            refused = e
+        try:
+            found = await self.store.get(part_of(session_id, workspace))
+            if found.workspace == workspace:
+                return found
+        except ConversationDeleted:
+            raise
+        except (NotFound, InvalidInput):
+            pass
+        raise refused or NotFound(f"There is no session {session_id!r} in this workspace.")
+
+    async def sessions(self, session_id: str, workspace: str | None) -> list[str]:
+        """The conversations of a session, as seen from a workspace, or of all; [] when it is not known."""
+        if workspace is None:
+            found = await self.store._run(lambda: self.sync._beginning(session_id))
+            return [id for id in found if id == session_id or (id.startswith(f"{session_id}@") and is_part(id))]
+        try:
+            return [(await self.session(session_id, workspace)).id]
+        except ConversationDeleted:
+            raise
+        except NotFound:
+            return []
+
+    async def record(self, requests: list[Request]) -> list[Result]:
+        """Hand over what is to be recorded. A session that is there already, in another workspace, has a part in this one."""
+        for r in requests:
+            r.session = self._parts.get((r.session, r.workspace), r.session)
+        results = await self.recorder.add(requests)
+        again: dict[int, Request] = {}
+        for i, (r, result) in enumerate(zip(requests, results, strict=True)):
+            if r.workspace is not None and isinstance(result, (NotFound, InvalidInput)) and await self._is_elsewhere(r):
+                if len(self._parts) > MOST_PARTS:
+                    self._parts.clear()
+                part = self._parts[r.session, r.workspace] = part_of(r.session, r.workspace)
+                again[i] = Request(part, r.workspace, r.branch, r.entries, r.again)
+        if again:
+            for i, result in zip(again, await self.recorder.add(list(again.values())), strict=True):
+                results[i] = result
+        return results
+
+    async def _is_elsewhere(self, request: Request) -> bool:
+        try:
+            return (await self.store.get(request.session)).workspace != request.workspace
+        except (NotFound, InvalidInput):
+            return False
+
+    async def named(self, id: str, workspace: str | None) -> str:
+        """Our own id of what an id means (see `target`)."""
+        target = await self.target(id, workspace)
+        return id if target is None else f"{target[0]}:{target[1]}"
 
     async def is_free(self, session_id: str, workspace: str) -> bool:
         """Whether an id is this workspace's to write under: a session of it, in the bin or not, or nobody's."""
@@ -83,15 +153,31 @@ class State:
         return False
 
     async def target(self, id: str, workspace: str | None) -> tuple[str, int] | None:
-        """What an id means: (session, number) of a record; None for a fact. Either is looked at from the workspace."""
+        """What an id means: (session, number) of a record, by our id or by the one that it was recorded with; None for a fact.
+        Each is looked at from the workspace."""
         event = ids.event(id)
-        if event is not None:
-            await self.session(event[0], workspace)
-            return event
-        changes = await self.store.memory_history(id)
-        if workspace is not None and not await self.is_seen(changes[-1].after, workspace):
-            raise NotFound(f"There is no fact {id!r} in this workspace.")
-        return None
+        try:
+            if event is not None:
+                return (await self.session(event[0], workspace)).id, event[1]
+            changes = await self.store.memory_history(id)
+            if workspace is not None and not await self.is_seen(changes[-1].after, workspace):
+                raise NotFound(f"There is no fact {id!r} in this workspace.")
+            return None
+        except ConversationDeleted:
+            raise
+        except NotFound:
+            own = await self.recorded_as(id, workspace)
+            if own is None:
+                raise
+            return own
+
+    async def recorded_as(self, id: str, workspace: str | None) -> tuple[str, int] | None:
+        """The one record that was written with this id of its caller's."""
+        found = await self.store._run(lambda: self.sync._keyed(id))
+        seen = [f for f in found if workspace is None or (await self.store.get(f[0])).workspace == workspace]
+        if len(seen) > 1:
+            raise InvalidInput(f"Several records have the id {id!r}: say session_id:seq of the one that is meant.")
+        return seen[0] if seen else None
 
     async def is_seen(self, memory: Memory, workspace: str) -> bool:
         if memory.conversation_id is not None:
@@ -103,13 +189,13 @@ class State:
 
 
 async def _state(
-    request: Request,
+    request: HttpRequest,
 ) -> State:  # async: a plain function would be sent to a thread, which costs more than it
     state: State = request.app.state.sidecar
     return state
 
 
-async def only_known(request: Request) -> None:
+async def only_known(request: HttpRequest) -> None:
     """A misspelt parameter is an error: `worksapce=` would else look from everywhere. So is one that is said twice."""
     route = request.scope["route"]
     known = _known.get(route.path_format)
@@ -126,10 +212,15 @@ async def only_known(request: Request) -> None:
 
 _known: dict[str, set[str]] = {}
 Sidecar = Annotated[State, Depends(_state)]
+Absent = BeforeValidator(lambda said: said if said != "" else None)
+"""`session_id=&workspace=&since=`: an empty one is none."""
 InWorkspace = Annotated[
-    str | None,
-    Query(min_length=1, max_length=4096, description="Look from this workspace: what belongs to another is not found."),
+    Annotated[str, Field(max_length=4096)] | None,
+    Absent,
+    Query(description="Look from this workspace: what belongs to another is not found."),
 ]
+Session = Annotated[str, Field(max_length=256)]
+OfSession = Annotated[Session | None, Absent, Query(description="Only of this session.")]
 SessionId = Annotated[str, Query(min_length=1, max_length=256, description="The session.", examples=[shapes.SESSION])]
 Branch = Annotated[str | None, Query(min_length=1, max_length=256, description="Which branch. Unsaid: the active one.")]
 

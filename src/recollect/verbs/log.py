@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..conversations import Found
     from ..db import Tx
-    from ..model import Changes, LedgerEntry
+    from ..model import Changes, Hit, LedgerEntry
     from .arguments import BranchLike, ConversationLike
 
 CONSOLIDATE_DELAY_MS = 2_000  # turns come in pairs: one job for both
@@ -68,17 +68,18 @@ class LogVerbs(ConversationVerbs):
         return [next(stored) if self._is_on(d[0].kind) else events.unstored(name, at, d[0]) for d in drafts]
 
     def _append_each(
-        self, requests: Sequence[tuple[str, str | None, str | None, list[Entry]]]
+        self, requests: Sequence[tuple[str, str | None, str | None, list[Entry], bool]]
     ) -> list[list[Event] | RecollectError]:
-        """For a door that records for many at once: (conversation, workspace, branch, entries), each of them all or nothing,
-        and all written in one transaction. A conversation is created at first sight, and stays in its workspace. What is
-        refused is an error in the answer, and leaves the others alone; raised is what would leave an empty conversation
+        """For a door that records for many at once: (conversation, workspace, branch, entries, again), each of them all or
+        nothing, and all written in one transaction. A conversation is created at first sight (with `again`, also one that was
+        erased), and stays in its workspace. What is refused is an error in the answer, and leaves the others alone; raised is what would leave an empty conversation
         behind: then nothing of all this is written, and each may be tried by itself."""
         results: dict[int, list[Event] | RecollectError] = {}
         ready: list[tuple[str, int, str | None, str | None, list[events.Draft], list[events.Draft]]] = []
         checked: set[str] = self._shared.setdefault("ids", set())
         homes: dict[str, str] = {}  # whoever creates a conversation says where it belongs
-        for i, (name, place, branch, entries) in enumerate(requests):
+        anew = {request[0] for request in requests if request[4]}
+        for i, (name, place, branch, entries, _) in enumerate(requests):
             try:
                 if name not in checked:
                     if len(checked) > 10_000:
@@ -105,7 +106,14 @@ class LogVerbs(ConversationVerbs):
                 if branch is not None:
                     raise NotFound(f"Conversation {name!r} is new: it has no branch {branch!r} yet.")
                 conversations.create(
-                    tx, name, title=None, workspace=place, workflow_id=None, metadata=None, origin="http"
+                    tx,
+                    name,
+                    title=None,
+                    workspace=place,
+                    workflow_id=None,
+                    metadata=None,
+                    origin="http",
+                    again=name in anew,
                 )
                 made.add(name)
                 jobs.enqueue(tx, "retain", "all", delay_ms=ids.DAY_MS)
@@ -188,6 +196,8 @@ class LogVerbs(ConversationVerbs):
             path = gate.text(checks.text(entry["path"], "path"))
             try:
                 home = self.get(conversation).workspace
+                if of_new and home != of_new:
+                    raise InvalidInput(f"Conversation {conversation!r} is another workspace's.")
             except NotFound as e:
                 if of_new is None or isinstance(e, ConversationDeleted):
                     raise
@@ -217,6 +227,19 @@ class LogVerbs(ConversationVerbs):
         self._db.scrub()
         if covered and summaries:
             self._appended(True)
+
+    def _keyed(self, key: str) -> list[tuple[str, int]]:
+        """For a door whose callers give records ids of their own: (conversation, number) of those written with this key."""
+        safe = checks.safe_key(ids.check(key, "id"), self._gate.another())
+        return self._read(lambda tx: log.keyed(tx, safe))
+
+    def _beginning(self, prefix: str) -> list[str]:
+        """For a door that makes several conversations of one session: the ids that begin like this."""
+        return self._read(lambda tx: conversations.beginning(tx, prefix))
+
+    def _payloads(self, hits: Sequence[Hit]) -> Mapping[str, Mapping[str, Any]]:
+        """The payloads of events that a search found, by their ids."""
+        return self._read(lambda tx: log.payloads(tx, hits))
 
     # -- reading
 

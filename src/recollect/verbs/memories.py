@@ -334,7 +334,7 @@ class MemoryVerbs(ConversationVerbs):
             thread.join(seconds)
 
     def retain(self, *, dry_run: bool = False) -> Retention:
-        """Let go of what has had its time: conversations of hooks and HTTP (`retention_days`), memories that were not
+        """Let go of what has had its time: events of hooks and HTTP (`retention_days`, each by its own age), memories that were not
         important enough, or are no longer true. Never what was pinned. With `dry_run`, says what would go. Happens by
         itself once a day where there is anything to expire."""
         from .. import retention
@@ -344,5 +344,6 @@ class MemoryVerbs(ConversationVerbs):
             self._db.scrub()
             gone = [e.id for e in plan.expiries if e.type == "conversation"]
             self._telemetry.erase(self._user, gone)
-            self._tell("chat.retained", conversations=len(gone), memories=len(plan.expiries) - len(gone))
+            memories = sum(e.type == "memory" for e in plan.expiries)
+            self._tell("chat.retained", conversations=len(gone), memories=memories)
         return plan
