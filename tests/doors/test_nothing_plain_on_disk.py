@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from sidecar import running
 
 import recollect
 from recollect import keys, sealed, spool
 from recollect.archive import signed
+from recollect.transfer import _files
 from recollect.transfer import recollect as ours
 
 SECRET = "ghp_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC2"
@@ -155,6 +157,13 @@ def test_what_is_small_stays_in_memory_and_what_is_large_comes_out_as_it_went_in
             rest = file.read()
             file.seek(start)
             assert file.read() == rest
+
+
+def test_sorting_another_programs_file_makes_no_temporary_file(tmp_path: Path) -> None:
+    apsw.Connection(str(tmp_path / "theirs.db")).execute("create table t (a)").fetchall()
+    connection = _files.opened(tmp_path / "theirs.db", "theirs", {"t": {"a"}})
+    assert connection.pragma("temp_store") == 2
+    connection.close()
 
 
 def test_no_other_temporary_file_holds_what_was_said() -> None:

@@ -22,6 +22,7 @@ def opened(path: Path, whose: str, tables: Mapping[str, Set[str]], *, never: str
     try:
         connection = apsw.Connection(str(path), apsw.SQLITE_OPEN_READONLY)
         connection.set_busy_timeout(5_000)
+        connection.pragma("temp_store", 2)  # in memory: what is sorted is not redacted yet
         found = {t: {row[1] for row in connection.execute(f"pragma table_info({t})")} for t in (*tables, never) if t}
     except apsw.Error as e:
         raise InvalidInput(f"{path} cannot be read as a SQLite database: {e}") from e
