@@ -16,6 +16,7 @@ from functools import lru_cache
 from math import log as ln
 
 from . import branches, conversations, edits, erased, ids, jobs, log, memories, views
+from .checkpoints import record
 from .db.points import reach
 from .decide import Decision, Policy, decide
 from .errors import EmbeddingFailed, NotFound, place
@@ -58,6 +59,8 @@ class _Plan:
         """How far it will have been."""
         self.turns: list[tuple[int, Event]] = []
         """(branch, event), oldest first."""
+        self.checkpoints: dict[int, str] = {}
+        """Event number -> the graph's checkpoint in which it was said."""
         self.is_all = True
         """Whether that is everything there was."""
         self.before: list[Event] = []
@@ -181,6 +184,7 @@ class Run:
                 break
             events = log.walk(tx, found, [(no, high)], after=mark, kinds=LEARNED, limit=left)
             plan.turns += [(no, event) for event in events]
+            plan.checkpoints |= record.said_in(tx, found.no, no, [event.seq for event in events])
             plan.after[no] = upto if len(events) < left else events[-1].seq
         if not plan.after:
             return name, None
@@ -199,7 +203,7 @@ class Run:
         offers: list[tuple[int, Turn, list[Candidate]]] = []
         most = self._settings.memory_max_candidates_per_turn
         for branch, event in plan.turns:
-            turn = _turn(event, gate)
+            turn = _turn(event, gate, plan.checkpoints.get(event.seq))
             # What answers without a model repeats what is known: learned again, it would wait to be reviewed for ever.
             found: list[Candidate] = []
             try:
@@ -551,10 +555,10 @@ def _versions(tx: Tx, conversation: int, branch: int, edit: Event) -> set[int]:
     return found
 
 
-def _turn(event: Event, gate: Gate | None) -> Turn:
+def _turn(event: Event, gate: Gate | None, checkpoint: str | None = None) -> Turn:
     """What the person said, without what was put there for a model to read; a graph's or an agent's words are not theirs."""
     own = event.agent is None and event.payload.get("own") is not False
-    turn = Turn.of(event, own=own)
+    turn = Turn.of(event, checkpoint_id=checkpoint, own=own)
     clean = fence.without(turn.text)
     if gate is not None:
         clean = gate.another().text(clean)

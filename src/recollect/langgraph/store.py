@@ -354,7 +354,7 @@ class MemoryStore(BaseStore):
     def _scores(self, query: str | None, whose: str, learned: mirror.Learned) -> dict[str, float | None]:
         if not query or not query.strip():
             return {}
-        docs = {learned.numbers[id]: _Doc(memory.content) for id, memory in learned.memories.items()}
+        docs: dict[int, Any] = {learned.numbers[id]: _Doc(memory.content) for id, memory in learned.memories.items()}
         semantic = self._store._semantic() if self.embeddings is None else None
         if semantic is not None and docs:
             vector = semantic.question(query)
