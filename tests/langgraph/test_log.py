@@ -448,7 +448,7 @@ def test_a_memory_knows_the_checkpoint_in_which_it_was_said(saver: Saver, durabi
         graph.invoke(say(text), thread(), durability=durability)
     store.append("t", role="user", text="I like tea.")  # by another door, and no graph was there
     store.consolidate("t")
-    found = {m.content: m.provenance.checkpoint for m in store.memories()}
+    found = {m.content: m.provenance.checkpoint_id for m in store.memories()}
     assert found["Likes tea"] == "event:5"
     for content, said in (("Dog is called Rex", "My dog is called Rex."), ("Lives in Porto", "I live in Porto.")):
         holding = [
@@ -458,7 +458,7 @@ def test_a_memory_knows_the_checkpoint_in_which_it_was_said(saver: Saver, durabi
         ]
         assert found[content] == holding[-1], "the first that holds it"
     by_hand = store.remember("Rex is a terrier", source="t:1")
-    assert by_hand.provenance.checkpoint == found["Dog is called Rex"]
+    assert by_hand.provenance.checkpoint_id == found["Dog is called Rex"]
 
 
 def test_a_memory_of_a_fork_knows_the_checkpoint_of_its_branch(saver: Saver) -> None:
@@ -469,5 +469,5 @@ def test_a_memory_of_a_fork_knows_the_checkpoint_of_its_branch(saver: Saver) -> 
     resume(graph, fork(graph, store.checkpoints("t")[0]), say("I live in Porto."))
     store.consolidate("t")
     (memory,) = store.memories()
-    (said,) = [c for c in store.checkpoints("t") if c.id == memory.provenance.checkpoint]
+    (said,) = [c for c in store.checkpoints("t") if c.id == memory.provenance.checkpoint_id]
     assert (said.branch, said.preview) == ("branch-1", "I live in Porto.")
