@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from graphs import chat, echo, say, thread, two_steps
+from langgraph.store.base import BaseStore
 
 from recollect.langgraph import MemoryStore, Saver, aask, afork, aresume, ask, chat_graph, fork, resume
 from talk import Open
@@ -142,12 +143,12 @@ async def test_a_state_that_is_updated_in_async_code_has_a_span(told: Saver, spa
 async def test_a_graphs_store_tells_the_thread_and_who_asked(open_store: Open, data: Path, is_async: bool) -> None:
     store = open_store(telemetry="on", telemetry_plain_ids=True, background=False, data_dir=str(data))
 
-    def node(state: Any, *, store: Any) -> Any:
+    def node(state: Any, *, store: BaseStore) -> Any:
         store.put(("memories", "kim"), "k", {"content": "Likes tea"})
         store.search(("notes",), query="tea")
         return echo(state)
 
-    async def anode(state: Any, *, store: Any) -> Any:
+    async def anode(state: Any, *, store: BaseStore) -> Any:
         await store.aput(("memories", "kim"), "k", {"content": "Likes tea"})
         await store.asearch(("notes",), query="tea")
         return echo(state)

@@ -261,7 +261,8 @@ class MemoryStore(BaseStore):
         found: list[tuple[int, Item | None]] = []
         for i, row in rows:
             namespace, key = tuple(ops[i].namespace), ops[i].key
-            learned = None if row is not None and row[8] is None else self._learned(namespace, askers[i])
+            name = key if row is None else row[8]
+            learned = None if name is None or "\0" in name else self._learned(namespace, askers[i], name)
             if row is None:
                 memory = None if learned is None else learned.memories.get(key)
                 found.append((i, None if memory is None else Item(**_as_item(memory, namespace))))
@@ -280,13 +281,13 @@ class MemoryStore(BaseStore):
             found.append((i, item))
         return found
 
-    def _learned(self, namespace: tuple[str, ...], asker: _Asker) -> mirror.Learned | None:
+    def _learned(self, namespace: tuple[str, ...], asker: _Asker, only: str | None = None) -> mirror.Learned | None:
         """What is known in a namespace besides what was put there: of the store's own user, and of the one whose run asks."""
         whose = mirror.user_of(namespace) if self._memories else None
         if whose is None or whose not in (self._store.user, asker.user):
             return None
         found: mirror.Learned = self._store._db.read(
-            whose, lambda tx: mirror.Learned(tx, namespace, whose == self._store.user)
+            whose, lambda tx: mirror.Learned(tx, namespace, whose == self._store.user, only)
         )
         return found if found.memories or found.since else None
 
