@@ -10,13 +10,13 @@ import asyncio
 import contextvars
 import functools
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from .config import Settings
 from .db.cipher import Key
-from .errors import StoreClosed
+from .errors import InvalidInput, StoreClosed
 from .store import Store
 
 if TYPE_CHECKING:
@@ -186,7 +186,55 @@ class AsyncStore:
         await self.close()
 
 
-async def open_async(
+class _Opening(Coroutine[Any, Any, AsyncStore]):
+    """A store on its way: `await` gives it, `async with` gives it and closes it at the end. A coroutine, for `asyncio.run`."""
+
+    def __init__(self, opening: Callable[[], Store]) -> None:
+        self._opening = opening
+        self._opened: AsyncStore | None = None
+        self._begun: Coroutine[Any, Any, AsyncStore] | None = None
+
+    def send(self, value: Any, /) -> Any:
+        self._begun = self._begun or self._open()
+        return self._begun.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        self._begun = self._begun or self._open()
+        return self._begun.throw(*error)
+
+    def close(self) -> None:
+        if self._begun is not None:
+            self._begun.close()
+
+    async def _open(self) -> AsyncStore:
+        threads = _Threads()
+        store = await asyncio.get_running_loop().run_in_executor(threads.executor(), self._opening)
+        return AsyncStore(store, threads)
+
+    def __await__(self) -> Generator[Any, None, AsyncStore]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> AsyncStore:
+        self._opened = await self._open()
+        return self._opened
+
+    async def __aexit__(self, *exc: object) -> None:
+        if self._opened is not None:
+            await self._opened.close()
+
+
+def sync_of(store: Any) -> Any:
+    """The store below an async one; anything else as it is."""
+    if isinstance(store, AsyncStore):
+        return store._store
+    if isinstance(store, Awaitable):
+        raise InvalidInput(
+            "This store is not open yet: pass `await recollect.open_async(...)`, an open store, or a path."
+        )
+    return store
+
+
+def open_async(
     url: PathLike | None = None,
     *,
     user: str | None = None,
@@ -195,13 +243,12 @@ async def open_async(
     key: str | bytes | Key | None = None,
     settings: Settings | None = None,
     **overrides: Any,
-) -> AsyncStore:
-    """`recollect.open` for async code: opening reads and may migrate, so it is awaited too."""
+) -> _Opening:
+    """`recollect.open` for async code: opening reads and may migrate, so it is awaited too. `async with` closes the store at
+    the end."""
     if key is not None:
         key = Key(key)  # out of the variables that a traceback could show
     opening = functools.partial(
         Store.open, url, user=user, model=model, embedder=embedder, key=key, settings=settings, **overrides
     )
-    threads = _Threads()
-    store = await asyncio.get_running_loop().run_in_executor(threads.executor(), opening)
-    return AsyncStore(store, threads)
+    return _Opening(opening)

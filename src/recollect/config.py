@@ -440,18 +440,18 @@ def database(settings: Settings, name: str = "database", kind: str = "backend") 
         )
     if backend == "sqlite" and is_postgres(said or ""):
         raise SettingsError(f"{kind} = 'sqlite' and `{name}` is an address of Postgres: change one of them.")
-    if said is None:
-        folder = data_dir(settings)
-        path = os.path.join(folder, "chat.db")
-        if os.path.islink(path):
-            real = os.path.realpath(path)
-            if os.path.commonpath([real, os.path.realpath(folder)]) != os.path.realpath(folder):
-                raise SettingsError(
-                    f"{path} is a link that leads out of the data folder, to {real}. "
-                    "If that is what you want, set `database` to that absolute path."
-                )
-        return path
-    return str(said) if is_postgres(said) else absolute(said, name)
+    if said is not None and is_postgres(said):
+        return str(said)
+    path = os.path.join(data_dir(settings), "chat.db") if said is None else absolute(said, name)
+    if os.path.islink(path):
+        real, folder = os.path.realpath(path), os.path.realpath(os.path.dirname(path))
+        if os.path.commonpath([real, folder]) != folder:
+            what = "the data folder" if said is None else "its folder"
+            raise SettingsError(
+                f"{path} is a link that leads out of {what}, to {real}. "
+                f"If that is what you want, set `{name}` to that absolute path."
+            )
+    return path
 
 
 def is_postgres(url: str) -> bool:

@@ -16,6 +16,7 @@ from functools import lru_cache
 from math import log as ln
 
 from . import branches, conversations, edits, erased, ids, jobs, log, memories, views
+from .checkpoints import record
 from .db.points import reach
 from .decide import Decision, Policy, decide
 from .errors import EmbeddingFailed, NotFound, place
@@ -60,6 +61,8 @@ class _Plan:
         """How far it will have been."""
         self.turns: list[tuple[int, Event]] = []
         """(branch, event), oldest first."""
+        self.checkpoints: dict[int, str] = {}
+        """Event number -> the graph's checkpoint in which it was said."""
         self.is_all = True
         """Whether that is everything there was."""
         self.before: list[Event] = []
@@ -185,6 +188,7 @@ class Run:
                 break
             events = log.walk(tx, found, [(no, high)], after=mark, kinds=LEARNED, limit=left)
             plan.turns += [(no, event) for event in events]
+            plan.checkpoints |= record.said_in(tx, found.no, no, [event.seq for event in events])
             plan.after[no] = upto if len(events) < left else events[-1].seq
         if not plan.after:
             return name, None
@@ -204,7 +208,7 @@ class Run:
         offers: list[tuple[int, Turn, list[Candidate]]] = []
         most = self._settings.memory_max_candidates_per_turn
         for branch, event in plan.turns:
-            turn = _turn(event, gate, event.seq not in plan.disowned)
+            turn = _turn(event, gate, plan.checkpoints.get(event.seq), event.seq not in plan.disowned)
             # What answers without a model repeats what is known: learned again, it would wait to be reviewed for ever.
             found: list[Candidate] = []
             try:
@@ -586,11 +590,11 @@ def _disowned(tx: Tx, conversation: int, turns: Sequence[tuple[int, Event]]) -> 
     return frozenset(found)
 
 
-def _turn(event: Event, gate: Gate | None, typed: bool = True) -> Turn:
+def _turn(event: Event, gate: Gate | None, checkpoint: str | None = None, typed: bool = True) -> Turn:
     """What the person said, without what was put there for a model to read; a graph's or an agent's words are not theirs,
     nor is what nobody typed."""
     own = typed and event.agent is None and event.payload.get("own") is not False
-    turn = Turn.of(event, own=own)
+    turn = Turn.of(event, checkpoint_id=checkpoint, own=own)
     clean = fence.without(turn.text)
     if gate is not None:
         clean = gate.another().text(clean)

@@ -7,6 +7,7 @@ on it. Below it are the verbs: remembered, revised, pinned, forgotten, undone; a
 from __future__ import annotations
 
 from . import branches, checks, conversations, ids, memories, views
+from .checkpoints import record
 from .errors import InvalidInput, NotFound
 from .memories import ACTIVE
 from .search import index
@@ -370,7 +371,8 @@ def _source(tx: Tx, draft: Draft) -> Place | None:
             c=row[0], b=branch, seq=seq,
         ):  # fmt: skip
             draft.seqs = (seq,)
-            draft.checkpoint = draft.checkpoint or f"event:{seq}"
+            said_in = record.said_in(tx, row[0], branch, [seq]).get(seq)
+            draft.checkpoint = draft.checkpoint or said_in or f"event:{seq}"
             return row[0], branch, seq
     return None
 

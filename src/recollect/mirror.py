@@ -228,9 +228,10 @@ def _newest_event(tx: Tx, conversation: str) -> str | None:
 
 
 class Learned:
-    """What is known in the scope of a namespace besides what was put there, and what has become of what was."""
+    """What is known in the scope of a namespace besides what was put there, and what has become of what was; `only` of one
+    memory."""
 
-    def __init__(self, tx: Tx, namespace: items.Labels, is_owner: bool) -> None:
+    def __init__(self, tx: Tx, namespace: items.Labels, is_owner: bool, only: str | None = None) -> None:
         self._is_owner = is_owner
         self.numbers: dict[str, int] = {}
         self.memories: dict[str, Memory] = {}
@@ -240,10 +241,11 @@ class Learned:
         scope = _scope(tx, namespace)
         if scope is None:
             return
+        one, params = ("", {}) if only is None else (" and m.memory_id = :only", {"only": only})
         rows = tx.all(
-            f"select {memories.COLUMNS}{memories.FROM} where m.user_no = :user and m.namespace = :n and m.state = 'active'"
+            f"select {memories.COLUMNS}{memories.FROM} where m.user_no = :user and m.namespace = :n and m.state = 'active'{one}"
             " and (r.extractor <> :kept or r.by_hand is not null or r.pinned_at is not null) order by r.id desc",
-            n=scope, kept=edits.KEPT,
+            n=scope, kept=edits.KEPT, **params,
         )  # fmt: skip
         found = [(row[11], memories.load(row, ids.now())) for row in rows]
         self.memories = {m.id: m for _, m in found if m.state == ACTIVE}
@@ -251,8 +253,8 @@ class Learned:
         ended = tx.all(
             "select m.memory_id, r.id, r.at, r.replaced_by from memories m join memory_changes r on r.user_no = m.user_no"
             " and r.id = m.head and r.memory = m.id where m.user_no = :user and m.namespace = :n"
-            " and m.state in ('replaced', 'forgotten') and r.extractor = :kept",
-            n=scope, kept=edits.KEPT,
+            f" and m.state in ('replaced', 'forgotten') and r.extractor = :kept{one}",
+            n=scope, kept=edits.KEPT, **params,
         )  # fmt: skip
         for id, change, at, successor in ended:
             self.since[id] = change, at, self._standing(tx, successor)
@@ -260,11 +262,11 @@ class Learned:
     def _standing(self, tx: Tx, id: str | None) -> Memory | None:
         """What has taken a memory's place in the end."""
         for _ in range(100):
-            if id is None or id in self.memories:
-                break
-            held = _held(tx, id)
-            id = None if held is None else held.replaced_by
-        return None if id is None else self.memories.get(id)
+            held = None if id is None else self.memories.get(id) or _held(tx, id)
+            if held is None or held.state == ACTIVE:
+                return held
+            id = held.replaced_by
+        return None
 
     def has_ended(self, row: Row) -> bool:
         """Whether what an item (as `items.COLUMNS`) said has ended since it was put."""

@@ -264,3 +264,11 @@ def test_one_store_in_two_loops_after_each_other(tmp_path: Path) -> None:
     asyncio.run(store.create("c"))
     assert asyncio.run(store.get("c")).id == "c"
     asyncio.run(store.close())
+
+
+async def test_async_with_opens_and_closes(url: str) -> None:
+    async with recollect.open_async(url, user="alex", background=False) as store:
+        c = await store.create()
+        assert (await store.get(c.id)).id == c.id
+    with pytest.raises(StoreClosed):
+        await store.get(c.id)

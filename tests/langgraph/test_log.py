@@ -439,3 +439,35 @@ def test_the_command_scan_looks_into_state(url: str) -> None:
         assert done.returncode == code, done.stdout + done.stderr
     with open(url, "rb") as f:
         assert SECRET.encode() not in f.read()
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_memory_knows_the_checkpoint_in_which_it_was_said(saver: Saver, durability: str) -> None:
+    store, graph = saver.store, chat(saver)
+    for text in ("My dog is called Rex.", "I live in Porto."):
+        graph.invoke(say(text), thread(), durability=durability)
+    store.append("t", role="user", text="I like tea.")  # by another door, and no graph was there
+    store.consolidate("t")
+    found = {m.content: m.provenance.checkpoint_id for m in store.memories()}
+    assert found["Likes tea"] == "event:5"
+    for content, said in (("Dog is called Rex", "My dog is called Rex."), ("Lives in Porto", "I live in Porto.")):
+        holding = [
+            s.config["configurable"]["checkpoint_id"]
+            for s in graph.get_state_history(thread())
+            if said in [m.content for m in s.values.get("messages", [])]
+        ]
+        assert found[content] == holding[-1], "the first that holds it"
+    by_hand = store.remember("Rex is a terrier", source="t:1")
+    assert by_hand.provenance.checkpoint_id == found["Dog is called Rex"]
+
+
+def test_a_memory_of_a_fork_knows_the_checkpoint_of_its_branch(saver: Saver) -> None:
+    from recollect.langgraph import fork, resume
+
+    store, graph = saver.store, chat(saver)
+    graph.invoke(say("hello"), thread())
+    resume(graph, fork(graph, store.checkpoints("t")[0]), say("I live in Porto."))
+    store.consolidate("t")
+    (memory,) = store.memories()
+    (said,) = [c for c in store.checkpoints("t") if c.id == memory.provenance.checkpoint_id]
+    assert (said.branch, said.preview) == ("branch-1", "I live in Porto.")

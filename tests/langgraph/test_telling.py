@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graphs import chat, say, thread, two_steps
+from graphs import chat, echo, say, thread, two_steps
+from langgraph.store.base import BaseStore
 
 from recollect.langgraph import MemoryStore, Saver, aask, afork, aresume, ask, chat_graph, fork, resume
 from talk import Open
@@ -119,3 +120,43 @@ def test_memories_of_a_graphs_store_are_told(told: Saver, data: Path) -> None:
     assert (saved["event"], saved["count"]) == ("chat.memory_saved", 1)
     assert (searched["event"], searched["top_k"], searched["count"]) == ("chat.memory_searched", 4, 1)
     assert saved["user_id"] == searched["user_id"]
+
+
+def test_a_state_that_is_updated_has_a_span_and_a_fork_has_one(told: Saver, spans: Any) -> None:
+    graph = chat(told)
+    graph.invoke(say("hi", "m1"), thread())
+    graph.update_state(thread(), say("hello", "m1"))
+    assert [s.name for s in spans()].count("chat.time_travel.update_state") == 1
+    fork(graph, told.store.checkpoints("t")[0], say("good morning", "m1"), as_node="answer")
+    assert [s.name for s in spans()].count("chat.time_travel.update_state") == 2, "one, though it takes two checkpoints"
+
+
+async def test_a_state_that_is_updated_in_async_code_has_a_span(told: Saver, spans: Any) -> None:
+    graph = chat(told)
+    await graph.ainvoke(say("hi", "m1"), thread())
+    await graph.aupdate_state(thread(), say("hello", "m1"))
+    await afork(graph, told.store.checkpoints("t")[0], say("good morning", "m1"), as_node="answer")
+    assert [s.name for s in spans()].count("chat.time_travel.update_state") == 2
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_graphs_store_tells_the_thread_and_who_asked(open_store: Open, data: Path, is_async: bool) -> None:
+    store = open_store(telemetry="on", telemetry_plain_ids=True, background=False, data_dir=str(data))
+
+    def node(state: Any, *, store: BaseStore) -> Any:
+        store.put(("memories", "kim"), "k", {"content": "Likes tea"})
+        store.search(("notes",), query="tea")
+        return echo(state)
+
+    async def anode(state: Any, *, store: BaseStore) -> Any:
+        await store.aput(("memories", "kim"), "k", {"content": "Likes tea"})
+        await store.asearch(("notes",), query="tea")
+        return echo(state)
+
+    graph = chat(Saver(store), anode if is_async else node, store=MemoryStore(store))
+    await graph.ainvoke(say("hi"), thread(user_id="kim"))
+    found = [line for line in lines(data) if line["event"].startswith("chat.memory_")]
+    assert [(f["event"], f["user_id"], f["thread_id"]) for f in found] == [
+        ("chat.memory_saved", "kim", "t"),
+        ("chat.memory_searched", "kim", "t"),
+    ]

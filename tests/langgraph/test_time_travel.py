@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 from graphs import asking, chat, deltas, echo, say, thread, two_steps
 from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
-from recollect.langgraph import Saver, afork, aresume, fork, resume
+import recollect
+from recollect.errors import InvalidInput
+from recollect.langgraph import MemoryStore, Saver, afork, aresume, fork, resume
 
 
 def contents(values: Any) -> list[str]:
@@ -381,3 +384,29 @@ def test_a_checkpoint_that_is_put_below_another_keeps_its_children(saver: Saver)
     assert branch["2"] == branch["4"] != "main"
     assert branch["5"] == branch["6"] not in ("main", branch["4"])
     assert branch["7"] not in ("main", branch["4"], branch["5"])
+
+
+def test_the_config_of_a_fork_says_whose_it_is_and_runs(saver: Saver) -> None:
+    seen: list[Any] = []
+
+    def answer(state: Any, config: RunnableConfig) -> Any:
+        seen.append(config["configurable"]["user_id"])
+        return echo(state)
+
+    graph = chat(saver, answer)
+    graph.invoke(say("hi"), thread(user_id="alex"))
+    config = fork(graph, saver.store.checkpoints("t")[0])
+    assert config["configurable"]["user_id"] == "alex"
+    graph.invoke(say("on"), config)
+    resume(graph, config, say("another way"))
+    assert seen == ["alex"] * 3
+
+
+async def test_a_saver_and_a_store_on_an_async_store(url: str) -> None:
+    async with recollect.open_async(url, user="alex", semantic=False, background=False) as store:
+        graph = chat(Saver(store), store=MemoryStore(store))
+        await graph.ainvoke(say("hi"), thread())
+        assert [e.text for e in await store.messages("t")] == ["hi", "you said: hi"]
+    for make in (Saver, MemoryStore):
+        with pytest.raises(InvalidInput, match=r"await recollect\.open_async"):
+            make(recollect.open_async(url, user="alex"))  # type: ignore[arg-type]

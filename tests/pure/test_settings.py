@@ -271,6 +271,20 @@ def test_a_link_out_of_the_data_folder_is_refused(tmp_path: Path) -> None:
     assert elsewhere.read_bytes() == b""
 
 
+@pytest.mark.parametrize("name", ["database", "checkpointer_database", "graph_store_database"])
+def test_a_link_out_of_its_folder_is_refused_wherever_it_is_configured(tmp_path: Path, name: str) -> None:
+    from recollect.config import Settings, database
+
+    link, elsewhere = tmp_path / "data" / "mine.db", tmp_path / "elsewhere.db"
+    link.parent.mkdir()
+    link.symlink_to(elsewhere)
+    with pytest.raises(SettingsError, match=rf"link that leads out of its folder.*set `{name}`"):
+        database(Settings(**{name: str(link)}), name)
+    link.unlink()
+    link.symlink_to(link.with_name("real.db"))
+    assert database(Settings(**{name: str(link)}), name) == str(link)
+
+
 def test_a_link_within_the_data_folder_is_fine(tmp_path: Path) -> None:
     (tmp_path / "chat.db").symlink_to(tmp_path / "real.db")
     assert where(data_dir=str(tmp_path)) == str(tmp_path / "chat.db")

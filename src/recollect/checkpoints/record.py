@@ -95,6 +95,28 @@ def find(tx: Tx, no: int, namespace: str, id: str) -> Row | None:
     )  # fmt: skip
 
 
+def said_in(tx: Tx, no: int, branch: int, seqs: Sequence[int]) -> dict[int, str]:
+    """Event number -> the checkpoint with which a graph said it, of those that a graph said on this branch."""
+    if not seqs:
+        return {}
+    place = {"c": no, "b": branch, "low": min(seqs), "high": max(seqs)}
+    made = tx.all(
+        "select seq, checkpoint_id from checkpoints where user_no = :user and conversation_no = :c and namespace = ''"
+        " and branch_no = :b and seq >= :low order by checkpoint_id",
+        c=no, b=branch, low=place["low"],
+    )  # fmt: skip
+    if not made:
+        return {}
+    rows = tx.all(
+        "select seq from checkpoint_messages where user_no = :user and conversation_no = :c and branch_no = :b"
+        " and seq >= :low and seq <= :high",
+        **place,
+    )
+    said = {int(row[0]) for row in rows}
+    first = {seq: next((str(id) for upto, id in made if upto >= seq), None) for seq in said.intersection(seqs)}
+    return {seq: id for seq, id in first.items() if id is not None}
+
+
 def marks(prefix: str, values: Sequence[Any]) -> dict[str, Any]:
     """Parameters for several values: one, or as many as a few sizes of statement take, the last one repeated."""
     size = next(n for n in (1, *AT_ONCE) if n >= len(values))

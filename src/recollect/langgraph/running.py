@@ -8,8 +8,11 @@ what `invoke` was given: so we look for the loop among our callers. If it is not
 from __future__ import annotations
 
 import sys
+from contextvars import ContextVar
 from typing import Any
 
+told: ContextVar[bool] = ContextVar("recollect_told", default=False)
+"""Whether a span of ours is open already for what changes the state here."""
 CALLERS = 8
 """How far up the loop is looked for: a checkpointer may be wrapped in another one."""
 

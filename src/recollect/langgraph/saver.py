@@ -32,7 +32,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from .. import checks, events, ids
-from ..aio import AsyncStore
+from ..aio import AsyncStore, sync_of
 from ..checkpoints import pending, pieces, placing, stored
 from ..checkpoints.draft import Draft
 from ..checkpoints.pending import Write
@@ -73,7 +73,7 @@ class Saver(Threads):
 
     def __init__(
         self,
-        store: Store | str | os.PathLike[str] | None = None,
+        store: Store | AsyncStore | str | os.PathLike[str] | None = None,
         *,
         user: str | None = None,
         serde: SerializerProtocol | None = None,
@@ -82,13 +82,14 @@ class Saver(Threads):
     ) -> None:
         hide(settings)
         super().__init__(serde=serde or JsonPlusSerializer(allowed_msgpack_modules=None))
-        self._owns = not isinstance(store, Store)
-        self._store = store if isinstance(store, Store) else Store.open(store, user=user, **settings)
-        if isinstance(store, Store):
+        given = sync_of(store)
+        self._owns = not isinstance(given, Store)
+        self._store = given if isinstance(given, Store) else Store.open(given, user=user, **settings)
+        if isinstance(given, Store):
             if settings:
                 raise InvalidInput(f"The store is open already: {sorted(settings)[0]} is said where it is opened.")
-            if user is not None and user != store.user:
-                self._store = store.for_user(user)
+            if user is not None and user != given.user:
+                self._store = given.for_user(user)
         self._strict = strict
         self._historic = False
         """Whether what is put happened when its checkpoint says: it is being brought in from elsewhere."""
@@ -163,8 +164,14 @@ class Saver(Threads):
         if place.namespace and metadata.get("source") == "input":
             self._await_parents(place)
         self._shared.announce(key)
+        by_hand = metadata.get("source") in ("update", "fork") and not place.namespace and not running.told.get()
         try:
-            return self._put(place, config, checkpoint, metadata, new_versions)
+            if not by_hand:
+                return self._put(place, config, checkpoint, metadata, new_versions)
+            with place.store._telemetry.span(
+                "chat.time_travel.update_state", place.store.user, thread_id=place.thread
+            ):  # fmt: skip
+                return self._put(place, config, checkpoint, metadata, new_versions)
         finally:
             self._shared.arrived(key)
 

@@ -38,7 +38,7 @@ from langgraph.store.base import (
 )
 
 from .. import checks, erased, ids, items, jobs, mirror, telemetry
-from ..aio import AsyncStore
+from ..aio import AsyncStore, sync_of
 from ..config import Settings
 from ..db.cipher import hide
 from ..errors import InvalidInput, SettingsError
@@ -88,12 +88,11 @@ class MemoryStore(BaseStore):
     ) -> None:
         hide(settings)
         super().__init__()
-        if isinstance(store, AsyncStore):
-            store = store._store
-        self._owns = not isinstance(store, Store)
-        if isinstance(store, Store) and settings:
+        given = sync_of(store)
+        self._owns = not isinstance(given, Store)
+        if isinstance(given, Store) and settings:
             raise InvalidInput(f"The store is open already: {sorted(settings)[0]} is said where it is opened.")
-        self._store = store if isinstance(store, Store) else Store.open(store, user=user, **settings)
+        self._store = given if isinstance(given, Store) else Store.open(given, user=user, **settings)
         if user is not None and user != self._store.user:
             self._store = self._store.for_user(user)
         try:
@@ -264,7 +263,8 @@ class MemoryStore(BaseStore):
         found: list[tuple[int, Item | None]] = []
         for i, row in rows:
             namespace, key = tuple(ops[i].namespace), ops[i].key
-            learned = None if row is not None and row[8] is None else self._learned(namespace, askers[i])
+            name = key if row is None else row[8]
+            learned = None if name is None or "\0" in name else self._learned(namespace, askers[i], name)
             if row is None:
                 memory = None if learned is None else learned.memories.get(key)
                 found.append((i, None if memory is None else Item(**_as_item(memory, namespace))))
@@ -283,13 +283,13 @@ class MemoryStore(BaseStore):
             found.append((i, item))
         return found
 
-    def _learned(self, namespace: tuple[str, ...], asker: _Asker) -> mirror.Learned | None:
+    def _learned(self, namespace: tuple[str, ...], asker: _Asker, only: str | None = None) -> mirror.Learned | None:
         """What is known in a namespace besides what was put there: of the store's own user, and of the one whose run asks."""
         whose = mirror.user_of(namespace) if self._memories else None
         if whose is None or whose not in (self._store.user, asker.user):
             return None
         found: mirror.Learned = self._store._db.read(
-            whose, lambda tx: mirror.Learned(tx, namespace, whose == self._store.user)
+            whose, lambda tx: mirror.Learned(tx, namespace, whose == self._store.user, only)
         )
         return found if found.memories or found.since else None
 
@@ -300,7 +300,7 @@ class MemoryStore(BaseStore):
         # What is remembered for a user and what for one thread of theirs are two scopes, though one is a prefix.
         exact = prefix[:1] == (mirror.ROOT,) and len(prefix) in (2, 3)
         started = time.perf_counter()
-        whose, thread = asker.user, asker.thread
+        whose, thread = asker.told(prefix)
         learned = self._learned(prefix, asker) if exact else None
         limit, offset = max(0, op.limit), max(0, op.offset)
         with self._store._telemetry.span(
@@ -408,7 +408,7 @@ class MemoryStore(BaseStore):
                 )
         key = self._key(op.key)
         if op.value is None:
-            return _Write(namespace, key, None, None)
+            return _Write(namespace, key, None, None, _asker(self._store.user))
         if not isinstance(op.value, Mapping):
             raise InvalidInput(f"value must be a mapping, not {type(op.value).__name__}.")
         # What cannot be stored is refused before anything else is done to it.
@@ -419,7 +419,7 @@ class MemoryStore(BaseStore):
         texts = [made for field in fields for text in get_text_at_path(value, field) for made in items.by_passage(text)]
         draft = items.Draft(namespace, key, items.dump(value), texts, items.ttl(op.ttl), source)
         wish = mirror.wanted(namespace, key, value, source, self._store._gate) if self._memories else None
-        return _Write(namespace, key, draft, wish)
+        return _Write(namespace, key, draft, wish, _asker(self._store.user))
 
     def _put(self, writes: Sequence[_Write]) -> None:
         store, db, user = self._store, self._store._db, self._store.user
@@ -467,7 +467,7 @@ class MemoryStore(BaseStore):
         for id in self._write(write):
             mirror.follow(db, user, id, store._gate, embeds)
             self._write(functools.partial(jobs.drop, kind=mirror.KIND, key=str(id)))
-        saved = [(w.wish.user, w.wish.thread) for w in writes if w.wish is not None]
+        saved = [w.asker.told(w.namespace) for w in writes if w.wish is not None]
         for whose, where in dict.fromkeys(saved):
             n = saved.count((whose, where))
             store._telemetry.emit("chat.memory_saved", whose, thread_id=where, count=n, source="langgraph")
@@ -528,11 +528,12 @@ class MemoryStore(BaseStore):
 class _Write:
     """One put or delete, checked and redacted."""
 
-    __slots__ = ("draft", "key", "namespace", "wish")
+    __slots__ = ("asker", "draft", "key", "namespace", "wish")
 
     def __init__(
-        self, namespace: tuple[str, ...], key: str, draft: items.Draft | None, wish: mirror.Wanted | None
+        self, namespace: tuple[str, ...], key: str, draft: items.Draft | None, wish: mirror.Wanted | None, asker: _Asker
     ) -> None:
+        self.asker = asker
         self.namespace, self.key, self.draft, self.wish = namespace, key, draft, wish
 
 
@@ -668,16 +669,24 @@ def _found(f: Found) -> SearchItem:
 
 
 class _Asker(NamedTuple):
-    """Who asks: the user and the thread of the run that is going on; outside of one, the store's user."""
+    """Who asks: the user and the thread of the run that is going on. Without a run, or where it does not say: the store's."""
 
     user: str
     thread: str | None
+    is_named: bool
+    """Whether the run says whose it is."""
+
+    def told(self, namespace: Sequence[str]) -> tuple[str, str | None]:
+        """(user, thread) for telemetry: outside of a run, a namespace of memories tells whose it is."""
+        owner = None if self.is_named else mirror.user_of(tuple(namespace))
+        where = namespace[2] if owner is not None and len(namespace) == 3 else None
+        return owner or self.user, self.thread or where
 
 
 def _asker(user: str) -> _Asker:
     given = _run().get("configurable") or {}
     asks, thread = given.get("user_id"), given.get("thread_id")
-    return _Asker(str(asks) if asks else user, None if thread is None else str(thread))
+    return _Asker(str(asks) if asks else user, None if thread is None else str(thread), bool(asks))
 
 
 def _as_item(memory: Memory, namespace: tuple[str, ...]) -> dict[str, Any]:

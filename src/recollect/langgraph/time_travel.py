@@ -7,7 +7,8 @@ checkpoint at or before that event.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ from langgraph.types import Command
 from ..errors import InvalidInput
 from ..model import Branch, Checkpoint
 from ..telemetry import NO_SPAN, Span
+from . import running
 from .saver import Saver
 
 COPY = "__copy__"
@@ -42,8 +44,8 @@ def config_of(where: Where) -> RunnableConfig:
 def fork(graph: Graph, checkpoint: Where, values: Any = None, *, as_node: str | None = None) -> RunnableConfig:
     """Start a branch at a checkpoint, without running anything; with `values`, its state is updated first, as if `as_node`
     had written them. Returns the config from which to `resume`."""
-    where = config_of(checkpoint)
-    with span(graph, "chat.time_travel.update_state", where):
+    where = _whose(graph, config_of(checkpoint))
+    with _updating(graph, where):
         made = graph.update_state(where, None, as_node=COPY)
         return made if values is None else graph.update_state(made, values, as_node=as_node)
 
@@ -61,8 +63,8 @@ def resume(graph: Graph, config: Where, input: Any = None, **kwargs: Any) -> Any
 
 async def afork(graph: Graph, checkpoint: Where, values: Any = None, *, as_node: str | None = None) -> RunnableConfig:
     """`fork` for async code."""
-    where = config_of(checkpoint)
-    with span(graph, "chat.time_travel.update_state", where):
+    where = _whose(graph, config_of(checkpoint))
+    with _updating(graph, where):
         made = await graph.aupdate_state(where, None, as_node=COPY)
         return made if values is None else await graph.aupdate_state(made, values, as_node=as_node)
 
@@ -75,6 +77,25 @@ async def aresume(graph: Graph, config: Where, input: Any = None, **kwargs: Any)
         where = await saver._go(partial(saver.starting, where))
     with span(graph, "chat.invoke", where, gen_ai__operation__name="invoke_agent"):
         return await graph.ainvoke(input, where, **kwargs)
+
+
+def _whose(graph: Graph, where: RunnableConfig) -> RunnableConfig:
+    """The config with whose thread it is: nodes and tools ask for it, and whoever comes back must come back to the same."""
+    saver = getattr(graph, "checkpointer", None)
+    if not isinstance(saver, Saver) or where["configurable"].get("user_id") is not None:
+        return where
+    return cast(RunnableConfig, {**where, "configurable": {**where["configurable"], "user_id": saver.store.user}})
+
+
+@contextmanager
+def _updating(graph: Graph, where: RunnableConfig) -> Iterator[None]:
+    """One span, however many checkpoints it takes."""
+    before = running.told.set(True)
+    try:
+        with span(graph, "chat.time_travel.update_state", where):
+            yield
+    finally:
+        running.told.reset(before)
 
 
 def span(graph: Graph, name: str, where: RunnableConfig, **attributes: Any) -> Span:
