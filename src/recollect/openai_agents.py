@@ -88,6 +88,25 @@ def item_of(event: Event) -> Any:
     return None
 
 
+def _settings(given: SessionSettings | Mapping[str, Any] | None) -> SessionSettings | None:
+    try:
+        from agents.memory import SessionSettings as Settings
+    except ImportError:
+        if isinstance(given, Mapping):
+            raise InvalidInput("This version of the OpenAI Agents SDK has no session settings.") from None
+        return given
+    if not isinstance(given, Mapping):
+        return Settings() if given is None else given
+    unknown = sorted(str(name) for name in given if name not in Settings.__dataclass_fields__)
+    limit = given.get("limit")
+    if unknown or not (limit is None or type(limit) is int):
+        what = f"{unknown[0]!r} is none" if unknown else f"limit={limit!r} is no whole number"
+        raise InvalidInput(
+            f"session_settings: {what}. The SDK's settings are: {', '.join(Settings.__dataclass_fields__)}."
+        )
+    return Settings(**given)
+
+
 class Session:
     """A conversation as the OpenAI Agents SDK's `Session`. It is made when the first item is added."""
 
@@ -98,11 +117,12 @@ class Session:
         *,
         branch: str | None = None,
         workspace: str | None = None,
-        session_settings: SessionSettings | None = None,
+        session_settings: SessionSettings | Mapping[str, Any] | None = None,
     ) -> None:
-        """`session_id` is the conversation's id. `branch` is the one to be on; the active one unless said."""
+        """`session_id` is the conversation's id. `branch` is the one to be on; the active one unless said. `session_settings`
+        are the SDK's, or a mapping such as `{"limit": 20}`; without any, `SessionSettings()` as its own sessions have."""
         self.session_id = conversation_id(session_id)
-        self.session_settings = session_settings
+        self.session_settings = _settings(session_settings)
         self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
         self._branch = branch
         self._workspace = workspace
@@ -114,8 +134,9 @@ class Session:
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The items of this branch, oldest first; with a `limit` the newest so many."""
-        if limit is None and self.session_settings is not None:
-            limit = self.session_settings.limit
+        if limit is None:  # whoever has the session may put other settings into it, a mapping too
+            settings = _settings(self.session_settings)
+            limit = None if settings is None else settings.limit
         if limit is not None and limit <= 0:
             return []
         return [item for _, item in await self._items(limit)]
@@ -210,6 +231,9 @@ class Session:
                     continue  # an earlier version of a message: it went with the later one
         if await self._items(1):
             await self._go_on_from(0)
+
+    def close(self) -> None:
+        """Nothing to do: the store is whoever opened it's to close. The SDK's own sessions have it, and it may be called twice."""
 
     async def fork(self, items: int | None = None, *, name: str | None = None) -> Session:
         """A session that shares the first `items` of this one, all unless said, and goes its own way from there. Nothing is
