@@ -60,7 +60,7 @@ def test_handoffs_are_events_and_every_answer_is_one(saver: Saver, mode: str, du
     assert [p["to"] for p in handed if "to" in p] == ["math", "research"]
     assert [p["by"] for p in handed if "by" in p] == ["transfer_back_to_supervisor"] * 2
     assert not store.search("transferring back to supervisor") and not store.search("handoff")
-    assert [h.text for h in store.search("invoice euros", limit=3)][0] == SUM
+    assert next(h.text for h in store.search("invoice euros", limit=3)) == SUM
     assert not store.verify().problems
     # The graph itself has them all: its model needs a valid history.
     assert sum(isinstance(m, ToolMessage) for m in graph.get_state(thread()).values["messages"]) >= 4
