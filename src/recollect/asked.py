@@ -9,7 +9,6 @@ model is asked, it would mean that summaries are made without it and nobody know
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import threading
 from collections.abc import Iterator
@@ -184,12 +183,14 @@ class _Part:
 # -- what is awaited
 
 _lock = threading.Lock()
-_loop: asyncio.AbstractEventLoop | None = None
+_loop: Any = None
 
 
 def waited(coroutine: Any) -> Any:
     """What a coroutine gives back. All run in one loop, in a thread of its own: a client keeps its connections from one
     question to the next, and those belong to a loop."""
+    import asyncio
+
     global _loop
     with _lock:
         if _loop is None or _loop.is_closed():
