@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from .aio import AsyncStore
 from .checks import safe
-from .errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
+from .errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound, StoreClosed
 from .model import MAIN
 from .store import Store
 from .verbs.arguments import conversation_id
@@ -123,6 +123,7 @@ class Session:
         are the SDK's, or a mapping such as `{"limit": 20}`; without any, `SessionSettings()` as its own sessions have."""
         self.session_id = conversation_id(session_id)
         self.session_settings = _settings(session_settings)
+        self._is_closed = False
         self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
         self._branch = branch
         self._workspace = workspace
@@ -134,6 +135,7 @@ class Session:
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The items of this branch, oldest first; with a `limit` the newest so many."""
+        self._check_open()
         if limit is None:  # whoever has the session may put other settings into it, a mapping too
             settings = _settings(self.session_settings)
             limit = None if settings is None else settings.limit
@@ -159,6 +161,7 @@ class Session:
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Append items: all of them or none."""
+        self._check_open()
         entries = [entry_of(item) for item in items]
         if not entries:
             return
@@ -176,6 +179,7 @@ class Session:
     async def pop_item(self) -> TResponseInputItem | None:
         """Take back the newest item, and return it. One that another branch shows too stays there: this session goes on
         from before it, on a branch of its own."""
+        self._check_open()
         while newest := await self._items(1):
             ((event, item),) = newest
             try:
@@ -212,6 +216,7 @@ class Session:
     async def clear_session(self) -> None:
         """Remove what this session holds. On the only branch of a conversation that is all of it; what another branch shows
         too stays there."""
+        self._check_open()
         try:
             branches = await self._store.branches(self.session_id)
         except NotFound:
@@ -233,7 +238,12 @@ class Session:
             await self._go_on_from(0)
 
     def close(self) -> None:
-        """Nothing to do: the store is whoever opened it's to close. The SDK's own sessions have it, and it may be called twice."""
+        """This session is not used any more, and refuses to be. The store stays open: whoever opened it closes it."""
+        self._is_closed = True
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise StoreClosed(f"The session {self.session_id!r} is closed. Make another: Session(session_id, store).")
 
     async def fork(self, items: int | None = None, *, name: str | None = None) -> Session:
         """A session that shares the first `items` of this one, all unless said, and goes its own way from there. Nothing is

@@ -20,7 +20,7 @@ from agents.usage import Usage
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
 import recollect
-from recollect.errors import InvalidInput, NotFound
+from recollect.errors import InvalidInput, NotFound, StoreClosed
 from recollect.openai_agents import Session
 from recollect.transfer import openai_agents as importer
 
@@ -156,6 +156,9 @@ async def test_closing_a_session_leaves_the_store_open(alex: recollect.Store) ->
     await session.add_items([{"role": "user", "content": "hello"}])
     session.close()
     session.close()
+    for use in (session.get_items, session.pop_item, session.clear_session, lambda: session.add_items([])):
+        with pytest.raises(StoreClosed, match="closed"):
+            await use()
     assert [e.text for e in alex.messages("a")] == ["hello"]
 
 
