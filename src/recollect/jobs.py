@@ -124,13 +124,18 @@ def fail(tx: Tx, job: Job, error: str) -> None:
     )  # fmt: skip
 
 
-def give_up(tx: Tx, kind: str, key: str, error: str) -> None:
-    """Leave a note of what could not be done and will not be tried again: `stats()` counts it and the doctor names it."""
+def take_back(tx: Tx, kind: str, key: str) -> None:
+    """Remove the note that `give_up` left: it works again."""
     tx.run(
         "delete from jobs where user_no = :user and kind = :kind and key = :key and state = 'failed'",
         kind=kind,
         key=key,
     )
+
+
+def give_up(tx: Tx, kind: str, key: str, error: str) -> None:
+    """Leave a note of what could not be done and will not be tried again: `stats()` counts it and the doctor names it."""
+    take_back(tx, kind, key)
     tx.run(
         "insert into jobs (user_no, kind, key, state, run_at, attempts, last_error, created_at)"
         " values (:user, :kind, :key, 'failed', :now, 1, :error, :now)",

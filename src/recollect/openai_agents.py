@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from .aio import AsyncStore
 from .checks import safe
-from .errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound
+from .errors import AlreadyExists, ConversationDeleted, InvalidInput, NotFound, StoreClosed
 from .model import MAIN
 from .store import Store
 from .verbs.arguments import conversation_id
@@ -88,6 +88,25 @@ def item_of(event: Event) -> Any:
     return None
 
 
+def _settings(given: SessionSettings | Mapping[str, Any] | None) -> SessionSettings | None:
+    try:
+        from agents.memory import SessionSettings as Settings
+    except ImportError:
+        if isinstance(given, Mapping):
+            raise InvalidInput("This version of the OpenAI Agents SDK has no session settings.") from None
+        return given
+    if not isinstance(given, Mapping):
+        return Settings() if given is None else given
+    unknown = sorted(str(name) for name in given if name not in Settings.__dataclass_fields__)
+    limit = given.get("limit")
+    if unknown or not (limit is None or type(limit) is int):
+        what = f"{unknown[0]!r} is none" if unknown else f"limit={limit!r} is no whole number"
+        raise InvalidInput(
+            f"session_settings: {what}. The SDK's settings are: {', '.join(Settings.__dataclass_fields__)}."
+        )
+    return Settings(**given)
+
+
 class Session:
     """A conversation as the OpenAI Agents SDK's `Session`. It is made when the first item is added."""
 
@@ -98,11 +117,13 @@ class Session:
         *,
         branch: str | None = None,
         workspace: str | None = None,
-        session_settings: SessionSettings | None = None,
+        session_settings: SessionSettings | Mapping[str, Any] | None = None,
     ) -> None:
-        """`session_id` is the conversation's id. `branch` is the one to be on; the active one unless said."""
+        """`session_id` is the conversation's id. `branch` is the one to be on; the active one unless said. `session_settings`
+        are the SDK's, or a mapping such as `{"limit": 20}`; without any, `SessionSettings()` as its own sessions have."""
         self.session_id = conversation_id(session_id)
-        self.session_settings = session_settings
+        self.session_settings = _settings(session_settings)
+        self._is_closed = False
         self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
         self._branch = branch
         self._workspace = workspace
@@ -114,8 +135,10 @@ class Session:
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The items of this branch, oldest first; with a `limit` the newest so many."""
-        if limit is None and self.session_settings is not None:
-            limit = self.session_settings.limit
+        self._check_open()
+        if limit is None:  # whoever has the session may put other settings into it, a mapping too
+            settings = _settings(self.session_settings)
+            limit = None if settings is None else settings.limit
         if limit is not None and limit <= 0:
             return []
         return [item for _, item in await self._items(limit)]
@@ -138,6 +161,7 @@ class Session:
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Append items: all of them or none."""
+        self._check_open()
         entries = [entry_of(item) for item in items]
         if not entries:
             return
@@ -155,6 +179,7 @@ class Session:
     async def pop_item(self) -> TResponseInputItem | None:
         """Take back the newest item, and return it. One that another branch shows too stays there: this session goes on
         from before it, on a branch of its own."""
+        self._check_open()
         while newest := await self._items(1):
             ((event, item),) = newest
             try:
@@ -191,6 +216,7 @@ class Session:
     async def clear_session(self) -> None:
         """Remove what this session holds. On the only branch of a conversation that is all of it; what another branch shows
         too stays there."""
+        self._check_open()
         try:
             branches = await self._store.branches(self.session_id)
         except NotFound:
@@ -210,6 +236,14 @@ class Session:
                     continue  # an earlier version of a message: it went with the later one
         if await self._items(1):
             await self._go_on_from(0)
+
+    def close(self) -> None:
+        """This session is not used any more, and refuses to be. The store stays open: whoever opened it closes it."""
+        self._is_closed = True
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise StoreClosed(f"The session {self.session_id!r} is closed. Make another: Session(session_id, store).")
 
     async def fork(self, items: int | None = None, *, name: str | None = None) -> Session:
         """A session that shares the first `items` of this one, all unless said, and goes its own way from there. Nothing is

@@ -76,8 +76,9 @@ class Store(UpkeepVerbs, BranchVerbs, SearchVerbs, MemoryVerbs, LogVerbs, Conver
         digits). Unsaid, it comes from the setting `key_file`, then from the keyring of the system
         (`docs/how-to/encryption.md`).
 
-        `user` is whose conversations the handle sees. `model` is any callable from prompt to answer, used for
-        summaries. `embedder` replaces the bundled one: an `Embedder`, or a model of LangChain, LlamaIndex or
+        `user` is whose conversations the handle sees. `model` writes summaries and helps to find memories: a function
+        from prompt to text (`async` too), a chat model of LangChain's, or an OpenAI client (the setting `chat_model` names
+        the model). `embedder` replaces the bundled one: an `Embedder`, or a model of LangChain, LlamaIndex or
         sentence-transformers. Further keywords are settings (`docs/reference/settings.md`).
         """
         if key is not None:
@@ -86,6 +87,10 @@ class Store(UpkeepVerbs, BranchVerbs, SearchVerbs, MemoryVerbs, LogVerbs, Conver
             key = Key(key)  # out of the variables that a traceback could show
         settings = settings.but(**overrides) if settings is not None else Settings.load(**overrides)
         user = safe_id(settings.user if user is None else user, "user", gate_of(settings))  # before anything is touched
+        if model is not None:
+            from .asked import adapt as ask
+
+            model = ask(model, settings)
         if embedder is not None:
             from .search.embed import adapt
 

@@ -20,7 +20,7 @@ from agents.usage import Usage
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
 import recollect
-from recollect.errors import InvalidInput, NotFound
+from recollect.errors import InvalidInput, NotFound, StoreClosed
 from recollect.openai_agents import Session
 from recollect.transfer import openai_agents as importer
 
@@ -135,6 +135,31 @@ async def test_no_item_is_lost_whatever_it_is(alex: recollect.Store) -> None:
     with pytest.raises(InvalidInput):
         await session.add_items([3])  # type: ignore[list-item]
     assert len(await session.get_items()) == len(ITEMS)
+
+
+async def test_settings_are_the_sdks_whichever_way_they_come(alex: recollect.Store) -> None:
+    assert Session("a", alex).session_settings == SQLiteSession("a").session_settings == SessionSettings()
+    few = Session("a", alex, session_settings={"limit": 2})
+    assert few.session_settings == SessionSettings(limit=2)
+    await few.add_items([{"role": "user", "content": str(n)} for n in range(4)])
+    assert [item["content"] for item in await few.get_items()] == ["2", "3"]
+    assert len(await few.get_items(limit=3)) == 3
+    few.session_settings = {"limit": 1}  # type: ignore[assignment]
+    assert [item["content"] for item in await few.get_items()] == ["3"]
+    for wrong in ({"most": 2}, {"limit": "two"}):
+        with pytest.raises(InvalidInput, match="limit"):
+            Session("a", alex, session_settings=wrong)
+
+
+async def test_closing_a_session_leaves_the_store_open(alex: recollect.Store) -> None:
+    session = Session("a", alex)
+    await session.add_items([{"role": "user", "content": "hello"}])
+    session.close()
+    session.close()
+    for use in (session.get_items, session.pop_item, session.clear_session, lambda: session.add_items([])):
+        with pytest.raises(StoreClosed, match="closed"):
+            await use()
+    assert [e.text for e in alex.messages("a")] == ["hello"]
 
 
 async def test_what_no_database_keeps_does_not_end_a_run(alex: recollect.Store) -> None:

@@ -19,7 +19,7 @@ LAYERS = [
         "conversations", "branches", "events", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",
         "search", "memories", "context", "views", "retention", "consolidate", "extract", "decide", "filters", "items", "mirror",
         "checkpoints", "schema", "archive", "feed", "keys", "crypt", "sealed", "spool", "erased", "erasure", "learned", "receipts",
-        "edits", "removal", "sources", "relations", "coverage", "beside",
+        "edits", "removal", "sources", "relations", "coverage", "beside", "asked",
     },
     {"verbs"},
     {"store"},

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -35,7 +35,7 @@ from ..search import fence
 from ..store import Store
 from . import handoffs
 from .messages import question, text_of, trimmed, turn_start
-from .models import admit, chat_model
+from .models import as_chat_model, chat_model
 from .offline import OfflineModel
 from .saver import Saver
 from .time_travel import span
@@ -59,7 +59,7 @@ class ChatState(MessagesState):
 
 
 def chat_graph(
-    model: str | BaseChatModel | None = None,
+    model: Any = None,
     *,
     store: Store,
     tools: Sequence[str | BaseTool] = READ_ONLY,
@@ -72,12 +72,12 @@ def chat_graph(
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """A compiled chat agent on a store.
 
-    `model` is a LangChain chat model or its name (`ollama:llama3.2`); unset, the setting `chat_model`; without that either,
+    `model` is a LangChain chat model or its name (`ollama:llama3.2`), or what `recollect.open(model=...)` takes; unset, the setting `chat_model`; without that either,
     answers come from memory alone. `url` is where a model by name is asked; other machines need `allow_hosts`. `tools` are
     names of memory tools (`recollect.langgraph.TOOLS`) or tools of your own; `budget` is the tokens of evidence in a prompt,
     0 for none; `max_messages` how many messages of the conversation the model sees. `checkpointer` replaces our own. As a worker
     under a supervisor it needs a `name`, under which it answers; the supervisor's checkpointer is then used."""
-    found = default_model(store, url=url) if model is None else _model(model, store, url)
+    found = default_model(store, url=url) if model is None else as_chat_model(model, store.settings, url)
     chat = _Chat(found, store, [*_tools(tools, store)], prompt, budget, max_messages, name)
     builder = StateGraph(ChatState)
     builder.add_node("recall", chat.recall)
@@ -95,12 +95,6 @@ def chat_graph(
     return builder.compile(
         checkpointer=Saver(store) if checkpointer is None else checkpointer, name=name or "recollect"
     )
-
-
-def _model(model: str | BaseChatModel, store: Store, url: str | None) -> BaseChatModel:
-    if isinstance(model, str):
-        return chat_model(model, store.settings, url=url)
-    return cast(BaseChatModel, admit(model, store.settings, url=url))
 
 
 def default_model(store: Store, *, url: str | None = None) -> BaseChatModel:

@@ -12,17 +12,18 @@ import functools
 import os
 import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.request import getproxies
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatResult
+from langchain_core.messages import AIMessage, BaseMessage, get_buffer_string
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 
 from .. import hosts
-from ..errors import HostNotAllowed, InvalidInput, Refused
+from ..asked import adapt, addresses, admit
+from ..errors import InvalidInput, Refused
 from .messages import text_of
 
 if TYPE_CHECKING:
@@ -32,12 +33,6 @@ __all__ = ["TextModel", "admit", "chat_model", "text_model"]
 
 TIMEOUT = 60.0
 CONNECT_SECONDS = 3.0
-_ADDRESSES = (
-    "base_url", "openai_api_base", "api_base", "url", "api_url", "endpoint", "endpoint_url", "azure_endpoint",
-    "anthropic_api_url", "groq_api_base", "mistral_api_base", "host",
-)  # fmt: skip
-_CLIENTS = ("root_client", "_client", "client", "http_client")
-_KEYS = ("api_key", "api_token", "access_token")
 
 
 def chat_model(
@@ -116,22 +111,9 @@ def _clients() -> tuple[Any, Any]:
     return DefaultHttpxClient(**straight), DefaultAsyncHttpxClient(**straight)
 
 
-def admit(model: Any, settings: Settings, *, url: str | None = None) -> Any:
-    """The model, if it may be asked; else HostNotAllowed. `url` says where it goes, for one that does not say itself."""
-    addresses = [url] if url is not None else list(_addresses(model))
-    for address in addresses:
-        hosts.admit(hosts.parse(address), settings.allow_hosts)
-    if not addresses and (_has_key(model) or _is_foreign(model)):
-        raise HostNotAllowed(
-            f"{type(model).__name__} does not say which server it asks. Say url=... and name its host in allow_hosts; for "
-            "a model that runs in this process, url='http://localhost'."
-        )
-    return model
-
-
 def away(model: Any) -> str | None:
     """The address of a model's server if nobody listens there. Nothing is sent; where a proxy is asked instead, nobody can say."""
-    for url in dict.fromkeys(_addresses(model)):
+    for url in dict.fromkeys(addresses(model)):
         address = hosts.parse(url)
         if not address.is_here and getproxies():
             continue
@@ -140,26 +122,6 @@ def away(model: Any) -> str | None:
         except OSError:
             return str(address)
     return None
-
-
-def _addresses(model: Any) -> Iterator[str]:
-    clients = [getattr(model, name, None) for name in _CLIENTS]
-    for owner in (model, *clients, *(getattr(client, "_client", None) for client in clients)):
-        for name in _ADDRESSES:
-            said = getattr(owner, name, None)
-            if said is not None and "://" in str(said):
-                yield str(said).partition("?")[0].partition("#")[0]
-
-
-def _is_foreign(model: Any) -> bool:
-    """Whether it is of a provider's package: those ask a server unless they say otherwise."""
-    package = type(model).__module__.partition(".")[0]
-    return package.startswith("langchain_") and package not in ("langchain_core", "langchain_tests")
-
-
-def _has_key(model: Any) -> bool:
-    names = {*dir(type(model)), *getattr(model, "__dict__", {})}
-    return any(getattr(model, name, None) for name in names if name.endswith(_KEYS) and not name.startswith("__"))
 
 
 class Unavailable(BaseChatModel):
@@ -196,6 +158,30 @@ class TextModel:
     def with_structured_output(self, schema: Any, **kwargs: Any) -> Any:
         """See LangChain's chat models."""
         return self.model.with_structured_output(schema, **kwargs)
+
+
+class Asked(BaseChatModel):
+    """Whatever `recollect.open(model=...)` takes, as a chat model: it is asked with the messages as one text, and knows no
+    tools."""
+
+    ask: Any
+
+    @property
+    def _llm_type(self) -> str:
+        return "recollect-asked"
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        said = AIMessage(str(self.ask(get_buffer_string(messages))))
+        return ChatResult(generations=[ChatGeneration(message=said)])
+
+
+def as_chat_model(model: Any, settings: Settings, url: str | None = None) -> Any:
+    """What `chat_graph(model=...)` takes, as LangChain has it; InvalidInput says what is accepted."""
+    if isinstance(model, str):
+        return chat_model(model, settings, url=url)
+    if isinstance(model, Runnable):
+        return admit(model, settings, url=url)
+    return Asked(ask=adapt(model, settings))
 
 
 def text_model(model: str | BaseChatModel, settings: Settings | None = None, **kwargs: Any) -> TextModel:

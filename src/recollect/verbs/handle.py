@@ -67,6 +67,19 @@ class Handle:
         ):  # fmt: skip
             return self._run(way, fn, **how)
 
+    def _note_model(self) -> None:
+        """Write down that the model failed, for `stats()` and the doctor; and when it answers again, that it does."""
+        fared = getattr(self._model, "fared", "")
+        noted = self._shared.setdefault("model", {})
+        if fared == "" or noted.get(self._user, "") == fared:
+            return
+        if fared is None:
+            self._write(lambda tx: jobs.take_back(tx, "model", "answers"))
+        else:
+            told = f"the model raised {fared} when it was asked; summaries and memories were made without it"
+            self._write(lambda tx: jobs.give_up(tx, "model", "answers", told))
+        noted[self._user] = fared
+
     def _tell(self, event: str, **fields: Any) -> None:
         """Tell the operator, after the fact: numbers and ids, never content."""
         if self._telemetry.on:

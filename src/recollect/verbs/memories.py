@@ -284,6 +284,7 @@ class MemoryVerbs(ConversationVerbs):
 
         run = consolidate.Run(self._db, self._user, self._settings, self._model, self._gate, self._semantic)
         done = run.all(conversation, branch, self._limits(), seconds=seconds, between=self._worker.give_way)
+        self._note_model()
         if done.added + done.updated:
             self._tell("chat.memory_saved", thread_id=conversation, count=done.added + done.updated)
             self._remembering(self._retain_later)

@@ -34,6 +34,7 @@ class UpkeepVerbs(SearchVerbs):
             return None
         reach("summary planned")
         draft = summarize.write(plan, self._model, s.summary_timeout_ms, self._gate.another())
+        self._note_model()
         return self._write(lambda tx: summarize.apply(tx, plan, draft, delete=s.summary_delete))
 
     def settle(self) -> int:
