@@ -882,7 +882,7 @@ def test_json_is_one_document_and_nothing_else(run: Run, trip: str, tmp_path: Pa
     made.close()
     calls = {
         "conversations": [], "new": ["N"], "show": [trip], "rename": [trip, "R"], "delete": [trip], "restore": [trip],
-        "append": [trip, "x"], "record": [trip, '{"type": "t"}'], "replay": [trip], "history": [trip], "ledger": [trip],
+        "append": [trip, "x", "--key", "k"], "event": [trip, "k"], "record": [trip, '{"type": "t"}'], "replay": [trip], "history": [trip], "ledger": [trip],
         "reasoning": [trip], "summarize": [trip], "delete-event": [trip, "1", "-y"], "fork": [trip],
         "branches": [trip], "switch": [trip, "b"], "checkpoints": [trip], "import": ["langgraph", str(graphs)], "stats": ["--by", "kind"], "migrate": [], "doctor": [], "backups": [],
         "scan": [], "redact": ["/dev/null"], "search": ["train"], "context": ["train"], "remember": ["Likes trains"],
