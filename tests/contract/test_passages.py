@@ -94,6 +94,19 @@ def test_meaning_reaches_the_end_of_a_long_record(open_store: Open) -> None:
     assert store.search("marsupials")[0].id == f"d:{wanted.seq}"
 
 
+def test_a_long_record_does_not_push_the_others_out_by_its_meaning(open_store: Open) -> None:
+    class Topics(Hashed):
+        def _vector(self, text: str) -> list[float]:
+            about = [float("quokka" in text or "marsupials" in text), float("oak" in text), 0.1]
+            return about + [0.01] * (self.dimension - 3)
+
+    store = open_store(background=False, semantic=True, embedder=Topics())
+    store.append(store.create("long").id, kind="tool_result", text="the quokka ran, and it jumped about.\n" * 5_000)
+    told = {store.append(store.create(f"o{i}").id, role="user", text=f"the quokka of day {i}").id for i in range(15)}
+    store.settle()
+    assert len(told & {h.id for h in store.search("marsupials", limit=10)}) >= 9
+
+
 def test_a_very_long_text_is_found_at_its_head_and_its_end(store: recollect.Store, raw: Raw) -> None:
     c = store.create("c").id
     middle = prose(10_000) * 100

@@ -538,10 +538,40 @@ def test_history(run: Run, trip: str) -> None:
 def test_ledger(run: Run, trip: str) -> None:
     assert "No tasks" in run("ledger", trip).out
     for status in ("open", "done"):
-        run("append", trip, "--kind", "ledger", "--task-id", "t1", "--goal", "Buy tickets", "--status", status)
-    assert re.search(r"t1 +Buy tickets +done +#5", run("ledger", trip).out)
+        run(
+            "append",
+            trip,
+            "--kind",
+            "ledger",
+            "--task-id",
+            "t1",
+            "--goal",
+            "Buy tickets",
+            "--status",
+            status,
+            "--agent",
+            "planner",
+        )
+    assert re.search(r"t1 +Buy tickets +done +planner +#5", run("ledger", trip).out)
     assert [t["status"] for t in run("ledger", trip, "--at", "4", "--json").json] == ["open"]
-    assert list(run("ledger", trip, "--json").json[0]) == ["task_id", "goal", "status", "payload", "seq", "created_at"]
+    assert list(run("ledger", trip, "--json").json[0]) == [
+        "task_id",
+        "goal",
+        "status",
+        "payload",
+        "seq",
+        "created_at",
+        "agent",
+    ]
+
+
+def test_an_event_is_shown_by_its_key(run: Run, trip: str) -> None:
+    run("append", trip, "mine", "--key", "message-17")
+    assert "mine" in run("event", trip, "message-17").out
+    assert run("event", trip, "message-17", "--json").json["key"] == "message-17"
+    assert run("event", trip, "message-18").code == 3
+    trace = run("append", trip, "because", "--kind", "reasoning", "--effort", "high", "--json").json
+    assert trace["payload"] == {"effort": "high"}
 
 
 def test_reasoning(run: Run, trip: str) -> None:
@@ -852,7 +882,7 @@ def test_json_is_one_document_and_nothing_else(run: Run, trip: str, tmp_path: Pa
     made.close()
     calls = {
         "conversations": [], "new": ["N"], "show": [trip], "rename": [trip, "R"], "delete": [trip], "restore": [trip],
-        "append": [trip, "x"], "record": [trip, '{"type": "t"}'], "replay": [trip], "history": [trip], "ledger": [trip],
+        "append": [trip, "x", "--key", "k"], "event": [trip, "k"], "record": [trip, '{"type": "t"}'], "replay": [trip], "history": [trip], "ledger": [trip],
         "reasoning": [trip], "summarize": [trip], "delete-event": [trip, "1", "-y"], "fork": [trip],
         "branches": [trip], "switch": [trip, "b"], "checkpoints": [trip], "import": ["langgraph", str(graphs)], "stats": ["--by", "kind"], "migrate": [], "doctor": [], "backups": [],
         "scan": [], "redact": ["/dev/null"], "search": ["train"], "context": ["train"], "remember": ["Likes trains"],

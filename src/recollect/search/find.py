@@ -228,8 +228,12 @@ class _Search:
             docs += self._events([id for id, place in new if place])
             docs += self._memories([id for id, place in new if not place])
             missing = [id for id, _ in new if id not in self._read]
-            if not missing or not semantic.drop_deleted(self._tx, missing):
+            if missing and semantic.drop_deleted(self._tx, missing):
+                continue
+            distinct = {(doc.conversation, doc.seq) for doc in docs}
+            if len(near) < most or most >= MORE[0] or len(distinct) == len(docs) or len(distinct) >= self._most // 4:
                 return docs
+            most = MORE[0]  # one long event has taken the places
 
     def _enough(self, weights: dict[str, int], narrow: list[str]) -> list[Doc]:
         docs: list[Doc] = []
