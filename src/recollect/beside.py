@@ -17,7 +17,9 @@ SESSION = (".uses", ".read", ".scheduled")  # counters, places in transcripts, a
 def erase(folder: str) -> None:
     """Remove it from a data folder. OSError if that could not be done."""
     hooks = os.path.join(folder, "hooks")
-    counters = [os.path.join(hooks, n) for n in os.listdir(hooks) if n.endswith(SESSION)] if os.path.isdir(hooks) else []
+    counters = (
+        [os.path.join(hooks, n) for n in os.listdir(hooks) if n.endswith(SESSION)] if os.path.isdir(hooks) else []
+    )
     for path in (*(os.path.join(folder, name) for name in (SEARCHED, *LOGS)), *counters):
         try:
             # Overwritten first: a file that is only removed leaves its bytes on the disk.

@@ -281,6 +281,9 @@ class Run:
         else:
             held = _held(tx, view, scope)
             near = self._neighbours(tx, candidate, held, vectors)
+            if candidate.slot is not None:  # `task-1` of another session is another task
+                slot = candidate.slot.casefold()
+                near = [h for h in near if h.conversation == found.no or not h.content.casefold().startswith(slot)]
             decision = decide(candidate, [_neighbour(h) for h in near], self._policy)
             if decision.content is not None:
                 was = next(h for h in near if h.id == decision.id)
@@ -518,7 +521,7 @@ def _turn(event: Event, gate: Gate | None, typed: bool = True) -> Turn:
     nor is what nobody typed."""
     own = typed and event.agent is None and event.payload.get("own") is not False
     turn = Turn.of(event, own=own)
-    clean = fence.without(turn.text)
+    clean = fence.unquoted(turn.text)
     if gate is not None:
         clean = gate.another().text(clean)
     return turn if clean == turn.text else Turn(**{**turn.__dict__, "text": clean})

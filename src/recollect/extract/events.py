@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 EVENTS = "events"
+PASSING = 0.25
+"""Below `memory_low_importance_threshold`: that tests passed on a day matters for days."""
 _PATH = pattern(r"^[\w./@+~:\\-]{1,160}$")
 _NAME = pattern(r"^[\w.:/-]{1,40}$")
 _STATUS = pattern(r"^(?=.{1,40}$)[\w.:/'’-]+(?: [\w.:/'’-]+){0,3}$")
+_SUBJECT = pattern(r"^(?=.{2,80}$)[\w'’.:/#+-]+(?:,? [\w'’.:/#+-]+)*$")
+"""What a task is about, where it is a few words and tells nobody what to do."""
 _UNTOLD = "in another state"
 """For a status that is free text: it is not repeated, but what was held before no longer holds."""
 _WRITERS = frozenset(
@@ -53,8 +57,10 @@ def derive(turn: Turn) -> list[Candidate]:
         found = _tests(turn, payload)
     elif turn.kind == "ledger" and turn.task_id and turn.status and _NAME.match(turn.task_id):
         if not _commands(turn.task_id):
-            slot = f"Task {turn.task_id} is "
-            found = slot + _status(turn.task_id, turn.status)
+            slot = f"Task {turn.task_id} "
+            subject = " ".join(turn.text.split())
+            named = f"({subject}) " if _SUBJECT.match(subject) and not _commands(subject) else ""
+            found = f"{slot}{named}is {_status(turn.task_id, turn.status)}"
     out: list[Candidate] = []
     if found is not None:
         out.append(_made(turn, found, None, slot))
@@ -65,7 +71,7 @@ def derive(turn: Turn) -> list[Candidate]:
 
 def _made(turn: Turn, content: str, quarantine: str | None, slot: str | None = None) -> Candidate:
     return Candidate(
-        content=content, kind="project_state", importance=0.4, tags=(),
+        content=content, kind="project_state", importance=PASSING, tags=(),
         source_checkpoint_id=turn.checkpoint_id or f"event:{turn.seq}", seqs=(turn.seq,), role=turn.role,
         extractor=EVENTS, family="event", quarantine=quarantine, slot=slot,
     )  # fmt: skip

@@ -24,6 +24,11 @@ SMALL = 2_000  # and of its name, tool, path and tags, each
 UNINDEXED = ("reasoning", "summary")  # thoughts are no evidence, and a summary says again what was said
 
 
+def is_silent(text: str, tool: str | None) -> bool:
+    """Whether it is a call of our own tools, of which nothing is kept but that it was made."""
+    return not text and fence.is_own_tool(tool)
+
+
 def conversation_token(no: int) -> str:
     return f"c{no}"
 
@@ -58,7 +63,7 @@ def event_terms(
     thread: it takes 10 us for a turn.
 
     Days are terms too: the one on which it was said, and those it speaks of, so that "yesterday" is found by its date."""
-    if kind in UNINDEXED:
+    if kind in UNINDEXED or is_silent(text, tool):
         return None
     scope = "e " + kind_token(kind)
     if tool is not None:

@@ -114,7 +114,7 @@ def _check(tx: Tx) -> list[Problem]:
     after = tx.low_id()
     while True:
         rows = tx.all(
-            "select e.id, e.kind, e.path, c.workspace from events e left join conversations c on c.user_no = e.user_no"
+            "select e.id, e.kind, e.path, c.workspace, e.tool, e.text = '' from events e left join conversations c on c.user_no = e.user_no"
             " and c.no = e.conversation_no where e.user_no = :user and e.id > :after and e.id <= :high"
             " order by e.id limit :page",
             after=after, high=tx.high_id(), page=PAGE * 10,
@@ -123,7 +123,13 @@ def _check(tx: Tx) -> list[Problem]:
         there = tx.indexed_words("words", after, PAGE * 10)
         ends = [part[-1] for part in ([r[0] for r in rows], [r[0] for r in said], there) if len(part) == PAGE * 10]
         upto = min(ends, default=tx.high_id())
-        must = {r[0] for r in rows if r[1] not in index.UNINDEXED and not index.is_outside(r[2], r[3])}
+        must = {
+            r[0]
+            for r in rows
+            if r[1] not in index.UNINDEXED
+            and not index.is_outside(r[2], r[3])
+            and not index.is_silent("" if r[5] else "said", r[4])
+        }
         must |= {r[0] for r in said}
         may = must | {r[0] for r in rows if r[1] not in index.UNINDEXED}
         found = {id for id in there if id <= upto}
