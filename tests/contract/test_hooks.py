@@ -727,7 +727,7 @@ def test_calls_of_our_own_tools_are_recorded_without_text_and_found_nowhere(
     assert "compost" not in json.dumps([e.payload for e in events])
     assert {h.conversation_id for h in store.search("compost heap turned", limit=20)} == {"source"}
     assert store.search("memory search", kinds=["tool_use"]) == []
-    assert store.verify() == []
+    assert store.verify().ok
     t = Transcript(session="33333333-ec33-4b37-91ad-5d242b40ae3d")
     t.prompt("When?")
     t.uses("mcp__recollect__recall", {"question": "compost heap turned"}, "toolu_1")
