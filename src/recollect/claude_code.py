@@ -11,6 +11,7 @@ import os
 from zlib import crc32
 
 from .model import SENSITIVE
+from .search import fence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from .model import Entry
     from .redact import Gate
+    from .store import Store
 
 NAME = "claude-code"
 OUTPUT = 2_000
@@ -28,6 +30,8 @@ INPUT = 4_000
 """Characters of each text in a tool's input that a hook keeps."""
 SHOWN = 400
 """Characters of a file's content that stand for it."""
+FORKED = "forked_from"
+"""What a conversation's metadata says of a session that was forked (`--fork-session`): the id of the other one."""
 BEYOND = 4_096
 """Characters behind a cut in which a secret that begins before it is looked for to its end."""
 LONGEST_KEY = 65_536
@@ -160,7 +164,16 @@ def answered(response: Any) -> str:
     if isinstance(response.get("file"), dict):
         response = response["file"]
     found = [response.get(name) for name in ("text", "stdout", "stderr", "content", "result", "error", "message")]
-    return "\n".join(filter(None, map(answered, [part for part in found if isinstance(part, (str, list))])))
+    said = "\n".join(filter(None, map(answered, [part for part in found if isinstance(part, (str, list))])))
+    return said or "\n".join(_row(one) for part in response.values() if isinstance(part, list) for one in part)
+
+
+def _row(one: Any) -> str:
+    """One of a list that a tool gave back: a file's name, or a task with its state."""
+    if not isinstance(one, dict):
+        return one if isinstance(one, str) else ""
+    short = [v for k, v in one.items() if k != "type" and (isinstance(v, str) or type(v) is int)]
+    return answered(one) or " ".join(str(v)[:200] for v in short)
 
 
 def difference(tool: str, given: Any, response: Any) -> str | None:
@@ -288,7 +301,9 @@ def tasks(tool: str, id: str, given: Any, response: Any, agent: str | None) -> l
             entry["agent"] = agent
         found.append(entry)
 
-    if tool == "TodoWrite":
+    if tool == "TodoWrite" and (
+        "newTodos" in response or "oldTodos" in response
+    ):  # else it failed, and changed nothing
         old, new = _todos(response.get("oldTodos")), _todos(response.get("newTodos", given.get("todos")))
         for task, (status, goal) in new.items():
             if task not in old or old[task][0] != status:
@@ -304,7 +319,7 @@ def tasks(tool: str, id: str, given: Any, response: Any, agent: str | None) -> l
         number = made.get("id") or made.get("taskId")
         if number:
             snapshot(f"task-{number}", "pending", made.get("subject") or given.get("subject"))
-    elif tool == "TaskUpdate":
+    elif tool == "TaskUpdate" and response.get("success", bool(response)):
         number, now = given.get("taskId"), given.get("status")
         if number and now:
             snapshot(f"task-{number}", now, given.get("subject"))
@@ -320,6 +335,15 @@ def _todos(items: Any) -> dict[str, tuple[str, str]]:
     return found
 
 
+def is_ours(tool: str, given: Any) -> bool:
+    """Whether a call asks us: by MCP, or by our command. What it asks and what we answer is on record already, and would be
+    evidence for the next such question, louder each time."""
+    if fence.is_own_tool(tool):
+        return True
+    command = given.get("command") if isinstance(given, dict) else None
+    return isinstance(command, str) and command.split(None, 1)[:1] == ["recollect"]
+
+
 # -- what a hook says
 
 
@@ -331,6 +355,8 @@ def used(payload: Mapping[str, Any], root: str | None, gate: Gate) -> Entry:
         "kind": "tool_use", "tool": tool, "text": told(tool, given, gate), "key": use_key(str(id)),
         "payload": {"hook": "PreToolUse", "tool_use_id": id, "input": trimmed(given, gate), **_turn(payload)},
     }  # fmt: skip
+    if is_ours(tool, given):
+        entry["text"], entry["payload"] = "", {"hook": "PreToolUse", "tool_use_id": id, **_turn(payload)}
     return _placed(entry, payload, root, gate)
 
 
@@ -357,6 +383,9 @@ def gave(payload: Mapping[str, Any], root: str | None, gate: Gate) -> Entry:
         "kind": "tool_result", "role": "tool", "tool": tool, "text": cut_middle(said, OUTPUT, gate), "status": status,
         "key": result_key(str(id)), "payload": kept,
     }  # fmt: skip
+    if is_ours(tool, given) or fence.repeats(said):
+        entry["text"] = ""
+        entry["payload"] = {k: v for k, v in kept.items() if k not in ("input", "response")}
     took = payload.get("duration_ms")
     if isinstance(took, int) and not isinstance(took, bool) and 0 <= took < 1 << 40:  # what is odd costs itself alone
         entry["duration_ms"] = took
@@ -389,6 +418,8 @@ def asked(payload: Mapping[str, Any], root: str | None, gate: Gate) -> Entry | N
         "kind": "approval", "tool": tool, "status": status, "text": told(tool, given, gate),
         "key": f"{_short(str(id))}:{status}", "payload": {"hook": str(event), "tool_use_id": id, **_turn(payload)},
     }  # fmt: skip
+    if is_ours(tool, given):
+        entry["text"] = ""
     if isinstance(reason := payload.get("reason"), str) and reason:
         entry["text"] = cut(reason, OUTPUT, gate)
     return _placed(entry, payload, root, gate)
@@ -414,6 +445,13 @@ def began(payload: Mapping[str, Any], gate: Gate) -> Entry:
         for k in ("source", "reason", "trigger", "model", "permission_mode", "agent_type")
         if payload.get(k)
     }
+    if event == "PostCompact":
+        said = str(payload.get("compact_summary") or "")
+        summary: Entry = {
+            "kind": "event", "name": "claude-code.compact-summary", "text": cut(said, INPUT, gate),
+            "key": f"compacted:{mark(said)}", "payload": {"hook": event, **trimmed(facts, gate, 200)},
+        }  # fmt: skip
+        return _tagged(summary, gate)
     name = {"SessionStart": "session.start", "SessionEnd": "session.end", "PreCompact": "session.compact"}.get(
         event, event
     )
@@ -422,6 +460,31 @@ def began(payload: Mapping[str, Any], gate: Gate) -> Entry:
         "key": f"{name}:{mark(why, position(payload))}",
     }  # fmt: skip
     return _tagged(entry, gate)
+
+
+def agent_ended(payload: Mapping[str, Any], gate: Gate) -> Entry | None:
+    """An agent that the session started is done, and this was its answer; None for those that the program starts for itself."""
+    agent, kind = payload.get("agent_id"), payload.get("agent_type")
+    if not isinstance(agent, str) or not agent or not kind:
+        return None
+    said = answered(payload.get("last_assistant_message"))
+    entry: Entry = {
+        "kind": "event", "name": "agent.end", "agent": cut(agent, 100, gate), "status": cut(str(kind), 100, gate),
+        "text": cut(said, OUTPUT, gate), "key": f"ended:{mark(agent, said)}", "payload": {"hook": "SubagentStop", **_turn(payload)},
+    }  # fmt: skip
+    return _tagged(entry, gate)
+
+
+def parent_of(line: Mapping[str, Any], session: str) -> str | None:
+    """The session that a line was copied from, when this one was forked from it."""
+    parent = line.get("requestSessionId")
+    return conversation_id(parent) if isinstance(parent, str) and parent and parent != session else None
+
+
+def link(store: Store, session: str, parent: str | None) -> None:
+    """Note at a session that was forked where it came from."""
+    if parent is not None and parent != session and FORKED not in store.get(session).metadata:
+        store.annotate(session, {FORKED: parent})
 
 
 def position(payload: Mapping[str, Any]) -> int:

@@ -595,7 +595,7 @@ def _turn(event: Event, gate: Gate | None, checkpoint: str | None = None, typed:
     nor is what nobody typed."""
     own = typed and event.agent is None and event.payload.get("own") is not False
     turn = Turn.of(event, checkpoint_id=checkpoint, own=own)
-    clean = fence.without(turn.text)
+    clean = fence.unquoted(turn.text)
     if gate is not None:
         clean = gate.another().text(clean)
     return turn if clean == turn.text else Turn(**{**turn.__dict__, "text": clean})

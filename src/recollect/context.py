@@ -24,9 +24,14 @@ __all__ = ["CLOSING", "NOTHING", "OPENING", "build", "day", "estimate", "is_abou
 
 LONGEST = 600  # characters of one quotation
 NAME = 60  # and of a speaker's name
+OTHERS = 2  # places of memories that what was merely done (a task's state, a file written) never takes
 LEAST = 0.45  # of the best hit's score: what is below is filler (on LoCoMo, leaving it out costs nothing)
 AROUND, NEAR, NEAR_ME = 0.15, 0.15, 0.05  # see `is_about`
 NOTHING = Context("", (), 0)
+_DONE = pattern(
+    r"^(?:Task \S+ (?:\(.*\) )?is |File \S+ was written$|Tests (?:passed|failed) \(|Use of .+ was (?:approved|refused)$)"
+)
+"""What `extract.events` reads off what was done, and nobody said."""
 _MONTHS = "January February March April May June July August September October November December".split()
 
 # What shows as nothing and changes how the rest is read, or carries words that no one sees: control characters, the marks that
@@ -71,9 +76,10 @@ def build(
     chosen: list[tuple[Hit, str]] = []
     seen: list[set[str]] = []
     sittings: list[Hit] = []
-    memories = 0
+    memories = books = 0
     spent = count(f"{OPENING}\n{CLOSING}") + 2
     best: dict[str, float] = {}
+    is_book = False
     for hit in hits:
         if hit.score < LEAST * best.setdefault(hit.type, hit.score):
             continue
@@ -84,6 +90,9 @@ def build(
         new_sitting = False
         if hit.type == "memory":
             if memories == max_memories:
+                continue
+            is_book = hit.kind == "project_state" and _DONE.match(hit.text) is not None
+            if is_book and books >= max(1, max_memories - OTHERS):
                 continue
         else:
             new_sitting = not any(_same_sitting(hit, other) for other in sittings)
@@ -102,6 +111,7 @@ def build(
         seen.append(words)
         if hit.type == "memory":
             memories += 1
+            books += is_book
         elif new_sitting:
             sittings.append(hit)
     while chosen and count(text := _render(chosen)) > budget:  # the parts were counted alone, a tokenizer may differ

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .model import Context, Entry
+    from .turns import Turn
 
 AGENTS = (claude_code.NAME,)
 PARTS = ("recording", "injection", "extraction")
@@ -35,6 +36,7 @@ MOST_INPUT = 64 << 20
 WAIT_MS = 2_000  # for a store that is busy: the agent waits too
 COMPACT_SECONDS = 20.0  # for a transcript that is about to be compacted; what is left is brought in behind its back
 FLUSH_SECONDS = 0.3  # the answer may reach the transcript a moment after the hook
+USE_SECONDS = 0.5  # and a tool's use up to 100 ms after it
 LOG_BYTES = 512 << 10
 OURS = "from recollect.hooks import main"
 START = f"{OURS}; main()"
@@ -248,6 +250,8 @@ class Session:
         self.id = claude_code.conversation_id(payload["session_id"])
         here = os.environ.get("CLAUDE_PROJECT_DIR") or payload.get("cwd")
         self.root = _root(here)
+        self._read: tuple[Turn, bool] | None = None
+        """How far the transcript was read, for the next hook."""
 
     def happened(self) -> str | None:
         """Record it, and give back what the agent is to read."""
@@ -352,6 +356,13 @@ class Session:
     def _SessionStart(self, store: Store) -> None:
         self._append(store, [claude_code.began(self._payload, store._gate.another())])
 
+    _PostCompact = _SessionStart
+
+    def _SubagentStop(self, store: Store) -> None:
+        ended = claude_code.agent_ended(self._payload, store._gate.another())
+        if ended is not None:
+            self._append(store, [ended])
+
     def _PreToolUse(self, store: Store) -> None:
         self._will_come(typed.scheduled(self._payload))
         used = claude_code.used(self._payload, self.root, store._gate.another())
@@ -401,13 +412,20 @@ class Session:
             # Not in the transcript yet. When it is brought in later, it will be known by what it says.
             turn = self._payload.get("prompt_id") or claude_code.position(self._payload)
             entries.append({"role": "assistant", "text": told, "key": claude_code.spoken_key("a", told, turn)})
-        if entries:
-            self._append(store, entries)
+        self._append(store, entries)
         self._later("extract", self.id)
 
     def _SessionEnd(self, store: Store) -> None:
         ended = claude_code.began(self._payload, store._gate.another())
-        self._append(store, [*self._caught_up(store, over=True), ended])
+        caught = self._caught_up(store, over=True)
+        self._append(store, [*caught, ended], new=bool(caught))  # a session in which nothing happened is none
+        if self._records:
+            from .turns import forked_from
+
+            try:
+                claude_code.link(store, self.id, forked_from(str(self._payload.get("transcript_path") or ""), self.id))
+            except NotFound:
+                pass  # nothing happened in it
         self._later("extract", self.id, "--whole")
 
     def _PreCompact(self, store: Store) -> None:
@@ -422,7 +440,7 @@ class Session:
         """What the transcript has since the last hook looked. `over`: a turn is. What was `told` to be in it is waited for a
         moment."""
         path = str(self._payload.get("transcript_path") or "")
-        if not self._records or not (over or os.path.exists(path)):
+        if not self._records or not (over or path):
             return []
         from .turns import Turn
 
@@ -431,16 +449,20 @@ class Session:
             turn.at = claude_code.position(self._payload)
             turn.keep(over=True)
             return []
-        tries = 1 if told is None else round(FLUSH_SECONDS / 0.05)
-        for n in range(tries):
-            entries = turn.entries(store._gate.another(), self.root, whole=over)
-            if told is None or any(entry.get("text") == told for entry in entries):
+        use = self._payload.get("tool_use_id") if self.event == "PreToolUse" else None
+        until = 0.0
+        while True:  # what is awaited may reach the transcript a moment after the hook
+            is_there = not isinstance(use, str) or turn.has(use) or turn.is_absent
+            entries = turn.entries(store._gate.another(), self.root, whole=over) if is_there or until else []
+            if is_there and (told is None or any(entry.get("text") == told for entry in entries)):
                 break
-            if n < tries - 1:
-                import time
+            import time
 
-                time.sleep(0.05)
-        turn.keep(over=over)
+            until = until or time.monotonic() + (FLUSH_SECONDS if use is None else USE_SECONDS)
+            if time.monotonic() >= until:
+                break
+            time.sleep(0.02)
+        self._read = turn, over
         return entries
 
     def _beside(self, what: str) -> str:
@@ -465,13 +487,22 @@ class Session:
 
     # -- how it is written
 
-    def _append(self, store: Store, entries: list[Entry]) -> None:
-        if not self._records or not entries:
+    def _append(self, store: Store, entries: list[Entry], *, new: bool = True) -> None:
+        if not self._records:
             return
+        if entries:
+            self._write(store, entries, new)
+        if self._read is not None:  # only now: the agent may end a hook in the middle, and the next one reads it again
+            turn, over = self._read
+            turn.keep(over=over)
+
+    def _write(self, store: Store, entries: list[Entry], new: bool) -> None:
         clean: list[Entry] = [checks.safe(entry) for entry in entries]
         try:
             written = store.append_many(self.id, clean)
         except NotFound:
+            if not new:
+                return
             try:
                 store.create(self.id, workspace=self.root, origin="hook")
             except AlreadyExists:

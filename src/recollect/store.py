@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .search.embed import Embedder
     from .verbs.arguments import PathLike
 
+START_DELAY_MS = 1_000  # whoever opens a store for one command is gone by then
 CONSOLIDATE_SECONDS = 30.0  # then other work has its turn: a lease is two minutes
 
 
@@ -57,6 +58,8 @@ class Store(UpkeepVerbs, BranchVerbs, SearchVerbs, MemoryVerbs, LogVerbs, Conver
         self._worker = worker or jobs.Worker(db, self._handlers, self._gate, self._note_uses)
         if worker is None and settings.backup_every and db.dialect == "sqlite":
             self._schedule_backup()
+        elif worker is None and settings.background and db.location != "memory":
+            self._worker.wake(user, START_DELAY_MS)  # what fell due while nothing ran
 
     @classmethod
     def open(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TAIL = 8 << 20
 """Bytes of a transcript's end in which a turn is looked for that no hook has seen the beginning of."""
+NEAR_THE_END = 1 << 18
 _SAID = (b'"type":"assistant"', b'"type":"user"', b'"type": "assistant"', b'"type": "user"')
 
 
@@ -37,11 +38,16 @@ class Turn:
                 self.began, self.at = map(int, f.read().split())
         except (OSError, ValueError):
             pass
+        self.is_absent = self.at < 0 and not os.path.exists(path)
+        """Whether it was waited for already: there are sessions without a transcript."""
+        self.at = max(0, self.at)
 
     def entries(self, gate: Gate, root: str | None, *, whole: bool) -> list[Entry]:
         """What was added: what the assistant said and thought, and the tools it used in the same breath. With `whole`, the
         turn is over, and what no hook told of it comes too: results, refusals, errors, and what nobody typed."""
-        lines = self._lines(self.began if whole else self.at or self.began)
+        # Of a file that was not there when the first prompt was given, only what follows the prompt is of this session: a fork
+        # begins with a copy.
+        lines = self._lines((self.began if whole else self.at or self.began) or None)
         if not lines:
             return []  # as mostly between a turn's end and the next prompt, which must not wait for what follows
         from .transfer._claude_lines import Reader
@@ -80,9 +86,20 @@ class Turn:
                 found.append(denied)
         return found
 
+    def has(self, id: str) -> bool:
+        """Whether a use of a tool has reached the file."""
+        try:
+            with open(self._path, "rb") as f:
+                f.seek(max(0, f.seek(0, os.SEEK_END) - NEAR_THE_END))
+                return id.encode("utf-8", "replace") in f.read()
+        except OSError:
+            return False
+
     def keep(self, *, over: bool) -> None:
         """Write down how far it was read. `over`: the next line begins another turn."""
         began = self.at if over or self.began is None else self.began
+        if not over and not os.path.exists(self._path):
+            self.at = -1
         os.makedirs(os.path.dirname(self._place), mode=0o700, exist_ok=True)
         with open(self._place, "w", encoding="ascii") as f:
             f.write(f"{began} {self.at}")
@@ -125,3 +142,21 @@ class Turn:
         from .transfer._claude_lines import is_prompt
 
         return is_prompt(line)
+
+
+def forked_from(path: str, session: str) -> str | None:
+    """The session that this one was forked from, as answers say that were copied into its transcript."""
+    try:
+        with open(path, "rb") as f:
+            data = f.read(TAIL) if os.path.isfile(path) else b""
+    except OSError:
+        return None
+    at = data.find(b'"requestSessionId"')
+    if at < 0:
+        return None
+    raw = data[data.rfind(b"\n", 0, at) + 1 : data.find(b"\n", at)]
+    try:
+        line = loads(raw.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return claude_code.parent_of(line, session) if isinstance(line, dict) else None

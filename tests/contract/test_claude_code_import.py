@@ -522,3 +522,27 @@ def test_wild_lines_are_kept_as_they_are_and_once(
         again = transfer.bring(store, "claude-code", folder, again=True)
         assert "events" not in again.added
         assert store.read(SESSION, branch="*") == events
+
+
+def test_the_bulk_of_requests_is_left_out_and_counted(open_store: Open, tmp_path: Path) -> None:
+    """483 KB became 3.8 MB: each request is in a transcript once more, with all instructions and tools."""
+    t = Transcript()
+    t.note("api-request-shape", shape={"tools": ["x" * 30_000]})
+    first = t.prompt("Make the beds wider.")
+    t.line("attachment", attachment={"type": "prompt_snapshot", "systemPrompt": ["y" * 50_000]})
+    t.line("attachment", attachment={"type": "todo_reminder"})
+    t.says("They are wider.")
+    t.note("api-request-blob", message={"role": "user", "content": "Make the beds wider."})
+    t.line("attachment", attachment={"type": "skill_listing", "content": "z" * 9_000})
+    left_out = t.tip
+    t.prompt("And deeper.")
+    t.prompt("No: flatter.", parent=left_out)  # gone back to a line that is not here
+    store = open_store()
+    done = transfer.bring(store, "claude-code", t.write(tmp_path))
+    assert done.known["lines of requests, left out"] == 4 and not done.problems
+    assert len(json.dumps([e.payload for e in store.read(SESSION, branch="*")])) < 10_000
+    assert [m.text for m in store.messages(SESSION)] == ["Make the beds wider.", "They are wider.", "No: flatter."]
+    assert first in {line["uuid"] for line in claude_code.original(store.read(SESSION, branch="*"))}
+    t.says("Flat they are.")
+    transfer.bring(store, "claude-code", t.write(tmp_path))
+    assert store.messages(SESSION)[-1].text == "Flat they are."

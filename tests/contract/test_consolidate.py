@@ -416,9 +416,31 @@ def test_a_task_has_one_status_the_newest(words: recollect.Store, told: str, new
                 words.consolidate(c)
                 assert len(contents(words)) == 2
         words.consolidate(c)
-        assert contents(words) == [
-            f"Task fix (Mend the thing) is {newest}", "Task fix-2 (Mend the other thing) is in progress",
-        ]  # fmt: skip
+        expected = [f"Task fix (Mend the thing) is {newest}", "Task fix-2 (Mend the other thing) is in progress"]
+        assert contents(words) == expected
+
+
+def test_tasks_of_two_sessions_are_two(words: recollect.Store) -> None:
+    """Every session of an agent counts its tasks from one."""
+    for id, goal in (("a", "Widen the beds"), ("b", "Prune the roses")):
+        c = words.create(id, workspace="/repo")
+        words.append(c, kind="ledger", task_id="task-1", status="completed" if id == "a" else "pending", goal=goal)
+        words.consolidate(c)
+    assert contents(words) == ["Task task-1 (Prune the roses) is pending", "Task task-1 (Widen the beds) is completed"]
+    assert all(m.expires_at is not None and m.kind == "project_state" for m in words.memories())
+
+
+def test_what_was_merely_done_leaves_places_in_a_context(words: recollect.Store) -> None:
+    c = words.create("c", workspace="/repo")
+    for n in range(8):
+        words.append(c, kind="ledger", task_id=f"roses-{n}", status="completed", goal=f"Prune the roses of row {n}")
+    words.consolidate(c)
+    words.remember("The roses are pruned in March", workspace="/repo")
+    words.remember("Roses get no lime", workspace="/repo")
+    found = words.context("what about the roses?", workspace="/repo", max_memories=5)
+    texts = [hit.text for item in found.items for hit in item.hits if hit.type == "memory"]
+    assert sum(text.startswith("Task ") for text in texts) == 3
+    assert {"The roses are pruned in March", "Roses get no lime"} <= set(texts)
 
 
 def test_many_tasks_have_one_status_each(words: recollect.Store) -> None:

@@ -718,3 +718,128 @@ def test_an_import_brings_the_tools_of_a_line_whose_words_a_hook_took(
     transfer.bring(store, "claude-code", old.write(tmp_path))
     assert [e.tool for e in store.read(old.session) if e.kind == "tool_use"] == ["Bash"]
     assert claude_code.original(store.read(old.session)) == old.lines
+
+
+# -- what is ours ----------------------------------------------------------------------------------------------------
+
+
+def test_calls_of_our_own_tools_are_recorded_without_text_and_found_nowhere(
+    hook: Hook, open_store: Open, tmp_path: Path
+) -> None:
+    """After four searches the source was the ninth hit, and a context held nothing but earlier searches."""
+    store = open_store()
+    c = store.create("source", workspace=str(tmp_path / "garden"))
+    store.append(c, role="user", text="The compost heap is turned in October")
+    fence = json.dumps({"text": store.context("when is the compost turned?").text})
+    assert "recollected note=" in fence
+    calls = {
+        "mcp__recollect__memory_search": {"query": "compost heap turned"},
+        "mcp__recollect-alex__recall": {"question": "compost heap turned"},
+        "Bash": {"command": "recollect search compost heap turned"},
+        "mcp__other__ask": {"about": "something else"},
+    }
+    for n, (tool, given) in enumerate(calls.items()):
+        about = {"tool_name": tool, "tool_input": given, "tool_use_id": f"t{n}"}
+        hook("PreToolUse", **about)
+        hook("PermissionRequest", **about)
+        hook("PostToolUse", tool_response=[{"type": "text", "text": fence}], **about)
+    events = store.read(SESSION)
+    assert [e.tool for e in events if e.kind == "tool_result"] == list(calls)
+    assert [e.text for e in events if e.text] == [json.dumps(calls["mcp__other__ask"])] * 2
+    assert "compost" not in json.dumps([e.payload for e in events])
+    assert {h.conversation_id for h in store.search("compost heap turned", limit=20)} == {"source"}
+    assert store.search("memory search", kinds=["tool_use"]) == []
+    assert store.verify().ok
+    t = Transcript(session="33333333-ec33-4b37-91ad-5d242b40ae3d")
+    t.prompt("When?")
+    t.uses("mcp__recollect__recall", {"question": "compost heap turned"}, "toolu_1")
+    t.gets("toolu_1", [{"type": "text", "text": fence}])
+    transfer.bring(store, "claude-code", t.write(tmp_path))
+    assert {h.conversation_id for h in store.search("compost heap turned", limit=20)} == {"source"}
+    assert claude_code.original(store.read(t.session)) == t.lines
+
+
+@pytest.mark.parametrize(
+    ("response", "text"),
+    [
+        ({"filenames": ["a.py", "src/b.py"], "numFiles": 2}, "a.py\nsrc/b.py"),
+        ({"mode": "files_with_matches", "filenames": ["a.py"], "numLines": 0}, "a.py"),
+        ({"tasks": [{"id": "1", "subject": "Dig", "status": "pending"}]}, "1 Dig pending"),
+        ({"stdout": "said", "files": ["a"]}, "said"),
+        (["one", {"type": "text", "text": "two"}], "one\ntwo"),
+    ],
+)
+def test_a_result_that_is_a_list_has_its_rows_as_text(hook: Hook, open_store: Open, response: Any, text: str) -> None:
+    hook("PostToolUse", tool_name="Glob", tool_input={}, tool_response=response, tool_use_id="t")
+    assert [e.text for e in open_store().read(SESSION)] == [text]
+
+
+def test_a_sessions_own_tools_are_not_quoted_back_to_it(hook: Hook, open_store: Open) -> None:
+    prompt(hook, "Look at the compost.")
+    for n in range(3):
+        hook("PreToolUse", tool_name="Bash", tool_input={"command": f"cat compost.{n}"}, tool_use_id=f"t{n}")
+    assert prompt(hook, "And what does compost.1 say?") is None
+    assert "cat compost" in (prompt(hook, "What does compost.1 say?", session="another") or "")
+
+
+def test_a_task_list_that_could_not_be_written_changes_nothing(hook: Hook, open_store: Open, tmp_path: Path) -> None:
+    todos = [{"content": "Dig", "status": "pending", "activeForm": "Digging"}]
+    failed = "Error: todos is not as it should be"
+    hook("PostToolUse", tool_name="TodoWrite", tool_input={"todos": todos}, tool_response=failed, tool_use_id="t1")
+    hook("PostToolUse", tool_name="TaskUpdate", tool_input={"taskId": "1", "status": "completed"},
+         tool_response={"success": False, "error": "no such task"}, tool_use_id="t2")  # fmt: skip
+    t = Transcript()
+    t.uses("TodoWrite", {"todos": todos}, "toolu_1")
+    t.gets("toolu_1", failed, failed, error=True)
+    store = open_store()
+    transfer.bring(store, "claude-code", t.write(tmp_path))
+    assert store.ledger(SESSION) == []
+
+
+def test_what_agents_and_compactions_end_with_is_recorded(hook: Hook, open_store: Open) -> None:
+    hook("SubagentStop", agent_id="a1", agent_type="Explore", last_assistant_message="The beds are in plan.py.")
+    hook("SubagentStop", agent_id="a2", agent_type="", last_assistant_message="<summary>the program's own</summary>")
+    hook("PostCompact", trigger="auto", compact_summary="We widened the beds.")
+    assert [(e.name, e.agent, e.status, e.text) for e in open_store().read(SESSION)] == [
+        ("agent.end", "a1", "Explore", "The beds are in plan.py."),
+        ("claude-code.compact-summary", None, None, "We widened the beds."),
+    ]
+
+
+def test_a_session_in_which_nothing_happened_is_none(hook: Hook, open_store: Open) -> None:
+    hook("SessionEnd", reason="other")
+    assert open_store().conversations() == []
+
+
+def test_a_session_that_was_forked_says_from_which(hook: Hook, open_store: Open, tmp_path: Path) -> None:
+    t = Transcript(session="44444444-ec33-4b37-91ad-5d242b40ae3d")
+    t.prompt("Which beds?")
+    t.says("The southern ones.", requestSessionId=SESSION)
+    t.prompt("And now?")
+    file = t.write(tmp_path)
+    prompt(hook, "And now?", session=t.session)
+    hook("SessionEnd", session=t.session, transcript_path=str(file), reason="other")
+    store = open_store()
+    assert store.get(t.session).metadata["forked_from"] == SESSION
+    other = Transcript(session="55555555-ec33-4b37-91ad-5d242b40ae3d")
+    other.says("The southern ones.", requestSessionId=SESSION)
+    transfer.bring(store, "claude-code", other.write(tmp_path))
+    assert store.get(other.session).metadata["forked_from"] == SESSION
+
+
+def test_a_hook_that_the_agent_ended_in_the_middle_is_made_up_for(
+    hook: Hook, open_store: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a screen Claude Code does not wait for StopFailure: it had read the error, and noted that it had."""
+    t = Transcript()
+    file = t.write(tmp_path)
+    prompt(hook, "Look.", transcript_path=str(file))
+    t.prompt("Look.", promptSource="sdk")
+    t.says("API Error: 529 overloaded", isApiErrorMessage=True)
+    t.write(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(recollect.Store, "append_many", lambda *a, **b: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            hook("StopFailure", transcript_path=str(file), error="unknown")
+    hook("SessionEnd", transcript_path=str(file), reason="other")
+    assert [e.text for e in open_store().read(SESSION) if e.kind == "error"] == ["API Error: 529 overloaded"]

@@ -6,7 +6,7 @@ import pytest
 
 import recollect
 from recollect.errors import InvalidInput, NotFound
-from talk import Open, Raw
+from talk import Open, Raw, eventually
 
 DAY = 86_400_000
 
@@ -240,3 +240,14 @@ def test_of_another_user_nothing_expires(open_store: Open, clock: list[int]) -> 
     clock[0] += 91 * DAY
     assert len(store.retain().expiries) == 1
     assert len(store.for_user("kim").conversations()) == 1
+
+
+def test_what_fell_due_while_nothing_ran_runs_at_the_start(open_store: Open, raw: Raw) -> None:
+    store = open_store(background=False)
+    c = store.create("old", origin="hook")
+    store.append(c, role="user", text="long ago", created_at=1_500_000_000_000)
+    raw("update conversations set created_at = 1500000000000, updated_at = 1500000000000")
+    raw("update jobs set run_at = 1500000000000 where kind = 'retain'")
+    store.close()
+    again = open_store(background=True, backup_every=0)
+    eventually(lambda: not again.conversations())

@@ -130,11 +130,15 @@ def test_what_has_nothing_to_show_is_no_hit(open_store: Open, question: str) -> 
     assert {h.seq for item in store.context(question).items for h in item.hits} <= {2, 4}
 
 
-def test_a_name_that_was_asked_for_is_a_hit(words: recollect.Store) -> None:
+def test_what_only_happened_is_found_where_its_kind_is_asked_for(words: recollect.Store) -> None:
+    """Nobody said it: `session.start` was a hit for "session", and was quoted as evidence."""
     c = words.create("c")
     words.append(c, kind="event", name="deploy.finished", payload={"version": 7})
     words.append(c, role="user", text="quokkas sleep in the shade")
-    hit = words.search("was the deploy finished?")[0]
+    for hits in (words.search("was the deploy finished?"), words.search("deploy finished", conversation=c)):
+        assert "deploy.finished" not in {h.text for h in hits}
+    assert "deploy.finished" not in words.context("was the deploy finished?").text
+    hit = words.search("was the deploy finished?", kinds=["event"])[0]
     assert (hit.text, hit.snippet) == ("deploy.finished", "deploy.finished")
     assert [h.text for h in words.search("quokkas", limit=1)] == ["quokkas sleep in the shade"]
     assert [h.text for h in words.search("quokkas")] == ["quokkas sleep in the shade"]

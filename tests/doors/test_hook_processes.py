@@ -188,7 +188,7 @@ def test_install_keeps_what_is_there(run: Run, project: Path, tmp_path: Path) ->
     assert "already" in run("hooks", "install", "claude-code", "--user", "-y").out
     assert file.read_bytes() == before and len(list(file.parent.iterdir())) == 2
     assert run("hooks", "uninstall", "claude-code", "--user").code == 0
-    assert file.read_text("utf-8") == text
+    assert file.read_text("utf-8") == text and not copy.exists(), "it is as it was, and there is nothing to go back to"
     assert "none of ours" in run("hooks", "uninstall", "claude-code", "--user").out
 
 

@@ -34,7 +34,7 @@ ACTIONS = {
 _NAMES = tuple(action.split()[0] for action in ACTIONS)
 EVENTS = (
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest",
-    "PermissionDenied", "Notification", "Stop", "StopFailure", "PreCompact", "SessionEnd",
+    "PermissionDenied", "Notification", "Stop", "StopFailure", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd",
 )  # fmt: skip
 """The events of Claude Code that are recorded."""
 BY_TOOL = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied")
@@ -211,6 +211,9 @@ def _uninstall(s: Session, file: Path, dry_run: bool, verbose: bool) -> None:
         settings.remove()
     elif changed:
         backup = settings.write(was)
+        if was is not None:  # it is as it was, and nothing is left to go back to
+            backup = None
+            settings.forget_copies()
     kept = "What was recorded stays; `recollect conversations` lists it."
     _done(
         s,
@@ -420,10 +423,18 @@ class Settings:
             made = json.dumps(self.content, indent=width)
         return made.replace("\n", "\r\n") if "\r\n" in old else made
 
+    def copies(self) -> list[Path]:
+        """The copies that were made of it, the newest first."""
+        target = Path(os.path.realpath(self.file))
+        return sorted(target.parent.glob(f"{glob.escape(target.name)}{COPY}*"), reverse=True)
+
+    def forget_copies(self) -> None:
+        for copy in self.copies():
+            copy.unlink(missing_ok=True)
+
     def as_it_was(self) -> bytes | None:
         """The file before our hooks came into it, to the letter, where its copy is there and nothing else was changed since."""
-        target = Path(os.path.realpath(self.file))
-        for copy in sorted(target.parent.glob(f"{glob.escape(target.name)}{COPY}*"), reverse=True):
+        for copy in self.copies():
             try:
                 old = Settings.read(copy)
             except (Refused, OSError):
@@ -436,6 +447,7 @@ class Settings:
         """Take away the file, and the agent's folder if nothing is left in that."""
         target = Path(os.path.realpath(self.file))
         target.unlink()
+        self.forget_copies()
         try:
             target.parent.rmdir()
         except OSError:

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 EVENTS = "events"
+PASSING = 0.25
+"""Below `memory_low_importance_threshold`: that tests passed on a day matters for days."""
 _PATH = pattern(r"^[\w./@+~:\\-]{1,160}$")
 _NAME = pattern(r"^[\w.:/-]{1,40}$")
 _STATUS = pattern(r"^(?=.{1,40}$)[\w.:/'’-]+(?: [\w.:/'’-]+){0,3}$")
 LONGEST_GOAL = 120
+_GOAL = pattern(r"^[\w'’.:/#+()&…-]+(?:,? [\w'’.:/#+()&…-]+)*$")
+"""What a task is about, where it is plain words."""
 _UNTOLD = "in another state"
 """For a status that is free text: it is not repeated, but what was held before no longer holds."""
 _WRITERS = frozenset(
@@ -67,7 +71,7 @@ def derive(turn: Turn) -> list[Candidate]:
 
 def _made(turn: Turn, content: str, quarantine: str | None, slot: str | None = None) -> Candidate:
     return Candidate(
-        content=content, kind="project_state", importance=0.4, tags=(),
+        content=content, kind="project_state", importance=PASSING, tags=(),
         source_checkpoint_id=turn.checkpoint_id or f"event:{turn.seq}", seqs=(turn.seq,), role=turn.role,
         extractor=EVENTS, family="event", quarantine=quarantine, slot=slot,
     )  # fmt: skip
@@ -80,11 +84,11 @@ def _status(task: str, status: str) -> str:
 
 
 def _goal(text: str) -> str:
-    """What a task is to reach, in one line; "" where that is an instruction to whoever reads it."""
+    """What a task is to reach, in one line; "" where that is no plain words, or an instruction to whoever reads it."""
     said = " ".join(text.split())
     if len(said) > LONGEST_GOAL:
         said = said[:LONGEST_GOAL].rsplit(" ", 1)[0] + "…"
-    return "" if _commands(said) else said
+    return said if _GOAL.match(said) and not _commands(said) else ""
 
 
 def _commands(name: str) -> bool:

@@ -392,15 +392,23 @@ class _Search:
             # What is much longer is another text, and need not be taken apart. What it is beside is found through it.
             if self._asked and len(text) <= 2 * len(self._request.text) + 16 and plain(text) == self._asked:
                 self._hidden.add(id)
-        if fence.MARK in text:
-            text = fence.without(text)
+        if fence.is_own_tool(tool):
+            return None
+        if fence.is_ours(text):
+            own = fence.unquoted(text)
+            if part is not None and text[part[1] : part[1] + part[2]] not in own:
+                return None
+            text = own if part is None else text
         if not text or text.isspace():
-            text = tool or path
+            # Nobody's words, so no evidence; what only happened is found by its name where its kind is asked for.
+            text = path or ("" if self._request.evidence else tool or "")
             if not text:
-                if kind != "event" or not name or name.startswith(OURS):
+                if self._request.evidence or kind != "event" or not name or name.startswith(OURS):
                     return None
                 text = name
                 self._named.add(id)
+                if "event" not in (self._request.kinds or ()):
+                    self._hidden.add(id)
         if part is not None:
             text = text[part[1] : part[1] + part[2]]
         self._rows[id] = row

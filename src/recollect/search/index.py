@@ -56,9 +56,11 @@ def user_token(no: int) -> str:
     return f"u{no}"
 
 
-def is_indexed(kind: str, name: str | None) -> bool:
-    """Whether an event is to be found by words."""
-    return kind not in UNINDEXED and not (kind == "event" and name == HANDOFF)
+def is_indexed(kind: str, name: str | None, text: str, tool: str | None) -> bool:
+    """Whether an event is to be found by words. Calls of our own tools are not: nothing is kept but that they were made."""
+    if kind in UNINDEXED or (kind == "event" and name == HANDOFF):
+        return False
+    return bool(text) or not fence.is_own_tool(tool)
 
 
 def event_terms(
@@ -76,7 +78,7 @@ def event_terms(
     there as a whole).
 
     Days are terms too: the one on which it was said, and those it speaks of, so that "yesterday" is found by its date."""
-    if not is_indexed(kind, name):
+    if not is_indexed(kind, name, text, tool):
         return None
     scope = "e " + kind_token(kind)
     if tool is not None:

@@ -160,7 +160,8 @@ def _check(tx: Tx) -> list[Problem]:
     after = tx.low_id()
     while True:
         rows = tx.all(
-            "select e.id, e.kind, e.path, c.workspace, e.name from events e left join conversations c on c.user_no = e.user_no"
+            "select e.id, e.kind, e.path, c.workspace, e.name, e.tool, e.text = '' from events e"
+            " left join conversations c on c.user_no = e.user_no"
             " and c.no = e.conversation_no where e.user_no = :user and e.id > :after and e.id <= :high"
             " order by e.id limit :page",
             after=after, high=tx.high_id(), page=PAGE * 10,
@@ -179,7 +180,7 @@ def _check(tx: Tx) -> list[Problem]:
             part[-1] for part in ([r[0] for r in rows], [r[0] for r in said], parts, there) if len(part) == PAGE * 10
         ]
         upto = min(ends, default=tx.high_id())
-        found_by_words = [r for r in rows if index.is_indexed(r[1], r[4])]
+        found_by_words = [r for r in rows if index.is_indexed(r[1], r[4], "" if r[6] else "said", r[5])]
         must = {r[0] for r in found_by_words if not index.is_outside(r[2], r[3])}
         must |= {r[0] for r in said}
         must.update(parts)

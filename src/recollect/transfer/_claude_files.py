@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from .. import checks
-from ._claude_lines import NOTES
+from ._claude_lines import NOTES, REQUESTS
 
 SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """What Claude Code calls a session, and its file."""
-SAID_OR_NOTED = NOTES | {"user", "assistant"}
+SAID_OR_NOTED = NOTES | REQUESTS | {"user", "assistant"}
 TAIL = 1 << 20  # bytes in which the last line is looked for that names its session
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from .. import claude_code
 from ..claude_code import mark
+from ..search import fence
 from ..typed import is_typed
 
 TYPE_CHECKING = False
@@ -33,6 +34,12 @@ NOTES = frozenset(
     " started result".split()
 )
 """Types of lines that are known to be the program's own notes."""
+REQUESTS = frozenset("api-request api-request-shape api-request-blob".split())
+"""Types of lines that hold what was sent to the model: instructions, tools, and once more what was said."""
+_ASSEMBLED = frozenset(
+    "prompt_snapshot skill_listing agent_listing_delta deferred_tools_delta environment remote_session_change auto_mode"
+    " hook_additional_context".split()
+)
 TITLES = {"custom-title": ("customTitle", 3), "agent-name": ("agentName", 2), "ai-title": ("aiTitle", 1)}
 _TEXT = {"text": "text", "thinking": "thinking", "tool_result": "content"}
 
@@ -166,7 +173,8 @@ class Reader:
         if kind == "tool_use":
             return self._use(block, line), rest
         if kind == "tool_result":
-            return self._result(line, block, text if isinstance(text, str) else claude_code.answered(text)), rest
+            entry = self._result(line, block, text if isinstance(text, str) else claude_code.answered(text))
+            return entry, rest if entry["text"] or not text else {"block": block}
         return {"kind": "event", "name": f"claude-code.{self._clip(str(kind)) if kind else 'block'}"}, rest
 
     def _use(self, block: dict[str, Any], line: dict[str, Any]) -> Entry:
@@ -176,18 +184,24 @@ class Reader:
         if isinstance(id, str) and id:
             self.tools[id] = tool, given
             entry["key"] = claude_code.use_key(id)
+        if claude_code.is_ours(tool, given):
+            entry["text"] = ""
         return self._placed(entry, given, line)
 
     def _result(self, line: dict[str, Any], block: dict[str, Any], text: str) -> Entry:
         entry: Entry = {
             "kind": "tool_result", "role": "tool", "text": text, "status": "error" if block.get("is_error") is True else "ok",
         }  # fmt: skip
+        if fence.repeats(text):
+            entry["text"] = ""  # an answer of ours: the line keeps it, and nothing finds it
         id = block.get("tool_use_id")
         if isinstance(id, str) and id:
             entry["key"] = claude_code.result_key(id)
             tool, given = self.tools.get(id, (None, None))
             if tool is not None:
                 entry["tool"] = tool
+                if claude_code.is_ours(tool, given):
+                    entry["text"] = ""
                 changed = claude_code.difference(tool, given, line.get("toolUseResult"))
                 if changed:
                     entry["diff"] = changed
@@ -223,6 +237,12 @@ class Reader:
             return []
         tool, given = self.tools[ids[0]]
         return [self._dated(e, agent) for e in claude_code.tasks(tool, ids[0], given, line["toolUseResult"], agent)]
+
+
+def is_of_request(line: dict[str, Any]) -> bool:
+    """Whether a line holds a piece of a request that the program assembled: several times the size of all that was said."""
+    about = line.get("attachment")
+    return str(line.get("type")) in REQUESTS or (isinstance(about, dict) and str(about.get("type")) in _ASSEMBLED)
 
 
 def kept(line: Any) -> dict[str, Any]:

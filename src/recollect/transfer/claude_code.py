@@ -34,7 +34,18 @@ from ._claude_files import (
     looks_like,
     usual_place,
 )
-from ._claude_lines import INJECTED, KNOWN_VERSIONS, REST, Reader, is_prompt, kept, original, raw_entry, title_of
+from ._claude_lines import (
+    INJECTED,
+    KNOWN_VERSIONS,
+    REST,
+    Reader,
+    is_of_request,
+    is_prompt,
+    kept,
+    original,
+    raw_entry,
+    title_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -235,6 +246,11 @@ class Transcript:
         self._title: tuple[str, int] = (str(cursor.get("title") or ""), int(cursor.get("rank") or 0))
         self._new_title: tuple[str, int] | None = None
         self._branch = MAIN
+        self.parent: str | None = None
+        """The session that this one was forked from: answers that came with it name it."""
+        self._stands_at: dict[str, str] = {}
+        """Lines that were left out, and the line before each."""
+        self._last = str(cursor.get("base") or "")
         self._is_new = self._is_loaded = self.was_deleted = False
         try:
             here = self._store.get(self.id)
@@ -360,11 +376,16 @@ class Transcript:
             run.problem(self._file, what, "It was kept as it is, in a payload.")
             yield Item(base, raw, None, [raw_entry(raw, base, reader.at, "unreadable")])
             return
+        if is_of_request(line):
+            run.count(run.known, "lines of requests, left out")
+            yield Item(base, raw, line, [])  # what follows it may be known by it
+            return
         entries = reader.entries(line, base)
         if base in self._where and self._is_loaded and self._partly.get(base, 0) <= 0:
             run.count(run.known, "lines")
             return
         self._said_of(line)
+        self.parent = self.parent or claude_code.parent_of(line, self.id)
         yield Item(base, raw, line, entries)
 
     def _said_of(self, line: dict[str, Any]) -> None:
@@ -398,14 +419,19 @@ class Transcript:
             self._order[item.base] = self._branch, self._count
             if item.line is not None and is_prompt(item.line):
                 self._prompts[self._branch] = self._count
-            group.append(item)
+            if item.entries:
+                group.append(item)
+                self._last = item.base
+            else:
+                self._stands_at[item.base] = self._last
         self._append(group)
         moved, self.offset = end - self.offset, end
         if not self._is_new:
             if last:
                 self._retitle()
+                claude_code.link(self._store, self.id, self.parent)
             r = self._reader
-            at = self._where.get(r.base, Where(self._branch, 0))
+            at = self._where.get(self._stands_at.get(r.base, r.base), Where(self._branch, 0))
             self._run.keep(self._file, {
                 "id": self.id, "tick": int(self._store.get(self.id).cursor), "offset": end, "base": r.base, "since": r.since, "at": r.at, "message": r.message, "branch": self._branch,
                 "seq": at.seq, "title": self._title[0], "rank": self._title[1],
@@ -421,7 +447,7 @@ class Transcript:
             return self._branch
         if parent not in self._order and not self._is_loaded:
             self._load()
-        if parent not in self._order:
+        if parent not in self._order or self._stands_at.get(parent, parent) not in self._order:
             return self._branch
         branch, order = self._order[parent]
         goes_back = is_prompt(line) and self._prompts.get(branch, order) > order
@@ -429,7 +455,8 @@ class Transcript:
 
     def _rewind(self, item: Item) -> str:
         assert item.line is not None
-        at = self._where[item.line["parentUuid"]]
+        parent = item.line["parentUuid"]
+        at = self._where[self._stands_at.get(parent, parent)]
         name = f"rewind-{claude_code.mark(item.base)[:8]}"
         with contextlib.suppress(AlreadyExists):  # an import that was interrupted right here
             self._store.fork(self.id, at=at.seq, name=name, branch=at.branch, switch=True)

@@ -189,6 +189,8 @@ class SearchVerbs(LogVerbs):
         )  # fmt: skip
         if here is not None and any(h.conversation_id == here.id for h in hits):
             shown = {m.seq for m in self.messages(here, limit=None)}
+            if here.origin == "hook":  # a coding agent has its tools and their results in sight as well
+                shown.update(h.seq for h in hits if h.seq is not None and h.seq > min(shown, default=0))
             hits = [h for h in hits if h.conversation_id != here.id or h.seq not in shown]
         made = context.build(
             hits, budget=budget, max_memories=most[0], max_excerpts=most[1],
