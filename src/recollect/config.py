@@ -107,6 +107,10 @@ class Settings:
     """Most memories in a context."""
     context_excerpts: int = 3
     """Most excerpts in a context; an excerpt quotes from one sitting of one conversation."""
+    context_sensitive: bool = False
+    """Let a context, and what hooks hand out, quote what had a secret in it too. The secret itself is a marker there."""
+    memory_model: str | None = None
+    """The language model that looks for memories in what the user says, beside the rules, in `serve`, hooks and the command line: LangChain's name for it. Unset: `chat_model`; `none`: the rules alone."""
     memory_extract: bool = True
     """Look for memories in what is said, in the background after turns. Off: only `remember()` and `consolidate()` make any."""
     memory_extract_timeout: float = 1.0

@@ -134,13 +134,13 @@ def context(
     ] = None,
     memories: Annotated[int | None, typer.Option("--memories", min=0, metavar="N", help="At most so many memories. Unsaid: the settings' number.")] = None,
     excerpts: Annotated[int | None, typer.Option("--excerpts", min=0, metavar="N", help="At most so many excerpts. Unsaid: the settings' number.")] = None,
-    sensitive: Annotated[bool, typer.Option("--sensitive", help="Also what had a secret in it.")] = False,
+    sensitive: Annotated[bool, typer.Option("--sensitive", help="Also what had a secret in it, whatever the setting context_sensitive says.")] = False,
     why: Annotated[bool, typer.Option("--why", help="Show below it why each piece is there and what it costs.")] = False,
 ) -> None:  # fmt: skip
     """Print the best evidence for a prompt within a token budget, as it would be handed to a model."""
     s.catch_up()
     found = s.store.context(
-        question_of(prompt), budget=budget, workspace=workspace, sensitive=sensitive, max_memories=memories,
+        question_of(prompt), budget=budget, workspace=workspace, sensitive=sensitive or None, max_memories=memories,
         max_excerpts=excerpts, why=why, conversation=None if conversation is None else s.find(conversation).id,
     )  # fmt: skip
     if s.json:

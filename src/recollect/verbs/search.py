@@ -156,7 +156,7 @@ class SearchVerbs(LogVerbs):
         workspace: str | None = None,
         conversation: ConversationLike | None = None,
         budget: int = 800,
-        sensitive: bool = False,
+        sensitive: bool | None = None,
         max_memories: int | None = None,
         max_excerpts: int | None = None,
         count: Callable[[str], int] | None = None,
@@ -165,7 +165,7 @@ class SearchVerbs(LogVerbs):
         """The best evidence for a prompt within a token budget, quoted and fenced as data, for a message of its own. With a
         `conversation`, its workspace is the scope unless `workspace` says otherwise, what its live window shows anyway is
         left out, and it may be switched off there (`create(metadata={"context": False})`). What had a secret in it stays
-        out, unless `sensitive`. `count` is your tokenizer; without one, tokens are estimated. With `why`, each item says why it
+        out, unless `sensitive` or the setting `context_sensitive`. `count` is your tokenizer; without one, tokens are estimated. With `why`, each item says why it
         is there. A `budget` of 0 is none: nothing is looked for, and an empty prompt asks for nothing."""
         from .. import context
 
@@ -175,6 +175,7 @@ class SearchVerbs(LogVerbs):
         for i, given in enumerate((max_memories, max_excerpts)):
             if given is not None:
                 most[i] = checks.count(given, ("max_memories", "max_excerpts")[i])
+        sensitive = s.context_sensitive if sensitive is None else sensitive
         started = time.perf_counter()
         here = None if conversation is None else self.get(conversation)
         if isinstance(prompt, str) and not prompt.strip():
