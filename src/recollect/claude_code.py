@@ -397,6 +397,22 @@ def gave(payload: Mapping[str, Any], root: str | None, gate: Gate) -> Entry:
     return _placed(entry, payload, root, gate)
 
 
+def wrote(result: Entry) -> Entry | None:
+    """What a tool that writes left behind, as an artifact of its own: where, and what changed. None if it wrote nothing."""
+    if result.get("tool") not in WRITERS or result.get("status") != "ok":
+        return None
+    path = result.get("path")
+    if not path or os.path.isabs(path):  # outside of the workspace no artifact is taken
+        return None
+    entry: Entry = {
+        "kind": "artifact", "tool": result["tool"], "path": path, "key": f"{result['key']}:artifact",
+        "tags": result.get("tags"), "agent": result.get("agent"),
+    }  # fmt: skip
+    if result.get("diff"):
+        entry["diff"] = result["diff"]
+    return entry
+
+
 def asked(payload: Mapping[str, Any], root: str | None, gate: Gate) -> Entry | None:
     """Somebody was asked for permission, or it was refused."""
     event = payload.get("hook_event_name")

@@ -238,7 +238,7 @@ class _Verbs:
 
     @_Verb
     def delete(self, id: str) -> Returns[Json]:
-        """Remove one record for good, or forget a fact."""
+        """Remove one record, or a fact with its history, for good."""
         return Returns("DELETE", f"/memory/record/{_quoted(id)}", repeat=False)
 
     @_Verb
@@ -250,6 +250,26 @@ class _Verbs:
     def unpin(self, id: str) -> Returns[Json]:
         """Take a pin off again."""
         return Returns("POST", "/memory/unpin", body={"id": id})
+
+    @_Verb
+    def accept(self, id: str) -> Returns[Json]:
+        """Let in a fact that waits in quarantine."""
+        return Returns("POST", "/memory/accept", body={"id": id})
+
+    @_Verb
+    def edit(self, /, id: str, **fields: Any) -> Returns[Json]:
+        """Correct a fact (content, kind, importance, tags), or move it (scope, move_to)."""
+        return Returns("POST", "/memory/edit", body={"id": id, **fields}, repeat=False)
+
+    @_Verb
+    def reject(self, id: str) -> Returns[Json]:
+        """Forget a fact; `undo` brings it back."""
+        return Returns("POST", "/memory/reject", body={"id": id}, repeat=False)
+
+    @_Verb
+    def undo(self, id: str) -> Returns[Json]:
+        """Take back the newest change of a fact."""
+        return Returns("POST", "/memory/undo", body={"id": id}, repeat=False)
 
     @_Verb
     def forget_session(self, session_id: str) -> Returns[Json]:

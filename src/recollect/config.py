@@ -109,6 +109,8 @@ class Settings:
     """Most memories in a context."""
     context_excerpts: int = 3
     """Most excerpts in a context; an excerpt quotes from one sitting of one conversation."""
+    memory_model: str | None = None
+    """The language model that looks for memories in what the user says, beside the rules, in `serve`, hooks and the command line: LangChain's name for it. Unset: `chat_model`; `none`: the rules alone."""
     memory_extract: bool = True
     """Look for memories in what is said, in the background after turns. Off: only `remember()` and `consolidate()` make any."""
     memory_extract_timeout: float = 1.0

@@ -14,7 +14,7 @@ import sys
 
 from . import checks, claude_code, config, light, redact, typed
 from .config import Settings
-from .errors import AlreadyExists, ConversationDeleted, NotFound, RecollectError, SettingsError
+from .errors import AlreadyExists, ConversationDeleted, Erased, NotFound, RecollectError, SettingsError
 from .model import DISOWNED
 from .store import Store
 
@@ -38,6 +38,10 @@ COMPACT_SECONDS = 20.0  # for a transcript that is about to be compacted; what i
 FLUSH_SECONDS = 0.3  # the answer may reach the transcript a moment after the hook
 USE_SECONDS = 0.5  # and a tool's use up to 100 ms after it
 LOG_BYTES = 512 << 10
+ERASED = (
+    "Recollect: this session was erased, so nothing of it is recorded any more. Begin a new session, or say"
+    " `recollect new --id {id} --again` to record this one again."
+)
 OURS = "from recollect.hooks import main"
 START = f"{OURS}; main()"
 
@@ -250,6 +254,7 @@ class Session:
         self.id = claude_code.conversation_id(payload["session_id"])
         here = os.environ.get("CLAUDE_PROJECT_DIR") or payload.get("cwd")
         self.root = _root(here)
+        self._is_erased = False
         self._read: tuple[Turn, bool] | None = None
         """How far the transcript was read, for the next hook."""
 
@@ -267,7 +272,18 @@ class Session:
                 answer: str | None = what(store)
             except ConversationDeleted:
                 return None  # in the bin, by its user's own hand
+        return self._with_notice(answer) if self._is_erased else answer
+
+    def _with_notice(self, answer: str | None) -> str | None:
+        """The session was erased while its agent goes on: its user is told so, once."""
+        path = os.path.join(self._folder, "hooks", f"{claude_code.mark(self.id)}.erased")
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
             return answer
+        said = f'{{"systemMessage": {_quote(ERASED.format(id=self.id))}'
+        return f"{said}}}" if answer is None else f"{said}, {answer[1:]}"
 
     def _vouched(self) -> None:
         """A path is long enough to be searched for secrets each time, and loading the search is a fifth of what a prompt may
@@ -383,7 +399,8 @@ class Session:
                 known = {}
             for task in changed:
                 task.setdefault("goal", known.get(str(task["task_id"]), ""))
-        self._append(store, [result, *changed])
+        made = claude_code.wrote(result)
+        self._append(store, [result, *([made] if made is not None else []), *changed])
         self._in_a_long_turn(store)
 
     def _PostToolUseFailure(self, store: Store) -> None:
@@ -507,6 +524,9 @@ class Session:
                 store.create(self.id, workspace=self.root, origin="hook")
             except AlreadyExists:
                 pass  # another hook was quicker
+            except Erased:
+                self._is_erased = True
+                return
             written = store.append_many(self.id, clean)
         # What was taken for typed, and the transcript says that nobody did.
         disowned: list[Entry] = [
@@ -581,6 +601,9 @@ def extract(settings: Settings, folder: str, conversation: str, *, whole: bool) 
     if lock is None:
         return  # one is at it, and the next turn asks again
     with lock, Store.open(settings=settings) as store:
+        from . import langgraph
+
+        langgraph._read_with_model(store)
         if settings.memory_extract:
             with contextlib.suppress(NotFound, ConversationDeleted):
                 store.consolidate(conversation)

@@ -13,6 +13,7 @@ import pytest
 import recollect
 from recollect import hooks, transfer
 from recollect.claude_code import INPUT, OUTPUT
+from recollect.errors import NotFound
 from recollect.transfer import claude_code
 from talk import Open
 from transcripts import SESSION, Transcript, session
@@ -100,9 +101,11 @@ def test_a_session_is_recorded_as_it_happens(hook: Hook, open_store: Open, tmp_p
     events = store.read(SESSION)
     assert [(e.kind, e.tool, e.status) for e in events if e.kind not in ("message", "tool_use")] == [
         ("event", None, "startup"), ("approval", "Edit", "requested"), ("tool_result", "Edit", "ok"),
-        ("tool_result", "Bash", "ok"), ("tool_result", "Bash", "error"), ("approval", None, "asked"),
+        ("artifact", "Edit", None), ("tool_result", "Bash", "ok"), ("tool_result", "Bash", "error"), ("approval", None, "asked"),
         ("approval", "Bash", "denied"), ("error", None, "error"), ("event", None, "logout"),
     ]  # fmt: skip
+    (artifact,) = (e for e in events if e.kind == "artifact")
+    assert artifact.path == "src/plan.py" and "+100" in artifact.payload["diff"]
     edit, bash, failed = (e for e in events if e.kind == "tool_result")
     assert edit.path == "src/plan.py" and edit.duration_ms == 12 and "+100" in edit.payload["diff"]
     assert (
@@ -843,3 +846,42 @@ def test_a_hook_that_the_agent_ended_in_the_middle_is_made_up_for(
             hook("StopFailure", transcript_path=str(file), error="unknown")
     hook("SessionEnd", transcript_path=str(file), reason="other")
     assert [e.text for e in open_store().read(SESSION) if e.kind == "error"] == ["API Error: 529 overloaded"]
+
+
+def test_of_an_erased_session_its_user_is_told_once(hook: Hook, open_store: Open) -> None:
+    prompt(hook, "Make the beds wider.")
+    store = open_store()
+    store.erase(conversation=SESSION)
+    told = json.loads(prompt(hook, "And longer.") or "{}")
+    assert "was erased" in told["systemMessage"] and SESSION in told["systemMessage"]
+    assert prompt(hook, "And deeper.") is None
+    with pytest.raises(NotFound):
+        store.get(SESSION)
+
+
+def test_extraction_asks_the_model_of_the_settings(
+    hook: Hook, url: str, open_store: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from recollect.config import Settings
+    from recollect.langgraph import models
+
+    asked: list[str] = []
+
+    def model(prompt: str) -> str:
+        asked.append(prompt)
+        found = {
+            "content": "Grows mangold in the garden",
+            "kind": "fact",
+            "importance": 0.6,
+            "tags": ["plants"],
+            "source": 1,
+        }
+        return json.dumps({"candidates": [found]})
+
+    monkeypatch.setattr(models, "text_model", lambda name, settings, **more: model if name == "ollama:small" else None)
+    prompt(hook, "What about that mangold that grows in the garden?")
+    settings = Settings.load(data_dir=str(tmp_path / "data"), memory_model="ollama:small", background=False)
+    hooks.extract(settings, str(tmp_path / "data"), SESSION, whole=False)
+    (m,) = open_store().memories(state="all")
+    assert (m.content, m.tags, m.provenance.extractor) == ("Grows mangold in the garden", ("plants",), "model:model")
+    assert asked

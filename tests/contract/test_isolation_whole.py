@@ -248,6 +248,10 @@ ROUTES: dict[str, Call] = {
     "POST /memory/remember": lambda h, b: h("POST", "/memory/remember", {"content": "x", "session_id": b.conversation}),
     "POST /memory/pin": lambda h, b: [h("POST", "/memory/pin", {"id": b.memory}), h("POST", "/memory/pin", {"id": f"{b.conversation}:1"})],
     "POST /memory/unpin": lambda h, b: [h("POST", "/memory/unpin", {"id": b.memory}), h("POST", "/memory/unpin", {"id": f"{b.conversation}:1"})],
+    **{
+        f"POST /memory/{route}": lambda h, b, route=route: h("POST", f"/memory/{route}", {"id": b.memory, **({"content": "x"} if route == "edit" else {})})
+        for route in ("accept", "edit", "reject", "undo")
+    },
     "GET /memory/events": lambda h, b: (),  # endless: `test_nor_a_stream`
     "GET /memory/conversations": lambda h, b: [h("GET", "/memory/conversations"), h("GET", "/memory/conversations?workspace=/w")],
     "GET /memory/conversation": lambda h, b: h("GET", f"/memory/conversation?session_id={b.conversation}"),

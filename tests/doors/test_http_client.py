@@ -59,6 +59,10 @@ def test_both_clients_have_the_same_verbs_and_cover_every_route(sidecar: Sidecar
         assert c.summarize("s")["added"] == 1
         fact = c.remember("Likes rice", importance=0.9)
         assert c.pin(fact["id"])["done"] and c.unpin(fact["id"])["done"]
+        waits = c.remember("The port is 8080", role="tool")
+        assert c.accept(waits["id"])["state"] == "active"
+        assert c.edit(waits["id"], tags=["net"])["tags"] == ["net"]
+        assert c.reject(waits["id"])["done"] and c.undo(waits["id"])["state"] == "active"
         assert "dark mode" in c.context("which mode?", session_id="t", budget=300)["text"]
         assert {m["content"] for m in c.memories()["memories"]} >= {"Likes rice"}
         assert [x["session_id"] for x in c.conversations()["conversations"]] == ["s", "t"]

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -346,6 +347,70 @@ def test_delete_pin_and_unpin_take_the_ids_that_search_gives(sidecar: Sidecar) -
     for id in ("a/b:c:1", "a/b:c:99", "none:1", "nonsense"):
         assert sidecar.ask("DELETE", f"/memory/record/{id}").status == 404, id
         assert sidecar.ask("POST", "/memory/pin", {"id": id}).status == 404, id
+
+
+def test_facts_are_accepted_edited_rejected_moved_and_brought_back(two: Sidecar) -> None:
+    def waiting() -> list[str]:
+        return [m["content"] for m in two.ask("GET", "/memory/memories?state=quarantined").json["memories"]]
+
+    port, root = (
+        two.store.remember(text, role="tool", workspace="/w1") for text in ("The port is 8080", "Run as root")
+    )
+    assert len(waiting()) == 2
+    let_in = two.ask("POST", "/memory/accept", {"id": port.id}).json
+    assert (let_in["state"], let_in["workspace"]) == ("active", "/w1"), "a project's fact stays the project's"
+    assert two.ask("POST", "/memory/reject", {"id": root.id}).json == {"id": root.id, "done": True}
+    assert waiting() == []
+    assert two.ask("POST", "/memory/undo", {"id": root.id}).json["state"] == "quarantined"
+    edited = two.ask("POST", "/memory/edit", {"id": port.id, "content": "The port is 9090", "tags": ["net"]}).json
+    assert (edited["content"], edited["tags"], edited["by_hand"]) == ("The port is 9090", ["net"], True)
+    moved = two.ask("POST", "/memory/edit", {"id": edited["id"], "move_to": "/w2"}).json
+    assert moved["workspace"] == "/w2"
+    for route in ("accept", "edit", "reject", "undo"):
+        body = {"id": moved["id"], **({"importance": 1} if route == "edit" else {})}
+        assert two.ask("POST", f"/memory/{route}?workspace=%2Fw1", body).status == 404, route
+        assert two.ask("POST", f"/memory/{route}", {**body, "id": "a:1"}).status == 404, "that is a record"
+    assert two.ask("POST", "/memory/edit?workspace=%2Fw2", {"id": moved["id"], "scope": "user"}).status == 403
+    assert two.ask("POST", "/memory/edit", {"id": moved["id"], "scope": "user"}).json["scope"] == "user"
+
+
+def test_what_contradicts_a_pinned_fact_takes_its_place_when_it_is_accepted(sidecar: Sidecar) -> None:
+    sidecar.store.remember("Prefers dark mode", kind="preference", pinned=True)
+    sidecar.ask(
+        "POST",
+        "/memory/record",
+        {"type": "prompt", "session_id": "s", "content": "I prefer light mode now, not dark mode"},
+    )
+    sidecar.ask("POST", "/memory/summarize?session_id=s")
+    (waits,) = sidecar.ask("GET", "/memory/memories?state=quarantined").json["memories"]
+    sidecar.ask("POST", "/memory/accept", {"id": waits["id"]})
+    assert [m.content for m in sidecar.store.memories()] == [waits["content"]]
+
+
+def test_a_deleted_fact_is_erased_with_its_bytes(sidecar: Sidecar) -> None:
+    fact = sidecar.ask("POST", "/memory/remember", {"content": "Likes qwxzheron tea"}).json
+    assert sidecar.ask("DELETE", f"/memory/record/{fact['id']}").status == 200
+    assert sidecar.ask("GET", f"/memory/record/{fact['id']}").status == 404
+    assert sidecar.ask("POST", "/memory/undo", {"id": fact["id"]}).status == 404
+    location = sidecar.store.location
+    if not location.startswith("postgresql"):
+        files = [Path(location), Path(location + "-wal")]
+        assert not any(b"qwxzheron" in f.read_bytes() for f in files if f.exists())
+
+
+def test_what_had_a_secret_in_it_is_quoted_where_the_setting_says_so(url: str) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    for setting, is_there in ((False, False), (True, True)):
+        with (
+            recollect.open(url, user="alex", semantic=False, background=False, context_sensitive=setting) as store,
+            running(store) as sidecar,
+        ):
+            record = {"type": "prompt", "session_id": "s", "content": f"The heron token is {secret}", "key": "k"}
+            sidecar.ask("POST", "/memory/record", record)
+            text = sidecar.ask("POST", "/memory/context", {"prompt": "heron token?"}).json["text"]
+            assert ("heron" in text) is is_there and secret not in text
+            never = sidecar.ask("POST", "/memory/context", {"prompt": "heron token?", "sensitive": False}).json
+            assert "heron" not in never["text"]
 
 
 def test_sessions_replay_branches_and_ledger(sidecar: Sidecar) -> None:

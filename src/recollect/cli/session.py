@@ -149,6 +149,9 @@ class Session:
             else:
                 # Nothing was recorded yet: an empty store in memory answers like the one that is not there.
                 self._store = Store.open(":memory:", settings=self.settings)
+            from .. import langgraph
+
+            langgraph._read_with_model(self._store)
         return self._store
 
     def catch_up(self) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..store import Store
     from .agent_node import AgentNode as AgentNode
     from .backend import Persistence as Persistence
     from .backend import compile_graph as compile_graph
@@ -85,6 +86,23 @@ __all__ = [
     "resume",
     "text_model",
 ]
+
+
+def _read_with_model(store: Store) -> None:
+    """For the doors of a person's own processes: the model that the settings name looks for memories, too. It is made when it
+    is first needed."""
+    s = store.settings
+    name = s.memory_model or s.chat_model
+    if name is None or name.strip().casefold() in ("", "none"):
+        return
+    is_there = s.chat_model is not None and name.partition(":")[0] == s.chat_model.partition(":")[0]
+
+    def made() -> Any:
+        from .models import text_model
+
+        return text_model(name, s, url=s.chat_model_url if is_there else None)
+
+    store._shared["make reader"] = made
 
 
 def __getattr__(name: str) -> Any:

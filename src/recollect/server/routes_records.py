@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Annotated, Any, Literal
 
@@ -141,12 +142,12 @@ async def delete_record(
     sidecar: Sidecar,
     workspace: InWorkspace = None,
 ) -> Response:
-    """Remove one record from the log for good, or forget a fact; `id` as search or record gave it. What a graph's checkpoints
-    hold of a record stays."""
+    """Remove one record from the log for good, or erase a fact with its history; `id` as search gave it, or as you recorded it.
+    What a graph's checkpoints hold of a record stays. `POST /memory/reject` forgets a fact so that it can be brought back."""
     await sidecar.recorder.flush()
     target = await sidecar.target(id, sidecar.scope(workspace))
     if target is None:
-        await sidecar.store.forget(id)
+        await sidecar.store.forget(id, erase=True)
     else:
         await sidecar.store.delete_event(*target)
     return answer({"id": id, "done": True})
@@ -242,6 +243,55 @@ async def unpin(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) -
     await sidecar.store.unpin(await sidecar.named(body.id, sidecar.scope(workspace, body.workspace)))
     sidecar.feed.wake()
     return answer({"id": body.id, "done": True})
+
+
+@router.post("/accept", response_model=MemoryShape)
+async def accept(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
+    """Let in a fact that waits in quarantine, in its workspace if it has one. What it contradicts is forgotten, as on the page."""
+    place = sidecar.scope(workspace, body.workspace)
+    held = await sidecar.fact(body.id, place)
+    # What is limited to a session becomes everybody's by this; from a workspace, the workspace's.
+    home = place if held.conversation_id is not None else None
+    kept = await sidecar.store.revise(held.id, promote=True, workspace=home)
+    if held.conflicts_with is not None:
+        with contextlib.suppress(NotFound):
+            await sidecar.store.forget(held.conflicts_with)
+    sidecar.feed.wake()
+    return answer(shapes.memory(kept))
+
+
+@router.post("/edit", response_model=MemoryShape)
+async def edit(body: shapes.Edit, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
+    """Correct a fact by hand, or move it to the user or to a workspace. Another statement, or another scope, is another fact, which
+    takes its place: the answer has its id."""
+    place = sidecar.scope(workspace, body.workspace)
+    held = await sidecar.fact(body.id, place)
+    if place is not None and (body.scope == "user" or body.move_to not in (None, place)):
+        raise HTTPException(403, "From a workspace, a fact is not moved out of it.")
+    kept = await sidecar.store.revise(
+        held.id, content=body.content, kind=body.kind, importance=body.importance, tags=body.tags, scope=body.scope,
+        workspace=body.move_to if body.scope != "workspace" or body.move_to is not None else place,
+    )  # fmt: skip
+    sidecar.feed.wake()
+    return answer(shapes.memory(kept))
+
+
+@router.post("/reject", response_model=Done)
+async def reject(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
+    """Forget a fact, one that waits in quarantine too. `undo` brings it back; `DELETE /memory/record/{id}` leaves nothing."""
+    held = await sidecar.fact(body.id, sidecar.scope(workspace, body.workspace))
+    await sidecar.store.forget(held.id)
+    sidecar.feed.wake()
+    return answer({"id": held.id, "done": True})
+
+
+@router.post("/undo", response_model=MemoryShape)
+async def undo(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) -> Response:
+    """Take back the newest change of a fact, and what was changed together with it. Answers how it stands now."""
+    held = await sidecar.fact(body.id, sidecar.scope(workspace, body.workspace))
+    stands = await sidecar.store.undo(held.id)
+    sidecar.feed.wake()
+    return answer(shapes.memory(stands))
 
 
 @router.get(

@@ -224,6 +224,19 @@ class Target(Shape):
     workspace: Workspace | None = Field(None, description=LOOK)
 
 
+class Edit(Target):
+    """What a fact is to say instead, or where it is to hold. What is left out stays as it is."""
+
+    content: Annotated[str, Field(min_length=1)] | None = Field(None, description="Another statement.")
+    kind: Literal["fact", "preference", "todo", "project_state"] | None = None
+    importance: Annotated[float, Field(ge=0, le=1)] | None = None
+    tags: list[str] | None = Field(None, description="The labels it has from now on.")
+    scope: Literal["user", "workspace"] | None = Field(
+        None, description="Move it: to the user, or to `move_to`, or else to the workspace it came from."
+    )
+    move_to: Workspace | None = Field(None, description="The workspace to move it to.")
+
+
 class Done(BaseModel):
     id: str
     done: Literal[True] = True

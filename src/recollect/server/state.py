@@ -130,6 +130,13 @@ class State:
         except (NotFound, InvalidInput):
             return False
 
+    async def fact(self, id: str, workspace: str | None) -> Memory:
+        """A fact as it stands, if it is seen from a workspace."""
+        if await self.target(id, workspace) is not None:
+            raise NotFound(f"{id!r} is a record, and no fact.")
+        changes = await self.store.memory_history(id)
+        return next((c.after for c in reversed(changes) if c.undone_at is None), changes[-1].after)
+
     async def named(self, id: str, workspace: str | None) -> str:
         """Our own id of what an id means (see `target`)."""
         target = await self.target(id, workspace)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..db import Tx
     from ..edits import Limits
-    from ..model import Consolidation, Memory, MemoryChange, Retention
+    from ..model import Consolidation, Memory, MemoryChange, Model, Retention
     from .arguments import BranchLike, ConversationLike
 
 CATCH_UP_SECONDS = 1.0  # what an answer waits for at most, so that it knows what was said a moment ago
@@ -282,13 +282,30 @@ class MemoryVerbs(ConversationVerbs):
     ) -> tuple[Consolidation, bool]:
         from .. import consolidate
 
-        run = consolidate.Run(self._db, self._user, self._settings, self._model, self._gate, self._semantic)
+        run = consolidate.Run(self._db, self._user, self._settings, self._reader(), self._gate, self._semantic)
         done = run.all(conversation, branch, self._limits(), seconds=seconds, between=self._worker.give_way)
         self._note_model()
         if done.added + done.updated:
             self._tell("chat.memory_saved", thread_id=conversation, count=done.added + done.updated)
             self._remembering(self._retain_later)
         return done, run.is_done
+
+    def _reader(self) -> Model | None:
+        """The model that looks for memories beside the rules: the store's own, or what a door made ready for when it is first
+        needed. One that cannot be had leaves the rules."""
+        make = self._shared.get("make reader")
+        if self._model is not None or make is None:
+            return self._model
+        if "reader" not in self._shared:
+            try:
+                self._shared["reader"] = make()
+            except Exception as e:  # each provider has errors of its own
+                import logging
+
+                logging.getLogger("recollect.model").warning("Memories are looked for by rules alone: %s", e)
+                self._shared["reader"] = None
+        reader: Model | None = self._shared["reader"]
+        return reader
 
     def _retain_later(self, tx: Tx) -> None:
         from .. import retention
@@ -323,7 +340,7 @@ class MemoryVerbs(ConversationVerbs):
             except RecollectError:
                 return  # a full disk or a busy file must not keep anyone from answering: the job is still there
 
-        if self._model is None:
+        if self._reader() is None:
             quietly()
         else:
             name = f"learning {self._user}"

@@ -175,6 +175,7 @@ class SearchVerbs(LogVerbs):
         for i, given in enumerate((max_memories, max_excerpts)):
             if given is not None:
                 most[i] = checks.count(given, ("max_memories", "max_excerpts")[i])
+        sensitive = s.context_sensitive if sensitive is None else sensitive
         started = time.perf_counter()
         here = None if conversation is None else self.get(conversation)
         if isinstance(prompt, str) and not prompt.strip():
@@ -194,8 +195,7 @@ class SearchVerbs(LogVerbs):
             hits = [h for h in hits if h.conversation_id != here.id or h.seq not in shown]
         made = context.build(
             hits, budget=budget, max_memories=most[0], max_excerpts=most[1],
-            sensitive=s.context_sensitive if sensitive is None else sensitive,
-            count=count or context.estimate, why=why,
+            sensitive=sensitive, count=count or context.estimate, why=why,
         )  # fmt: skip
         self._used(item.hit for item in made.items)
         self._tell(
