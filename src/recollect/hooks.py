@@ -120,9 +120,7 @@ def _said(arguments: Sequence[str]) -> tuple[list[str], Settings]:
             given[word[2:].replace("-", "_")] = next(rest)
         else:
             words.append(word)
-    settings, _ = usable(
-        **given, background=False, backup_every=0, busy_timeout_ms=WAIT_MS, connect_timeout_ms=WAIT_MS
-    )
+    settings, _ = usable(**given, background=False, backup_every=0, busy_timeout_ms=WAIT_MS, connect_timeout_ms=WAIT_MS)
     if "data_dir" in given and "database" not in given:
         settings = settings.but(database=None)  # said here and now: it wins over a configured database
     return words, settings

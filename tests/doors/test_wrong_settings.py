@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from console import Run, flat
+from test_hook_processes import event, start
 
 import recollect
 from recollect import config, hooks
 from recollect.errors import SettingsError
-from test_hook_processes import event, start
 
 SECRET = "ACME-12345"
 TOKEN = "ghp_" + "k3JdP0sVx81LmQz7RtYwB2NcHfGu6Ae4ToIi"
@@ -25,7 +25,11 @@ WRONG = {
     "a family": ('redact_off = ["card-numbers"]', {}, "redact_off"),
     "a number in a variable": ("", {"RECOLLECT_RETENTION_DAYS": "soon"}, "RECOLLECT_RETENTION_DAYS"),
     "a switch in a variable": ("", {"RECOLLECT_REDACT": "maybe"}, "RECOLLECT_REDACT"),
-    "a pattern among others": (f"redact_patterns = {{bad = \"(\", good = '{SECRET[:5]}[0-9]+'}}", {}, "redact_patterns"),
+    "a pattern among others": (
+        f"redact_patterns = {{bad = \"(\", good = '{SECRET[:5]}[0-9]+'}}",
+        {},
+        "redact_patterns",
+    ),
     "a misspelt variable": ("", {"RECOLLECT_RETENTON_DAYS": "3"}, "Did you mean 'RECOLLECT_RETENTION_DAYS'?"),
 }
 
