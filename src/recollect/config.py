@@ -145,6 +145,8 @@ class Settings:
     """Values that are no secrets: each a literal, or a pattern that matches the whole value."""
     redact_patterns: Mapping[str, str] = {}
     """Secrets of your own: name -> pattern (RE2 syntax); its first group, or all of it, is replaced."""
+    redact_bare_hex: bool = False
+    """Replace bare hex of 16 digits or more too, unless its surroundings call it a commit, a hash, an id or the like. Some of what it takes is harmless (`docs/how-to/redaction.md`)."""
     redact_state: str = "messages"
     """What of a graph's state is redacted: the text of its `messages`, `all` of its texts, or `none`. The log always is. With `messages`, tool arguments, other channels, interrupts and exceptions are stored as they are; with `all`, a node, channel or task whose name holds a secret is refused."""
     message_channels: tuple[str, ...] = ("messages",)
@@ -267,14 +269,14 @@ class Settings:
     def usable(cls, **arguments: Any) -> tuple[Settings, list[str]]:
         """As `load`, with the default in the place of each setting that has a wrong value in the file or the environment; and what is
         wrong with these. For hooks: they record, and somebody else says what is to be mended."""
-        import re
-
         problems: list[str] = []
         values = _values(arguments, problems)
         while True:
             try:
                 return cls(**values), problems
             except SettingsError as e:
+                import re  # hooks live without it
+
                 problems.append(str(e))
                 named = re.findall(r"^\w+|\w+(?= \(\d)", str(e))
                 wrong = [name for name in values if name in named and name not in arguments]

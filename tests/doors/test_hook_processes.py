@@ -363,7 +363,7 @@ def test_whatever_happens_the_agent_goes_on(run: Run, project: Path, own_store: 
     is_harmless(hello, 5)
     own_store.unlink()
     config = tmp_path / "config.toml"
-    config.write_text("nonsense = true")
+    config.write_text("nonsense = ")  # a name that is none would stop nothing
     is_harmless(hello, 6)
     config.unlink()
     own_store.mkdir()

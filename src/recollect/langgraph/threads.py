@@ -11,7 +11,7 @@ from ..checkpoints import stored, upkeep
 from ..checkpoints.pending import Write
 from ..errors import InvalidInput, NotFound
 from ..model import SecretPlace
-from ..redact import Gate
+from ..redact import Gate, patterns_of
 from . import messages
 from .reader import Reader
 
@@ -100,7 +100,7 @@ class Threads(Reader):
             if not loaded or sealed is None:
                 continue
             one, secret = loaded[0], self._opened(sealed)[1]
-            gate = Gate(True, store.settings.redact_off, store.settings.redact_allow, store.settings.redact_patterns)
+            gate = Gate(True, store.settings.redact_off, store.settings.redact_allow, patterns_of(store.settings))
             values, writes = self._cleaned(one, secret, gate, mode)
             metadata = one.metadata
             foreign = (

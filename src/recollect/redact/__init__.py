@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from ..config import Settings
     from .engine import Pattern
     from .objects import redact_value
     from .search import DEFAULT, Policy, Redacted, family_names, redact
@@ -39,7 +40,18 @@ errors.safe = _safe  # told from here: `errors` itself imports nothing
 searching = threading.Lock()
 """Held while re2 is at work: its own locks must not be copied by a fork while they are taken. (`db.sqlite` takes it.)"""
 
-__all__ = ["DEFAULT", "Finding", "Gate", "Policy", "Redacted", "Stream", "family_names", "redact", "redact_value"]
+__all__ = [
+    "DEFAULT",
+    "Finding",
+    "Gate",
+    "Policy",
+    "Redacted",
+    "Stream",
+    "family_names",
+    "patterns_of",
+    "redact",
+    "redact_value",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -121,6 +133,15 @@ def _loud_ones(texts: Sequence[str]) -> list[int]:
             n += 1
             found = next(pattern.spans(data, at), None)
     return loud
+
+
+def patterns_of(settings: Settings) -> Mapping[str, str]:
+    """The patterns that settings add: a user's own, and that of bare hex."""
+    if not settings.redact_bare_hex:
+        return settings.redact_patterns
+    from .hexes import BARE_HEX
+
+    return {**settings.redact_patterns, **BARE_HEX}
 
 
 class Gate:

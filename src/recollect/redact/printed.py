@@ -8,7 +8,7 @@ from __future__ import annotations
 from .engine import Lazy, rx
 from .judge import is_path, is_phrase_of_words
 from .scan import Scan, Span
-from .values import has_alpha, has_digit, has_symbol, is_file_name, is_placeholder, is_random, is_reference
+from .values import classes, has_alpha, has_digit, has_symbol, is_file_name, is_placeholder, is_random, is_reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,12 @@ _MADE = (
     (r"(?m)^[^\n\x01]*\bcat[ \t]+[^\s\x01]*(?:\.key|[/._-](?:token|secret|password|secret[_-]key))(?:\.txt)?[ \t]*\r?\n[ \t]*([^\s\x01]{8,})[ \t]*(?:\r?\n|$)", (b"cat ",)),
     (r"(?m)^[^\n\x01]*\bsecurity[ \t]+find-(?:generic|internet)-password\b[^\n\x01]*[ \t]-[a-z]*w[a-z]*\b" + _BELOW, (b"find-generic-password", b"find-internet-password")),
 )  # fmt: skip
+# What shows the clipboard: alone on the line below, or behind a colon.
+_CLIPBOARD = (
+    r"(?m)^[^\n\x01]*\b(?:pbpaste|xclip\b[^\n\x01]*[ \t]-o(?:ut)?|xsel\b[^\n\x01]*[ \t](?:-[a-z]*o|--output)|wl-paste|[Gg]et-[Cc]lipboard)\b"
+    + _BELOW,
+    r"(?mi)\bclipboard(?:'s)?(?:[ \t]+(?:content|contents|has|holds|is|now))*[ \t]*[:=][ \t]*[\"'`]?([^\s\"'`\x01]{8,})[\"'`]?[ \t]*\r?$",
+)
 # A name, and below it the password.
 _USER_BELOW = r"(?m)^[^\n\x01]*\bcat[ \t]+[^\s\x01]*(?:openvpn/[\w.-]+|\b(?:auth|credentials?|creds|userpass|login)(?:\.txt|\.conf)?)[ \t]*\r?\n[\w.@+-]+\r?\n([^\s\x01]{6,})[ \t]*(?:\r?\n|$)"
 # Lines of files.
@@ -34,6 +40,15 @@ _PUBLIC = Lazy(rb"(?i)pub|certs?\b|\.crt|ssh-rsa")
 def printed(scan: Scan) -> Iterator[Span]:
     """`wg genkey`, `cat config/master.key` and the key below it; the lines of chap-secrets."""
     data = scan.data
+    if scan.has(b"clip", b"paste", b"xsel"):
+        for source in _CLIPBOARD:
+            for _, (start, end) in scan.everywhere(source):
+                if (
+                    b"://" not in data[start:end]
+                    and _is_shown(data[start:end])
+                    and (has_symbol(data[start:end]) or classes(data[start:end]) >= 3)
+                ):
+                    yield Span(start, end, "password", 2)
     if b"\n" not in data:
         return
     for source, literals in _MADE:

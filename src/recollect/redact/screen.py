@@ -382,6 +382,9 @@ ANNOUNCING = (
     "davfs",
     ": eap",
     "pwgen",
+    "clip",
+    "paste",
+    "xsel",
 )
 """The words of `is_announced`; a test keeps the two equal."""
 
@@ -418,6 +421,7 @@ def is_announced(low: str) -> bool:
         or "haslo" in low or "kod wer" in low or "tan lautet" in low or "tan ist" in low or "ww is" in low or "clé " in low
         or "prüf" in low or "cryptogramme" in low or "the env" in low or " .env" in low or "gave me" in low or "contra es" in low
         or "pdo->" in low or "mysql" in low or "davfs" in low or ": eap" in low or "pwgen" in low
+        or "clip" in low or "paste" in low or "xsel" in low
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ import recollect.redact as package
 from ..light import dataclass
 from . import context, floods
 from .engine import BARRIER, Lazy, Pattern, pattern, rx
+from .hexes import BARE_HEX, bare_hex
 from .repeats import cuts, repeats, restored
 from .scan import CROWD, LONG, Scan, Span
 from .screen import ANNOUNCING, UNSPACED, Finding, is_quiet, seen, to_bytes, unseen
@@ -456,7 +457,9 @@ def _looks(scan: Scan, policy: Policy) -> Looks:
         and data.count(b":") < 4
     ):
         return []
-    looks: Looks = [(_extra(name, source),) for name, source in policy.extra.items()]
+    looks: Looks = [
+        (_extra(name, source),) for name, source in policy.extra.items() if (name, source) not in BARE_HEX.items()
+    ]
     if scan.longest >= 16:
         looks.append((context.tokens,))
     if b"PRIVATE KEY" in data or b"PuTTY-User" in data or b"LS0tLS1CRUdJTi" in data or b"RSAKeyValue" in data:
@@ -475,6 +478,8 @@ def _looks(scan: Scan, policy: Policy) -> Looks:
             looks.append((context.cookies,))  # a cookie jar
     if scan.longest >= 16:
         looks += ((context.made_with,), (context.beside_vendors,), (context.literals,))
+        if BARE_HEX.items() <= policy.extra.items():
+            looks.append((bare_hex,))
     return looks
 
 

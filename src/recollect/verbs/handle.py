@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import checks, jobs, telemetry
 from ..errors import StorageError
-from ..redact import Gate
+from ..redact import Gate, patterns_of
 from .arguments import safe_id, scope
 
 TYPE_CHECKING = False
@@ -142,7 +142,7 @@ class Handle:
 
 def gate_of(settings: Settings) -> Gate:
     most = settings.max_event_bytes
-    gate = Gate(settings.redact, settings.redact_off, settings.redact_allow, settings.redact_patterns, most)
+    gate = Gate(settings.redact, settings.redact_off, settings.redact_allow, patterns_of(settings), most)
     if settings.redact_off or settings.redact_patterns:
         gate.policy()  # a misspelt family or pattern is told now, not at the first secret
     return gate
