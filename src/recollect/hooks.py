@@ -603,7 +603,7 @@ def extract(settings: Settings, folder: str, conversation: str, *, whole: bool) 
     with lock, Store.open(settings=settings) as store:
         from . import langgraph
 
-        langgraph._read_with_model(store)
+        langgraph.read_with_model(store)
         if settings.memory_extract:
             with contextlib.suppress(NotFound, ConversationDeleted):
                 store.consolidate(conversation)

@@ -254,7 +254,10 @@ def lives(store: recollect.Store) -> None:
     store.recall("two")
     store.stats()
     store.verify()
+    store.append(store.create("lasting", origin="http"), role="user", text="old")
+    store.append(store.create("lasting too"), role="user", text="old")
     now = recollect.ids.DAY_MS * 100 + recollect.ids.now()
+    store.append("lasting", role="user", text="new", created_at=now)
     real, recollect.ids.now = recollect.ids.now, lambda: now
     try:
         store._db.write("alex", lambda tx: jobs.enqueue(tx, "retain", "all"))
@@ -272,6 +275,8 @@ def lives(store: recollect.Store) -> None:
         now += recollect.ids.DAY_MS * 100
         store.retain(dry_run=True)
         store.retain()
+        kept = store.settings.but(retention_application_days=1)
+        recollect.Store(store._db, "alex", kept, None, store._worker).retain(dry_run=True)
     finally:
         recollect.ids.now = real
     away = store.create("away")

@@ -151,7 +151,7 @@ class Session:
                 self._store = Store.open(":memory:", settings=self.settings)
             from .. import langgraph
 
-            langgraph._read_with_model(self._store)
+            langgraph.read_with_model(self._store)
         return self._store
 
     def catch_up(self) -> None:

@@ -88,7 +88,7 @@ __all__ = [
 ]
 
 
-def _read_with_model(store: Store) -> None:
+def read_with_model(store: Store) -> None:
     """For the doors of a person's own processes: the model that the settings name looks for memories, too. It is made when it
     is first needed."""
     s = store.settings
