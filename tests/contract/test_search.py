@@ -525,10 +525,11 @@ def test_what_looks_like_an_operator_is_a_word(words: recollect.Store) -> None:
 
 
 @pytest.mark.parametrize("empty", ["", " ", "\n\t ", "\u2003"])
-def test_an_empty_question_is_an_error(store: recollect.Store, empty: str) -> None:
-    for verb in (store.search, store.recall, store.context):
+def test_an_empty_question_is_an_error_and_an_empty_prompt_asks_for_nothing(store: recollect.Store, empty: str) -> None:
+    for verb in (store.search, store.recall):
         with pytest.raises(InvalidInput, match="empty"):
             verb(empty)
+    assert store.context(empty).text == ""
 
 
 @pytest.mark.parametrize("broken", ["a\0b", "\0", "\ud800", 7, None, b"x"])

@@ -185,7 +185,7 @@ def test_looking_for_something_creates_nothing(run: Run, own_store: Path) -> Non
     "words",
     [["search", ""], ["search", "x", "--type", "both"], ["search", "x", "-k", "nope"], ["search", "x", "--until", "never"],
      ["recall", " "], ["recall", "x", "-k", "message"], ["remember", ""], ["remember", "x", "-k", "nope"],
-     ["remember", "x", "-i", "2"], ["context", " "]],
+     ["remember", "x", "-i", "2"]],
 )  # fmt: skip
 def test_wrong_input(run: Run, talks: Path, words: list[str]) -> None:
     answer = run(*words)

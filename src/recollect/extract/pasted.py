@@ -142,6 +142,8 @@ _LOUD = one_of("TODO TODOS FYI PS NB BTW IMPORTANT ADHD NOTE UPDATE EDIT OK AI U
 # -- shapes
 
 _FENCED = pattern(r"(?s)(?:```|~~~).*?(?:```|~~~|\Z)")
+_ATTACHED = pattern(r"(?m)^\[[a-z_-]{1,20}\]$")
+"""What a door of ours says in place of a picture or a file: nobody typed it, and it says nothing of what was."""
 _QUOTED_LINES = pattern(r"(?m)^[ \t]*>.*(?:\n|\Z)")
 _QUOTATION = pattern(  # and what was redacted
     r"\[redacted:[^\]\n]*\]|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»|»[^«\n]{1,400}«|`[^`\n]{1,80}`|(?<!\w)'[^'\n]{2,60}'(?!\w)"
@@ -190,7 +192,7 @@ _HERE = pattern(
 
 def look(text: str) -> Shape:
     """What of a message was typed by who sent it."""
-    text = fence.without(text).replace("’", "'").replace("‘", "'").replace("：", ": ")
+    text = _ATTACHED.sub("", fence.without(text)).rstrip().replace("’", "'").replace("‘", "'").replace("：", ": ")
     around = _QUOTED_LINES.sub("\n\n", _FENCED.sub("\n\n", text))
     has_block = around != text
     is_long = len(around) > LONG
