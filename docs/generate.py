@@ -562,7 +562,7 @@ def http_page() -> str:
     return page(lines)
 
 
-HTTP_BODIES = ("Record", "Batch", "ContextRequest", "Remember", "Target", "Fork", "Forget")
+HTTP_BODIES = ("Record", "Batch", "ContextRequest", "Remember", "Target", "Edit", "Fork", "Forget")
 
 
 def http_schema() -> dict[str, Any]:
