@@ -228,8 +228,8 @@ class Edit(Target):
     """What a fact is to say instead, or where it is to hold. What is left out stays as it is."""
 
     content: Annotated[str, Field(min_length=1)] | None = Field(None, description="Another statement.")
-    kind: Literal["fact", "preference", "todo", "project_state"] | None = None
-    importance: Annotated[float, Field(ge=0, le=1)] | None = None
+    kind: Literal["fact", "preference", "todo", "project_state"] | None = Field(None, description="Another kind.")
+    importance: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="How much it matters: 0 to 1.")
     tags: list[str] | None = Field(None, description="The labels it has from now on.")
     scope: Literal["user", "workspace"] | None = Field(
         None, description="Move it: to the user, or to `move_to`, or else to the workspace it came from."
