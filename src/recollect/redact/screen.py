@@ -100,7 +100,7 @@ def to_bytes(text: str) -> bytes:
 def unseen(text: str) -> list[tuple[int, int]]:
     """Where characters stand that nobody sees: colours of a terminal, soft hyphens, joiners, and what has no width; each also as JSON
     and HTML write it."""
-    if text.isascii() and "\x1b" not in text and "\\" not in text and "&" not in text and "<wbr" not in text:
+    if text.isascii() and not any(sign in text for sign in _UNSEEN_SIGNS):
         return []
     import re
 
@@ -116,6 +116,8 @@ def seen(text: str, places: list[tuple[int, int]] | None = None) -> str:
     return "".join((*pieces, text[at:])) if at else text
 
 
+_UNSEEN_SIGNS = ("\x1b", "\\u", "\\x1", "\\033", "\\e[", "&shy", "&Zero", "&zw", "&#", "<wbr")
+"""One of these is in every ASCII text that has something unseen: to look for it properly takes 0.2 ms for 4 KB."""
 _UNSEEN = (
     "(?:[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]+"
     r"|(?:\x1b|\\{1,8}(?:u001[bB]|x1[bB]|033|e))\[[0-9;:]*[mK]"

@@ -89,11 +89,13 @@ def _places(scan: Scan, found: list[Span]) -> list[tuple[int, int]]:
     lines.update([(span.start, span.end) for span in found])
     if not scan.is_long:
         lines.update(scan.lines_with_runs())
-    compiled, own, at = outline(_SEAM), prefixes(), 0
+    compiled, own, at, done = outline(_SEAM), prefixes(), 0, 0
     for first, last in sorted(lines):
+        if last < done:  # thousands may stand in one line
+            continue
         at = max(at, data.rfind(b"\n", 0, first) + 1)
-        stop = data.find(b"\n", last) + 1 or size
-        stop = data.find(b"\n", stop) + 1 or size
+        done = data.find(b"\n", last) + 1 or size
+        stop = data.find(b"\n", done) + 1 or size
         while at < stop and (spans := compiled.first(data, at, stop)) is not None:
             ((start, end),) = spans
             at = end - 1
