@@ -151,7 +151,7 @@ def test_backup_and_compact_on_a_full_disk(small_disk: SmallDisk) -> None:
     acked: dict[str, list[int] | None] = {}
     with recollect.open(path, user="alex", background=False) as store:
         store.create("c")
-        for n in range(40):
+        for n in range(25):
             acked[f"t{n}"] = [store.append("c", role="user", text=texts(f"t{n}", 1, 10_000)[0]).seq]
         store.compact()
         small_disk.fill(leave=200_000)
