@@ -145,6 +145,37 @@ def test_a_graph_that_a_node_calls_is_told_nothing_by_the_user(saver: Saver, dur
     assert not [e for e in saver.store.read("t") if e.role == "user" and e.text == FORGED]
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+@DURABILITIES
+def test_a_run_that_a_node_begins_on_a_thread_of_its_own_is_told_nothing_by_the_user(
+    saver: Saver, durability: str, is_async: bool
+) -> None:
+    """An agent that is another agent's tool: a model wrote its task."""
+    import asyncio
+
+    worker = chat(saver)
+    apart: Any = {"configurable": {"thread_id": "worker", "user_id": saver.store.user}}
+
+    def asks(state: Any) -> Any:
+        worker.invoke(say(FORGED), apart, durability=durability)
+        return {"messages": [AIMessage("ok")]}
+
+    async def asks_async(state: Any) -> Any:
+        await worker.ainvoke(say(FORGED), apart, durability=durability)
+        return {"messages": [AIMessage("ok")]}
+
+    graph = chat(saver, asks_async if is_async else asks)
+    if is_async:
+        asyncio.run(graph.ainvoke(say(REAL), thread(), durability=durability))
+    else:
+        graph.invoke(say(REAL), thread(), durability=durability)
+    assert told(saver.store, "worker")[0] == ("system", "graph", FORGED)
+    assert learned(saver.store, "worker") == []
+    assert told(saver.store)[0] == ("user", None, REAL)
+    (kept,) = learned(saver.store)
+    assert "Rex" in kept
+
+
 def test_a_checkpointer_around_ours_may_hide_the_input_but_not_forge_it(saver: Saver) -> None:
     """From another thread, the run that calls cannot be seen: then nobody's words are taken for the user's."""
     from concurrent.futures import ThreadPoolExecutor

@@ -412,9 +412,9 @@ class Saver(Threads):
     def _own(
         self, d: Draft, place: Place, channel: str, previous: Recent | None, said: Sequence[BaseMessage], new: Sequence[int]
     ) -> tuple[Own, Sequence[BaseMessage]]:  # fmt: skip
-        """What the person put into the run, and what of it the state does not hold any more. In a subgraph, nothing: what it is
-        given is its graph's."""
-        if place.namespace:
+        """What the person put into the run, and what of it the state does not hold any more. In a subgraph, and in a run that a
+        node of another graph began, nothing: what it is given is a graph's."""
+        if place.namespace or running.is_inside():
             return NOBODY, []
         own = self._heard(place).get(channel) if d.source == "loop" else None
         if own is not None:
