@@ -38,6 +38,17 @@ def test_out_and_in_again(run: Run, trip: str, tmp_path: Path) -> None:
     assert (found["format"], found["added"]["events"], found["known"]["events"]) == ("recollect", 0, 3)
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_export_comes_in_out_of_a_pipe(run: Run, trip: str, tmp_path: Path, packed: bool) -> None:
+    file = tmp_path / ("all.jsonl.gz" if packed else "all.jsonl")
+    assert run("export", str(file)).code == 0
+    for n, given in enumerate((["-"], ["recollect", "/dev/stdin"])):
+        command = [sys.executable, "-m", "recollect.cli", "import", *given, "-d", str(tmp_path / f"{n}.db"), "--json"]
+        done = subprocess.run(command, input=file.read_bytes(), capture_output=True)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["added"]["events"] == 3
+
+
 def test_to_standard_output_packed_and_as_markdown(run: Run, trip: str, tmp_path: Path) -> None:
     lines = run("export").out.splitlines()
     assert [json.loads(line)["type"] for line in lines][0::5] == ["recollect", "end"]

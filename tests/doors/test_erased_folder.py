@@ -108,7 +108,10 @@ def test_nothing_in_the_data_folder_tells_of_what_was_erased(
     assert {"chat.db", "hooks/searched", "hooks.log"} <= before, "all of it was used"
     assert any(name.startswith("telemetry") for name in before)
 
+    assert list(folder.glob("imports/**/*.json")), "how far the transcript was read"
+
     erased = run("erase", "--everything", "-y", "--json").json
+    assert not list(folder.glob("imports/**/*.json")), "it names the session"
     assert "mine.db" in str(erased["backups"])
     copies = {str(copy.relative_to(folder)) for copy in (backup, export)}
     assert holding(folder) == copies, "a copy that a person made is that person's to delete"

@@ -19,7 +19,7 @@ import pytest
 import recollect
 from recollect import crypt
 from recollect.db import place
-from recollect.errors import FileReplaced, RecollectError
+from recollect.errors import FileReplaced, RecollectError, Refused
 
 KEY = "ab" * 32
 ROUNDS = 30
@@ -303,3 +303,20 @@ def run(script: str) -> None:
 
 def command(path: Path, *words: str) -> None:
     subprocess.run([sys.executable, "-m", "recollect.cli", "-d", str(path), *words], check=True)
+
+
+@pytest.mark.parametrize("what", ["", "-wal", "-shm", "-journal"])
+def test_a_file_that_another_account_left_there_is_not_written_into(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    path = tmp_path / "chat.db"
+    planted = tmp_path / f"chat.db{what}"
+    planted.touch(mode=0o666)
+    if (uid := os.geteuid()) == 0:
+        os.chown(planted, 65534, 65534)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: uid + 1)
+    with pytest.raises(Refused, match="another account"):
+        opened(path)
+    assert planted.stat().st_size == 0
+    assert [p.name for p in tmp_path.iterdir()] == [planted.name]

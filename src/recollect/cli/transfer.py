@@ -116,7 +116,7 @@ def complete_format(incomplete: str) -> list[str]:
 @command("import", panel=PANEL, creates=True)
 def import_(
     s: Session,
-    source: Annotated[str, typer.Argument(metavar="FORMAT|FILE", help=f"What wrote it ({', '.join(transfer.names())}), or the file itself if it shows.", autocompletion=complete_format, show_default=False)],
+    source: Annotated[str, typer.Argument(metavar="FORMAT|FILE", help=f"What wrote it ({', '.join(transfer.names())}), or the file itself if it shows; - for an export out of a pipe.", autocompletion=complete_format, show_default=False)],
     file: Annotated[Path | None, typer.Argument(metavar="PATH", help="The file or folder; it is only read. Unsaid: where that format is usually kept.", show_default=False)] = None,
     module: Annotated[list[str] | None, typer.Option("--module", metavar="NAME", help="A module of yours that defines types which a graph's state holds. May be said again.", show_default=False)] = None,
     again: Annotated[bool, typer.Option("--again", help="Also what was erased here.")] = False,
@@ -152,7 +152,7 @@ def _meant(source: str, file: Path | None) -> tuple[str, Path | None]:
         return source, None if file is None else file.expanduser()
     if file is not None:
         raise InvalidInput(f"There is no format {source!r} to import. There is: {', '.join(transfer.names())}.")
-    path = Path(source).expanduser()
+    path = Path("/dev/stdin" if source == "-" else source).expanduser()
     return transfer.recognise(path), path
 
 

@@ -67,6 +67,7 @@ def prepare(path: str, key: Key | None = None) -> Cipher | None:
         )
     if os.path.isdir(path):
         raise NotARecollectFile(f"{path} is a folder. Name a file in it, for example {os.path.join(path, 'chat.db')}.")
+    refuse_planted(path)
     if os.path.exists(path) and os.path.getsize(path):
         return unlock(path, key)
     try:
@@ -76,6 +77,27 @@ def prepare(path: str, key: Key | None = None) -> Cipher | None:
         raise Refused(f"{path} cannot be made ({e.strerror}). Check that you own its folder.") from e
     reach("file made")
     return None if key is None else _make_encrypted(path, key)
+
+
+def refuse_planted(path: str) -> None:
+    """In a folder where others may make files, one of them may have left an empty store or a log there before us, which they own
+    and so can read: everything that is written goes through the log."""
+    if not hasattr(os, "geteuid"):
+        return
+    owners = {os.geteuid(), 0}
+    real = os.path.realpath(path)
+    for name in (real, f"{real}-wal", f"{real}-shm", f"{real}-journal"):
+        try:
+            found = os.stat(name, follow_symlinks=False)
+        except OSError:
+            continue
+        if name == real and found.st_size:
+            owners.add(found.st_uid)  # a store of somebody who lets us in
+        elif found.st_uid not in owners:
+            raise Refused(
+                f"{name} belongs to another account, which could read what is written here. Nothing was written. Keep the store"
+                " in a folder that is yours alone, or remove that file."
+            )
 
 
 def _make_encrypted(path: str, key: Key) -> Cipher | None:

@@ -70,6 +70,8 @@ def recognise(path: Path) -> str:
     """The format of a file or folder."""
     if not path.exists():
         raise NotFound(f"There is no file {path}, and no format of that name. The formats are: {', '.join(names())}.")
+    if not path.is_file() and not path.is_dir():
+        return "recollect"  # a pipe is read once: nothing can be looked at first
     fit = [name for name in names() if load(name).looks_like(path)]
     if not fit and path.is_file():
         path.open("rb").close()  # what may not be read is of no format either, and says so itself

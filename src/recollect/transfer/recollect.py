@@ -6,7 +6,7 @@ import gzip
 import json
 import zlib
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from .. import keys, sealed
 from ..errors import BadLine, InvalidInput, NotFound
@@ -41,7 +41,7 @@ def bring(
     if not path.exists():
         raise NotFound(f"There is no file {path}.")
     try:
-        if sealed.is_sealed(path):
+        if path.is_file() and sealed.is_sealed(path):
             with sealed.reading(path, keys.for_file(str(path), store.settings, also=store.location)) as f:
                 return store.import_(f, again=bool(again), trust=trust, progress=progress)
         with _open(path) as f:
@@ -53,6 +53,15 @@ def bring(
 
 
 def _open(path: Path) -> IO[bytes]:
-    with path.open("rb") as f:
-        is_packed = f.read(2) == b"\x1f\x8b"
-    return cast("IO[bytes]", gzip.open(path, "rb")) if is_packed else path.open("rb")
+    """Opened once: what came out of a pipe cannot be read again."""
+    raw = path.open("rb")
+    if raw.peek(2)[:2] != b"\x1f\x8b":
+        return raw
+    packed = _Packed(fileobj=raw)
+    packed.myfileobj = cast(Any, raw)  # closed with it
+    return cast("IO[bytes]", packed)
+
+
+class _Packed(gzip.GzipFile):
+    def seekable(self) -> bool:
+        return bool(self.myfileobj and self.myfileobj.seekable())
