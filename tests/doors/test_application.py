@@ -117,6 +117,18 @@ def test_renaming_in_place(store: recollect.Store) -> None:
 
 
 def test_conversations_are_listed_by_activity_and_switched(store: recollect.Store) -> None:
+@pytest.mark.parametrize("blank", ["", "   "])
+def test_an_empty_name_is_refused_in_words(store: recollect.Store, blank: str) -> None:
+    app = App().say("hello there")
+    title = next(t for t in app.at.text_input if t.key.startswith("title-"))
+    title.set_value("Greetings").run()
+    title = next(t for t in app.at.text_input if t.key.startswith("title-"))
+    title.set_value(blank).run()
+    assert store.get(app.conversation).title == "Greetings"
+    assert "cannot have an empty name" in app.text
+    assert next(t for t in app.at.text_input if t.key.startswith("title-")).value == "Greetings"
+
+
     for title in ("one", "two", "three"):
         store.append(store.create(title=title), role="user", text=f"about {title}")
     app = App()

@@ -142,6 +142,9 @@ def _menu(c: Conversation, branch: Branch | None) -> None:
             mime="application/x-ndjson", key="export-jsonl", icon=":material/data_object:", on_click="ignore",
             width="stretch",
         )  # fmt: skip
+        return
+    st.session_state[key] = state.store().get(id).title or ""
+    state.tell("A conversation cannot have an empty name, so it keeps the one it had.")
         st.button(
             "Clear the history…", key="clear", icon=":material/mop:", width="stretch", on_click=dialogs.ask,
             args=(dialogs.clear, c),
