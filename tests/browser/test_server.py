@@ -75,13 +75,15 @@ def test_a_websocket_with_a_foreign_host_or_origin_gets_nothing(shared_app: Appl
     app = shared_app
     assert stream(app)
     assert stream(app, Origin=app.url)
-    assert stream(app, host=f"localhost:{app.port}", Origin=f"http://localhost:{app.port}")
     hostile = [
         {"host": "evil.example"},
         {"host": f"evil.example:{app.port}"},
         {"host": f"127.0.0.1.evil.example:{app.port}"},
         {"host": "127.0.0.1:1"},
         {"host": f"0.0.0.0:{app.port}"},
+        {"host": f"localhost:{app.port}"},  # somebody else may listen at [::1], and a browser may go there first
+        {"Origin": f"http://localhost:{app.port}"},
+        {"host": f"[::1]:{app.port}"},
         {"Origin": "http://evil.example"},
         {"Origin": f"http://evil.example:{app.port}"},
         {"Origin": "null"},
@@ -105,6 +107,17 @@ def test_pages_and_files_are_refused_to_a_foreign_host_too(shared_app: Applicati
             answer.read()
             client.close()
             assert answer.status == status, (host, path)
+
+
+def test_by_another_name_a_short_page_says_which_address_it_has(shared_app: Application) -> None:
+    client = http.client.HTTPConnection("127.0.0.1", shared_app.port, timeout=60)
+    try:
+        client.request("GET", "/", headers={"Host": f"localhost:{shared_app.port}", **shared_app.cookie})
+        answer = client.getresponse()
+        assert answer.status == 421
+        assert f"Recollect answers at {shared_app.url} and at no other address" in answer.read().decode()
+    finally:
+        client.close()
 
 
 def test_no_other_page_can_hold_it_in_a_frame(shared_app: Application) -> None:

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,18 @@ def test_renaming_in_place(store: recollect.Store) -> None:
     title.set_value("Greetings").run()
     assert store.get(app.conversation).title == "Greetings"
     assert app.listed == ["Greetings"]
+
+
+@pytest.mark.parametrize("blank", ["", "   "])
+def test_an_empty_name_is_refused_in_words(store: recollect.Store, blank: str) -> None:
+    app = App().say("hello there")
+    title = next(t for t in app.at.text_input if t.key.startswith("title-"))
+    title.set_value("Greetings").run()
+    title = next(t for t in app.at.text_input if t.key.startswith("title-"))
+    title.set_value(blank).run()
+    assert store.get(app.conversation).title == "Greetings"
+    assert "cannot have an empty name" in app.text
+    assert next(t for t in app.at.text_input if t.key.startswith("title-")).value == "Greetings"
 
 
 def test_conversations_are_listed_by_activity_and_switched(store: recollect.Store) -> None:
@@ -417,6 +430,47 @@ def test_an_answer_goes_on_when_the_page_is_left(store: recollect.Store) -> None
     assert answer.is_done
     assert "".join(answer.pieces()) == "Let me think."
     assert state.shared().answers.busy() == 0
+
+
+def test_what_is_said_while_an_answer_is_given_is_answered_after_it() -> None:
+    """From another tab, for one: its box is open until that page is drawn anew."""
+    go, given = threading.Event(), []
+
+    def give(text: str) -> Iterator[str]:
+        assert go.wait(120)
+        given.append(text)
+        yield text
+
+    answers, where = state.shared().answers, ("local", "a conversation", "main")
+    started = [
+        answers.start(where, text, 0, partial(give, text), lambda: len(given)) for text in ("one", "two", "three")
+    ]
+    assert answers.waiting(where) == ["two", "three"]
+    assert answers.start(where, None, 0, partial(give, "again")) is started[0]
+    go.set()
+    assert all(answer.wait(60) for answer in started)
+    assert given == ["one", "two", "three"]
+    assert [answer.after for answer in started] == [0, 1, 2]
+    assert answers.get(where) is None and answers.waiting(where) == []
+
+
+def test_what_was_sent_is_said_although_a_newer_click_ends_the_run(
+    store: recollect.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from streamlit.runtime.scriptrunner import RerunData, RerunException
+
+    sent, calls = chat._sent, []
+
+    def cut_off() -> Any:
+        calls.append(1)
+        if len(calls) == 1:
+            raise RerunException(RerunData())
+        return sent()
+
+    monkeypatch.setattr(chat, "_sent", cut_off)
+    app = App().say("Remember I prefer trains")
+    state.shared().answers.settle(60)
+    assert next(e.text for e in store.read(app.conversation, kinds=["message"])) == "Remember I prefer trains"
 
 
 def test_an_interrupted_answer_can_be_given_later(store: recollect.Store) -> None:

@@ -7,7 +7,9 @@ the log, and nothing of it is left here.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from queue import SimpleQueue
 
 from .launch import ANSWERING
@@ -76,6 +78,7 @@ class Answers:
         self._queue: SimpleQueue[tuple[Where, Answer, Callable[[], Iterator[str]]] | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._running: dict[Where, Answer] = {}
+        self._waiting: dict[Where, deque[tuple[Answer, Callable[[], Iterator[str]], Callable[[], int]]]] = {}
         self._failed: dict[Where, Exception] = {}
         self._lock = threading.Lock()
 
@@ -83,20 +86,37 @@ class Answers:
         with self._lock:
             return self._running.get(where)
 
-    def start(self, where: Where, text: str | None, after: int, give: Callable[[], Iterator[str]]) -> Answer:
-        """Begin to answer; the one that is running there, if there is one: two at once on one branch would cross."""
+    def start(
+        self,
+        where: Where,
+        text: str | None,
+        after: int,
+        give: Callable[[], Iterator[str]],
+        newest: Callable[[], int] | None = None,
+    ) -> Answer:
+        """Begin to answer. While another answer is given there, what was said waits for its turn: two at once on one branch
+        would cross. Then `newest` says what the newest event is by now. With nothing said, the running answer will do."""
         with self._lock:
             running = self._running.get(where)
-            if running is not None:
+            if running is not None and text is None:
                 return running
+            answer = Answer(text, after)
+            if running is not None:
+                self._waiting.setdefault(where, deque()).append((answer, give, newest or (lambda: after)))
+                return answer
             self._failed.pop(where, None)
-            answer = self._running[where] = Answer(text, after)
+            self._running[where] = answer
             if len(self._threads) < min(AT_ONCE, len(self._running)):
                 thread = threading.Thread(target=self._work, name=ANSWERING, daemon=True)
                 self._threads.append(thread)
                 thread.start()
         self._queue.put((where, answer, give))
         return answer
+
+    def waiting(self, where: Where) -> list[str]:
+        """What was said there and is answered after the running answer, oldest first."""
+        with self._lock:
+            return [answer.text or "" for answer, _, _ in self._waiting.get(where, ())]
 
     def _work(self) -> None:
         while (given := self._queue.get()) is not None:
@@ -110,9 +130,21 @@ class Answers:
         except Exception as e:
             error = e
         with self._lock:
-            self._running.pop(where, None)
-            if error is not None:
-                self._failed[where] = error
+            line = self._waiting.get(where)
+            following = line.popleft() if line else None
+            if not line:
+                self._waiting.pop(where, None)
+            if following is None:
+                self._running.pop(where, None)
+                if error is not None:
+                    self._failed[where] = error
+        if following is not None:  # the place stays taken meanwhile, so that nobody overtakes it
+            nxt, give_next, newest = following
+            with suppress(Exception):
+                nxt.after = newest()
+            with self._lock:
+                self._running[where] = nxt
+            self._queue.put((where, nxt, give_next))
         answer.end(error)
 
     def failed(self, where: Where) -> Exception | None:

@@ -3,6 +3,9 @@ comes. Everything shown is in the store; what is typed is there before it is ans
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import streamlit as st
 
 from ..model import Branch, Conversation, Event
@@ -41,25 +44,48 @@ def page() -> None:
         st.button("Go to the newest", key="newest", icon=":material/arrow_downward:", on_click=_newest)
     if other is not None and is_asked:
         _other_graph(c, branch, other)
-    text = _box(disabled=is_asked)
-    if answer is None:
-        text = text or st.session_state.pop("queued", None)
-        if text:
-            if st.session_state.get("focus") is not None:
-                _newest()
-            answer = turns.say(c, text, branch.name)
-            _pending(text)
-    elif text:
-        st.session_state["queued"] = text  # said while an answer is given: it is next
+    _box(disabled=is_asked, is_answering=answer is not None)
     look.lead(st.session_state["focus"], st.session_state["jump"])
     if answer is not None:
-        _follow(answer)
+        _follow(answer, turns.waiting(c, branch.name))
 
 
-def _box(*, disabled: bool = False) -> str | None:
-    """The same box on every page of this kind, so that what is half typed stays when the page is drawn anew."""
-    text = st.chat_input("Write a message", key="say", disabled=disabled)
-    return text if isinstance(text, str) and text.strip() else None
+def _box(*, disabled: bool = False, is_answering: bool = False) -> None:
+    """The same box on every page of this kind, so that what is half typed stays when the page is drawn anew.
+
+    Of two messages that come while the page is drawn, Streamlit keeps one. So the browser closes the box with each (`submit_mode`)
+    until the page is drawn, it stays closed while an answer is given, and what was sent is taken before anything is drawn."""
+    st.chat_input(
+        "You can write again when the answer is there" if is_answering else "Write a message", key="say",
+        disabled=disabled or is_answering, submit_mode="disable", on_submit=_said,
+    )  # fmt: skip
+
+
+@guarded
+def _said() -> None:
+    """Whenever the session is read, Streamlit may end this run because something newer was clicked. What was sent is said first."""
+    cut: BaseException | None = None
+    try:
+        text, where, branch, user = _sent()
+    except BaseException as e:
+        cut = e
+        text, where, branch, user = _sent()
+    if isinstance(text, str) and text.strip():
+        store = state.shared().handle(user)
+        c = store.create() if where is None else store.get(where)
+        turns.say(c, text, branch or c.active_branch, user)
+        if where is None:
+            state.look_at(c.id)
+        elif st.session_state.get("focus") is not None:
+            _newest()
+    if cut is not None:
+        raise cut
+
+
+def _sent() -> tuple[Any, str | None, str | None, str]:
+    """What came from the box, and where and by whom it is said."""
+    s = st.session_state
+    return s.get("say"), s.get(state.THREAD), s.get(state.BRANCH), state.user()
 
 
 # -- a conversation that does not exist yet
@@ -78,10 +104,7 @@ def _draft() -> None:
     with st.container(horizontal=True, horizontal_alignment="center"):
         for i, example in enumerate(EXAMPLES):
             st.button(example, key=f"example-{i}", on_click=_begin, args=(example,))
-    text = _box()
-    if text:
-        _begin(text)
-        st.rerun()
+    _box()
 
 
 @guarded
@@ -95,7 +118,7 @@ def _named() -> None:
 def _begin(text: str) -> None:
     c = state.store().create()
     state.look_at(c.id)
-    turns.say(c, text, c.active_branch)
+    turns.say(c, text, c.active_branch, state.user())
 
 
 # -- the header
@@ -119,6 +142,9 @@ def _rename(id: str, key: str) -> None:
     title = str(st.session_state.get(key) or "").strip()
     if title:
         state.store().rename(id, title)
+        return
+    st.session_state[key] = state.store().get(id).title or ""
+    state.tell("A conversation cannot have an empty name, so it keeps the one it had.")
 
 
 def _menu(c: Conversation, branch: Branch | None) -> None:
@@ -232,9 +258,9 @@ def _messages(
         st.error(look.plain(failed))
 
 
-def _pending(text: str) -> None:
+def _pending(text: str, place: str = "") -> None:
     """What was just said, until it is read from the log."""
-    with st.container(key="pending-user"), st.chat_message("user", avatar=transcript.AVATARS["user"]):
+    with st.container(key=f"pending-user{place}"), st.chat_message("user", avatar=transcript.AVATARS["user"]):
         st.markdown(transcript.readable(text))
 
 
@@ -262,13 +288,15 @@ def _answer_here(conversation: str, branch: str) -> None:
     st.session_state["answers-here"] = (conversation, branch)
 
 
-def _follow(answer: Answer) -> None:
+def _follow(answer: Answer, waiting: Sequence[str] = ()) -> None:
     """Show an answer as it comes; then the page is drawn anew, from the log."""
     with st.chat_message("assistant", avatar=transcript.AVATARS["assistant"]):
         box, said = st.empty(), ""
-        for piece in answer.pieces():
-            said += piece
-            box.markdown(transcript.readable(said))
+    for i, text in enumerate(waiting):
+        _pending(text, f"-{i}")
+    for piece in answer.pieces():
+        said += piece
+        box.markdown(transcript.readable(said))
     st.rerun()
 
 

@@ -44,11 +44,11 @@ def run() -> None:
         stays = page.url_path in ("", *OF_CONVERSATION)
         sidebar.draw(stays)
         state.find_current()
+        state.address()  # before the page: it may follow an answer for minutes
         if page.url_path:  # the chat has its own place for them, below its title
             state.notes(page.url_path)
         page.run()
         dialogs.draw()
-        state.address()
         st.session_state["fresh"] = True
         sidebar.watch()
         look.tell_of_the_lock()

@@ -2,7 +2,8 @@
 
 Streamlit's own check lets any page of this machine in, whatever its port, and asks a server on the internet for this
 machine's address when a foreign page knocks. So a request gets as far as Streamlit only if it names exactly this
-application: a page elsewhere, a rebound name, or another program's page on this machine gets nothing.
+application: a page elsewhere, a rebound name, or another program's page on this machine gets nothing. `localhost` is another
+name: a browser may look for it at [::1] first, where another account can listen on our port.
 
 And no page may show the application inside of itself, where a click meant for that page would land here; nor does the
 application fetch a picture from anywhere else, whatever a message says: the address of one can carry what was said away.
@@ -12,10 +13,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .launch import ADDRESS
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-NAMES = ("127.0.0.1", "localhost")
 _POLICY = b"img-src 'self' data: blob:; media-src 'self' data: blob:; object-src 'none'; base-uri 'self'; frame-ancestors 'none'"
 _HEADERS = [
     (b"content-security-policy", _POLICY),
@@ -23,7 +25,6 @@ _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 ]
-_REFUSED = b"This address is not the application's own. Open it as the command line says.\n"
 
 
 class Guard:
@@ -31,10 +32,14 @@ class Guard:
 
     def __init__(self, app: ASGIApp, port: int) -> None:
         self._app = app
-        self._hosts = {f"{name}:{port}".encode() for name in NAMES}
+        self._hosts = {f"{ADDRESS}:{port}".encode()}
         if port == 80:
-            self._hosts |= {name.encode() for name in NAMES}
+            self._hosts.add(ADDRESS.encode())
         self._origins = {b"http://" + host for host in self._hosts}
+        self._refused = (
+            f"Recollect answers at http://{ADDRESS}:{port} and at no other address or name, localhost included. "
+            "Open the address that it printed when it started.\n"
+        ).encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket") or self._is_ours(scope):
@@ -43,9 +48,9 @@ class Guard:
             await receive()
             await send({"type": "websocket.close", "code": 1008})  # before it is accepted: the answer is a plain 403
         else:
-            headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(_REFUSED))]
+            headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(self._refused))]
             await send({"type": "http.response.start", "status": 421, "headers": headers})
-            await send({"type": "http.response.body", "body": _REFUSED})
+            await send({"type": "http.response.body", "body": self._refused})
 
     def _is_ours(self, scope: Scope) -> bool:
         hosts = [value.lower() for name, value in scope["headers"] if name == b"host"]

@@ -22,13 +22,12 @@ MAIN = SCREENS / "main.py"
 
 def options(port: int) -> dict[str, Any]:
     """What Streamlit is told, whatever its own files say."""
-    from .guard import NAMES
     from .look import THEME
 
     return {
         "server.address": ADDRESS,
         "server.port": port,
-        "server.allowedHosts": list(NAMES),
+        "server.allowedHosts": [ADDRESS],
         "server.headless": True,
         "server.showEmailPrompt": False,
         "server.fileWatcherType": "none",

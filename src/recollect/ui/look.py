@@ -85,7 +85,7 @@ mark.rc { background: #ffdf8099; color: inherit; border-radius: .2rem; padding: 
 .rc-day { opacity: .6; font-size: .75rem; font-weight: 600; padding: .5rem .6rem 0; }
 [class*="st-key-focus"] { scroll-margin-top: 9rem; border-left: 3px solid var(--st-primary-color, #2f6f5e); padding-left: .6rem; border-radius: .2rem; }
 [data-testid="stChatMessage"] { padding: .6rem .8rem; gap: .7rem; }
-[data-testid="stChatMessage"]:has([data-testid="stChatMessageAvatarUser"]), .st-key-pending-user [data-testid="stChatMessage"],
+[data-testid="stChatMessage"]:has([data-testid="stChatMessageAvatarUser"]), [class*="st-key-pending-user"] [data-testid="stChatMessage"],
 [class*="st-key-by-user"] [data-testid="stChatMessage"] { background: rgba(122, 140, 128, .11); }
 [data-testid="stChatMessageContent"] [data-testid="stVerticalBlock"] { gap: .25rem; }
 /* menus of one thing: the sign is enough to see, the word is there for who cannot */

@@ -164,7 +164,7 @@ def look_at(conversation: str | None, branch: str | None = None, focus: int | No
     st.session_state[THREAD] = conversation
     st.session_state[BRANCH] = branch
     jump(focus)
-    for key in ("window", "checkpoint", "queued"):
+    for key in ("window", "checkpoint"):
         st.session_state.pop(key, None)
 
 

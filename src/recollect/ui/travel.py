@@ -210,7 +210,7 @@ def _run(c: Conversation, k: Checkpoint, question: Event | None, text: str) -> N
     made: Branch = store.fork(c.id, at=at, branch=k.branch, switch=True)
     state.look_at(c.id, made.name)
     behind.tell(c, made, k.branch)
-    turns.say(store.get(c.id), text, made.name)
+    turns.say(store.get(c.id), text, made.name, state.user())
     st.switch_page("chat.py")
 
 

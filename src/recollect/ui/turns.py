@@ -30,9 +30,9 @@ def injects(c: Conversation) -> bool:
     return c.metadata.get("context") is not False
 
 
-def say(c: Conversation, text: str, branch: str) -> Answer:
+def say(c: Conversation, text: str, branch: str, user: str) -> Answer:
     """Say something on a branch; the answer comes in the background."""
-    home, user = state.shared(), state.user()
+    home = state.shared()
     handle = home.handle(user)
 
     def give() -> Iterator[str]:
@@ -43,7 +43,7 @@ def say(c: Conversation, text: str, branch: str) -> Answer:
             note(handle, c, text, branch)
         yield from ask(home.graph(user), c.id, text, branch=branch, inject=on)
 
-    return home.answers.start((user, c.id, branch), text, c.last_seq, give)
+    return home.answers.start((user, c.id, branch), text, c.last_seq, give, lambda: handle.get(c.id).last_seq)
 
 
 def answer_again(c: Conversation, branch: Branch) -> Answer:
@@ -69,6 +69,11 @@ def run_on(c: Conversation, config: Mapping[str, Any], branch: str) -> Answer:
 
 def running(c: Conversation, branch: str) -> Answer | None:
     return state.shared().answers.get((state.user(), c.id, branch))
+
+
+def waiting(c: Conversation, branch: str) -> list[str]:
+    """What was said while an answer is given, and is answered next."""
+    return state.shared().answers.waiting((state.user(), c.id, branch))
 
 
 def failure(c: Conversation, branch: str) -> str | None:
