@@ -132,11 +132,14 @@ def _goes_on(data: bytes, end: int, start: int) -> bool:
     if len(tail) >= _LONG:
         if len(head) >= _LONG and _has_both_cases(head) and not _has_both_cases(tail):
             return False  # a hash below a token of both cases is none of it
-        return (
+        if (
             is_noise(tail, _LONG)
             or is_scrambled(bare.translate(None, b"0123456789"))
             or (is_hex(tail) and has_digit(tail))
-        )
+        ):
+            return True
+        if is_wordy(tail):
+            return False
     # The last of it has the line to itself.
     return (
         len(head) >= _SHORT
