@@ -97,8 +97,14 @@ def safe_key(key: str, gate: Gate) -> str:
     return "redacted:" + blake2b(key.encode(), digest_size=16).hexdigest()
 
 
-def title(value: object) -> str:
-    cleaned = " ".join(text(value, "title").split())
+def line(value: str, gate: Gate) -> str:
+    """A text on one line, without secrets. It is redacted as it was written first: a token that goes on in the next line, or a private
+    key, is not recognised once its new lines are spaces."""
+    return gate.text(" ".join(gate.text(value).split()))
+
+
+def title(value: object, gate: Gate) -> str:
+    cleaned = line(text(value, "title"), gate)
     if not cleaned:
         raise InvalidInput("title must not be empty.")
     if len(cleaned) > MAX_TITLE:

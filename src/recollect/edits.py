@@ -76,7 +76,7 @@ class Draft:
         self.kind = memories.kind_of(kind)
         self.importance = importance_of(importance)
         checks.fits(gate.most, "The memory", content)
-        self.content = gate.text(" ".join(checks.text(content, "content").split()))
+        self.content = checks.line(checks.text(content, "content"), gate)
         if not self.content:
             raise InvalidInput("content must not be empty.")
         self.tags = tags_of(tags if role == "user" else checks.unreserved(checks.several_tags(tags)), gate)

@@ -193,7 +193,7 @@ def note(error: BaseException, arguments: Sequence[str] = (), event: str = "") -
         from .redact import Gate
 
         gate = Gate()
-        words = claude_code.clip(" ".join(f"{type(error).__name__}: {error}".split()), 1_000, gate)
+        words = claude_code.clip(" ".join(gate.text(f"{type(error).__name__}: {error}").split()), 1_000, gate)
         line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {event or '-'} {gate.text(words)}\n"
         os.makedirs(folder, mode=0o700, exist_ok=True)
         path = os.path.join(folder, "hooks.log")

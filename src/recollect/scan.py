@@ -161,10 +161,26 @@ def _without(text: str, known: Known, gate: Gate) -> str:
 
 def _title(title: str | None, known: Known, gate: Gate) -> str | None:
     if title is None or title != known.title or known.derived is None:
-        return None if title is None else gate.text(_without(title, known, gate))
+        return None if title is None else _line(_without(title, known, gate), gate)
     if title != known.derived:  # what is derived from a safe text is safe, however it was cut
         gate.families += known.secrets.values()
     return known.derived
+
+
+def _line(text: str, gate: Gate) -> str:
+    """What was put on one line when it was stored: a secret that went on in the next line has a space in it."""
+    lines = re.sub(r"(?<![ >|#*+]) (?=\S)", "\n", text)  # behind a mark of a margin it was a space before
+    if not gate.is_quiet(lines):
+        from .redact import redact
+        from .redact.values import is_noise
+
+        for family, start, end in reversed(redact(lines, gate.policy()).findings):
+            *pieces, rest = lines[start:end].encode("latin-1", "replace").split(b"\n")
+            # A word is no piece of a token, and a long checksum before a word no line of a private key.
+            if pieces and all(is_noise(piece, 12) for piece in pieces) and (len(pieces) > 1 or not rest.endswith(b"=")):
+                text = f"{text[:start]}[redacted:{family}]{text[end:]}"
+                gate.families.append(family)
+    return gate.text(text)
 
 
 # -- what belongs to a conversation, and what to none
@@ -227,7 +243,7 @@ def _memories(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]
     while page := db.read(user, partial(memories.stored, after=after, most=PAGE)):
         for row in page:
             own = gate.another()
-            content, workspace = own.text(row[2]), own.optional(row[5])
+            content, workspace = _line(row[2], own), own.optional(row[5])
             tags = [own.text(tag) for tag in json.loads(row[3] or "[]")]
             if own.families:
                 found.append(own.families)
@@ -245,7 +261,8 @@ def _changes(db: Database, user: str, gate: Gate, fix: bool) -> list[list[str]]:
     while page := db.read(user, partial(memories.told, after=after, most=PAGE)):
         for row in page:
             own = gate.another()
-            wording, source, flag, why, who, extractor = (own.optional(row[i]) for i in (1, 3, 4, 5, 6, 8))
+            wording = None if row[1] is None else _line(row[1], own)
+            source, flag, why, who, extractor = (own.optional(row[i]) for i in (3, 4, 5, 6, 8))
             checkpoint = None if row[7] is None else checks.safe_key(row[7], own)
             tags = [own.text(tag) for tag in json.loads(row[2] or "[]")]
             if own.families:

@@ -667,6 +667,21 @@ def test_a_title_from_a_first_message(store: recollect.Store) -> None:
     assert store.scan().places == ()
 
 
+@pytest.mark.parametrize("margin", ["\n", "\n    ", "\n> "])
+def test_what_is_kept_on_one_line_is_redacted_as_it_was_written(store: recollect.Store, margin: str) -> None:
+    """White space is collapsed in memories and titles: a token with a new line in it is one before that."""
+    for prefix in ("ghp_", "sk-proj-", "sk_live_", "npm_", "hf_", "sk-ant-api03-"):
+        canary = Canary(prefix, "", prefix + noise(f"folded {prefix} {margin!r}", 36))
+        folded = canary.secret[:24] + margin + canary.secret[24:]
+        held = store.remember(f"Prefers {folded}")
+        revised = store.revise(store.remember("Likes tea"), content=f"Likes {folded}")
+        titled = store.rename(store.create().id, f"About {folded}")
+        assert not canary.is_in(repr((held, revised, titled, store.memory_history(held))))
+    lines = PEM.split("\n")[1:-1]  # no first line tells what it is
+    held = store.remember("Keep " + margin.join(["", *lines]))
+    assert not any(line in held.content for line in lines)
+
+
 def test_a_failed_job_says_what_went_wrong_without_the_secret(
     open_store: Open, backend: str, url: str, raw: Raw
 ) -> None:

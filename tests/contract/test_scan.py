@@ -16,6 +16,7 @@ from labelled import clean as not_secrets
 from labelled import secrets
 from recollect import scan as scanning
 from recollect.errors import Damaged
+from recollect.redact import Gate
 from talk import Open, Raw, exchange, texts
 
 LETTERS = string.ascii_letters + string.digits
@@ -239,6 +240,27 @@ def test_a_title_that_cut_a_secret_in_two(open_store: Open, words: int, secret: 
     assert not store.scan().places
     store.clear(c)
     assert store.get(c).title is None, "it goes with the message it came from"
+
+
+@pytest.mark.parametrize("margin", ["\n", "\n    ", "\n> "])
+def test_a_memory_whose_lines_were_joined_before_anybody_looked(open_store: Open, margin: str) -> None:
+    before = careless(open_store)
+    token = "ghp_" + noise(36)
+    held = before.remember(f"Prefers {token[:20]}{margin}{token[20:]}")
+    before.revise(held, content=f"Uses {token[:20]}{margin}{token[20:]}")
+    before.create("a", title=f"About {token[:20]}{margin}{token[20:]}")
+    store = open_store()
+    assert {f for place in store.scan(fix=True).places for f in place.families} == {"github-token"}
+    everything = repr([*store.memories(state=None), store.get("a")])
+    assert left(everything, token) == []
+    assert store.scan().places == ()
+
+
+def test_a_sentence_is_no_row_of_lines() -> None:
+    """Its words are looked at as lines, and stay words."""
+    gate = Gate()
+    for text in {" ".join(sample.text.split()) for sample in not_secrets() if len(sample.text) <= 400}:
+        assert scanning._line(text, gate.another()) == gate.another().text(text)
 
 
 def test_a_title_of_ones_own_stays(open_store: Open) -> None:

@@ -48,6 +48,11 @@ UNSEEN = {
     "byte order mark": "\ufeff",
     "variation selector": "\ufe0f",
     "tag": "\U000e0041",
+    "a colour of one byte": "\x9b31m",
+    "a link": "\x1b]8;;https://acme.io/runs/7\x07",
+    "a link ends": "\x1b]8;;\x1b\\",
+    "a title": "\x1b]0;kim@build: ~\x07",
+    "delete": "\x7f",
 }
 BREAKS = {
     "newline": "\n",
@@ -66,6 +71,17 @@ BREAKS = {
     "diff": "\n+",
     "concatenated": '" +\n    "',
     "newline in JSON": "\\n",
+    "carriage return": "\r",
+    "vertical tab": "\v",
+    "form feed": "\f",
+    "web page": "<br>",
+    "psql": "+\n ",
+    "psql, padded": "     +\n ",
+    "psql in columns": "   +|\n  | ",
+    "docker compose": "\nweb_1  | ",
+    "kubernetes": "\n2026-05-01T10:00:00.123456789Z stdout F ",
+    "log": "\n2026-05-01 10:00:00,123 INFO ",
+    "clock": "\n[10:00:00] ",
 }
 
 
@@ -102,6 +118,23 @@ def test_a_token_that_goes_on_below_is_taken_whole(family: str, between: str) ->
         safe = redact(SURROUNDINGS[number % 3].format(secret[:at] + between + secret[at:])).text
         left += longest_piece(secret, safe) >= 12
     assert left <= 1  # a piece may happen to read like words
+
+
+def test_bold_and_underlined_as_a_pager_writes_them() -> None:
+    token = "ghp_" + some(random.Random(2), 36)
+    for overstruck in ("".join(f"{c}\b{c}" for c in token), "".join(f"_\b{c}" for c in token)):
+        safe = redact(f"token {overstruck} ok").text
+        assert safe.endswith("[redacted:github-token] ok")
+        assert len(safe) < 40
+    assert redact(f"{token}\b.").text == "[redacted:github-token]\b."
+
+
+def test_what_a_link_leads_to_is_looked_at() -> None:
+    token = "ghp_" + some(random.Random(3), 36)
+    safe = redact(f"see \x1b]8;;https://kim:{token}@acme.io/x\x07the run\x1b]8;;\x07").text
+    assert longest_piece(token, safe) < 8
+    assert redact(safe).text == safe
+    assert not Gate().is_quiet(f"\x1b]0;{token}\x07")
 
 
 def test_a_text_is_asked_whether_it_is_quiet_as_it_is_seen() -> None:

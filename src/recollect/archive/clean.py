@@ -75,7 +75,7 @@ def memory(line: Line, gate: Gate, number: int) -> dict[str, Any]:
     gate = gate.another()
     id_of(line["id"], "memory's id", gate, number)
     checks.fits(gate.most, f"Line {number:,}: the memory", line["content"])
-    content = " ".join(gate.text(line["content"]).split())
+    content = checks.line(line["content"], gate)
     if not content:
         raise BadLine("a memory's content must not be empty.", number)
     return {"content": content, "workspace": gate.optional(line["workspace"]), "sensitive": bool(gate.families)}

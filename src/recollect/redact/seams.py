@@ -42,11 +42,13 @@ class View:
 # --- a new line, and the margin behind it -------------------------------------------------------------------------------
 
 _SPACE = r"(?:[ \t]|\\{1,4}t)"
-_NEW_LINE = r"(?:\r?\n|(?:\\{1,4}r)?\\{1,4}n)"  # also as JSON writes it
+_NEW_LINE = r"(?:\r?\n|[\r\x0b\x0c\x85]|<br ?/?>|(?:\\{1,4}r)?\\{1,4}n)"  # also as JSON writes it
 # Bars, arrows and blocks are `?` or `=` in Latin-1. (`screen.to_bytes`)
-_CLOSING = rf"(?:{_SPACE}|[|?\"'`&]|[ \"'`]\+)*"
+_CLOSING = rf"(?:{_SPACE}|[|?\"'`&+])*"
 _NUMBER = rf"(?:[\w./-]{{1,80}}[:-])?[0-9]{{1,6}}(?:{_SPACE}*[:|?>)=-]|{_SPACE})"
-_MARGIN = rf"[+-]?{_SPACE}*(?:{_NUMBER})?(?:{_SPACE}|[>|?#*\"'`]|//)*"
+_TIME = r"\[?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[T ])?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]?(?: (?:std(?:out|err) [FP]|[A-Z]{4,5}))?"
+_WHO = rf"[\w.-]{{1,60}}{_SPACE}*\|"  # docker compose
+_MARGIN = rf"[+-]?{_SPACE}*(?:{_TIME} |{_NUMBER}|{_WHO})?(?:{_SPACE}|[>|?#*\"'`]|//)*"
 _SEAM = rf"[A-Za-z0-9_+/.~-]{_CLOSING}=?\\?{_NEW_LINE}{_MARGIN}[A-Za-z0-9_+/=.~-]"
 _ENDS = Lazy(rf"{_CLOSING}[,;)}}\]]?\\?(?:{_NEW_LINE}|\Z)".encode())
 
@@ -132,11 +134,14 @@ def _goes_on(data: bytes, end: int, start: int) -> bool:
     if len(tail) >= _LONG:
         if len(head) >= _LONG and _has_both_cases(head) and not _has_both_cases(tail):
             return False  # a hash below a token of both cases is none of it
-        return (
+        if (
             is_noise(tail, _LONG)
             or is_scrambled(bare.translate(None, b"0123456789"))
             or (is_hex(tail) and has_digit(tail))
-        )
+        ):
+            return True
+        if is_wordy(tail):
+            return False
     # The last of it has the line to itself.
     return (
         len(head) >= _SHORT

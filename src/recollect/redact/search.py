@@ -120,7 +120,10 @@ def spans_in(text: str, policy: Policy) -> list[Span]:
     """Where the secrets are, from the first to the last."""
     text = text.replace("\x01", "\x02")  # what stands for a marker is nothing that somebody writes
     view: View | None = None
-    if hidden := unseen(text):
+    hidden = unseen(text)
+    if "\x1b]" in text:  # a link's address is looked at where it stands if there is something in it
+        hidden = [(start, end) for start, end in hidden if not _holds_any(text[start:end].replace("\x1b", " "), policy)]
+    if hidden:
         view = View(
             list(zip([0, *[end for _, end in hidden]], [*[start for start, _ in hidden], len(text)], strict=True))
         )
@@ -130,6 +133,10 @@ def spans_in(text: str, policy: Policy) -> list[Span]:
         if policy.disabled and found:
             found = _with_the_rest(text, found, policy)
     return [Span(*view.back(start, end)[:2], family, rank) for start, end, family, rank in found] if view else found
+
+
+def _holds_any(text: str, policy: Policy) -> bool:
+    return "[redacted:" in text or bool(spans_in(text, policy))
 
 
 def _with_the_rest(text: str, found: list[Span], policy: Policy) -> list[Span]:

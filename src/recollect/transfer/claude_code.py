@@ -594,8 +594,8 @@ class Transcript:
         here = self._store.get(self.id)
         first = self._store.read(self.id, kinds=("message",), limit=1)
         given = {None, title_from(first[0].text) if first else None}
-        title = " ".join(checks.safe(self._new_title[0]).split())
-        title = claude_code.clip(title, 200, self._store._gate.another())
+        gate = self._store._gate.another()
+        title = claude_code.clip(checks.line(checks.safe(self._new_title[0]), gate), 200, gate)
         is_ours = here.title in given or claude_code.mark(here.title) == self._title[0]
         if is_ours and title and here.title != title:
             kept_as = self._store.rename(self.id, title).title

@@ -91,9 +91,7 @@ class Handle:
         return safe_id(value, what, self._gate)
 
     def _title(self, value: str) -> str:
-        # As it was written first: a private key on one line is not known for one.
-        as_written = self._gate.text(checks.text(value, "title"))
-        return checks.title(self._gate.text(checks.title(as_written)))
+        return checks.title(value, self._gate)
 
     def _workspace(self, value: str) -> str:
         """A workspace as it is stored and looked for: the same secret becomes the same marker on both ways."""
