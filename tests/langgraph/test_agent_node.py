@@ -455,6 +455,22 @@ def test_the_same_answer_again_and_again_is_kept_every_time(anywhere: Any) -> No
     assert bot.shown[0].count("ai: ok") == 5
 
 
+@pytest.mark.parametrize("namespace", ["agent_chat_history", "sessions"])
+def test_a_bots_history_is_never_summarized_away(open_store: Open, namespace: str) -> None:
+    asked: list[str] = []
+    store = open_store(summary_delete=True, summary_threshold=4, summary_keep_recent=2, model=lambda p: asked.append(p))
+    node = AgentNode(Bot(), True, history_namespace=[namespace], history_key_candidates=["room"], store=store)
+    for n in range(5):
+        node.invoke({"messages": [HumanMessage(f"turn {n}")]})
+    said = [text for n in range(5) for text in (f"turn {n}", f"answer {n + 1}")]
+    chat = store.conversations()[0]
+    store.settle()
+    assert asked == []
+    assert texts(store.messages(chat, limit=None)) == said
+    assert store.summarize(chat)  # whoever asks for one gets one, and everything stays
+    assert texts(store.read(chat, kinds=["message"])) == said
+
+
 # -- a store that fails
 
 

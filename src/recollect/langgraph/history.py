@@ -234,7 +234,7 @@ class Log:
                 if not begins or last is None:
                     raise
                 self._goes_on()
-                self._store.create(self.conversation, origin="langgraph", again=True)
+                self._store.create(self.conversation, origin="bot", again=True)
                 self._store.append_many(self.conversation, entries[last:])
         if begins and entries:
             self._made_at = self._store.get(self.conversation).created_at
@@ -269,7 +269,7 @@ class Log:
                 raise  # it is in the bin: that is the person's wish
             self._goes_on()
             try:
-                self._store.create(self.conversation, origin="langgraph")
+                self._store.create(self.conversation, origin="bot")
             except AlreadyExists:
                 pass  # by another process, at this moment
             self._store.append_many(self.conversation, entries)
