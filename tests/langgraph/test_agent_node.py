@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -15,6 +16,7 @@ from bots import State, graph, webhook
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.graph import START, StateGraph
+from langgraph.store.base import InvalidNamespaceError
 from langgraph.store.memory import InMemoryStore
 from payloads import PAYLOADS, TELEGRAM, Payload
 from typing_extensions import TypedDict
@@ -515,6 +517,55 @@ def test_a_store_that_is_away_is_warned_about_and_counted_and_the_run_goes_on(
     assert "ConnectionError" in caplog.text
     assert "4711" not in caplog.text
     assert "secret plan" not in caplog.text
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def of_langgraph(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """LangGraph's own stores."""
+    if request.param == "sqlite":
+        from langgraph.store.sqlite import SqliteStore
+
+        opened: Any = SqliteStore.from_conn_string(":memory:")
+    else:
+        from langgraph.store.postgres import PostgresStore
+
+        opened = PostgresStore.from_conn_string(request.getfixturevalue("postgres_url"))
+    with opened as store:
+        store.setup()
+        yield store
+
+
+@pytest.mark.parametrize("odd", ["x\0y", "x\ud83dy"], ids=ascii)
+def test_odd_characters_are_stored_in_langgraphs_stores_too(of_langgraph: Any, odd: str) -> None:
+    bot = Bot()
+    node = AgentNode(bot, True, history_key_candidates=["room"], store=of_langgraph)
+    for text in (odd, "and?"):
+        node.invoke({"messages": [HumanMessage(text, id=f"id of {text}")]})
+    assert bot.shown[1] in (["human: x\ufffdy", "ai: answer 1", "human: and?"], ["human: x?y", "ai: answer 1", "human: and?"])
+    assert node.metrics()["write_errors"] == node.metrics()["retries"] == 0
+
+
+class UntranslatableCharacter(sqlite3.DataError):
+    pass
+
+
+@pytest.mark.parametrize("error", [TypeError, ValueError, InvalidNamespaceError, UntranslatableCharacter])
+def test_a_store_that_refuses_a_value_is_not_away(error: type[Exception]) -> None:
+    class Picky(InMemoryStore):
+        def batch(self, ops: Any) -> Any:
+            ops = list(ops)
+            if "refused" in str(ops):
+                raise error
+            return super().batch(ops)
+
+    bot, store = Bot(), Picky()
+    node = AgentNode(bot, True, history_key_candidates=["{{inputs.room}}"], store=store)
+    for room, text in (("a", "refused"), ("b", "hello"), ("b", "again")):
+        node.invoke({"messages": [HumanMessage(text)], "inputs": {"room": room}})
+    assert bot.shown[2] == ["human: hello", "ai: answer 2", "human: again"]
+    found = node.metrics()
+    assert (found["skipped"], found["retries"]) == (0, 0)
+    assert found["write_errors"] > 0
 
 
 def test_a_closed_store_of_ours_does_not_stop_the_bot(url: str) -> None:

@@ -381,8 +381,7 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
                     return self._failed(what, e, attempt, otherwise, chat)
                 except Exception as e:
                     pause = FIRST_WAIT * 2**attempt * random.uniform(0.5, 1.5)
-                    is_final = isinstance(e, (InvalidInput, NotFound))  # in the bin, or erased: it stays so
-                    if is_final or attempt == RETRIES or time.monotonic() - started + pause >= left:
+                    if _is_refused(e) or attempt == RETRIES or time.monotonic() - started + pause >= left:
                         return self._failed(what, e, attempt, otherwise, chat)
                     attempt += 1
                     self._count(retries=1)
@@ -397,7 +396,7 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
             logger.debug("history: %s took %.1f ms", what, ms, extra=_about(what, key=chat.key, ms=round(ms, 1)))
 
     def _failed(self, what: str, e: Exception, attempt: int, otherwise: T, chat: _Chat) -> T:
-        if isinstance(e, (InvalidInput, NotFound, StoreBusy)):
+        if _is_refused(e) or isinstance(e, StoreBusy):
             chat.breaker.worked()  # the store answers: it is about this chat, or it is at work
         else:
             chat.breaker.failed(chat.cooldown)
@@ -416,6 +415,13 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
 
 def _about(event: str, **fields: Any) -> dict[str, Any]:
     return {"event": f"agent_history.{event}", "history": fields}
+
+
+def _is_refused(e: Exception) -> bool:
+    """Whether a store is there and cannot take this one value, or not for this chat (in the bin, erased): another try ends the
+    same, and other chats are none the worse. Python's database drivers agree on these two names for a wrong value."""
+    is_of_the_value = any(kind.__name__ in ("DataError", "IntegrityError") for kind in type(e).__mro__)
+    return is_of_the_value or isinstance(e, (NotFound, ValueError, TypeError, OverflowError))
 
 
 def _last_question(messages: Sequence[BaseMessage]) -> int:

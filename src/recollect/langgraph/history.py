@@ -389,15 +389,16 @@ class Items:
         return Tail(found[-most:], bad, len(found) > most or start > 0)
 
     def has(self, message: BaseMessage) -> bool:
-        return self._store.get(self._namespace, str(message.id)) is not None
+        return self._store.get(self._namespace, checks.safe(str(message.id))) is not None
 
     def append(self, messages: Sequence[BaseMessage], *, begins: bool = False) -> int:
         at = time.time_ns()
         for n, m in enumerate(messages):
             if self._is_given_up:
                 raise GivenUp
-            if self._store.get(self._namespace, str(m.id)) is None:
-                self._store.put(self._namespace, str(m.id), self._value(m, at, n), index=False)
+            key = checks.safe(str(m.id))
+            if self._store.get(self._namespace, key) is None:
+                self._store.put(self._namespace, key, self._value(m, at, n), index=False)
         return len(messages)
 
     def _value(self, m: BaseMessage, at: int, n: int) -> dict[str, Any]:
@@ -410,10 +411,11 @@ class Items:
             value["tool_call_id"] = m.tool_call_id
         if m.name:
             value["name"] = m.name
-        return value
+        kept: dict[str, Any] = checks.safe(value)  # else Postgres refuses a NUL, and SQLite half of a surrogate pair
+        return kept
 
     def words(self, message: BaseMessage) -> str:
-        return text_of(message)
+        return str(checks.safe(text_of(message)))
 
     def give_up(self) -> None:
         self._is_given_up = True
