@@ -138,6 +138,30 @@ def test_without_a_key_or_a_store_the_run_has_no_history(open_store: Open, caplo
     assert "the graph has no store" in caplog.text
 
 
+@pytest.mark.parametrize("named", ["Room 5", "客服-42", "x" * 300, "{{inputs.foo}}", ""], ids=ascii)
+@pytest.mark.parametrize("where", ["results", "configurable", "inputs"])
+def test_an_explicit_key_that_is_none_is_told_and_the_thread_is_not_taken(
+    caplog: pytest.LogCaptureFixture, named: str, where: str
+) -> None:
+    store, configurable = InMemoryStore(), {"thread_id": "t"}
+    state: dict[str, Any] = {"messages": [HumanMessage("hello")]}
+    if where == "results":
+        state["results"] = {"resolve_history_key": {"session_key": named}}
+    elif where == "inputs":
+        state["inputs"] = {"history_key": named}
+    else:
+        configurable["history_key"] = named
+    node = AgentNode(Bot(), True, store=store)
+    assert node.invoke(state, {"configurable": configurable})["messages"][0].text == "answer 1"
+    assert (node.metrics()["key_failures"], node.metrics()["keyed_runs"]) == (1, 0)
+    assert store.list_namespaces() == []
+    assert "agent_history.key_refused" in [r.__dict__["event"] for r in caplog.records]
+    assert not named or named == "{{inputs.foo}}" or named not in caplog.text
+    state["results"] = {**state.get("results", {}), **TELEGRAM.results}  # the next candidate may hold
+    node.invoke(state, {"configurable": configurable})
+    assert (node.metrics()["key_failures"], node.metrics()["keyed_runs"]) == (2, 1)
+
+
 # -- what is merged
 
 

@@ -232,14 +232,20 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
         }  # fmt: skip
 
     def _chat(self, input: Any, config: RunnableConfig, loop: asyncio.AbstractEventLoop | None) -> _Chat | None:
+        wrong: list[str] = []
         try:
-            found = keys.resolve(self._sources(input, config), self._candidates, self._template)
+            sources = self._sources(input, config)
+            found = keys.resolve(sources, self._candidates, self._template)
+            wrong = keys.refused(sources, self._candidates, self._template)
         except Exception as e:  # what earlier nodes left may be anything, and read like anything
             logger.warning("history: no key (%s)", type(e).__name__, extra=_about("no_key", error=type(e).__name__))
             found = None
+        self._count(key_failures=found is None or bool(wrong))
+        if wrong:
+            named = ", ".join(wrong)
+            logger.warning("history: %s makes no key", named, extra=_about("key_refused", candidates=wrong))
         where = self._store if self._store is not None else _graph_store()
         if found is None or where is None:
-            self._count(key_failures=found is None)
             why = "no candidate holds" if found is None else "the graph has no store"
             logger.warning("history: none, %s; this run has none", why, extra=_about("no_history", reason=why))
             return None
