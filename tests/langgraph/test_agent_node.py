@@ -565,7 +565,10 @@ def test_odd_characters_are_stored_in_langgraphs_stores_too(of_langgraph: Any, o
     node = AgentNode(bot, True, history_key_candidates=["room"], store=of_langgraph)
     for text in (odd, "and?"):
         node.invoke({"messages": [HumanMessage(text, id=f"id of {text}")]})
-    assert bot.shown[1] in (["human: x\ufffdy", "ai: answer 1", "human: and?"], ["human: x?y", "ai: answer 1", "human: and?"])
+    assert bot.shown[1] in (
+        ["human: x\ufffdy", "ai: answer 1", "human: and?"],
+        ["human: x?y", "ai: answer 1", "human: and?"],
+    )
     assert node.metrics()["write_errors"] == node.metrics()["retries"] == 0
 
 
@@ -705,11 +708,15 @@ def test_what_cannot_be_read_is_counted(value: Any) -> None:
         {"max_messages": -1}, {"max_messages": True}, {"history_namespace": []}, {"history_namespace": "x"},
         {"history_key_template": "telegram"}, {"history_key_template": "telegram:"}, {"history_key_template": "{{"},
         {"history_key_template": ""}, {"history_key_candidates": ["{{nonsense}}"]},
+        {"history_key_candidates": "support-room-1"}, {"history_namespace": ["a.b"]}, {"history_namespace": ["langgraph"]},
+        {"history_namespace": ["a", "\0"]}, {"history_namespace": ["a", 7]}, {"history_namespace": None},
+        *({"history_value_field": field} for field in ("role", "id", "at", "n", "tool_calls", "", None, 7)),
+        {"use_graph_chat_history": "false"}, {"use_graph_chat_history": 1}, {"learn": "no"}, {"reset_commands": "/reset"},
     ],
 )  # fmt: skip
 def test_what_cannot_work_is_told_when_the_node_is_made(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput):
-        AgentNode(Bot(), True, **wrong)
+    with pytest.raises(InvalidInput, match=next(iter(wrong))):
+        AgentNode(Bot(), **{"use_graph_chat_history": True, **wrong})
 
 
 def test_a_model_on_another_machine_needs_the_allowlist(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ from ..config import Settings
 from ..errors import InvalidInput, NotFound, StoreBusy
 from ..store import Store
 from . import handoffs, keys
-from .history import History, Tail, database_of, history_of, settings_of
+from .history import History, Tail, check_place, database_of, history_of, settings_of
 from .inputs import messages_of
 from .merge import Place, known_again, merged
 from .messages import HISTORY, as_messages, text_of, trimmed
@@ -114,8 +114,14 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
     ) -> None:
         if isinstance(max_messages, bool) or not isinstance(max_messages, int) or max_messages < 0:
             raise InvalidInput("max_messages is a number of messages, 0 for no history.")
-        if isinstance(history_namespace, str) or not history_namespace or not all(history_namespace):
-            raise InvalidInput("history_namespace is a list of labels, with at least one.")
+        for what, flag in {"use_graph_chat_history": use_graph_chat_history, "learn": learn}.items():
+            if not isinstance(flag, bool):
+                raise InvalidInput(f"{what} is True or False, not {flag!r}.")
+        if isinstance(reset_commands, str):
+            raise InvalidInput("reset_commands is a list of texts.")
+        check_place(history_namespace, history_value_field)
+        if isinstance(history_key_candidates, str):
+            raise InvalidInput("history_key_candidates is a list of texts.")
         self._candidates = tuple(keys.CANDIDATES if history_key_candidates is None else history_key_candidates)
         keys.check(self._candidates, history_key_template)
         waits = {"history_timeout_ms": history_timeout_ms, "history_retry_after_ms": history_retry_after_ms}
@@ -126,8 +132,8 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
             admit(self._agent, settings)
         elif not isinstance(self._agent, Runnable) and not callable(self._agent):
             raise InvalidInput("model_or_agent is a chat model, its name, an agent, or a function.")
-        self._on, self._most, self._store = bool(use_graph_chat_history), max_messages, store
-        self._namespace, self._template = tuple(map(str, history_namespace)), history_key_template
+        self._on, self._most, self._store = use_graph_chat_history, max_messages, store
+        self._namespace, self._template = tuple(history_namespace), history_key_template
         self._field, self._messages, self._learn = history_value_field, messages_key, learn
         self._resets = frozenset(command.strip().casefold() for command in reset_commands)
         self._reply = reset_reply

@@ -28,7 +28,7 @@ from langgraph.store.base import BaseStore, Op, Result
 from .. import checks, conversations, ids
 from ..aio import AsyncStore
 from ..config import Settings
-from ..errors import AlreadyExists, Erased, NotFound
+from ..errors import AlreadyExists, Erased, InvalidInput, NotFound
 from ..model import Entry, Event
 from ..store import Store
 from .media import blocks_of, has_media, packed, unpacked
@@ -38,10 +38,12 @@ from .store import MemoryStore
 if TYPE_CHECKING:
     from ..db import Tx
 
-__all__ = ["History", "Items", "Log", "Tail", "as_stored", "database_of", "history_of", "settings_of"]
+__all__ = ["History", "Items", "Log", "Tail", "as_stored", "check_place", "database_of", "history_of", "settings_of"]
 
 PAGE = 200
 RESET = "reset"
+FIELDS = frozenset({"role", "type", "id", "at", "n", "name", "tool_calls", "tool_call_id", RESET})
+"""Fields of a record that say something else than its text."""
 
 
 class Tail(NamedTuple):
@@ -106,6 +108,23 @@ def history_of(
     if loop is not None:
         store = OnLoop(store, loop)
     return Items(store, (*namespace, *([f"user={_label(user)}"] if user is not None else [])), key, field)
+
+
+def check_place(namespace: object, field: object) -> None:
+    """Whether histories can be kept there in any LangGraph store; InvalidInput says why not."""
+    if not isinstance(namespace, Sequence) or isinstance(namespace, (str, bytes)) or not namespace:
+        raise InvalidInput("history_namespace is a list of labels, with at least one.")
+    for label in namespace:
+        if not isinstance(label, str) or not label or "." in label or checks.safe(label) != label:
+            raise InvalidInput(
+                f"history_namespace: {label!r} is no label: a text without dots, not empty, valid Unicode."
+            )
+    if namespace[0] == "langgraph":
+        raise InvalidInput('history_namespace: the first label "langgraph" is LangGraph\'s own.')
+    if not isinstance(field, str) or not field or checks.safe(field) != field or field in FIELDS:
+        raise InvalidInput(
+            f"history_value_field: {field!r} is no name for the text of a message. Taken are {', '.join(sorted(FIELDS))}."
+        )
 
 
 def database_of(store: Store | AsyncStore | BaseStore) -> object:
