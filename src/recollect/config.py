@@ -84,7 +84,7 @@ class Settings:
     summary_keep_recent: int = 6
     """How many of the newest messages stay as they are."""
     summary_delete: bool = False
-    """Delete messages once they are summarized, to save space. Reasoning and ledger stay; so does what another branch still shows."""
+    """Delete messages once they are summarized, to save space. Reasoning and ledger stay; so do a bot's chats (`AgentNode`) and what another branch still shows."""
     summary_timeout_ms: int = 30_000
     """How long a model may take for a summary before the extractive one is used."""
     artifacts_outside_workspace: bool = False

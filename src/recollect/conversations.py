@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .model import Json
 
 TITLE_LENGTH = 60
+HISTORIES = "agent_chat_history/"
+"""How the ids of bots' histories begin by default. Those that were begun before there was the origin `bot` have no other mark."""
 
 
 class Found:
@@ -84,6 +86,14 @@ def find(tx: Tx, conversation: str, *, lock: bool = False, deleted: bool = False
     if row[6] is not None and not deleted:
         raise ConversationDeleted(f"Conversation {conversation!r} was deleted. `restore()` brings it back.")
     return Found(*row[:6])
+
+
+def is_append_only(tx: Tx, found: Found) -> bool:
+    """Whether a bot reads its history here (`AgentNode`): nothing of it goes under a summary by itself, and no summary deletes it."""
+    if found.id.startswith(HISTORIES):
+        return True
+    row = tx.one("select origin from conversations where user_no = :user and no = :c", c=found.no)
+    return row is not None and row[0] == "bot"
 
 
 _NEWEST = (

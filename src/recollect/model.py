@@ -33,7 +33,7 @@ OFFLINE = "recollect-offline"  # the model of an answer that was given without o
 DISOWNED = "disowned"  # the name of an event that says of the message it points at: nobody typed it
 MEMORY_KINDS = ("fact", "preference", "todo", "project_state")
 MEMORY_STATES = ("active", "replaced", "quarantined", "forgotten", "expired")
-ORIGINS = ("application", "langgraph", "import", "hook", "http")
+ORIGINS = ("application", "langgraph", "bot", "import", "hook", "http")
 
 if TYPE_CHECKING:
     Json = Any
@@ -57,7 +57,7 @@ class Conversation:
     created_at: int  # when it was created
     updated_at: int  # when its newest event happened; when it was made while it has none
     deleted_at: int | None  # when it was put in the bin; None outside it
-    origin: str = "application"  # what records it: application, langgraph, import, hook or http; the last two expire
+    origin: str = "application"  # what records it: application, langgraph, bot (AgentNode), import, hook or http; the last two expire
     checkpoint: str | None = None  # the id of its newest checkpoint, if a graph keeps its state here
     cursor: str = ""
     """Where this conversation stands in the list by activity: pass it as `conversations(cursor=...)` for what follows."""

@@ -81,8 +81,11 @@ def plan(
     tx: Tx, conversation: str, branch: str | Branch | int | None, keep_recent: int, threshold: int = 0
 ) -> Plan | None:
     """The messages that go under the next summary, None when fewer than `threshold` are live or none is to go. With a
-    threshold, that is in the background, a question that has no answer yet stays: it may be the one that is just asked."""
+    threshold, that is in the background, a question that has no answer yet stays: it may be the one that is just asked. A bot's
+    history is not summarized in the background."""
     found = find(tx, conversation)
+    if threshold and conversations.is_append_only(tx, found):
+        return None
     b = branch if isinstance(branch, int) else branches.number(tx, found, branch)
     own = branches.lineage(tx, found.no, b)
     previous = log.standing_summary(tx, found, b)
@@ -198,7 +201,7 @@ def apply(tx: Tx, plan: Plan, draft: events.Draft, *, delete: bool) -> Event | N
         "update branches set summary_seq = :seq where user_no = :user and conversation_no = :c and no = :b",
         c=found.no, b=plan.branch, seq=summary.seq,
     )  # fmt: skip
-    if delete:
+    if delete and not conversations.is_append_only(tx, found):
         # What another branch shows through its own lineage is not ours to delete.
         shared = max((at for _, parent, at in known.values() if parent == plan.branch), default=0)
         own_only = [e.seq for versions in covered for e in versions if e.branch == plan.branch_name and e.seq > shared]

@@ -31,7 +31,7 @@ def expiring(plan: recollect.Retention) -> list[tuple[str, str]]:
 
 def test_conversations_of_hooks_and_http_expire(open_store: Open, clock: list[int]) -> None:
     store = open_store(background=False)
-    for origin in ("application", "langgraph", "import", "hook", "http"):
+    for origin in ("application", "langgraph", "bot", "import", "hook", "http"):
         assert talk(store, origin, origin=origin).origin == origin
         assert store.get(origin).origin == origin
     clock[0] += 90 * DAY - 1
@@ -42,7 +42,7 @@ def test_conversations_of_hooks_and_http_expire(open_store: Open, clock: list[in
     assert expiring(plan) == [("conversation", "hook"), ("events", "the heron of http")]
     assert (plan.applied, plan.expiries[0].events, plan.expiries[0].title) == (False, 2, "the heron of hook")
     assert "90 days" in plan.expiries[0].why
-    assert len(store.conversations()) == 5, "a dry run changes nothing"
+    assert len(store.conversations()) == 6, "a dry run changes nothing"
     done = store.retain()
     assert (done.expiries, done.applied) == (plan.expiries, True)
     with pytest.raises(NotFound):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -15,6 +16,7 @@ from bots import State, graph, webhook
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.graph import START, StateGraph
+from langgraph.store.base import InvalidNamespaceError
 from langgraph.store.memory import InMemoryStore
 from payloads import PAYLOADS, TELEGRAM, Payload
 from typing_extensions import TypedDict
@@ -134,6 +136,30 @@ def test_without_a_key_or_a_store_the_run_has_no_history(open_store: Open, caplo
     assert store.conversations() == []
     assert webhook(graph(AgentNode(bot, use_graph_chat_history=True)), "hello")
     assert "the graph has no store" in caplog.text
+
+
+@pytest.mark.parametrize("named", ["Room 5", "客服-42", "x" * 300, "{{inputs.foo}}", ""], ids=ascii)
+@pytest.mark.parametrize("where", ["results", "configurable", "inputs"])
+def test_an_explicit_key_that_is_none_is_told_and_the_thread_is_not_taken(
+    caplog: pytest.LogCaptureFixture, named: str, where: str
+) -> None:
+    store, configurable = InMemoryStore(), {"thread_id": "t"}
+    state: dict[str, Any] = {"messages": [HumanMessage("hello")]}
+    if where == "results":
+        state["results"] = {"resolve_history_key": {"session_key": named}}
+    elif where == "inputs":
+        state["inputs"] = {"history_key": named}
+    else:
+        configurable["history_key"] = named
+    node = AgentNode(Bot(), True, store=store)
+    assert node.invoke(state, {"configurable": configurable})["messages"][0].text == "answer 1"
+    assert (node.metrics()["key_failures"], node.metrics()["keyed_runs"]) == (1, 0)
+    assert store.list_namespaces() == []
+    assert "agent_history.key_refused" in [r.__dict__["event"] for r in caplog.records]
+    assert not named or named == "{{inputs.foo}}" or named not in caplog.text
+    state["results"] = {**state.get("results", {}), **TELEGRAM.results}  # the next candidate may hold
+    node.invoke(state, {"configurable": configurable})
+    assert (node.metrics()["key_failures"], node.metrics()["keyed_runs"]) == (2, 1)
 
 
 # -- what is merged
@@ -455,6 +481,22 @@ def test_the_same_answer_again_and_again_is_kept_every_time(anywhere: Any) -> No
     assert bot.shown[0].count("ai: ok") == 5
 
 
+@pytest.mark.parametrize("namespace", ["agent_chat_history", "sessions"])
+def test_a_bots_history_is_never_summarized_away(open_store: Open, namespace: str) -> None:
+    asked: list[str] = []
+    store = open_store(summary_delete=True, summary_threshold=4, summary_keep_recent=2, model=lambda p: asked.append(p))
+    node = AgentNode(Bot(), True, history_namespace=[namespace], history_key_candidates=["room"], store=store)
+    for n in range(5):
+        node.invoke({"messages": [HumanMessage(f"turn {n}")]})
+    said = [text for n in range(5) for text in (f"turn {n}", f"answer {n + 1}")]
+    chat = store.conversations()[0]
+    store.settle()
+    assert asked == []
+    assert texts(store.messages(chat, limit=None)) == said
+    assert store.summarize(chat)  # whoever asks for one gets one, and everything stays
+    assert texts(store.read(chat, kinds=["message"])) == said
+
+
 # -- a store that fails
 
 
@@ -499,6 +541,58 @@ def test_a_store_that_is_away_is_warned_about_and_counted_and_the_run_goes_on(
     assert "ConnectionError" in caplog.text
     assert "4711" not in caplog.text
     assert "secret plan" not in caplog.text
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def of_langgraph(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """LangGraph's own stores."""
+    if request.param == "sqlite":
+        from langgraph.store.sqlite import SqliteStore
+
+        opened: Any = SqliteStore.from_conn_string(":memory:")
+    else:
+        from langgraph.store.postgres import PostgresStore
+
+        opened = PostgresStore.from_conn_string(request.getfixturevalue("postgres_url"))
+    with opened as store:
+        store.setup()
+        yield store
+
+
+@pytest.mark.parametrize("odd", ["x\0y", "x\ud83dy"], ids=ascii)
+def test_odd_characters_are_stored_in_langgraphs_stores_too(of_langgraph: Any, odd: str) -> None:
+    bot = Bot()
+    node = AgentNode(bot, True, history_key_candidates=["room"], store=of_langgraph)
+    for text in (odd, "and?"):
+        node.invoke({"messages": [HumanMessage(text, id=f"id of {text}")]})
+    assert bot.shown[1] in (
+        ["human: x\ufffdy", "ai: answer 1", "human: and?"],
+        ["human: x?y", "ai: answer 1", "human: and?"],
+    )
+    assert node.metrics()["write_errors"] == node.metrics()["retries"] == 0
+
+
+class UntranslatableCharacter(sqlite3.DataError):
+    pass
+
+
+@pytest.mark.parametrize("error", [TypeError, ValueError, InvalidNamespaceError, UntranslatableCharacter])
+def test_a_store_that_refuses_a_value_is_not_away(error: type[Exception]) -> None:
+    class Picky(InMemoryStore):
+        def batch(self, ops: Any) -> Any:
+            ops = list(ops)
+            if "refused" in str(ops):
+                raise error
+            return super().batch(ops)
+
+    bot, store = Bot(), Picky()
+    node = AgentNode(bot, True, history_key_candidates=["{{inputs.room}}"], store=store)
+    for room, text in (("a", "refused"), ("b", "hello"), ("b", "again")):
+        node.invoke({"messages": [HumanMessage(text)], "inputs": {"room": room}})
+    assert bot.shown[2] == ["human: hello", "ai: answer 2", "human: again"]
+    found = node.metrics()
+    assert (found["skipped"], found["retries"]) == (0, 0)
+    assert found["write_errors"] > 0
 
 
 def test_a_closed_store_of_ours_does_not_stop_the_bot(url: str) -> None:
@@ -614,11 +708,15 @@ def test_what_cannot_be_read_is_counted(value: Any) -> None:
         {"max_messages": -1}, {"max_messages": True}, {"history_namespace": []}, {"history_namespace": "x"},
         {"history_key_template": "telegram"}, {"history_key_template": "telegram:"}, {"history_key_template": "{{"},
         {"history_key_template": ""}, {"history_key_candidates": ["{{nonsense}}"]},
+        {"history_key_candidates": "support-room-1"}, {"history_namespace": ["a.b"]}, {"history_namespace": ["langgraph"]},
+        {"history_namespace": ["a", "\0"]}, {"history_namespace": ["a", 7]}, {"history_namespace": None},
+        *({"history_value_field": field} for field in ("role", "id", "at", "n", "tool_calls", "", None, 7)),
+        {"use_graph_chat_history": "false"}, {"use_graph_chat_history": 1}, {"learn": "no"}, {"reset_commands": "/reset"},
     ],
 )  # fmt: skip
 def test_what_cannot_work_is_told_when_the_node_is_made(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput):
-        AgentNode(Bot(), True, **wrong)
+    with pytest.raises(InvalidInput, match=next(iter(wrong))):
+        AgentNode(Bot(), **{"use_graph_chat_history": True, **wrong})
 
 
 def test_a_model_on_another_machine_needs_the_allowlist(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ from ..config import Settings
 from ..errors import InvalidInput, NotFound, StoreBusy
 from ..store import Store
 from . import handoffs, keys
-from .history import History, Tail, database_of, history_of, settings_of
+from .history import History, Tail, check_place, database_of, history_of, settings_of
 from .inputs import messages_of
 from .merge import Place, known_again, merged
 from .messages import HISTORY, as_messages, text_of, trimmed
@@ -114,8 +114,14 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
     ) -> None:
         if isinstance(max_messages, bool) or not isinstance(max_messages, int) or max_messages < 0:
             raise InvalidInput("max_messages is a number of messages, 0 for no history.")
-        if isinstance(history_namespace, str) or not history_namespace or not all(history_namespace):
-            raise InvalidInput("history_namespace is a list of labels, with at least one.")
+        for what, flag in {"use_graph_chat_history": use_graph_chat_history, "learn": learn}.items():
+            if not isinstance(flag, bool):
+                raise InvalidInput(f"{what} is True or False, not {flag!r}.")
+        if isinstance(reset_commands, str):
+            raise InvalidInput("reset_commands is a list of texts.")
+        check_place(history_namespace, history_value_field)
+        if isinstance(history_key_candidates, str):
+            raise InvalidInput("history_key_candidates is a list of texts.")
         self._candidates = tuple(keys.CANDIDATES if history_key_candidates is None else history_key_candidates)
         keys.check(self._candidates, history_key_template)
         waits = {"history_timeout_ms": history_timeout_ms, "history_retry_after_ms": history_retry_after_ms}
@@ -126,8 +132,8 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
             admit(self._agent, settings)
         elif not isinstance(self._agent, Runnable) and not callable(self._agent):
             raise InvalidInput("model_or_agent is a chat model, its name, an agent, or a function.")
-        self._on, self._most, self._store = bool(use_graph_chat_history), max_messages, store
-        self._namespace, self._template = tuple(map(str, history_namespace)), history_key_template
+        self._on, self._most, self._store = use_graph_chat_history, max_messages, store
+        self._namespace, self._template = tuple(history_namespace), history_key_template
         self._field, self._messages, self._learn = history_value_field, messages_key, learn
         self._resets = frozenset(command.strip().casefold() for command in reset_commands)
         self._reply = reset_reply
@@ -232,14 +238,20 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
         }  # fmt: skip
 
     def _chat(self, input: Any, config: RunnableConfig, loop: asyncio.AbstractEventLoop | None) -> _Chat | None:
+        wrong: list[str] = []
         try:
-            found = keys.resolve(self._sources(input, config), self._candidates, self._template)
+            sources = self._sources(input, config)
+            found = keys.resolve(sources, self._candidates, self._template)
+            wrong = keys.refused(sources, self._candidates, self._template)
         except Exception as e:  # what earlier nodes left may be anything, and read like anything
             logger.warning("history: no key (%s)", type(e).__name__, extra=_about("no_key", error=type(e).__name__))
             found = None
+        self._count(key_failures=found is None or bool(wrong))
+        if wrong:
+            named = ", ".join(wrong)
+            logger.warning("history: %s makes no key", named, extra=_about("key_refused", candidates=wrong))
         where = self._store if self._store is not None else _graph_store()
         if found is None or where is None:
-            self._count(key_failures=found is None)
             why = "no candidate holds" if found is None else "the graph has no store"
             logger.warning("history: none, %s; this run has none", why, extra=_about("no_history", reason=why))
             return None
@@ -381,8 +393,7 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
                     return self._failed(what, e, attempt, otherwise, chat)
                 except Exception as e:
                     pause = FIRST_WAIT * 2**attempt * random.uniform(0.5, 1.5)
-                    is_final = isinstance(e, (InvalidInput, NotFound))  # in the bin, or erased: it stays so
-                    if is_final or attempt == RETRIES or time.monotonic() - started + pause >= left:
+                    if _is_refused(e) or attempt == RETRIES or time.monotonic() - started + pause >= left:
                         return self._failed(what, e, attempt, otherwise, chat)
                     attempt += 1
                     self._count(retries=1)
@@ -397,7 +408,7 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
             logger.debug("history: %s took %.1f ms", what, ms, extra=_about(what, key=chat.key, ms=round(ms, 1)))
 
     def _failed(self, what: str, e: Exception, attempt: int, otherwise: T, chat: _Chat) -> T:
-        if isinstance(e, (InvalidInput, NotFound, StoreBusy)):
+        if _is_refused(e) or isinstance(e, StoreBusy):
             chat.breaker.worked()  # the store answers: it is about this chat, or it is at work
         else:
             chat.breaker.failed(chat.cooldown)
@@ -416,6 +427,13 @@ class AgentNode(Runnable[Any, dict[str, Any]]):
 
 def _about(event: str, **fields: Any) -> dict[str, Any]:
     return {"event": f"agent_history.{event}", "history": fields}
+
+
+def _is_refused(e: Exception) -> bool:
+    """Whether a store is there and cannot take this one value, or not for this chat (in the bin, erased): another try ends the
+    same, and other chats are none the worse. Python's database drivers agree on these two names for a wrong value."""
+    is_of_the_value = any(kind.__name__ in ("DataError", "IntegrityError") for kind in type(e).__mro__)
+    return is_of_the_value or isinstance(e, (NotFound, ValueError, TypeError, OverflowError))
 
 
 def _last_question(messages: Sequence[BaseMessage]) -> int:

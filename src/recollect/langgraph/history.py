@@ -28,7 +28,7 @@ from langgraph.store.base import BaseStore, Op, Result
 from .. import checks, conversations, ids
 from ..aio import AsyncStore
 from ..config import Settings
-from ..errors import AlreadyExists, Erased, NotFound
+from ..errors import AlreadyExists, Erased, InvalidInput, NotFound
 from ..model import Entry, Event
 from ..store import Store
 from .media import blocks_of, has_media, packed, unpacked
@@ -38,10 +38,12 @@ from .store import MemoryStore
 if TYPE_CHECKING:
     from ..db import Tx
 
-__all__ = ["History", "Items", "Log", "Tail", "as_stored", "database_of", "history_of", "settings_of"]
+__all__ = ["History", "Items", "Log", "Tail", "as_stored", "check_place", "database_of", "history_of", "settings_of"]
 
 PAGE = 200
 RESET = "reset"
+FIELDS = frozenset({"role", "type", "id", "at", "n", "name", "tool_calls", "tool_call_id", RESET})
+"""Fields of a record that say something else than its text."""
 
 
 class Tail(NamedTuple):
@@ -106,6 +108,23 @@ def history_of(
     if loop is not None:
         store = OnLoop(store, loop)
     return Items(store, (*namespace, *([f"user={_label(user)}"] if user is not None else [])), key, field)
+
+
+def check_place(namespace: object, field: object) -> None:
+    """Whether histories can be kept there in any LangGraph store; InvalidInput says why not."""
+    if not isinstance(namespace, Sequence) or isinstance(namespace, (str, bytes)) or not namespace:
+        raise InvalidInput("history_namespace is a list of labels, with at least one.")
+    for label in namespace:
+        if not isinstance(label, str) or not label or "." in label or checks.safe(label) != label:
+            raise InvalidInput(
+                f"history_namespace: {label!r} is no label: a text without dots, not empty, valid Unicode."
+            )
+    if namespace[0] == "langgraph":
+        raise InvalidInput('history_namespace: the first label "langgraph" is LangGraph\'s own.')
+    if not isinstance(field, str) or not field or checks.safe(field) != field or field in FIELDS:
+        raise InvalidInput(
+            f"history_value_field: {field!r} is no name for the text of a message. Taken are {', '.join(sorted(FIELDS))}."
+        )
 
 
 def database_of(store: Store | AsyncStore | BaseStore) -> object:
@@ -234,7 +253,7 @@ class Log:
                 if not begins or last is None:
                     raise
                 self._goes_on()
-                self._store.create(self.conversation, origin="langgraph", again=True)
+                self._store.create(self.conversation, origin="bot", again=True)
                 self._store.append_many(self.conversation, entries[last:])
         if begins and entries:
             self._made_at = self._store.get(self.conversation).created_at
@@ -269,7 +288,7 @@ class Log:
                 raise  # it is in the bin: that is the person's wish
             self._goes_on()
             try:
-                self._store.create(self.conversation, origin="langgraph")
+                self._store.create(self.conversation, origin="bot")
             except AlreadyExists:
                 pass  # by another process, at this moment
             self._store.append_many(self.conversation, entries)
@@ -389,15 +408,16 @@ class Items:
         return Tail(found[-most:], bad, len(found) > most or start > 0)
 
     def has(self, message: BaseMessage) -> bool:
-        return self._store.get(self._namespace, str(message.id)) is not None
+        return self._store.get(self._namespace, checks.safe(str(message.id))) is not None
 
     def append(self, messages: Sequence[BaseMessage], *, begins: bool = False) -> int:
         at = time.time_ns()
         for n, m in enumerate(messages):
             if self._is_given_up:
                 raise GivenUp
-            if self._store.get(self._namespace, str(m.id)) is None:
-                self._store.put(self._namespace, str(m.id), self._value(m, at, n), index=False)
+            key = checks.safe(str(m.id))
+            if self._store.get(self._namespace, key) is None:
+                self._store.put(self._namespace, key, self._value(m, at, n), index=False)
         return len(messages)
 
     def _value(self, m: BaseMessage, at: int, n: int) -> dict[str, Any]:
@@ -410,10 +430,11 @@ class Items:
             value["tool_call_id"] = m.tool_call_id
         if m.name:
             value["name"] = m.name
-        return value
+        kept: dict[str, Any] = checks.safe(value)  # else Postgres refuses a NUL, and SQLite half of a surrogate pair
+        return kept
 
     def words(self, message: BaseMessage) -> str:
-        return text_of(message)
+        return str(checks.safe(text_of(message)))
 
     def give_up(self) -> None:
         self._is_given_up = True

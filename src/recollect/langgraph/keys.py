@@ -9,7 +9,8 @@ A key is made from the first candidate that holds. A candidate is a literal (`su
 - a part is escaped (`%3A` for a colon), so that `a:b` + `c` and `a` + `b:c` stay two keys. A candidate that is one
   placeholder whose name ends in `key` (`{{configurable.history_key}}`) is a key already, and is taken as it is;
 - a valid key has 1 to 256 characters of `A-Z a-z 0-9 . _ - @ + = ~ , : %`, and nothing in it still looks like a template;
-- `{{thread_id}}` alone counts only where no channel's payload is present: behind a webhook it is a new one every time.
+- `{{thread_id}}` alone counts only where no channel's payload is present: behind a webhook it is a new one every time. Nor does
+  it count where a candidate before it was given something that makes no key: whoever names a chat does not mean the thread.
 
 A template goes around the key that was found (`bot-1:{{conversation_key}}`). One without `{{conversation_key}}` is a key of its
 own, a literal or a direct path, and is tried before the candidates.
@@ -106,14 +107,35 @@ def resolve(
     """The key of the first candidate that holds, put into the template; None when none does."""
     if "conversation_key" not in _PLACEHOLDER.findall(template):
         candidates, template = (template, *candidates), "{{conversation_key}}"
+    is_named = False
     for candidate in candidates:
-        if _path(candidate) == "thread_id" and has_payload(sources):
+        if _path(candidate) == "thread_id" and (is_named or has_payload(sources)):
             continue
         found = _render(candidate, sources)
         if found is not None:
             made = _render(template, {**sources, "conversation_key": found}, inner="conversation_key")
             return None if made is None else Key(made, candidate)
+        is_named = is_named or _is_wrong(candidate, sources)
     return None
+
+
+def refused(
+    sources: Mapping[str, Any], candidates: Sequence[str] = CANDIDATES, template: str = "{{conversation_key}}"
+) -> list[str]:
+    """The candidates before the one that holds which were given something that makes no key."""
+    found = []
+    for candidate in candidates if "conversation_key" in _PLACEHOLDER.findall(template) else (template, *candidates):
+        if _render(candidate, sources) is not None:
+            break
+        if _is_wrong(candidate, sources):
+            found.append(candidate)
+    return found
+
+
+def _is_wrong(candidate: str, sources: Mapping[str, Any]) -> bool:
+    """Whether a candidate that does not hold was given all of its parts, or one that is no id."""
+    parts = [_at(sources, path.split(".")) for path in _PLACEHOLDER.findall(candidate)]
+    return all(part is not None for part in parts) or any(part is not None and _id(part) is None for part in parts)
 
 
 def has_payload(sources: Mapping[str, Any]) -> bool:

@@ -166,6 +166,8 @@ class LogVerbs(ConversationVerbs):
             jobs.enqueue(tx, "consolidate", f"{found.no}:{b}", delay_ms=CONSOLIDATE_DELAY_MS)
         answered = self._settings.summaries and any(d[0].role == "assistant" and d[0].kind == "message" for d in drafts)
         if answered and branches.has_more_than(tx, found.no, b, self._settings.summary_threshold - 1):
+            if conversations.is_append_only(tx, found):
+                return written, False
             jobs.enqueue(tx, "summarize", f"{found.no}:{b}")
             return written, True
         return written, False
