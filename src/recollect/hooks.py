@@ -399,7 +399,7 @@ class Session:
                 known = {}
             for task in changed:
                 task.setdefault("goal", known.get(str(task["task_id"]), ""))
-        made = claude_code.wrote(result)
+        made = claude_code.wrote(result, payload.get("tool_input"), store._gate.another())
         self._append(store, [result, *([made] if made is not None else []), *changed])
         self._in_a_long_turn(store)
 
