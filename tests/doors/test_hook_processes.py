@@ -375,6 +375,13 @@ def test_a_session_from_install_to_memory(run: Run, project: Path, own_store: Pa
     assert run("hooks", "status", "--json").json["failures"] == 0
 
 
+def test_what_is_no_json_is_told_in_a_sentence(run: Run, project: Path, own_store: Path) -> None:
+    """Of a text that ends after its first brace, hooks.log had a SystemError of Python's scanner."""
+    start(installed(run, project), "{")
+    told = (own_store.parent / "hooks.log").read_text()
+    assert "hooks: standard input is not valid JSON: " in told and "SystemError" not in told
+
+
 def test_whatever_happens_the_agent_goes_on(run: Run, project: Path, own_store: Path, tmp_path: Path) -> None:
     command = installed(run, project)
     log = own_store.parent / "hooks.log"
