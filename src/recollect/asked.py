@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import inspect
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 from . import hosts
 from .errors import HostNotAllowed, InvalidInput
 
+REST_SECONDS = 60.0
+"""For how long a model that did not answer in time is not asked for memories."""
 ACCEPTED = (
     "model= takes a function from prompt to text (`async` too), a chat model of LangChain's, a client of the OpenAI library "
     "(`OpenAI`, `AsyncOpenAI`; the setting chat_model names the model), or recollect.langgraph.text_model('provider:model')."
@@ -143,6 +146,15 @@ class Watched:
         self._model = model
         self.fared: str | None = ""
         """The kind of error that it raised last; None when it answered, empty when it was not asked."""
+        self._was_late: float | None = None
+
+    def rest(self) -> None:
+        """It did not answer in time: each of the next turns would wait as long."""
+        self._was_late = time.monotonic()
+
+    @property
+    def rests(self) -> bool:
+        return self._was_late is not None and time.monotonic() - self._was_late < REST_SECONDS
 
     def __call__(self, prompt: str) -> Any:
         return self._watch(self._model, prompt)

@@ -30,6 +30,9 @@ INPUT = 4_000
 """Characters of each text in a tool's input that a hook keeps."""
 SHOWN = 400
 """Characters of a file's content that stand for it."""
+PIECE = 180
+"""Characters of a new file's beginning, and as many of its end, in its artifact: with the remark on what is missing between them,
+they fit into the 400 that an artifact has."""
 FORKED = "forked_from"
 """What a conversation's metadata says of a session that was forked (`--fork-session`): the id of the other one."""
 BEYOND = 4_096
@@ -138,19 +141,22 @@ def told(tool: str, given: Any, gate: Gate) -> str:
         return cut(_json(given), OUTPUT, gate) if given else ""
     parts = [given.get(name) for name in ("command", "query", "pattern", "url", "skill", "description", "subject")]
     if tool in WRITERS:
-        edits = given.get("edits") if isinstance(given.get("edits"), list) else [given]
-        parts += [
-            cut(new, SHOWN, gate)
-            for edit in edits or ()
-            if isinstance(edit, dict)
-            and isinstance(new := edit.get("content", edit.get("new_string", edit.get("new_source"))), str)
-        ]
+        parts += [cut(new, SHOWN, gate) for new in _written(given)]
     else:
         parts.append(given.get("prompt"))
     said = [part for part in parts if isinstance(part, str) and part]
     if not said and tool.startswith("mcp__"):
         return cut(_json(given), OUTPUT, gate)
     return "\n".join(dict.fromkeys(said))
+
+
+def _written(given: Any) -> list[str]:
+    """The texts that a tool that writes was given."""
+    if not isinstance(given, dict):
+        return []
+    edits = given["edits"] if isinstance(given.get("edits"), list) else [given]
+    texts = [e.get("content", e.get("new_string", e.get("new_source"))) for e in edits if isinstance(e, dict)]
+    return [text for text in texts if isinstance(text, str)]
 
 
 def answered(response: Any) -> str:
@@ -397,8 +403,9 @@ def gave(payload: Mapping[str, Any], root: str | None, gate: Gate) -> Entry:
     return _placed(entry, payload, root, gate)
 
 
-def wrote(result: Entry) -> Entry | None:
-    """What a tool that writes left behind, as an artifact of its own: where, and what changed. None if it wrote nothing."""
+def wrote(result: Entry, given: Any, gate: Gate) -> Entry | None:
+    """What a tool that writes left behind, as an artifact of its own: where, and what changed; of a new file, which has no diff, how
+    it begins and ends. None if it wrote nothing."""
     if result.get("tool") not in WRITERS or result.get("status") != "ok":
         return None
     path = result.get("path")
@@ -410,6 +417,10 @@ def wrote(result: Entry) -> Entry | None:
     }  # fmt: skip
     if result.get("diff"):
         entry["diff"] = result["diff"]
+    elif written := "\n".join(_written(given)):
+        entry["text"] = cut_middle(written, PIECE, gate)
+        if gate.families:
+            entry["tags"] = [SENSITIVE]
     return entry
 
 

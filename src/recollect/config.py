@@ -114,7 +114,7 @@ class Settings:
     memory_extract: bool = True
     """Look for memories in what is said, in the background after turns. Off: only `remember()` and `consolidate()` make any."""
     memory_extract_timeout: float = 1.0
-    """How many seconds a model may take for one turn before the rules are used instead."""
+    """How many seconds a model may take for one turn before the rules are used instead. One that took longer is not asked again for a minute."""
     memory_max_candidates_per_turn: int = 8
     """Most memories that one turn may offer."""
     memory_neighbours: int = 10

@@ -107,7 +107,10 @@ def run(arguments: Sequence[str], read: Callable[[], bytes]) -> str | None:
     if words != [claude_code.NAME]:
         raise ValueError(f"hooks: {' '.join(words)!r} is no agent; there is {', '.join(AGENTS)}")
     light.shelve(os.path.join(folder, "hooks", "patterns"))
-    payload = light.loads(read().decode("utf-8", "replace").strip())
+    try:
+        payload = light.loads(read().decode("utf-8", "replace").strip())
+    except ValueError as e:
+        raise ValueError(f"hooks: standard input is not valid JSON: {e}") from None
     if not isinstance(payload, dict) or not isinstance(payload.get("session_id"), str) or not payload["session_id"]:
         raise ValueError("hooks: standard input is not an object with a session_id")
     return Session(settings, folder, payload, [w for w in arguments if w != claude_code.NAME]).happened()
@@ -399,7 +402,7 @@ class Session:
                 known = {}
             for task in changed:
                 task.setdefault("goal", known.get(str(task["task_id"]), ""))
-        made = claude_code.wrote(result)
+        made = claude_code.wrote(result, payload.get("tool_input"), store._gate.another())
         self._append(store, [result, *([made] if made is not None else []), *changed])
         self._in_a_long_turn(store)
 

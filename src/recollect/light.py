@@ -134,7 +134,7 @@ def loads(text: str) -> Any:
         value, end = make_scanner(how)(text, 0)
         if end == len(text):
             return value
-    except (ImportError, StopIteration):
+    except (ImportError, StopIteration, SystemError):  # the last, of a text that ends in the middle
         pass
     import json  # white space around it, or an error to be told properly
 

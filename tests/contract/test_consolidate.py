@@ -1,13 +1,14 @@
 """Consolidation end to end: what is said becomes memories, once; what was purged meanwhile stays so."""
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import recollect
-from recollect import consolidate, ids
+from recollect import asked, consolidate, ids
 from recollect.errors import ConversationDeleted, NotFound
 from talk import Hashed, Open, eventually
 
@@ -511,3 +512,32 @@ def test_what_is_so_today_expires(words: recollect.Store, text: str) -> None:
     [memory] = words.memories()
     assert memory.importance < words.settings.memory_low_importance_threshold
     assert memory.expires_at is not None
+
+
+def test_a_model_that_was_late_is_not_asked_again_for_a_while(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thirty turns waited a second each; the rules alone take milliseconds."""
+    go_on = threading.Event()
+    asked_at: list[str] = []
+
+    def hangs(prompt: str) -> str:
+        asked_at.append(prompt)
+        go_on.wait(60)
+        return ""
+
+    store = open_store(model=hangs, memory_extract_timeout=0.2, background=False, memory_extract=True)
+    store.create("c"), store.create("d")
+    for n in range(30):
+        store.append("c", role="user", text=f"My cat number {n} is called Tom{n}." if n else "I live in Kiel.")
+    started = time.monotonic()
+    store.consolidate("c")
+    store.append("d", role="user", text="I work at Bosch.")
+    store.consolidate("d")
+    assert len(asked_at) == 1 and time.monotonic() - started < 3, "two runs, one question"
+    assert {"Lives in Kiel", "Works at Bosch"} <= {m.content for m in store.memories()}
+    monkeypatch.setattr(asked, "REST_SECONDS", 0.0)
+    store.append("d", role="user", text="I like tea.")
+    store.consolidate("d")
+    assert len(asked_at) == 2, "it may be well again"
+    go_on.set()

@@ -117,6 +117,23 @@ def test_a_session_is_recorded_as_it_happens(hook: Hook, open_store: Open, tmp_p
     assert not any("sensitive" in e.tags for e in events)
 
 
+def test_a_new_file_is_an_artifact_with_its_beginning_and_its_end(
+    hook: Hook, open_store: Open, tmp_path: Path, own_environment: Path
+) -> None:
+    """Claude Code sends no patch of a file that was not there: the artifact was empty."""
+    lines = "\n".join(f"row {i} of the planting plan" for i in range(200))
+    for id, content in (("t1", f"# Tulips\n{lines}\nand water on Sundays"), ("t2", f"{'x' * 170} {SECRET} {lines}")):
+        path = str(tmp_path / f"garden/{id}.md")
+        hook("PostToolUse", tool_name="Write", tool_use_id=id, tool_input={"file_path": path, "content": content},
+             tool_response={"type": "create", "filePath": path, "content": content, "structuredPatch": []})  # fmt: skip
+    store = open_store()
+    plan, secret = (e for e in store.read(SESSION) if e.kind == "artifact")
+    assert plan.path == "t1.md" and plan.text.startswith("# Tulips\n") and plan.text.endswith("and water on Sundays")
+    assert len(plan.text) <= 400 and "[cut: " in plan.text
+    assert SECRET[:8] not in secret.text and "sensitive" in secret.tags and "sensitive" not in plan.tags
+    assert any(hit.id == f"{SESSION}:{plan.seq}" for hit in store.search("water on Sundays"))
+
+
 def test_what_is_known_is_handed_out_with_a_prompt(hook: Hook, open_store: Open, tmp_path: Path) -> None:
     store = open_store()
     for i in range(8):

@@ -667,6 +667,37 @@ def test_equals_are_told_apart_by_time_then_id(words: recollect.Store) -> None:
     assert ids(words.search("heron")) == ["c2:1", "c3:1", "c1:1"]
 
 
+def test_a_pinned_event_comes_before_its_equals(words: recollect.Store) -> None:
+    """Memories had the boost, events did not."""
+    for i in (1, 2, 3):
+        words.append(words.create(f"c{i}"), role="user", text="heron", created_at=MAY_8 + i)
+    words.pin("c1:1")
+    found = words.search("heron", explain=True)
+    assert ids(found) == ["c1:1", "c3:1", "c2:1"]
+    assert [hit.parts.get("pin", 0) > 0 for hit in found] == [True, False, False]
+    words.unpin("c1:1")
+    assert ids(words.search("heron")) == ["c3:1", "c2:1", "c1:1"]
+
+
+@pytest.mark.parametrize("semantic", [False, True])
+@pytest.mark.parametrize("tool", [None, "Read"])
+def test_as_many_are_found_as_are_asked_for(open_store: Open, semantic: bool, tool: str | None) -> None:
+    """Of 200 that match, 168 came; where a filter left a quarter of the candidates, no more than those."""
+    store = open_store(background=False, semantic=semantic)
+    for n in range(4):
+        c = store.create(f"c{n}")
+        store.append_many(
+            c,
+            [
+                {"kind": "tool_use", "tool": "Read" if i % 3 else "Grep", "text": f"heron {n * 100 + i}"}
+                for i in range(100)
+            ],
+        )
+    store.settle()
+    for limit in (10, 60, 100, 200):
+        assert len(store.search("heron", limit=limit, tool=tool)) == limit
+
+
 @pytest.mark.parametrize("explain", [False, True])
 def test_the_parts_sum_to_the_score(open_store: Open, explain: bool) -> None:
     store = open_store(background=False, semantic=True)

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import recollect
 from recollect import hooks
 from recollect.cli.hooks import EVENTS, Settings
+from recollect.ui import preferences
 from talk import eventually
 from transcripts import SESSION, Transcript
 
@@ -75,6 +76,38 @@ def test_install_says_what_it_does_and_asks(run: Run, project: Path, own_store: 
     assert not list(file.parent.glob("*before-recollect*"))  # there was nothing to copy
     status = run("hooks", "status", "--json").json
     assert [len(p["events"]) for p in status["places"]] == [0, len(EVENTS)] and status["failures"] == 0
+
+
+def test_how_long_events_are_kept_is_told_as_it_is(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retention goes event by event, whatever happens in the session later; a project may have days of its own."""
+    for said in (run("hooks", "install", "claude-code").out, run("hooks", "status").out):
+        assert "90 days, each event by its own age" in flat(said) and "activity" not in said
+    monkeypatch.setenv("RECOLLECT_RETENTION_WORKSPACES", json.dumps({str(project): "7"}))
+    assert "7 days, each event by its own age" in flat(run("hooks", "status").out)
+    assert "(setting `retention_workspaces`)" in flat(run("hooks", "install", "claude-code").out)
+    assert "90 days, each event by its own age" in flat(run("hooks", "install", "claude-code", "--user").out), (
+        "all projects"
+    )
+    assert run("hooks", "status", "--json").json["retention_days"] == 7
+
+
+@pytest.mark.parametrize(
+    ("setting", "part"),
+    [("context", "injection"), ("memory_extract", "extraction"), ("enabled", "recording")],
+)  # fmt: skip
+@pytest.mark.parametrize("place", ["file", "variable"])
+def test_status_knows_the_switches_of_the_settings(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, setting: str, part: str, place: str
+) -> None:
+    """What is switched off in the application, or by a variable, was told to be on."""
+    assert run("hooks", "status", "--json").json["parts"] == dict.fromkeys(hooks.PARTS, "on")
+    if place == "variable":
+        monkeypatch.setenv(f"RECOLLECT_{setting.upper()}", "off")
+    else:
+        preferences.save({setting: False})
+    assert flat(f"{part} off (setting `{setting}`)") in flat(run("hooks", "status").out)
+    run("hooks", "pause", part)
+    assert run("hooks", "status", "--json").json["parts"][part] == "paused"
 
 
 def test_install_says_when_git_would_take_the_file_in(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,6 +373,13 @@ def test_a_session_from_install_to_memory(run: Run, project: Path, own_store: Pa
     answer = json.loads(told.stdout)
     assert "Prefers oak over pine" in answer["hookSpecificOutput"]["additionalContext"]
     assert run("hooks", "status", "--json").json["failures"] == 0
+
+
+def test_what_is_no_json_is_told_in_a_sentence(run: Run, project: Path, own_store: Path) -> None:
+    """Of a text that ends after its first brace, hooks.log had a SystemError of Python's scanner."""
+    start(installed(run, project), "{")
+    told = (own_store.parent / "hooks.log").read_text()
+    assert "hooks: standard input is not valid JSON: " in told and "SystemError" not in told
 
 
 def test_whatever_happens_the_agent_goes_on(run: Run, project: Path, own_store: Path, tmp_path: Path) -> None:

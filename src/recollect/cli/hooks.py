@@ -13,6 +13,7 @@ import shlex
 import stat
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -244,8 +245,33 @@ def _options(s: Session) -> list[str]:
     return words + (["--user", whose] if whose else [])
 
 
+def _days(settings: config.Settings, file: Path) -> tuple[int, str]:
+    """How many days an event is kept, for the projects of a settings file, and the setting that says so."""
+    root = claude_code.workspace(os.getcwd())
+    if file != _user_file() and root in settings.retention_workspaces:
+        return int(settings.retention_workspaces[root]), "retention_workspaces"
+    return settings.retention_days, "retention_days"
+
+
+def _kept_for(days: int) -> str:
+    return f"{output.count(days, 'day')}, each event by its own age" if days else "ever"
+
+
+def _state(settings: config.Settings, part: str, paused: Sequence[str]) -> str:
+    """Whether the hooks do their part, and what keeps them from it."""
+    if part in paused:
+        return "paused"
+    for switch in ("enabled", *_SWITCHES.get(part, ())):
+        if not getattr(settings, switch):
+            return f"off (setting `{switch}`)"
+    return "on"
+
+
+_SWITCHES = {"injection": ("context",), "extraction": ("memory_extract",)}
+
+
 def _explain(s: Session, where: str, file: Path) -> None:
-    days = s.settings.retention_days
+    days, setting = _days(s.settings, file)
     output.show(output.facts([
         ("for", where),
         ("recorded", "your prompts, the assistant's answers, each tool with its input, its result cut to "
@@ -253,7 +279,7 @@ def _explain(s: Session, where: str, file: Path) -> None:
                      "the whole transcript before it is compacted"),
         ("not recorded", "secrets: they are replaced before anything is written"),
         ("kept in", s.location),
-        ("kept for", f"{output.count(days, 'day')} without activity (setting `retention_days`)" if days else "ever (setting `retention_days`)"),
+        ("kept for", f"{_kept_for(days)} (setting `{setting}`)"),
         ("handed out", f"with each prompt, at most {hooks.MEMORIES} memories and {hooks.EXCERPTS} excerpts of this project, "
                        f"{hooks.BUDGET} tokens"),
         ("sent anywhere", "nothing leaves this machine"),
@@ -332,16 +358,17 @@ def _status(s: Session) -> None:
         except (Refused, OSError) as e:
             found, state = {}, output.words(e)
         places.append({"where": where, "file": str(file), "events": sorted(found), "state": state})
+    days, _ = _days(s.settings, _project_file())
     if s.json:
         output.emit({"agent": claude_code.NAME, "places": places, "paused": off, "store": s.location,
-                     "retention_days": s.settings.retention_days, "log": str(log), "failures": len(lines), "wrong_settings": s.wrong_settings})  # fmt: skip
+                     "parts": {part: _state(s.settings, part, off) for part in hooks.PARTS},
+                     "retention_days": days, "log": str(log), "failures": len(lines), "wrong_settings": s.wrong_settings})  # fmt: skip
         return
-    days = s.settings.retention_days
     output.show(output.facts([
         *((str(place["where"]), f"{place['state']} ({place['file']})") for place in places),
-        *((part, "paused" if part in off else "on") for part in hooks.PARTS),
+        *((part, _state(s.settings, part, off)) for part in hooks.PARTS),
         ("store", s.location),
-        ("kept for", f"{output.count(days, 'day')} without activity" if days else "ever"),
+        ("kept for", _kept_for(days)),
         ("failures", f"{len(lines):,}, the last: {lines[-1]}" if lines else "none"),
     ]))  # fmt: skip
     for problem in s.wrong_settings:

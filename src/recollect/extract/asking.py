@@ -25,15 +25,20 @@ KINDS = ("fact", "preference", "todo", "project_state")
 
 
 def ask(turns: Sequence[Turn], model: Any, *, timeout: float, most: int = MOST) -> list[Candidate]:
-    """What a model finds in the turns, oldest first; [] when it fails. Never raises."""
+    """What a model finds in the turns, oldest first; [] when it fails, or was late a moment ago. Never raises."""
+    from ..asked import Watched
+
+    watched = model if isinstance(model, Watched) else None
     shown = _bounded(turns)
-    if not shown:
+    if not shown or (watched is not None and watched.rests):
         return []
     prompt = _prompt(shown, most)
     made: list[Candidate] = []
     for _ in range(2):
         answer = _answer(model, prompt, timeout)
         if answer is _LATE:
+            if watched is not None:
+                watched.rest()
             return []  # one that takes too long would take as long again
         items = _items(answer)
         if items is None:

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     _Part = tuple[int, int, int]
     """(id, start, length) of a passage."""
 
-# Candidates by words, and as many by meaning: as many as hits are asked for, within these bounds. 100 or 200 found no more of
-# LoCoMo (the dev half).
+# Candidates by words, and as many by meaning: a quarter more than hits are asked for, FEWEST at least. Evidence is chosen from
+# USUAL at most: 100 or 200 found no more of LoCoMo (the dev half).
 FEWEST, USUAL = 50, 80
-MORE = (2_000, 20_000)  # as many are looked at where filters leave less than a quarter of them
+MORE = (2_000, 20_000)  # where filters leave less than are asked for; of evidence, less than a quarter
 BUDGET = 4_000  # rows that the terms of a question may have in all before common ones are left out
 TITLES = 20  # conversations that are looked into because of their titles
 SNIPPET = 240
@@ -130,10 +130,13 @@ class _Search:
         self._titled: set[int] = set()
         """Events that are here because of their conversation's title."""
         self._homes: dict[int, Row | None] = {}
-        """Conversation number -> (number, id, title, active branch, workspace, has it branches); None if it was deleted or
-        is not where one looks."""
-        self._most = min(max(FEWEST, request.limit), USUAL)
-        """Candidates by words, and by meaning; a quarter of as many of the best are looked around."""
+        """Conversation number -> (number, id, title, active branch, workspace, has it branches, has it pins); None if it was
+        deleted or is not where one looks."""
+        self._pins: set[tuple[int, int]] = set()
+        """(conversation number, number) of pinned events."""
+        most = min(request.limit, USUAL) if request.evidence else min(request.limit * 5 // 4, MORE[0])
+        self._most = max(FEWEST, most)
+        """Candidates by words, and by meaning."""
         self._asked = plain(request.text) if request.evidence else ""
         """The question in its bare words, where it is not to be its own evidence."""
         self._is_choosy = bool(request.kinds) or any(
@@ -165,7 +168,7 @@ class _Search:
             self._new = {}
         ranker = Ranker(question, self._statistics, now=r.now)
         ranker.add(docs)
-        around = self._neighbours(ranker.wanted(self._most // 4))
+        around = self._neighbours(ranker.wanted(min(self._most, USUAL) // 4))
         if vector is not None and self._semantic is not None:
             self._semantic.set_cosines(self._tx, vector, self._new, upto)
         ranker.add(around)
@@ -253,7 +256,7 @@ class _Search:
             docs += load([id for id in found if id not in seen])
             distinct = len({(doc.conversation, doc.seq) for doc in docs}) if "e" in narrow else len(docs)
             # Where one long event takes many places, as many events are wanted as hits.
-            enough = self._most // 4 if distinct == len(docs) else self._request.limit
+            enough = self._most // 4 if self._request.evidence and distinct == len(docs) else self._request.limit
             if len(found) < most or distinct - len(self._hidden) >= enough:
                 break
             seen.update(found)
@@ -419,7 +422,8 @@ class _Search:
             also = " ".join([part[: index.SMALL] for part in told if part])
         doc = self._new[number if part is None else part[0]] = Doc(
             id, text, conversation, seq, created_at,
-            speaker(role, agent or (name if kind == "message" else None)), None, False, 0.0, also, repeats,
+            speaker(role, agent or (name if kind == "message" else None)), None, (row[_C], seq) in self._pins, 0.0, also,
+            repeats,
         )  # fmt: skip
         if self._request.workspaces and self._request.workspace is not None and home[4] == self._request.workspace:
             doc.affinity = 1.0
@@ -484,7 +488,8 @@ class _Search:
         if new:
             rows = self._tx.all(
                 "select no, id, title, active_branch, workspace, exists (select 1 from branches b where b.user_no = :user"
-                f" and b.conversation_no = c.no and b.no > 0) from conversations c{self._tx.by_id} where user_no = :user"
+                " and b.conversation_no = c.no and b.no > 0), exists (select 1 from pins p where p.user_no = :user"
+                f" and p.conversation_no = c.no) from conversations c{self._tx.by_id} where user_no = :user"
                 f" and no{self._tx.among} and deleted_at is null",
                 ids=self._tx.some(sorted(new)),
             )
@@ -493,6 +498,12 @@ class _Search:
             self._places.update([(row[1], row[0]) for row in rows])
             if self._request.branch != branches.EVERY:
                 self._lineages.update([(row[0], None) for row in rows if not row[5]])
+            if pinned := [row[0] for row in rows if row[6]]:
+                found = self._tx.all(
+                    f"select conversation_no, seq from pins where user_no = :user and conversation_no{self._tx.among}",
+                    ids=self._tx.some(sorted(pinned)),
+                )
+                self._pins.update([(row[0], row[1]) for row in found])
 
     def _is_in_lineage(self, row: Row) -> bool:
         """On the branch that is asked about, or else on the conversation's active one."""

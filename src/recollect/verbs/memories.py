@@ -297,8 +297,10 @@ class MemoryVerbs(ConversationVerbs):
         if self._model is not None or make is None:
             return self._model
         if "reader" not in self._shared:
+            from ..asked import adapt
+
             try:
-                self._shared["reader"] = make()
+                self._shared["reader"] = adapt(make(), self._settings)
             except Exception as e:  # each provider has errors of its own
                 import logging
 
