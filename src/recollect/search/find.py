@@ -69,6 +69,7 @@ class Request:
         outside: bool = False,
         evidence: bool = False,
         shown: int = SNIPPET,
+        is_only: bool = False,
     ) -> None:
         self.text, self.limit, self.now = text, limit, now
         self.shown = shown
@@ -82,6 +83,8 @@ class Request:
         """On which of its branches; the active one unless said."""
         self.outside = outside
         """Whether events that name a path outside their workspace are shown."""
+        self.is_only = is_only
+        """Whether a conversation limits memories too: to what was learned in it."""
         self.evidence = evidence
         """Whether hits are to be quoted for the question: then neither answers that only quote are hits, nor the same
         question where it was asked before, which has all of its words and says nothing."""
@@ -466,6 +469,8 @@ class _Search:
         if memories.state(row, r.now) != memories.ACTIVE:
             return False
         if row[12] is not None and (row[5] is None or row[5] != r.near):
+            return False
+        if r.is_only and r.conversation not in (None, row[5], row[18]):
             return False
         if row[6] is not None and (r.workspace is not None or r.workspaces):
             if row[6] != r.workspace and row[6] not in (r.workspaces or ()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
@@ -163,8 +164,8 @@ async def search(
     workspace: InWorkspace = None,
     since: Annotated[str | None, Absent, Query(description="Not older: milliseconds since 1970, or ISO 8601.")] = None,
 ) -> Response:
-    """What was said or learned, best first. What was recorded before is found; what is not about the question is left out, and a
-    session that is not known has none."""
+    """What was said or learned, best first. What was recorded before is found; what is not about the question is left out. Of a session
+    there is what was said and what was learned in it; one that is not known has none."""
     start = time.perf_counter()
     place = sidecar.scope(workspace)
     since_ms = moment(since, "since")
@@ -172,10 +173,11 @@ async def search(
         within = [None] if session_id is None else await sidecar.sessions(session_id, place)
         found: dict[str, Hit] = {}
         for conversation in within:
-            for h in await sidecar.store.search(
-                q, limit=k, types={"facts": "memories", "records": "events", None: None}[type], conversation=conversation,
-                workspace=place, since=since_ms,
-            ):  # fmt: skip
+            look = partial(
+                sidecar.sync._search, q, limit=k, types={"facts": "memories", "records": "events", None: None}[type],
+                conversation=conversation, workspace=place, since=since_ms, is_only=True,
+            )  # fmt: skip
+            for h in await sidecar.store._run(look):
                 if is_about(h):
                     found.setdefault(h.id, h)
         hits = sorted(found.values(), key=lambda h: -h.score)[:k] if len(within) > 1 else list(found.values())
