@@ -669,3 +669,33 @@ def test_a_sidecar_of_one_workspace_hands_out_nothing_learned_in_another(clients
             got = confined.ask("GET", path).body
             assert b"ACME" not in got
             assert b"20k" not in got
+
+
+def test_a_fact_says_where_it_was_learned_and_names_no_other_workspace(clients: Sidecar) -> None:
+    def came(asked: Sidecar, path: str, list: str) -> dict[str, Any]:
+        found = asked.ask("GET", path).json[list]
+        return {
+            f.get("content", f.get("text")): (f["provenance"]["session_id"], f["provenance"]["workspace"])
+            for f in found
+        }
+
+    facts, hits = ("/memory/memories", "memories"), ("/memory/search?type=facts&q=client+budget+mode", "hits")
+    for path in (facts, hits):
+        told = came(clients, *path)
+        assert told["Client is ACME"] == told["Prefers dark mode for every budget"] == ("a", "/acme")
+    with running(clients.store, workspace="/globex") as confined:
+        for path in (facts, hits):
+            told = came(confined, *path)
+            assert told["Client is Globex"] == ("g", "/globex")
+            assert told["Prefers dark mode for every budget"] == (None, None)
+        assert b"acme" not in confined.ask("GET", facts[0]).body
+
+
+def test_a_statement_is_not_limited_to_a_session_and_a_workspace_at_once(clients: Sidecar) -> None:
+    said = {"content": "The port is 4000", "session_id": "a", "workspace": "/acme"}
+    refused = clients.ask("POST", "/memory/remember", said)
+    assert (refused.status, refused.code) == (400, "invalid_input")
+    assert "leave one of them out" in refused.json["error"]["message"]
+    for one in ("session_id", "workspace"):
+        kept = clients.ask("POST", "/memory/remember", {k: v for k, v in said.items() if k != one}).json
+        assert kept[one] is None

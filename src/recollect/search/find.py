@@ -567,6 +567,7 @@ class _Search:
             return Hit(
                 "memory", row[1], row[0], row[5], None, row[2], self._shown(row[2], sought), ranked.score, ranked.parts,
                 row[9], None, None, SENSITIVE in memories.tags(row), row[6], tags=memories.tags(row),
+                provenance=memories.provenance(row),
             )  # fmt: skip
         text, said = row[_T] if row[_T].strip() else ranked.doc.text, ranked.doc.text
         shown = self._shown(text, sought) if len(text) <= index.LONG else _within(text, said, snippet(said, sought))
