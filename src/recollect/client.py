@@ -72,6 +72,7 @@ class Hit(TypedDict):
     path: str | None
     tags: list[str]
     metadata: dict[str, Any]
+    provenance: dict[str, Any] | None
 
 
 class Hits(TypedDict):

@@ -87,7 +87,7 @@ def _memories(
     n = len(memories.COLUMNS_LIST)
     found = []
     for row in rows:
-        memory = memories.load((*row[:30], None), 0)
+        memory = memories.load((*row[:30], None, row[31]), 0)
         place, id, action, who, why = row[n : n + 5]
         where = memory.workspace or place
         found.append(

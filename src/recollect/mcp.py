@@ -25,7 +25,7 @@ from pydantic import Field, ValidationError
 from . import __version__, mcp_sdk
 from .aio import AsyncStore
 from .errors import InvalidInput, NotFound, RecollectError
-from .extract.belonging import speaks_of_project
+from .extract.belonging import is_of_workspace
 from .mcp_sdk import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, Base, ResourceError, ResourceNotFoundError, ToolError
 from .model import Conversation, Event, Hit, Memory
 from .search.fence import NOTE
@@ -359,7 +359,7 @@ class Door:
         only_here: Annotated[
             bool,
             Field(
-                description="Only for this workspace. So is what speaks of “this repo” or “our CI”, whatever is said here."
+                description="Only for this workspace. So is all that is not about the person, whatever is said here."
             ),
         ] = False,
     ) -> dict[str, Any]:
@@ -371,7 +371,7 @@ class Door:
             raise InvalidInput(why)
         made = await self._store.remember(
             content, kind=kind, importance=importance, tags=tags or (), source=source, role="assistant",
-            workspace=self._workspace if only_here or speaks_of_project(content) else None,
+            workspace=self._workspace if only_here or is_of_workspace(content) else None,
         )  # fmt: skip
         waits = made.state == "quarantined"
         fix = {"approve": f"recollect revise {made.id[:8]} --promote"} if waits else {}

@@ -27,7 +27,7 @@ COLUMNS = (
     "m.memory_id, r.kind, coalesce(r.wording, m.content), r.importance, r.tags, c.id, m.workspace, r.source, r.pinned_at,"
     " m.created_at, r.at, m.id, m.conversation_no, r.state, r.by_hand, r.replaced_by, r.conflicts_with, r.flag, s.id, b.name,"
     " r.source_seqs, r.checkpoint, r.role, r.extractor, r.valid_from, r.valid_to, r.expires_at, m.uses, m.used_at,"
-    " c.deleted_at, r.undone_at"
+    " c.deleted_at, r.undone_at, s.workspace"
 )
 PLACES = (
     " left join conversations c on c.user_no = m.user_no and c.no = m.conversation_no"
@@ -128,7 +128,7 @@ def history(tx: Tx, id: str) -> list[MemoryChange]:
         memory=memory,
     )
     n = len(COLUMNS_LIST)
-    after = {row[n]: load((*row[:30], None), 0) for row in rows}
+    after = {row[n]: load((*row[:30], None, row[31]), 0) for row in rows}
     return [
         MemoryChange(
             row[n + 1], row[n + 2], row[n + 3] or "", row[10], after.get(row[n + 4]), after[row[n]], row[n + 5], row[n + 6],
@@ -259,13 +259,18 @@ def tags(row: Row) -> tuple[str, ...]:
     return tuple(loads(row[4]))
 
 
-def load(row: Row, now: int) -> Memory:
+def provenance(row: Row) -> Provenance:
     seqs = () if row[20] is None else tuple(int(n) for n in row[20].split(","))
-    source = row[7] if row[18] is None or not seqs else f"{row[18]}:{seqs[0]}"
+    return Provenance(row[18], row[19], seqs, row[21], row[22], row[23], row[31])
+
+
+def load(row: Row, now: int) -> Memory:
+    came = provenance(row)
+    source = row[7] if row[18] is None or not came.seqs else f"{row[18]}:{came.seqs[0]}"
     return Memory(
         id=row[0], kind=row[1], content=row[2], importance=row[3], tags=tags(row), conversation_id=row[5], workspace=row[6],
         source=source, pinned=row[8] is not None, created_at=row[9], updated_at=max(row[9], row[10]), state=state(row, now),
-        by_hand=row[14] is not None, provenance=Provenance(row[18], row[19], seqs, row[21], row[22], row[23]),
+        by_hand=row[14] is not None, provenance=came,
         valid_from=row[24], valid_to=row[25], expires_at=row[26], replaced_by=row[15], conflicts_with=row[16], flag=row[17],
         uses=row[27], used_at=row[28],
     )  # fmt: skip

@@ -214,6 +214,7 @@ class Provenance:
     checkpoint_id: str | None  # the checkpoint of a graph it came with
     role: str | None  # whose words: user, assistant, tool, system
     extractor: str  # what took it from them: hand, rules, events, model:...
+    workspace: str | None = None  # the workspace of that conversation
 
 
 @dataclass(frozen=True)
@@ -326,6 +327,7 @@ class Hit:
     tool: str | None = None  # of an event: which tool
     path: str | None = None  # of an event: which file
     tags: tuple[str, ...] = ()  # its labels
+    provenance: Provenance | None = None  # of a memory: where it came from
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,16 @@ def scopes(store: recollect.Store, **asked: Any) -> dict[str, str | None]:
         ("Remember: our staging server is on port 8080", "Staging server is on port 8080"),
         ("Always run make lint before committing in this repository.", "Always run make lint before committing in this repository"),
         ("I prefer tabs in this codebase.", "Prefers tabs in this codebase"),
+        ("The API runs on port 4000.", "API runs on port 4000"),
+        ("The main branch is called trunk.", "Main branch is called trunk"),
+        ("Never commit directly to main here.", "Never commit directly to main here"),
+        ("The release date is March 3rd.", "Release date is March 3rd"),
+        ("We use Postgres 16 for the billing service.", "Uses Postgres 16 for the billing service"),
+        ("We decided to use pnpm.", "Decided to use pnpm"),
+        ("Remember that our client is ACME.", "Client is ACME"),
     ],
 )  # fmt: skip
-def test_what_speaks_of_the_project_is_the_projects(words: recollect.Store, said: str, kept: str) -> None:
+def test_what_is_not_about_the_person_is_the_projects(words: recollect.Store, said: str, kept: str) -> None:
     say(words, "/one", said)
     assert scopes(words) == {kept: "/one"}
     assert kept not in words.context(said, workspace="/two").text

@@ -628,3 +628,74 @@ def test_there_is_no_page_that_loads_code_from_elsewhere(sidecar: Sidecar) -> No
     for path in ("/docs", "/redoc", "/"):
         assert sidecar.ask("GET", path).status == 404
     assert TOKEN not in sidecar.ask("GET", "/openapi.json").body.decode()
+
+
+@pytest.fixture
+def clients(sidecar: Sidecar) -> Sidecar:
+    """What was said in two projects, learned."""
+    for session, workspace, said in (
+        ("a", "/acme", "Our client is ACME and the budget is 20k. I prefer dark mode for every budget."),
+        ("g", "/globex", "Our client is Globex and the budget is 30k."),
+    ):
+        sent = {"type": "prompt", "session_id": session, "workspace": workspace, "content": said}
+        assert sidecar.ask("POST", "/memory/record", sent).status == 200
+        assert sidecar.ask("POST", f"/memory/summarize?session_id={session}").json["added"]
+    return sidecar
+
+
+def test_facts_of_a_session_are_those_that_were_learned_in_it(clients: Sidecar) -> None:
+    def found(query: str) -> set[str]:
+        return {h["text"] for h in clients.ask("GET", f"/memory/search?q=budget+client+mode&{query}").json["hits"]}
+
+    own = {"Client is Globex", "Budget is 30k"}
+    assert own < found("type=facts")
+    assert found("type=facts&session_id=g") == own
+    assert "Prefers dark mode for every budget" in found("type=facts&session_id=a")
+    assert "Budget is 20k" not in found("session_id=g")
+
+
+def test_a_sidecar_of_one_workspace_hands_out_nothing_learned_in_another(clients: Sidecar) -> None:
+    with running(clients.store, workspace="/globex") as confined:
+        asked = {"prompt": "Who is our client, what is the budget, and which mode do I prefer?"}
+        told = confined.ask("POST", "/memory/context", asked).json["text"]
+        assert "30k" in told
+        assert "dark mode" in told, "what is the user's is theirs here, too"
+        assert not {"ACME", "20k"} & set(told.replace('"', " ").replace(".", " ").split())
+        for path in (
+            "/memory/search?q=client+budget+mode&k=50",
+            "/memory/memories",
+            "/memory/search?q=budget&session_id=a",
+        ):
+            got = confined.ask("GET", path).body
+            assert b"ACME" not in got
+            assert b"20k" not in got
+
+
+def test_a_fact_says_where_it_was_learned_and_names_no_other_workspace(clients: Sidecar) -> None:
+    def came(asked: Sidecar, path: str, list: str) -> dict[str, Any]:
+        found = asked.ask("GET", path).json[list]
+        return {
+            f.get("content", f.get("text")): (f["provenance"]["session_id"], f["provenance"]["workspace"])
+            for f in found
+        }
+
+    facts, hits = ("/memory/memories", "memories"), ("/memory/search?type=facts&q=client+budget+mode", "hits")
+    for path in (facts, hits):
+        told = came(clients, *path)
+        assert told["Client is ACME"] == told["Prefers dark mode for every budget"] == ("a", "/acme")
+    with running(clients.store, workspace="/globex") as confined:
+        for path in (facts, hits):
+            told = came(confined, *path)
+            assert told["Client is Globex"] == ("g", "/globex")
+            assert told["Prefers dark mode for every budget"] == (None, None)
+        assert b"acme" not in confined.ask("GET", facts[0]).body
+
+
+def test_a_statement_is_not_limited_to_a_session_and_a_workspace_at_once(clients: Sidecar) -> None:
+    said = {"content": "The port is 4000", "session_id": "a", "workspace": "/acme"}
+    refused = clients.ask("POST", "/memory/remember", said)
+    assert (refused.status, refused.code) == (400, "invalid_input")
+    assert "leave one of them out" in refused.json["error"]["message"]
+    for one in ("session_id", "workspace"):
+        kept = clients.ask("POST", "/memory/remember", {k: v for k, v in said.items() if k != one}).json
+        assert kept[one] is None

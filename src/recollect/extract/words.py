@@ -274,20 +274,25 @@ PETS = _set(
 )
 KIN = KIN_ONE | KIN_MANY | PETS
 
+# Nouns of a person's life of which something is learned as of a project: "the flight is ...".
+LIFE = _set(
+    """school course exam flight train trip wedding party house flat apartment kitchen garden car wifi wi-fi
+    appointment landlord clinic thermostat alarm"""
+)
 # The head nouns of a project: "the staging server is ..." is a fact, "the answer is ..." is not.
-PROJECT = _set(
-    """frontend front-end backend back-end api server service services production prod staging database db repo
-    repository codebase monorepo website site app application product platform infrastructure infra cluster pipeline ci
-    build release deployment deploy freeze deadline meeting standup stand-up retro sprint budget office team company
-    startup client customer project queue cache bucket domain certificate migration branch schema endpoint dashboard
-    worker scheduler job cron backup backups logs documentation docs wiki board tests test-suite suite framework library
-    package module component cdn gateway proxy firewall vpn registry image container instance region stack kickoff demo
-    launch milestone roadmap contract license licence invoice workshop conference school course class exam flight train
-    trip wedding party house flat apartment kitchen garden car wifi wi-fi password passphrase port hostname appointment
-    interview call event key code door standups design styleguide linter formatter plan quota limit rate cto ceo cfo lead
-    maintainer owner handbook newsletter store shop warehouse thermostat router printer alarm landlord clinic lab
+WORK = _set(
+    """class frontend front-end backend back-end api server service services production prod staging database db repo
+    repository codebase monorepo website site app application product platform infrastructure infra cluster pipeline
+    ci build release deployment deploy freeze deadline meeting standup stand-up retro sprint budget office team
+    company startup client customer project queue cache bucket domain certificate migration branch schema endpoint
+    dashboard worker scheduler job cron backup backups logs documentation docs wiki board tests test-suite suite
+    framework library package module component cdn gateway proxy firewall vpn registry image container instance
+    region stack kickoff demo launch milestone roadmap contract license licence invoice workshop conference password
+    passphrase port hostname interview call event key code door standups design styleguide linter formatter plan
+    quota limit rate cto ceo cfo lead maintainer owner handbook newsletter store shop warehouse router printer lab
     customers users"""
 )
+PROJECT = WORK | LIFE
 # Nouns after "my" / "our" that point at the talk itself.
 TALK = _set(
     """code script question problem issue error guess point program function query bug output understanding mistake bad
@@ -301,6 +306,13 @@ TROUBLE = _set(
     """error errors exception exceptions traceback segfault segfaults crash crashes crashing crashed failing fails failed
     broken stuck hangs hanging freezing frozen wrong undefined null nan timeout warning warnings
     slow empty weird strange confusing confused working"""
+)
+
+# Words of a wish about how the person is answered, which is theirs wherever they are.
+ANSWERING = _set(
+    """answer answers answering reply replies respond response responses explain explanation explanations summary summarise summarize
+    speak talk address call me tone emoji emojis bullet apologise apologize concise brief formal informal jargon joke jokes units
+    celsius fahrenheit"""
 )
 
 LANGUAGES = _set(

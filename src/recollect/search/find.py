@@ -69,6 +69,7 @@ class Request:
         outside: bool = False,
         evidence: bool = False,
         shown: int = SNIPPET,
+        is_only: bool = False,
     ) -> None:
         self.text, self.limit, self.now = text, limit, now
         self.shown = shown
@@ -82,6 +83,8 @@ class Request:
         """On which of its branches; the active one unless said."""
         self.outside = outside
         """Whether events that name a path outside their workspace are shown."""
+        self.is_only = is_only
+        """Whether a conversation limits memories too: to what was learned in it."""
         self.evidence = evidence
         """Whether hits are to be quoted for the question: then neither answers that only quote are hits, nor the same
         question where it was asked before, which has all of its words and says nothing."""
@@ -471,6 +474,8 @@ class _Search:
             return False
         if row[12] is not None and (row[5] is None or row[5] != r.near):
             return False
+        if r.is_only and r.conversation not in (None, row[5], row[18]):
+            return False
         if row[6] is not None and (r.workspace is not None or r.workspaces):
             if row[6] != r.workspace and row[6] not in (r.workspaces or ()):
                 return False
@@ -573,6 +578,7 @@ class _Search:
             return Hit(
                 "memory", row[1], row[0], row[5], None, row[2], self._shown(row[2], sought), ranked.score, ranked.parts,
                 row[9], None, None, SENSITIVE in memories.tags(row), row[6], tags=memories.tags(row),
+                provenance=memories.provenance(row),
             )  # fmt: skip
         text, said = row[_T] if row[_T].strip() else ranked.doc.text, ranked.doc.text
         shown = self._shown(text, sought) if len(text) <= index.LONG else _within(text, said, snippet(said, sought))

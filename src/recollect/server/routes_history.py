@@ -127,7 +127,7 @@ async def memories(
     if len(found) > limit:
         found = found[:limit]
         more = found[-1].id
-    return answer({"memories": [shapes.memory(m) for m in found], "next": more})
+    return answer({"memories": [shapes.memory(m, place) for m in found], "next": more})
 
 
 @router.post("/forget", response_model=Forgotten)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
@@ -15,7 +16,7 @@ from starlette.exceptions import HTTPException
 from .. import ids
 from ..branches import EVERY
 from ..context import is_about
-from ..errors import NotFound, RecollectError
+from ..errors import InvalidInput, NotFound, RecollectError
 from ..model import Hit
 from . import recorder, shapes, sse
 from .answers import error_body, invalid, message, status
@@ -127,7 +128,7 @@ async def read_record(id: RecordId, sidecar: Sidecar, workspace: InWorkspace = N
     await sidecar.recorder.flush()
     target = await sidecar.target(id, sidecar.scope(workspace))
     if target is None:
-        return answer(shapes.memory((await sidecar.store.memory_history(id))[-1].after))
+        return answer(shapes.memory((await sidecar.store.memory_history(id))[-1].after, sidecar.scope(workspace)))
     session, seq = target
     found = await sidecar.store.read(session, after=seq - 1, limit=1, branch=EVERY)
     if not found or found[0].seq != seq:
@@ -163,8 +164,8 @@ async def search(
     workspace: InWorkspace = None,
     since: Annotated[str | None, Absent, Query(description="Not older: milliseconds since 1970, or ISO 8601.")] = None,
 ) -> Response:
-    """What was said or learned, best first. What was recorded before is found; what is not about the question is left out, and a
-    session that is not known has none."""
+    """What was said or learned, best first. What was recorded before is found; what is not about the question is left out. Of a session
+    there is what was said and what was learned in it; one that is not known has none."""
     start = time.perf_counter()
     place = sidecar.scope(workspace)
     since_ms = moment(since, "since")
@@ -172,16 +173,17 @@ async def search(
         within = [None] if session_id is None else await sidecar.sessions(session_id, place)
         found: dict[str, Hit] = {}
         for conversation in within:
-            for h in await sidecar.store.search(
-                q, limit=k, types={"facts": "memories", "records": "events", None: None}[type], conversation=conversation,
-                workspace=place, since=since_ms,
-            ):  # fmt: skip
+            look = partial(
+                sidecar.sync._search, q, limit=k, types={"facts": "memories", "records": "events", None: None}[type],
+                conversation=conversation, workspace=place, since=since_ms, is_only=True,
+            )  # fmt: skip
+            for h in await sidecar.store._run(look):
                 if is_about(h):
                     found.setdefault(h.id, h)
         hits = sorted(found.values(), key=lambda h: -h.score)[:k] if len(within) > 1 else list(found.values())
         told = await sidecar.store._run(lambda: sidecar.sync._payloads(hits))
     took = round((time.perf_counter() - start) * 1000, 2)
-    listed = [shapes.hit(h, told.get(h.id)) for h in hits]
+    listed = [shapes.hit(h, told.get(h.id), place) for h in hits]
     return answer({"hits": listed, "took_ms": took, **({} if listed else {"note": shapes.NOTHING})})
 
 
@@ -196,7 +198,7 @@ async def context(body: ContextRequest, sidecar: Sidecar, workspace: InWorkspace
             body.prompt, workspace=place, conversation=here, budget=body.budget, sensitive=body.sensitive,
             max_memories=body.max_memories, max_excerpts=body.max_excerpts, why=body.why,
         )  # fmt: skip
-    return answer(shapes.context(made))
+    return answer(shapes.context(made, place))
 
 
 @router.post("/summarize", response_model=Learned)
@@ -220,13 +222,16 @@ async def remember(body: Remember, sidecar: Sidecar, workspace: InWorkspace = No
     here = None
     if body.session_id is not None:
         here = await sidecar.session(body.session_id, place)
-        place = None  # the session has its own
+        if body.workspace is not None:
+            raise InvalidInput(
+                "session_id limits it to the session, workspace to the workspace: leave one of them out."
+            )
     kept = await sidecar.store.remember(
         body.content, kind=body.kind, importance=body.importance, tags=body.tags, conversation=here,
-        workspace=place, source=body.source, role=body.role, pinned=body.pinned,
+        workspace=place if here is None else None, source=body.source, role=body.role, pinned=body.pinned,
     )  # fmt: skip
     sidecar.feed.wake()
-    return answer(shapes.memory(kept))
+    return answer(shapes.memory(kept, place))
 
 
 @router.post("/pin", response_model=Done)
@@ -257,7 +262,7 @@ async def accept(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) 
         with contextlib.suppress(NotFound):
             await sidecar.store.forget(held.conflicts_with)
     sidecar.feed.wake()
-    return answer(shapes.memory(kept))
+    return answer(shapes.memory(kept, place))
 
 
 @router.post("/edit", response_model=MemoryShape)
@@ -273,7 +278,7 @@ async def edit(body: shapes.Edit, sidecar: Sidecar, workspace: InWorkspace = Non
         workspace=body.move_to if body.scope != "workspace" or body.move_to is not None else place,
     )  # fmt: skip
     sidecar.feed.wake()
-    return answer(shapes.memory(kept))
+    return answer(shapes.memory(kept, place))
 
 
 @router.post("/reject", response_model=Done)
@@ -291,7 +296,7 @@ async def undo(body: Target, sidecar: Sidecar, workspace: InWorkspace = None) ->
     held = await sidecar.fact(body.id, sidecar.scope(workspace, body.workspace))
     stands = await sidecar.store.undo(held.id)
     sidecar.feed.wake()
-    return answer(shapes.memory(stands))
+    return answer(shapes.memory(stands, sidecar.scope(workspace, body.workspace)))
 
 
 @router.get(

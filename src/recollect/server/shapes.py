@@ -24,6 +24,7 @@ from ..model import (
     Hit,
     LedgerEntry,
     Memory,
+    Provenance,
     Receipt,
 )
 
@@ -194,6 +195,9 @@ class FoundHit(BaseModel):
     path: str | None
     tags: list[str]
     metadata: dict[str, Any] = Field(description="Of a record, in a search; else empty.")
+    provenance: dict[str, Any] | None = Field(
+        description="Of a fact: the session and the workspace it was learned in, and how. None of another workspace is named."
+    )
 
 
 class Hits(BaseModel):
@@ -329,7 +333,9 @@ class MemoryShape(BaseModel):
     valid_to: int | None
     created_at: int
     updated_at: int
-    provenance: dict[str, Any]
+    provenance: dict[str, Any] = Field(
+        description="The session and the workspace it was learned in, and how. None of another workspace is named."
+    )
 
 
 class Memories(BaseModel):
@@ -494,29 +500,39 @@ def event(e: Event) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def memory(m: Memory) -> dict[str, Any]:
-    p = m.provenance
+def provenance(p: Provenance, place: str | None) -> dict[str, Any]:
+    """Where a fact came from. From a workspace, another one and its sessions are not named."""
+    hidden = place is not None and p.workspace not in (None, place)
+    return {
+        "session_id": None if hidden else p.conversation_id, "workspace": None if hidden else p.workspace,
+        "branch": p.branch, "seqs": [] if hidden else list(p.seqs), "checkpoint_id": None if hidden else p.checkpoint_id,
+        "role": p.role, "extractor": p.extractor,
+    }  # fmt: skip
+
+
+def memory(m: Memory, place: str | None = None) -> dict[str, Any]:
+    """A fact as it is seen from a workspace, or from none."""
+    came = provenance(m.provenance, place)
+    is_named = came["session_id"] is not None or m.provenance.conversation_id is None
     return {
         "id": m.id, "kind": m.kind, "content": m.content, "importance": m.importance, "tags": list(m.tags), "state": m.state,
-        "scope": m.scope, "session_id": m.conversation_id, "workspace": m.workspace, "source": m.source, "pinned": m.pinned,
+        "scope": m.scope, "session_id": m.conversation_id, "workspace": m.workspace, "source": m.source if is_named else None, "pinned": m.pinned,
         "by_hand": m.by_hand, "flag": m.flag, "replaced_by": m.replaced_by, "valid_from": m.valid_from,
         "valid_to": m.valid_to, "created_at": m.created_at, "updated_at": m.updated_at,
-        "provenance": {
-            "session_id": p.conversation_id, "branch": p.branch, "seqs": list(p.seqs), "checkpoint_id": p.checkpoint_id,
-            "role": p.role, "extractor": p.extractor,
-        },
+        "provenance": came,
     }  # fmt: skip
 
 
 NOTHING = "Nothing is about it."
 
 
-def hit(h: Hit, metadata: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def hit(h: Hit, metadata: Mapping[str, Any] | None = None, place: str | None = None) -> dict[str, Any]:
     return {
         "id": h.id, "type": "fact" if h.type == "memory" else "record", "kind": h.kind, "score": h.score,
         "snippet": h.snippet, "text": h.text, "session_id": h.conversation_id, "seq": h.seq, "speaker": h.speaker,
         "created_at": h.created_at, "sensitive": h.sensitive, "workspace": h.workspace, "tool": h.tool, "path": h.path,
         "tags": list(h.tags), "metadata": {} if metadata is None else dict(metadata),
+        "provenance": None if h.provenance is None else provenance(h.provenance, place),
     }  # fmt: skip
 
 
@@ -550,11 +566,11 @@ def task(entry: LedgerEntry) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def context(c: Context) -> dict[str, Any]:
+def context(c: Context, place: str | None = None) -> dict[str, Any]:
     items = []
     for item in c.items:
-        own = hit(item.hit)
-        hits = [hit(h) for h in item.hits]
+        own = hit(item.hit, place=place)
+        hits = [hit(h, place=place) for h in item.hits]
         items.append({"type": own["type"], "id": own["id"], "tokens": item.tokens, "why": item.why, "hits": hits})
     return {"text": c.text, "tokens": c.tokens, "items": items, **({} if items else {"note": NOTHING})}
 
@@ -570,4 +586,7 @@ def change(c: Change) -> tuple[str, dict[str, Any]]:
     if c.event is not None:
         return "event", {**event(c.event), "workspace": c.workspace}
     assert c.memory is not None
-    return "memory_update", {"action": c.action, "who": c.who, "why": c.why, "at": c.at, "memory": memory(c.memory)}
+    told = memory(c.memory)
+    if c.memory.scope == "user":  # it is told to readers in every workspace
+        told["provenance"]["workspace"] = None
+    return "memory_update", {"action": c.action, "who": c.who, "why": c.why, "at": c.at, "memory": told}
