@@ -12,6 +12,7 @@ import sys
 
 from .errors import SettingsError
 from .light import dataclass
+from .other_names import TAKEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -323,11 +324,18 @@ def _values(arguments: Mapping[str, Any], problems: list[str] | None = None) -> 
             if name not in DEFAULTS:
                 wrong(f"{path}: there is no setting {name!r}. {_nearest(name)}")
                 del values[name]
+    said: dict[str, tuple[str, Any]] = {}
     for variable, text in os.environ.items():
         name = variable.removeprefix(PREFIX).lower()
+        name = TAKEN.get(name, name)
         if variable.startswith(PREFIX) and name in DEFAULTS:
             try:
-                values[name] = _parse(variable, text, DEFAULTS[name])
+                values[name] = value = _parse(variable, text, DEFAULTS[name])
+                other, before = said.setdefault(name, (variable, value))
+                if before != value:
+                    raise SettingsError(
+                        f"{other} and {variable} are the same setting and say two things: remove one of them."
+                    )
             except SettingsError as e:
                 wrong(str(e))
                 values.pop(name, None)
@@ -344,7 +352,7 @@ OTHER_VARIABLES = ("RECOLLECT_CONFIG", "RECOLLECT_DEBUG")
 
 def misspelt() -> list[str]:
     """What is wrong with the names of the `RECOLLECT_*` variables: they cannot be refused, since others may have theirs."""
-    known = [*OTHER_VARIABLES, *[PREFIX + name.upper() for name in DEFAULTS]]
+    known = [*OTHER_VARIABLES, *[PREFIX + name.upper() for name in (*DEFAULTS, *TAKEN)]]
     return [
         f"{variable} is no setting. {_nearest(variable)}"
         for variable in sorted(os.environ)
