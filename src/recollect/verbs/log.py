@@ -310,7 +310,7 @@ class LogVerbs(ConversationVerbs):
         return f"Previous conversation:\n{history}\n\nUser's current message: {message}" if history else message
 
     def _history(self, conversation: ConversationLike, limit: int, branch: BranchLike) -> list[Event]:
-        name, most = conversation_id(conversation), limit_of(limit)
+        name, most = conversation_id(conversation), limit_of(limit, "max_messages")
         return self._read(
             lambda tx: log.messages(tx, name, limit=most, include_reasoning=False, branch=branch, always_summary=True)
         )
