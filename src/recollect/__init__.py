@@ -100,4 +100,7 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return getattr(import_module(f".{_LAZY[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .other_names import NAMES
+
+    ours = f". Call {NAMES[name]}." if name in NAMES else ""
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{ours}")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 from .config import Settings
 from .db.cipher import Key
 from .errors import InvalidInput, StoreClosed
+from .other_names import missing
 from .store import Store
 
 if TYPE_CHECKING:
@@ -105,6 +106,11 @@ class AsyncStore:
     def for_user(self, user: str) -> AsyncStore:
         """The same database for another person: nothing of this one is in reach."""
         return AsyncStore(self._store.for_user(user), self._threads)
+
+    if not TYPE_CHECKING:  # as in `Store`
+
+        def __getattr__(self, name):
+            raise missing(self, name)
 
     @property
     def user(self) -> str:

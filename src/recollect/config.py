@@ -12,10 +12,11 @@ import sys
 
 from .errors import SettingsError
 from .light import dataclass
+from .other_names import TAKEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
 PREFIX = "RECOLLECT_"
@@ -285,11 +286,16 @@ class Settings:
                 for name in wrong:
                     del values[name]
 
+    @staticmethod
+    def _instead(name: str) -> str:
+        """What to do instead of assigning to a setting, or passing one that there is not."""
+        return ": pass it to Settings(...) or open(...)" if name in DEFAULTS else f". {_nearest(name)}"
+
     def but(self, **changes: Any) -> Settings:
         """The same settings with a few changed."""
         for name in changes:
             if name not in DEFAULTS:
-                raise SettingsError(f"There is no setting {name!r}. {_nearest(name, DEFAULTS)}")
+                raise SettingsError(f"There is no setting {name!r}. {_nearest(name)}")
         return Settings(**{**self.__dict__, **changes})
 
 
@@ -316,19 +322,26 @@ def _values(arguments: Mapping[str, Any], problems: list[str] | None = None) -> 
             raise SettingsError(f"{path} cannot be read: {e}") from e
         for name in list(values):
             if name not in DEFAULTS:
-                wrong(f"{path}: there is no setting {name!r}. {_nearest(name, DEFAULTS)}")
+                wrong(f"{path}: there is no setting {name!r}. {_nearest(name)}")
                 del values[name]
+    said: dict[str, tuple[str, Any]] = {}
     for variable, text in os.environ.items():
         name = variable.removeprefix(PREFIX).lower()
+        name = TAKEN.get(name, name)
         if variable.startswith(PREFIX) and name in DEFAULTS:
             try:
-                values[name] = _parse(variable, text, DEFAULTS[name])
+                values[name] = value = _parse(variable, text, DEFAULTS[name])
+                other, before = said.setdefault(name, (variable, value))
+                if before != value:
+                    raise SettingsError(
+                        f"{other} and {variable} are the same setting and say two things: remove one of them."
+                    )
             except SettingsError as e:
                 wrong(str(e))
                 values.pop(name, None)
     for name, value in arguments.items():
         if name not in DEFAULTS:
-            raise SettingsError(f"There is no setting {name!r}. {_nearest(name, DEFAULTS)}")
+            raise SettingsError(f"There is no setting {name!r}. {_nearest(name)}")
         if value is not None:
             values[name] = value
     return values
@@ -339,9 +352,9 @@ OTHER_VARIABLES = ("RECOLLECT_CONFIG", "RECOLLECT_DEBUG")
 
 def misspelt() -> list[str]:
     """What is wrong with the names of the `RECOLLECT_*` variables: they cannot be refused, since others may have theirs."""
-    known = [*OTHER_VARIABLES, *[PREFIX + name.upper() for name in DEFAULTS]]
+    known = [*OTHER_VARIABLES, *[PREFIX + name.upper() for name in (*DEFAULTS, *TAKEN)]]
     return [
-        f"{variable} is no setting. {_nearest(variable, known)}"
+        f"{variable} is no setting. {_nearest(variable)}"
         for variable in sorted(os.environ)
         if variable.startswith(PREFIX) and variable not in known and not variable.startswith("RECOLLECT_TEST_")
     ]
@@ -384,11 +397,22 @@ def _parse(variable: str, text: str, default: Any) -> Any:
     return text or (None if default is None else text)
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def _nearest(name: str) -> str:
+    """Which setting or variable is meant: as another system calls it, else the one that is a slip of the hand away."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, known, 1)
-    return f"Did you mean {near[0]!r}?" if near else "See docs/reference/settings.md."
+    from .other_names import NEEDLESS, SETTINGS
+
+    prefix = PREFIX if name.startswith(PREFIX) else ""
+    said = name.removeprefix(prefix).lower() if prefix else name
+    known = [*DEFAULTS, *(other.removeprefix(PREFIX).lower() for other in OTHER_VARIABLES if prefix)]
+    if said in NEEDLESS:
+        return NEEDLESS[said]
+    near = [SETTINGS[said]] if said in SETTINGS else get_close_matches(said, known, 1, cutoff=0.8)
+    if not near:
+        return "See docs/reference/settings.md."
+    meant = prefix + near[0].upper() if prefix else near[0]
+    return f"It is called {meant!r} here." if said in SETTINGS else f"Did you mean {meant!r}?"
 
 
 def described() -> dict[str, str]:

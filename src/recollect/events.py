@@ -112,6 +112,11 @@ def prepare(
     if asked:
         if kind != "reasoning":
             raise InvalidInput("effort= and verbosity= belong to a trace: to kind='reasoning', or to Reasoning(...).")
+        for name, value in asked.items():
+            if (payload or {}).get(name, value) != value:
+                raise InvalidInput(
+                    f"{name}= and the payload (metadata) both say {name!r}, and not the same: leave one of them out."
+                )
         payload = {**(payload or {}), **asked}
     if diff is not None:
         # Redacted before it is cut: half a secret is no longer known for one.

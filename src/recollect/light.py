@@ -153,6 +153,7 @@ def _make(cls: Any) -> Any:
     names = tuple(cls.__annotations__)
     defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
     compared = tuple(name for name in names if name not in getattr(cls, "uncompared", ()))
+    instead = getattr(cls, "_instead", lambda name: "")
     width = len(names) if not hasattr(cls, "__post_init__") else -1
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -166,7 +167,9 @@ def _make(cls: Any) -> Any:
         values = dict(zip(names, args, strict=False))
         for name, value in kwargs.items():
             if name in values or name not in names:
-                raise TypeError(f"{cls.__name__} got {'two values for' if name in values else 'an unknown'} {name!r}")
+                if name in values:
+                    raise TypeError(f"{cls.__name__} got two values for {name!r}")
+                raise TypeError(f"{cls.__name__} got an unknown {name!r}{instead(name)}")
             values[name] = value
         if len(values) < len(names):
             for name in names:
@@ -193,7 +196,7 @@ def _make(cls: Any) -> Any:
     def __setattr__(self: Any, name: str, value: object) -> None:
         from dataclasses import FrozenInstanceError
 
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+        raise FrozenInstanceError(f"cannot assign to field {name!r}{instead(name)}")
 
     def __delattr__(self: Any, name: str) -> None:
         from dataclasses import FrozenInstanceError

@@ -125,6 +125,8 @@ def _insert(tx: Tx, found: Found, branch: int, name: str, new: Sequence[Draft], 
         if strict and about is not None and columns[0] == "message":
             values["message"] = about = _place(tx, found, branch, new, event, about)
             columns = (*columns[:9], about, *columns[10:])
+        elif strict and about is not None and columns[0] == "reasoning":
+            _is_thought_about(tx, found, branch, new, event, about)
         rows.append((tick, user, no, branch, seq, *columns, checksum(crc, no, branch, seq, about)))
         if found_by is not None and (outside or not index.is_outside(columns[5], workspace)):
             entries.append((tick, found_by[0], found_by[1] + scope, *found_by[2:]))
@@ -176,6 +178,30 @@ def _place(tx: Tx, found: Found, branch: int, new: Sequence[Draft], event: Event
             " place. Name a message that `messages()` shows, or leave message= out."
         )
     return named[0].message or about
+
+
+def _is_thought_about(tx: Tx, found: Found, branch: int, new: Sequence[Draft], event: Event, about: int) -> None:
+    """Refuse a trace of what is there and is no message on this branch. A message that was deleted may still get its trace."""
+    kind: str | None = None
+    if about <= found.last_seq:
+        row = tx.one(
+            "select 1 from tombstones where user_no = :user and conversation_no = :c and first_seq <= :n and last_seq >= :n",
+            c=found.no, n=about,
+        )  # fmt: skip
+        own = branches.lineage(tx, found.no, branch, about)
+        named = walk(tx, found, own, after=about - 1, limit=1)
+        kind = named[0].kind if named else "message" if row is not None else None
+    else:
+        for before, *_ in new:  # it came with the same batch
+            if before is event:
+                break
+            if before.seq == about:
+                kind = before.kind
+    if kind != "message":
+        raise InvalidInput(
+            f"message={about}: event {about} of conversation {found.id!r} is no message on this branch, so it has no reasoning."
+            " Name a message, or leave message= out."
+        )
 
 
 def copy(tx: Tx, found: Found, target: str) -> int:
@@ -380,11 +406,23 @@ def ledger(tx: Tx, conversation: str, *, at: int | None, branch: str | Branch | 
     """The newest snapshot of each task as the lineage stood at an event number, in the order tasks first appeared."""
     found = find(tx, conversation)
     own = branches.lineage(tx, found.no, branches.number(tx, found, branch), NO_LIMIT if at is None else at)
+    appeared: dict[str, int] = {}
     newest: dict[str, LedgerEntry] = {}
-    for e in walk(tx, found, own, kinds=("ledger",)):
-        task = e.task_id or ""
-        newest[task] = LedgerEntry(task, e.text, e.status, e.payload, e.seq, e.created_at, e.agent)
-    return list(newest.values())
+    for b, high in own:  # the branch itself first: its snapshots are the newer ones
+        # Of 100,000 snapshots only the newest of each task are made events of: that was most of the time.
+        for *row, first in tx.all(
+            f"select {COLUMNS}, appeared from events join (select min(seq) as appeared, max(seq) as newest from events"
+            " where user_no = :user and conversation_no = :c and branch_no = :b and kind = 'ledger' and seq <= :high"
+            " group by task_id) as of_task on newest = seq"
+            " where user_no = :user and conversation_no = :c and branch_no = :b",
+            c=found.no, b=b, high=high,
+        ):  # fmt: skip
+            e = load(found.id, row, {b: ""})
+            task = e.task_id or ""
+            appeared[task] = min(first, appeared.get(task, first))
+            if task not in newest or newest[task].seq < e.seq:
+                newest[task] = LedgerEntry(task, e.text, e.status, e.payload, e.seq, e.created_at, e.agent)
+    return sorted(newest.values(), key=lambda entry: appeared[entry.task_id])
 
 
 def by_key(tx: Tx, conversation: str, key: str, branch: str | Branch | None) -> Event:

@@ -110,6 +110,13 @@ class Store(UpkeepVerbs, BranchVerbs, SearchVerbs, MemoryVerbs, LogVerbs, Conver
         handle._embedder, handle._shared, handle._telemetry = self._embedder, self._shared, self._telemetry
         return handle
 
+    if not TYPE_CHECKING:  # to a type checker, what is not there stays an error
+
+        def __getattr__(self, name):
+            from .other_names import missing
+
+            raise missing(self, name)
+
     @property
     def user(self) -> str:
         """Whose store this is."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .errors import InvalidInput
+from .light import loads, pattern
 from .model import Entry
 
 TYPE_CHECKING = False
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _TEXTS = ("message", "text", "content", "delta", "output")
+_LINE = pattern(r"(?im)^[\s*#>-]*(task|task[ _]id|id|goal|title|status|state)[\s*]*:[ \t*]*(\S.*?)[\s*]*$")
 
 
 def entry(event: Mapping[str, Any]) -> Entry:
@@ -23,15 +25,28 @@ def entry(event: Mapping[str, Any]) -> Entry:
     inner: Mapping[str, Any] = data if isinstance(data, Mapping) else event
     agent = _text(inner, "agent_id", "agent") or _text(event, "agent_id", "agent")
     if name == "orchestrator.message" and inner.get("kind") == "task_ledger":
+        said = _message(inner.get("message"))
         return Entry(
             kind="ledger",
-            task_id=_text(inner, "task_id", "id") or "main",
-            goal=_text(inner, "goal", "title", *_TEXTS) or "",
-            status=_text(inner, "status", "state"),
-            agent=agent,
+            task_id=_text(inner, "task_id") or _text(said, "task_id", "task", "id") or _text(inner, "id") or "main",
+            goal=_text(inner, "goal") or _text(said, "goal", "title", *_TEXTS) or _text(inner, "title", *_TEXTS) or "",
+            status=_text(inner, "status", "state") or _text(said, "status", "state"),
+            agent=agent or _text(said, "agent_id", "agent"),
             payload=dict(inner),
         )
     return Entry(kind="event", name=name, text=_text(inner, *_TEXTS) or "", agent=agent, payload=dict(event))
+
+
+def _message(message: object) -> Mapping[str, Any]:
+    """What the message of a ledger says: an object, the JSON of one, or lines such as `Task: T4`. Empty: it is a mere text."""
+    if isinstance(message, str):
+        try:
+            message = loads(message)
+        except (ValueError, RecursionError):
+            lines = _LINE.findall(message)
+            # The first of a kind counts: what follows may be a list of steps with a state each.
+            return {key.lower().replace(" ", "_"): value for key, value in reversed(lines)}
+    return message if isinstance(message, Mapping) else {}
 
 
 def _text(of: Mapping[str, Any], *keys: str) -> str | None:

@@ -141,3 +141,10 @@ def test_a_negative_number_of_messages_is_refused(store: recollect.Store, c: str
         store.formatted_history(c, -1)
     with pytest.raises(InvalidInput):
         store.with_history(c, "hi", -1)
+
+
+def test_a_number_that_is_none_is_named_as_it_was_passed(store: recollect.Store) -> None:
+    c = store.create().id
+    for verb in (store.formatted_history, lambda c, n: store.with_history(c, "now", n)):
+        with pytest.raises(recollect.errors.InvalidInput, match=r"^max_messages must be"):
+            verb(c, "10")  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 import pytest
 
 import recollect
+from recollect import log
 from recollect.errors import NotFound
 from talk import Open, exchange
 
@@ -102,3 +103,17 @@ def test_tasks_of_two_conversations_are_two_tasks(open_store: Open) -> None:
         "Task task-1 is blocked",
         "Task task-1 is done",
     ]
+
+
+def test_of_many_snapshots_only_the_newest_are_loaded(store: recollect.Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    c = store.create().id
+    store.append_many(c, [{"kind": "ledger", "task_id": f"t{n % 3}", "goal": str(n)} for n in range(60)])
+    store.fork(c, 60, name="idea")
+    store.append(c, kind="ledger", task_id="t1", goal="other", branch="idea")
+    loaded: list[object] = []
+    load = log.load
+    monkeypatch.setattr("recollect.log.load", lambda *row: loaded.append(row) or load(*row))
+    assert state(store.ledger(c)) == [("t0", "57", None, 58), ("t1", "58", None, 59), ("t2", "59", None, 60)]
+    assert [e.goal for e in store.ledger(c, branch="idea")] == ["57", "other", "59"]
+    assert [e.goal for e in store.ledger(c, branch="idea", at=32)] == ["30", "31", "29"]
+    assert len(loaded) == 10

@@ -129,3 +129,32 @@ def test_a_trace_keeps_its_metadata(store: recollect.Store) -> None:
     store.append(c, role="assistant", text="so", reasoning=thought)
     [trace] = store.reasoning(c)
     assert trace.payload == {"tokens": 1_000, "effort": "high"}
+
+
+def test_a_trace_of_what_is_no_message_is_refused(store: recollect.Store, c: str) -> None:
+    store.append(c, role="user", text="q")  # 1
+    store.append(c, kind="note", text="n")  # 2
+    store.append(c, role="assistant", text="a", reasoning="why")  # 3, 4
+    store.fork(c, 1, name="idea")
+    for number, branch in ((2, None), (4, None), (3, "idea")):
+        with pytest.raises(InvalidInput, match=rf"message={number}: event {number} .* is no message"):
+            store.append(c, kind="reasoning", text="because", message=number, branch=branch)
+    with pytest.raises(InvalidInput, match=r"message=5: event 5 .* is no message"):
+        store.append_many(c, [{"kind": "note", "text": "n"}, {"kind": "reasoning", "text": "because", "message": 5}])
+    _, trace = store.append_many(
+        c, [{"role": "user", "text": "q"}, {"kind": "reasoning", "text": "because", "message": 5}]
+    )
+    assert trace.message == 5
+    store.delete_event(c, 1)
+    assert store.append(c, kind="reasoning", text="late", message=1).message == 1
+
+
+def test_an_effort_that_is_said_twice_is_refused(store: recollect.Store, c: str) -> None:
+    store.append(c, role="user", text="q")
+    with pytest.raises(InvalidInput, match=r"effort= and the payload \(metadata\) both say 'effort'"):
+        store.append(c, kind="reasoning", text="r", message=1, effort="high", payload={"effort": "mine"})
+    with pytest.raises(InvalidInput, match="verbosity= and the payload"):
+        thought = recollect.Reasoning("r", verbosity="low", metadata={"verbosity": "mine"})
+        store.append(c, role="assistant", text="a", reasoning=thought)
+    same = store.append(c, kind="reasoning", text="r", message=1, effort="high", payload={"effort": "high"})
+    assert same.payload == {"effort": "high"}

@@ -1,5 +1,7 @@
 """record_workflow_event: another system's events, filed under their own type."""
 
+import json
+
 import pytest
 
 import recollect
@@ -86,3 +88,31 @@ def test_on_a_branch_and_in_an_unknown_conversation(store: recollect.Store, c: s
     assert store.read(c) == []
     with pytest.raises(NotFound):
         store.record_workflow_event("nobody", {"type": "x"})
+
+
+LEDGER = {"task_id": "T2", "goal": "G2", "status": "done"}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        LEDGER,
+        json.dumps(LEDGER),
+        "Task: T2\nGoal: G2\nStatus: done",
+        "**Task ID:** T2\n- goal: G2\n- status: done\n\nSteps:\n- status: open",
+    ],
+    ids=str,
+)
+def test_the_message_of_a_task_ledger_is_read(store: recollect.Store, c: str, message: object) -> None:
+    data = {"kind": "task_ledger", "id": "msg-7", "message": message}
+    e = store.record_workflow_event(c, {"type": "orchestrator.message", "data": data})
+    (entry,) = store.ledger(c)
+    assert (entry.task_id, entry.goal, entry.status) == ("T2", "G2", "done")
+    assert e.payload == data
+
+
+def test_what_stands_beside_the_message_wins(store: recollect.Store, c: str) -> None:
+    data = {"kind": "task_ledger", "task_id": "T9", "status": "open", "message": json.dumps(LEDGER)}
+    store.record_workflow_event(c, {"type": "orchestrator.message", "data": data})
+    (entry,) = store.ledger(c)
+    assert (entry.task_id, entry.goal, entry.status) == ("T9", "G2", "open")

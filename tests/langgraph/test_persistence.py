@@ -13,6 +13,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.store.base import BaseStore
 
 import recollect
+from recollect import config
 from recollect.errors import SettingsError, StoreClosed
 from recollect.langgraph import (
     MemoryStore,
@@ -240,6 +241,28 @@ def test_other_names_for_these_settings_are_taken(tmp_path: Path) -> None:
         assert store._store.settings.pool_max == 3
     saver = create_checkpointer({"checkpoint_backend": "sqlite", "checkpointer_path": path})
     saver.close()
+
+
+@pytest.mark.parametrize("given", [None, {}])
+def test_variables_by_other_names_are_taken_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, str] | None
+) -> None:
+    path = str(tmp_path / "items.db")
+    monkeypatch.setenv("RECOLLECT_GRAPH_STORE_PATH", path)
+    monkeypatch.setenv("RECOLLECT_POOL_MAX_SIZE", "3")
+    store = create_graph_store(given)
+    assert store is not None
+    with contextlib.closing(store):
+        assert store._store.location == path
+        assert store._store.settings.pool_max == 3
+    other = create_graph_store({"graph_store_path": str(tmp_path / "other.db")})  # what is passed wins
+    assert other is not None
+    with contextlib.closing(other):
+        assert other._store.location == str(tmp_path / "other.db")
+    assert config.misspelt() == []
+    monkeypatch.setenv("RECOLLECT_GRAPH_STORE_DATABASE", str(tmp_path / "third.db"))
+    with pytest.raises(SettingsError, match=r"RECOLLECT_GRAPH_STORE_.* are the same setting and say two things"):
+        create_graph_store(given)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import recollect
 ROOT = Path(recollect.__file__).parent
 # doors -> store -> verbs -> nouns -> db -> the ground. What is listed nowhere is a door: it may use all, and none but doors use it.
 LAYERS = [
-    {"light", "errors", "ids", "model", "config", "checks", "redact", "hosts", "courtesies"},
+    {"light", "errors", "ids", "model", "config", "checks", "redact", "hosts", "courtesies", "other_names"},
     {"db", "telemetry"},
     {
         "conversations", "branches", "events", "log", "summarize", "jobs", "health", "workflow", "backup", "salvage", "scan",

@@ -42,8 +42,10 @@ def test_every_setting_is_documented() -> None:
 
 
 def test_settings_do_not_change() -> None:
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(FrozenInstanceError, match=r"'user': pass it to Settings\(...\) or open\(...\)$"):
         Settings().user = "kim"  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError, match=r"'enable_ledger'. It is called 'ledger' here"):
+        Settings().enable_ledger = True  # type: ignore[attr-defined]
 
 
 # -- who wins

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..config import Settings, database, is_postgres
 from ..errors import SettingsError, StoreClosed
+from ..other_names import TAKEN
 from ..store import Store
 from .saver import Saver
 from .store import MemoryStore
@@ -35,18 +36,6 @@ __all__ = ["Persistence", "compile_graph", "create_checkpointer", "create_graph_
 SettingsLike = Settings | Mapping[str, Any] | None
 
 
-_OTHER_NAMES = {
-    "graph_store_path": "graph_store_database",
-    "graph_store_dsn": "graph_store_database",
-    "checkpoint_backend": "checkpointer_backend",
-    "checkpointer_path": "checkpointer_database",
-    "checkpointer_dsn": "checkpointer_database",
-    "pool_min_size": "pool_min",
-    "pool_max_size": "pool_max",
-}
-"""What others call these settings, taken where a mapping of settings is passed."""
-
-
 def _settings(given: Any) -> Settings:
     if given is None:
         return Settings.load()
@@ -55,7 +44,7 @@ def _settings(given: Any) -> Settings:
     if isinstance(given, Mapping):
         said: dict[str, Any] = {}
         for other, value in given.items():
-            name = _OTHER_NAMES.get(str(other), str(other))
+            name = TAKEN.get(str(other), str(other))
             if value is not None and said.setdefault(name, value) != value:
                 raise SettingsError(f"{name} is given twice, as {said[name]!r} and as {value!r}.")
         return Settings.load(**said)

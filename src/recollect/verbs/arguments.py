@@ -48,8 +48,8 @@ def scope(value: str, what: str) -> str:
     return value
 
 
-def limit_of(value: int | None) -> int | None:
-    return None if value is None else checks.count(value, "limit")
+def limit_of(value: int | None, what: str = "limit") -> int | None:
+    return None if value is None else checks.count(value, what)
 
 
 def several(values: Sequence[str] | None, what: str) -> tuple[str, ...] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import checks, conversations, ids, jobs
 from ..errors import InvalidInput
 from ..model import ORIGINS, Conversation, Event
+from ..other_names import says_ours
 from .arguments import conversation_id, memory_id
 from .handle import Handle
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 class ConversationVerbs(Handle):
     # -- conversations
 
+    @says_ours
     def create(
         self,
         id: str | None = None,
@@ -63,6 +65,7 @@ class ConversationVerbs(Handle):
         self._tell("chat.session_created", thread_id=made.id, source=origin)
         return made
 
+    @says_ours
     def get(self, conversation: ConversationLike) -> Conversation:
         """One conversation; NotFound if this user has none of that id."""
         name = conversation_id(conversation)

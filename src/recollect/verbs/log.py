@@ -7,6 +7,7 @@ from functools import partial
 from .. import branches, checks, conversations, events, ids, jobs, log
 from ..errors import ConversationDeleted, InvalidInput, NotFound, RecollectError, StoreBusy
 from ..model import KINDS, MAIN, Entry, Event
+from ..other_names import arguments, says_ours
 from .arguments import conversation_id, limit_of, several
 from .conversations import ConversationVerbs
 from .handle import EMBED_DELAY_MS
@@ -26,17 +27,13 @@ SETTLE_SECONDS = 5.0
 SETTLED_SOON_SECONDS = 1.0
 LEARNED = frozenset(("message", "artifact", "approval", "tool_result", "ledger", "event", "note"))
 """Kinds of events that memories are looked for in."""
-_OTHERS = {
-    "content": "text", "reasoning_text": "text", "agent_id": "agent", "message_id": "key", "event_type": "name",
-    "event_data": "payload", "snapshot_data": "payload", "metadata": "payload", "workflow_id": "create(workflow_id=)",
-}  # fmt: skip
-"""What other systems call the arguments of `append`."""
 _SWITCHES = {"event": "events", "ledger": "ledger", "reasoning": "reasoning_traces"}
 
 
 class LogVerbs(ConversationVerbs):
     # -- writing
 
+    @says_ours
     def append(self, conversation: ConversationLike, *, branch: BranchLike = None, **entry: Unpack[Entry]) -> Event:
         """Append one event; durable when this returns.
 
@@ -48,6 +45,7 @@ class LogVerbs(ConversationVerbs):
         """
         return self.append_many(conversation, [entry], branch=branch)[0]
 
+    @says_ours
     def append_many(
         self, conversation: ConversationLike, entries: Iterable[Entry], *, branch: BranchLike = None
     ) -> list[Event]:
@@ -189,8 +187,7 @@ class LogVerbs(ConversationVerbs):
             raise InvalidInput("What a summary covers is said by summarize() alone; leave message= out.")
         if not entry.keys() <= Entry.__annotations__.keys():
             unknown = sorted(entry.keys() - Entry.__annotations__.keys())
-            ours = ", ".join(f"{_OTHERS[name]}= for {name}" for name in unknown if name in _OTHERS)
-            raise InvalidInput(f"append does not know {', '.join(unknown)}.{ours and f' Pass {ours}.'}")
+            raise InvalidInput(f"append does not know {', '.join(unknown)}. {arguments('append', unknown)}".rstrip())
         gate = self._gate.another()
         if entry.get("kind") == "artifact" and entry.get("path"):
             outside = self._settings.artifacts_outside_workspace
@@ -245,6 +242,7 @@ class LogVerbs(ConversationVerbs):
 
     # -- reading
 
+    @says_ours
     def read(
         self,
         conversation: ConversationLike,
@@ -273,6 +271,7 @@ class LogVerbs(ConversationVerbs):
         wanted = checks.safe_key(ids.check(key, "key"), self._gate.another())
         return self._read(lambda tx: log.by_key(tx, name, wanted, branch))
 
+    @says_ours
     def messages(
         self,
         conversation: ConversationLike,
@@ -288,6 +287,7 @@ class LogVerbs(ConversationVerbs):
             lambda tx: log.messages(tx, name, limit=limit, include_reasoning=include_reasoning, branch=branch)
         )
 
+    @says_ours
     def formatted_history(
         self, conversation: ConversationLike, max_messages: int = 10, *, branch: BranchLike = None
     ) -> str:
@@ -295,6 +295,7 @@ class LogVerbs(ConversationVerbs):
         first, whatever the number of messages after it."""
         return _formatted(self._history(conversation, max_messages, branch))
 
+    @says_ours
     def with_history(
         self, conversation: ConversationLike, message: str, max_messages: int = 10, *, branch: BranchLike = None
     ) -> str:
@@ -311,11 +312,12 @@ class LogVerbs(ConversationVerbs):
         return f"Previous conversation:\n{history}\n\nUser's current message: {message}" if history else message
 
     def _history(self, conversation: ConversationLike, limit: int, branch: BranchLike) -> list[Event]:
-        name, most = conversation_id(conversation), limit_of(limit)
+        name, most = conversation_id(conversation), limit_of(limit, "max_messages")
         return self._read(
             lambda tx: log.messages(tx, name, limit=most, include_reasoning=False, branch=branch, always_summary=True)
         )
 
+    @says_ours
     def ledger(
         self, conversation: ConversationLike, *, at: int | None = None, branch: BranchLike = None
     ) -> list[LedgerEntry]:
@@ -324,6 +326,7 @@ class LogVerbs(ConversationVerbs):
         at = None if at is None else checks.count(at, "at")
         return self._read(lambda tx: log.ledger(tx, name, at=at, branch=branch))
 
+    @says_ours
     def reasoning(
         self, conversation: ConversationLike, *, message: int | None = None, branch: BranchLike = None
     ) -> list[Event]:
