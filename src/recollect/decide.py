@@ -177,6 +177,8 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
                 if a.value and b.value and b.value <= a.value and b.cardinality == "one":
                     exact.append(n)
                     continue
+            if _names_another(a, words, b):
+                continue
             if (
                 a.subject == b.subject
                 and wanted
@@ -186,10 +188,15 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
                 and candidate.family == "explicit"
             ):
                 named.append(n)
-            elif candidate.family == "explicit" and wanted and len(wanted & words) / len(wanted) >= 0.5:
+            elif (
+                candidate.family == "explicit"
+                and wanted
+                and len(wanted & words) / len(wanted) >= 0.5
+                and (a.attribute == b.attribute or not a.value)
+            ):
                 partly.append((len(wanted & words) / len(wanted) + (n.score or 0.0) / 10, n))
             continue
-        if not wanted:
+        if not wanted or (mine and _names_another(mine[0], words)):
             continue
         if (wanted <= words and (candidate.family == "explicit" or _ends(wanted, theirs, words))) or (
             theirs and _ends_by_its_kind(wanted, theirs[0])
@@ -213,6 +220,16 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
         return Decision("noop", None, "nothing of the kind is held", store=False)
     why = f"no longer holds: {about}" if candidate.family != "explicit" else f"asked to forget: {about}"
     return _guarded(Decision("delete", found[0].id, why, tuple(n.id for n in found[1:]), store=False), active)
+
+
+def _names_another(a: Frame, words: frozenset[str], b: Frame | None = None) -> bool:
+    """Whether a statement names another value than the held one of these words, which reads as `b`: who asks to forget that
+    they work at Google does not mean Amazon."""
+    if b is not None and are_of_one(a, b) and a.attribute == b.attribute and a.value and b.value and not a.value & b.value:
+        return True
+    named = a.value.union(*(v for _, v in a.qualifiers))
+    held = words if b is None else b.value.union(*(v for _, v in b.qualifiers))
+    return not named <= words and not held <= named
 
 
 def _names_what_was_had(a: Frame, b: Frame) -> bool:

@@ -79,7 +79,8 @@ class Draft:
         self.content = checks.line(checks.text(content, "content"), gate)
         if not self.content:
             raise InvalidInput("content must not be empty.")
-        self.tags = tags_of(tags if role == "user" else checks.unreserved(checks.several_tags(tags)), gate)
+        is_by_hand = role == "user" and extractor == HAND  # what a model took from the user's words is the model's
+        self.tags = tags_of(tags if is_by_hand else checks.unreserved(checks.several_tags(tags)), gate)
         self.workspace = workspace
         self.source = gate.optional(checks.optional(source, "source"))
         self.role = role

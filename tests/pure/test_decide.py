@@ -133,6 +133,35 @@ def test_to_forget_what_is_not_held_does_nothing() -> None:
     assert decided("I no longer have a dog walker", "Has a dog called Rex").action == "noop"
 
 
+@pytest.mark.parametrize(
+    "text, other",
+    [
+        ("Forget that I work at Google.", "Works at Amazon"),
+        ("Forget that I live in Berlin.", "Lives in Porto"),
+        ("Forget that I live in New Orleans", "Lives in New York"),
+        ("Forget that my sister lives in Oslo", "Sister lives in Rome"),
+        ("Forget that my sister lives in Oslo", "Sister lives in Rome, brother in Oslo"),
+        ("Forget that my favourite colour is blue", "Favourite colour is green"),
+        ("Forget that I play tennis on Mondays", "Plays tennis on Fridays"),
+    ],
+)
+def test_to_forget_one_value_is_not_to_forget_another(text: str, other: str) -> None:
+    assert decided(text, other).action == "noop"
+
+
+@pytest.mark.parametrize(
+    "text, meant",
+    [
+        ("Forget that I work at Google.", "Works at Google as a designer"),
+        ("Forget that I live in Porto, Portugal", "Lives in Porto"),
+        ("Forget that my sister lives in Oslo", "Sister Ana lives in Oslo"),
+        ("Forget that I play tennis", "Plays tennis on Fridays"),
+    ],
+)
+def test_to_forget_a_value_takes_the_memory_that_holds_it(text: str, meant: str) -> None:
+    assert decided(text, meant).action == "delete"
+
+
 def test_to_forget_somebody_takes_everything_about_them() -> None:
     decision = decided("Please delete what you know about Tom", "Ex is called Tom", "Likes jazz", "Tom lives in Bonn")
     assert {decision.id, *decision.others} == {"1", "3"}
