@@ -417,7 +417,7 @@ def ledger(tx: Tx, conversation: str, *, at: int | None, branch: str | Branch | 
             " where user_no = :user and conversation_no = :c and branch_no = :b",
             c=found.no, b=b, high=high,
         ):  # fmt: skip
-            e = load(found.id, row, {b: ""})
+            e = load(found.id, tuple(row), {b: ""})
             task = e.task_id or ""
             appeared[task] = min(first, appeared.get(task, first))
             if task not in newest or newest[task].seq < e.seq:

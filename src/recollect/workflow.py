@@ -39,11 +39,12 @@ def entry(event: Mapping[str, Any]) -> Entry:
 
 def _message(message: object) -> Mapping[str, Any]:
     """What the message of a ledger says: an object, the JSON of one, or lines such as `Task: T4`. Empty: it is a mere text."""
-    if isinstance(message, str):
+    text = message
+    if isinstance(text, str):
         try:
-            message = loads(message)
+            message = loads(text)
         except (ValueError, RecursionError):
-            lines = _LINE.findall(message)
+            lines = _LINE.findall(text)
             # The first of a kind counts: what follows may be a list of steps with a state each.
             return {key.lower().replace(" ", "_"): value for key, value in reversed(lines)}
     return message if isinstance(message, Mapping) else {}

@@ -112,6 +112,8 @@ def tour(store: recollect.Store) -> None:
     store.changes(after=store.changes(after=0, limit=1).cursor, conversation="c", workspace="/w")
     store.switch(c, "main")
     store.delete_event(c, store.append(c, kind="note").seq)
+    thought = store.create().id
+    store.append(thought, kind="reasoning", text="why", message=store.append(thought, role="user", text="q").seq)
     store._held(store.conversations(workspace="/w"))
     store.conversations(deleted=True)
     store._read(lambda tx: conversations.by_date(tx, workspace="/w", limit=5, cursor=None))
