@@ -24,10 +24,11 @@ from pydantic import Field, ValidationError
 
 from . import __version__, mcp_sdk
 from .aio import AsyncStore
+from .context import is_about
 from .errors import InvalidInput, NotFound, RecollectError
 from .extract.belonging import is_of_workspace
 from .mcp_sdk import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, Base, ResourceError, ResourceNotFoundError, ToolError
-from .model import Conversation, Event, Hit, Memory
+from .model import SENSITIVE, Conversation, Event, Hit, Memory
 from .search.fence import NOTE
 from .store import Store
 
@@ -40,6 +41,7 @@ ALSO = {"MemorySearch": "memory_search"}
 """Other names that tools answer to; they are not listed, since each listed tool is paid for in every turn."""
 TYPES = {"all": None, "events": "events", "records": "events", "memories": "memories", "facts": "memories"}
 
+NOTHING = "Nothing is about it."
 SNIPPET = 400
 TEXT = 2_000
 MOST = 50
@@ -243,6 +245,7 @@ class Door:
         limit: Limit = 10,
         offset: Offset = 0,
         top_k: Annotated[int | None, Field(ge=1, le=MOST, description="The same as limit.")] = None,
+        sensitive: Annotated[bool, Field(description="Also what had a secret in it.")] = False,
     ) -> dict[str, Any]:
         """Find what was said, done or learned in earlier conversations, best first, by words and by meaning. Use it to answer
         "what did we ...", "when did ...", "which file ...". Each hit names its conversation and its number there (seq): pass
@@ -255,7 +258,9 @@ class Door:
         )  # fmt: skip
         if self._workspace is not None:
             hits = [h for h in hits if h.type == "event" or await self._seen(h.id) is not None]
-        return {"note": NOTE, **_some([_hit(hit) for hit in hits], "hits", offset, top_k or limit)}
+        shows = sensitive or self._store._store.settings.context_sensitive
+        hits = [h for h in hits if is_about(h) and (shows or not h.sensitive)]
+        return {"note": NOTE if hits else NOTHING, **_some([_hit(hit) for hit in hits], "hits", offset, top_k or limit)}
 
     async def memory_context(
         self,
@@ -435,6 +440,7 @@ def _hit(h: Hit) -> dict[str, Any]:
         "id": h.id, "type": h.type, "kind": h.kind, **_cut(h.snippet, SNIPPET),
         **({"conversation_id": h.conversation_id} if h.conversation_id else {}), **({"seq": h.seq} if h.seq else {}),
         **({"speaker": h.speaker} if h.speaker else {}), "at": _when(h.created_at), "score": round(h.score, 2),
+        **({"sensitive": True} if h.sensitive else {}),
     }  # fmt: skip
 
 
@@ -458,6 +464,7 @@ def _event(e: Event) -> dict[str, Any]:
     return {
         "seq": e.seq, **({} if e.kind == "message" else {"kind": e.kind}),
         **{k: v for k, v in more.items() if v is not None}, **_cut(e.text, TEXT), "at": _when(e.created_at),
+        **({"sensitive": True} if SENSITIVE in e.tags else {}),
     }  # fmt: skip
 
 

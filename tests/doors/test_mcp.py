@@ -104,6 +104,23 @@ async def test_each_tool_says_what_it_is_for_and_what_it_does(client: Client, fi
         assert {t.name for t in (await reader.list_tools()).tools} == TOOLS - {"remember", "forget"}
 
 
+async def test_search_says_when_nothing_is_about_it(client: Client) -> None:
+    found = await ask(client, "memory_search", query="quarterly tax filing in Peru")
+    assert (found["hits"], found["note"]) == ([], "Nothing is about it.")
+
+
+async def test_what_had_a_secret_in_it_is_left_out_unless_asked_for_and_marked(
+    client: Client, filled: recollect.Store
+) -> None:
+    filled.append("boat", role="user", text="the harbour login is password=hunter2-Xk49vQ!7")
+    assert not any("harbour" in h["text"] for h in (await ask(client, "memory_search", query="harbour login"))["hits"])
+    (hit,) = (await ask(client, "memory_search", query="harbour login", sensitive=True, limit=1))["hits"]
+    assert "harbour" in hit["text"]
+    assert hit["sensitive"] is True
+    read = await ask(client, "read_conversation", conversation_id="boat", around=hit["seq"], limit=1)
+    assert [e.get("sensitive") for e in read["events"]] == [True]
+
+
 async def test_search_finds_and_reading_shows_what_stood_around_it(client: Client) -> None:
     found = await ask(client, "memory_search", query="painted part 17", type="events", limit=3)
     hit = found["hits"][0]
