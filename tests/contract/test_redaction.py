@@ -780,6 +780,20 @@ def test_small_secrets_under_a_name(store: recollect.Store) -> None:
     assert store.append(c, kind="tool_use", payload={"pinned": 4711, "name": "x"}).tags == ()
 
 
+def test_plain_looking_keys_in_headers(store: recollect.Store) -> None:
+    """`letmein42` is a key because it is in a header, whatever it looks like."""
+    headers = {"Authorization": "Bearer mysecrettoken123", "X-Api-Key": "letmein42"}
+    c = store.create(metadata={"headers": headers}).id
+    curl = "curl -H 'Authorization: Bearer mysecrettoken123' -H 'X-Api-Key: letmein42' https://shop.example"
+    said = store.append(c, role="user", text=curl)
+    called = store.append(c, kind="tool_use", payload={"request": {"headers": headers}})
+    for stored in (store.get(c), said, called):
+        assert "mysecrettoken123" not in repr(stored)
+        assert "letmein42" not in repr(stored)
+    documented = {"headers": {"Authorization": "Bearer <token>", "X-Api-Key": "required"}}
+    assert store.append(c, kind="tool_use", payload=documented).payload == documented
+
+
 def test_ids_that_only_look_random_are_taken(store: recollect.Store) -> None:
     for i in range(50):
         for id in (f"conv_{noise(f'a{i}', 22)}", f"chat-{noise(f'b{i}', 24)}", noise(f"c{i}", 32), f"{4 * 10**15 + i * 7919}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.redact import assign, engine, names, redact, screen
+from recollect.redact import assign, engine, names, redact, redact_value, screen
 
 HEX32, HEX40 = "8cf71e1351acda4a8bf86075e24e8b5c", "a83300a526fb2cf45bb76bdc740b0e84c067f820"
 MIXED = "v4FUFUt86QumYr4w03O47MwbpDoeAH4G9u0w5DyY"
@@ -432,3 +432,93 @@ def test_the_bytes_of_a_key_may_be_written_in_columns(first: str) -> None:
     """`int("099", 0)` is an error, and it was the caller's: the message could not be written at all."""
     array = f"{first}, 203, 104, 055, 008, 091, 250, 033, 077, 142, 196, 005, 219, 088, 161, 044"
     assert redact(f"aes_key = [{array}]").text == "aes_key = [[redacted:api-key]]"
+
+
+# -- headers: the whole value is the key, whatever it looks like -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ("Authorization: Bearer mysecrettoken123", "mysecrettoken123"),
+        ("Authorization: Bearer abCDefGH1234567890xyzXYZ", "abCDefGH1234567890xyzXYZ"),
+        ("Authorization: Bearer hunter2hunter2", "hunter2hunter2"),
+        ("Authorization: Bearer letmein", "letmein"),
+        ("Authorization: token 9f8e7d", "9f8e7d"),
+        ("Authorization: ApiKey falcon-77-blue", "falcon-77-blue"),
+        ("Authorization: hunter2", "hunter2"),
+        ("Proxy-Authorization: Basic dTpw", "dTpw"),
+        ("X-Api-Key: letmein42", "letmein42"),
+        ("X-Auth-Token: tulip-garden-42", "tulip-garden-42"),
+        ("Private-Token: glue-stick-9", "glue-stick-9"),
+        ("Cookie: theme=dark; sid=tiger-lily-8", "tiger-lily-8"),
+        ("Set-Cookie: sid=apple-tree-5; Path=/; HttpOnly", "apple-tree-5"),
+    ],
+)
+def test_a_header_with_a_plain_looking_key(line: str, key: str) -> None:
+    name, _, value = line.partition(": ")
+    for text in (
+        line,
+        f"GET /orders HTTP/1.1\nHost: shop.example.com\n{line}\nAccept: */*\n",
+        f"> GET /orders HTTP/2\n> {line.lower()}\n> accept: */*",
+        f"curl -s -H '{line}' https://shop.example.com/orders",
+        f'curl --header "{line}" https://shop.example.com/orders',
+        f'{{"headers": {{"{name}": "{value}"}}}}',
+    ):
+        clean = redact(text).text
+        assert key not in clean, text
+        assert redact(clean).text == clean
+    for value_ in (
+        {"headers": {name: value, "Accept": "*/*"}},
+        {"headers": [[name.lower(), value]]},
+        {"headers": [{"name": name, "value": value}]},
+    ):
+        cleaned, findings = redact_value(value_)
+        assert key not in str(cleaned)
+        assert len(findings) == 1
+        assert redact_value(cleaned) == (cleaned, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Authorization: Bearer <token>",
+        "Authorization: Bearer ${{ secrets.DEPLOY_TOKEN }}",
+        "Authorization: Bearer $TOKEN",
+        "Authorization: Bearer YOUR_TOKEN",
+        "Authorization: Bearer ...",
+        "Authorization: Bearer token",
+        "Authorization: Bearer tokens expire after 24h",
+        "Authorization: required",
+        "Authorization: see below",
+        "Authorization: level2 users may read everything",
+        "authorization: str | None = Header(None)",
+        "X-Auth-Token: xxx",
+        "X-Api-Key: string",
+        "'X-Api-Key': apiKey,",
+        'curl -H "X-Api-Key: {{api_key}}" https://api.example.com',
+        "headers['Authorization'] = f'Bearer {token}'",
+        'headers.Authorization = "Bearer " + token1',
+        "allowed = ['Authorization', 'X-Amz-Date', 'X-Api-Key', 'X-Amz-Content-Sha256']",
+        "X-Idempotency-Key: order-123-retry",
+        "X-Page-Token: page-22",
+        "Set-Cookie: theme=dark2024; Path=/",
+        "Cookie: required for logged-in pages",
+        "He was the bearer of good news in 2024.",
+    ],
+)
+def test_a_header_that_holds_no_key(text: str) -> None:
+    assert redact(text).text == text
+    name, colon, value = text.partition(": ")
+    if colon:
+        assert redact_value({name: value}) == ({name: value}, ())
+
+
+def test_an_environment_variable_in_json_is_read_as_its_line() -> None:
+    key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzKEYKEYKX"
+    assert key not in redact(f"AWS_SECRET_ACCESS_KEY={key}").text
+    clean, findings = redact_value({"env": {"AWS_SECRET_ACCESS_KEY": key}})
+    assert clean == {"env": {"AWS_SECRET_ACCESS_KEY": "[redacted:aws-secret-key]"}}
+    assert [(found.start, found.end) for found in findings] == [(0, len(key))]
+    named = {f"AKIA{'Q3EXZJ7LMWPT5R2K'}_KEY": "plain words"}  # a name that is a secret itself
+    assert "plain words" in str(redact_value(named)[0])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .engine import Lazy
 from .judge import judge_value
 from .names import kind_of
 from .screen import Finding, to_bytes
 from .search import DEFAULT, Policy, redact, spans_in
+from .syntax import KEY_HEADER
 from .values import is_card
 
 TYPE_CHECKING = False
@@ -31,6 +33,16 @@ _WHOLE_KINDS = {
 }
 
 
+_HEADER = Lazy(rf"(?i)(?:{KEY_HEADER}|(?:set-)?cookie)".encode())
+
+
+def _head(name: str) -> str:
+    """A header's value and an environment variable's are read as the line they would be in."""
+    if _HEADER.fullmatch(to_bytes(name)):
+        return f"{name}: "
+    return f"{name}=" if name.isupper() and kind_of(to_bytes(name)) else ""
+
+
 def _deep(value: Any, policy: Policy, name: str | None, findings: list[Finding]) -> Any:
     if name is not None and "[redacted:" in name:
         name = None  # a marker speaks of tokens and keys, not of what stands below it
@@ -40,9 +52,12 @@ def _deep(value: Any, policy: Policy, name: str | None, findings: list[Finding])
             if family:
                 findings.append(Finding(family, 0, len(value)))
                 return f"[redacted:{family}]"
-        text, found = redact(value, policy)
-        findings += found
-        return text
+        head = _head(name) if name is not None and value else ""
+        text, found = redact(head + value, policy)
+        if not text.startswith(head):
+            head, (text, found) = "", redact(value, policy)
+        findings += [Finding(f.family, f.start - len(head), f.end - len(head)) for f in found]
+        return text[len(head) :]
     if isinstance(value, Mapping):
         result: dict[Any, Any] = {}
         paired = value.get("name") if isinstance(value.get("name"), str) else value.get("key")
@@ -56,6 +71,8 @@ def _deep(value: Any, policy: Policy, name: str | None, findings: list[Finding])
             result[clean_key] = _deep(item, policy, named, findings)
         return result
     if isinstance(value, (list, tuple)):
+        if len(value) == 2 and isinstance(value[0], str) and _HEADER.fullmatch(to_bytes(value[0])):
+            name = value[0]  # ["Authorization", "Bearer ..."]
         items = [_deep(item, policy, name, findings) for item in value]
         return items if isinstance(value, list) else tuple(items)
     if isinstance(value, int) and not isinstance(value, bool):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from base64 import b64decode
 
 from .engine import BARRIER, Lazy, Match, pattern, rx
-from .names import kind_of
+from .names import kind_of, takes_back, words_of
 from .scan import CROWD, MANY, Scan, Span, line_around
 from .values import (
     classes,
@@ -24,6 +24,7 @@ from .values import (
     is_placeholder,
     is_random,
     is_reference,
+    is_token_placeholder,
     is_uuid,
     is_wordy,
 )
@@ -246,8 +247,12 @@ _AUTH = (
     r"discogs token=|token token=|jwt)[ \t]+(?:[\"'][ \t]*[+.][ \t]*[\"'])?(?:token=|key=)?[\"']?([A-Za-z0-9_.~+/=:%|-]{8,})"
 )
 _AUTH_HEADER = r"(?i)(?:authorization|x-auth|auth)[\"'\\]{0,2}[ \t]*[:=,][ \t]*[\"'`\\]{0,3}[ \t]*(?:[a-z][a-z0-9_-]*[ \t]+)?([A-Za-z0-9_.~+/=:-]{8,})"
-# Shorter than a key that is known by its looks alone.
-_SHORT_HEADER = r"(?i)\bx-(?:[a-z]+-)?(?:auth|api|access|private|secret)-?(?:token|key|secret)[\"']?[ \t]*:[ \t]*[\"']?([0-9a-f]{12,15})(?:[\s\"']|$)"
+# In a header that carries a key, the whole value is the key, whatever it looks like.
+KEY_HEADER = r"(?:proxy-)?authorization|x-(?:[a-z0-9]+-){0,4}(?:key|token|secret)|(?:api|auth|access|private|job|deploy)-(?:key|token)|ocp-apim-subscription-key"
+_SENT = (
+    rf"(?i)\b({KEY_HEADER})[\"'\\\]]{{0,4}}[ \t]*(?::[ \t]*[\"'`\\]{{0,4}}|(?:,|=>?)[ \t]*[\"'`\\]{{1,4}})"
+    r"((?:bearer|basic|digest|token|api-?key|negotiate|ssws|key|genie ?key|bot|oauth|jwt|hmac|splunk)[ \t]+(?:token=|key=)?[\"'\\]{0,2})?([^\s\"'`\\,;\x01]{4,})"
+)
 _DIGEST = r"(?i)\b(?:response|nonce|cnonce|oauth_signature|oauth_token|oauth_consumer_key|signature|credential)=[\"']?([A-Za-z0-9+/=%._-]{16,})"
 _SCHEMES = frozenset(
     b"bearer basic digest token apikey negotiate ssws oauth hmac bot jwt key aws4-hmac-sha256 geniekey".split()
@@ -262,6 +267,30 @@ _SCHEME_WORDS = (b"bearer", b"basic", b"digest", b"token ", b"apikey", b"api-key
 _NO_TOKEN = Lazy(rb"(?:change|lock|next|page|idempotency|continuation|starting)-\Z")
 _PLAIN = frozenset((b"bearer", b"ssws", b"splunk", b"genie key", b"geniekey", b"negotiate"))
 _ALONE = _PLAIN | {b"basic", b"token", b"jwt", b"apikey", b"api-key"}  # the others only in a header: `key cart:1042`
+
+
+def _is_sent(data: bytes, found: Match, value: bytes) -> bool:
+    """Whether a header's value is a key, and not prose, code or a placeholder."""
+    start, name, scheme = found.start(), found.group(1).lower(), found.group(2).lower()
+    is_plain = name.endswith(b"authorization")
+    if data[start - 1 : start] in (b"-", b".", b"$", b"_") or not (is_plain or kind_of(name)):
+        return False
+    if is_reference(value) or is_code(value) or value.lower() in _SCHEMES:
+        return False
+    if is_placeholder(value) and (classes(value) < 3 or is_token_placeholder(value)):
+        return False
+    if scheme and (has_digit(value) or (scheme[:5] == b"basic" and decodes_to_pair(value))):
+        return True
+    after = data[found.end() : found.end() + 2]
+    if len(value) < 6 or (after[:1] in b" \t" and after.strip() not in (b"", b"|", b"#")):
+        return False  # the first word of prose
+    if not scheme:
+        is_listed = b":" not in data[found.end(1) : found.start(3)] and data[start - 2 : start - 1] != b"("
+        if is_listed or value[:2] in (b"x-", b"X-"):
+            return False  # the names of headers
+        if is_plain:
+            return len(value) >= 7 and has_digit(value)
+    return has_digit(value) or (kind_of(value) is None and not any(map(takes_back, words_of(value))))
 
 
 def headers(scan: Scan) -> Iterator[Span]:
@@ -308,11 +337,11 @@ def headers(scan: Scan) -> Iterator[Span]:
                 b":" in value and is_password(value.rpartition(b":")[2], quoted=False) and not is_wordy(value)
             ):
                 yield Span(start, start + len(value), "authorization", 1)
-    if scan.has(b"x-auth", b"x-api", b"-token:", b"-key:"):
-        for found in scan.find(_SHORT_HEADER):
-            value = found.group(1)
-            if has_digit(value) and has_alpha(value) and not is_placeholder(value):
-                yield Span(*found.span(1), "authorization", 1)
+    if scan.has(b"authorization", b"-token", b"-key", b"-secret"):
+        for found in scan.find(_SENT):
+            start, value = found.start(3), found.group(3).rstrip(b".:)|>")
+            if _is_sent(data, found, value):
+                yield Span(start, start + len(value), "authorization", 1)
     if lines and scan.has(b"digest", b"oauth_", b"signature="):
         for found in scan.find(_DIGEST, lines):
             if is_random(found.group(1), 16) or b"%" in found.group(1):
@@ -370,7 +399,7 @@ def cookies(scan: Scan) -> Iterator[Span]:
                 continue
             session = _SESSION.search(name) is not None
             plain = value.replace(b"%3A", b":").replace(b"%2B", b"+").replace(b"%2F", b"/").replace(b"%3D", b"=")
-            if (session and len(value) >= 8 and has_digit(value) and not is_wordy(value)) or is_random(plain, 20):
+            if (session and len(value) >= 8 and has_digit(value)) or is_random(plain, 20):
                 yield Span(pair.start(3), pair.end(3), "cookie", 1)
 
 
