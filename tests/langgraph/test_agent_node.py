@@ -685,6 +685,9 @@ def test_what_an_application_kept_by_hand_is_the_beginning(caplog: pytest.LogCap
         ({"type": "human", "data": {"content": "hello"}}, [("human", "hello")]),
         ({"messages": [{"role": "user", "content": "a"}, "b"]}, [("human", "a"), ("human", "b")]),
         ([HumanMessage("a"), ["b"]], [("human", "a"), ("human", "b")]),
+        ([("user", "x")], [("human", "x")]),
+        ({"text": [["user", "x"], ["ai", "y"]]}, [("human", "x"), ("ai", "y")]),
+        (["hello", "x"], [("human", "hello"), ("human", "x")]),
         ({"role": "user", "content": [{"type": "text", "text": "block"}]}, [("human", "block")]),
     ],
 )

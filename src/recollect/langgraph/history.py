@@ -453,8 +453,8 @@ def _label(text: object) -> str:
 
 
 def as_stored(value: Any, field: str = "content", id: str | None = None) -> tuple[list[BaseMessage], int]:
-    """The messages in a stored value, and how many things in it could not be read: a message, a text, a table with `role`
-    and `content`, LangChain's own table, a table with the value field, or a list of any of them."""
+    """The messages in a stored value, and how many things in it could not be read: a message, a text, a pair of role
+    and text, a table with `role` and `content`, LangChain's own table, a table with the value field, or a list of any of them."""
     found: list[BaseMessage] = []
     bad = 0
     for n, one in enumerate(_each(value, field)):
@@ -469,7 +469,9 @@ def as_stored(value: Any, field: str = "content", id: str | None = None) -> tupl
 
 
 def _each(value: Any, field: str) -> Iterator[Any]:
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple)) and len(value) == 2 and value[0] in _ROLES and isinstance(value[1], str):
+        yield {"role": value[0], "content": value[1]}
+    elif isinstance(value, (list, tuple)):
         for one in value:
             yield from _each(one, field)
     elif isinstance(value, Mapping) and isinstance(value.get(field), (list, tuple)) and _holds_messages(value, field):
@@ -478,6 +480,10 @@ def _each(value: Any, field: str) -> Iterator[Any]:
         yield from _each(value["messages"], field)
     else:
         yield value
+
+
+_ROLES = ("user", "human", "ai", "assistant", "system", "developer")
+"""The first half of a pair such as `("user", "hello")`, which JSON gives back as a list."""
 
 
 def _holds_messages(value: Mapping[str, Any], field: str) -> bool:
