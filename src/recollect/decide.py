@@ -225,7 +225,14 @@ def _retract(candidate: Candidate, active: Sequence[Neighbour]) -> Decision:
 def _names_another(a: Frame, words: frozenset[str], b: Frame | None = None) -> bool:
     """Whether a statement names another value than the held one of these words, which reads as `b`: who asks to forget that
     they work at Google does not mean Amazon."""
-    if b is not None and are_of_one(a, b) and a.attribute == b.attribute and a.value and b.value and not a.value & b.value:
+    if (
+        b is not None
+        and are_of_one(a, b)
+        and a.attribute == b.attribute
+        and a.value
+        and b.value
+        and not a.value & b.value
+    ):
         return True
     named = a.value.union(*(v for _, v in a.qualifiers))
     held = words if b is None else b.value.union(*(v for _, v in b.qualifiers))

@@ -104,7 +104,7 @@ def refuse(tx: Tx, conversation: str) -> None:
     if when is not None:
         raise Erased(
             f"Conversation {conversation!r} was erased. Nothing was written; to begin one of that id anew, say so: "
-            "`create(id, again=True)`."
+            "`create(id, again=True)`, or `recollect new --id ID --again`."
         )
 
 

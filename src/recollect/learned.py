@@ -101,6 +101,8 @@ class Judged:
         self.gone: set[int] = set()
         self.changed: dict[int, tuple[list[Change], list[Change]]] = {}
         """Memory -> (changes that go, changes that stay)."""
+        self.settled: set[int] = set()
+        """Changes that stay, but came from here: what somebody forgot stays forgotten when the words of the wish go."""
         self.roots: set[int] = set()
         """Memories that stay and lose something they rest on."""
 
@@ -136,9 +138,32 @@ def judge(tx: Tx, scope: Scope) -> Judged:
         if tainted and not any(_is_said(c) for c in kept):
             found.gone.add(memory)
         elif tainted:
+            last = _settles(tx, tainted, kept)
+            if last is not None:
+                found.settled.add(last.id)
+                tainted.remove(last)
+                kept = sorted((*kept, last), key=lambda c: c.id)
             found.changed[memory] = (tainted, kept)
     _derive(tx, found)
     return found
+
+
+def _settles(tx: Tx, tainted: Sequence[Change], kept: Sequence[Change]) -> Change | None:
+    """The last of the changes that go, if it ended a memory that stood before: that end stays in force."""
+    view = views.View(tx)
+    last = next((c for c in reversed(tainted) if c.undone_at is None and view.sees(c)), None)
+    if last is None or last.state not in ("forgotten", "expired"):
+        return None
+    before = _before(last, {c.id: c for c in tainted})
+    return last if any(c.id == before for c in kept) else None
+
+
+def _before(change: Change, gone: dict[int, Change]) -> int | None:
+    """The change that it rests on once others are gone."""
+    before = change.prior
+    while before in gone:
+        before = gone[before].prior
+    return before
 
 
 def _is_said(change: Change) -> bool:
@@ -209,25 +234,31 @@ def _drop_memories(tx: Tx, found: Judged) -> None:
     flags: set[str] = set()
     for memory, (tainted, kept) in found.changed.items():
         flags |= {c.flag for c in tainted if c.flag}
-        _rebase(tx, memory, tainted, kept)
+        _rebase(tx, memory, tainted, kept, found.settled)
     edits.remove(tx, sorted(found.gone))
     touched = set(found.changed) | found.roots
     touched |= _unquote(tx, [s for s in dict.fromkeys(said) if s], set(names), flags)
     edits.refresh(tx, touched)
 
 
-def _rebase(tx: Tx, memory: int, tainted: list[Change], kept: list[Change]) -> None:
+def _rebase(tx: Tx, memory: int, tainted: list[Change], kept: list[Change], settled: set[int]) -> None:
     """Take changes out of a memory's history. What a later one only inherited from them goes as well."""
     gone = {c.id: c for c in tainted}
     stay = {c.id: c for c in kept}
     for change in tainted:
         tx.run("delete from memory_changes where user_no = :user and id = :id", id=change.id)
     for change in kept:
-        before = change.prior
-        first = gone.get(before or 0)
-        while before in gone:
-            before = gone[before].prior
+        first = gone.get(change.prior or 0)
+        before = _before(change, gone)
         base = stay.get(before or 0)
+        if change.id in settled and base is not None:
+            end = {name: getattr(change, name) for name in ("id", "change", "action", "state", "who", "at")}
+            stay[change.id] = base.but(
+                **end, why=GONE, prior=before, conversation_no=None, branch_no=None, seq=None, undone_at=None
+            )
+            tx.run("delete from memory_changes where user_no = :user and id = :id", id=change.id)
+            tx.many(views.INSERT, [stay[change.id].values])
+            continue
         tags, flag, seqs = change.tags, change.flag, change.source_seqs
         if first is not None and change.action != "added":
             if change.tags == first.tags:

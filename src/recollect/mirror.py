@@ -71,7 +71,7 @@ def wanted(
     if user is None or not isinstance(content, str) or not content.strip() or "\0" in content:
         return None
     kind, importance, tags = value.get("kind"), value.get("importance"), value.get("tags")
-    said = value.get("source")
+    said, checkpoint = value.get("source"), value.get("source_checkpoint_id")
     try:
         draft = edits.Draft(
             gate.another(),
@@ -86,6 +86,9 @@ def wanted(
             said if isinstance(said, str) and said and "\0" not in said else None,
             role=AGENT,
             extractor=edits.KEPT,
+            checkpoint=gate.another().text(checkpoint)
+            if isinstance(checkpoint, str) and "\0" not in checkpoint
+            else None,
         )
     except InvalidInput:
         return None  # half of a surrogate pair: an item can hold it, a memory cannot

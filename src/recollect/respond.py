@@ -40,7 +40,7 @@ ONE_BY_ONE, SECRETIVE, FORGOTTEN, WORDS_STAY = fence.ONE_BY_ONE, fence.SECRETIVE
 UNLEARNED, REVIEW, UNCHANGED, STAYS = fence.UNLEARNED, fence.REVIEW, fence.UNCHANGED, fence.STAYS
 GREETING, WELCOME, GOODBYE, AGREED, MYSELF = fence.GREETING, fence.WELCOME, fence.GOODBYE, fence.AGREED, fence.MYSELF
 _IN_RETURN = {"who": MYSELF, "goodbye": GOODBYE, "thanks": WELCOME, "greeting": GREETING, "consent": AGREED}
-MOST_LISTED, MOST_QUOTED, LONGEST = 50, 3, 300
+MOST_LISTED, MOST_QUOTED, MOST_SAID, LONGEST = 50, 3, 1_000, 300
 COVERED, LEAST = 0.5, 0.75
 """What is quoted speaks to half of the question at least, and to this share of what the best speaks to."""
 MEANT, MEANT_OF_ME = 0.3, 0.2
@@ -59,11 +59,14 @@ _LISTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
 )  # fmt: skip
 _OVER, _DONE = "no longer: ", "done: "
-_FORGETS = re.compile(r"(?i)\b(?:forget|delete|erase|remove|unlearn|vergiss|vergesse|lösche?)\b")
+_FORGETS = re.compile(r"(?i)\b(?:forget|delete|erase|remove|unlearn|clear (?:all|my)|vergiss|vergesse|lösche?)\b")
 """An order: what it is about is forgotten, and need not be over."""
 _FORGET_ALL = re.compile(
-    r"(?i)(?:please )?(?:forget|delete|erase|clear) (?:everything|all|it all|all of it|all my (?:data|memories))\b.{0,30}$"
+    r"(?i)\W*(?:please )?(?:forget|delete|erase|clear|wipe) (?:me|everything|it all|all of it|all memories"
+    r"|(?:all )?(?:of )?my (?:data|memor(?:y|ies)))(?: (?:that )?(?:you|i) (?:(?!about|of\b|on\b).){1,25}?)?"
+    r"(?: (?:about|of|on) me)?(?:,? (?:please|now|thanks))?\W*$"
 )
+"""An order that names nothing in particular."""
 _SUPPOSES = re.compile(
     r"(?i)\W*(?:what )?(?:if|suppose|imagine|maybe|perhaps|i (?:think |guess )?i? ?(?:might|may|could|wish|would)|i'd) "
 )
@@ -99,13 +102,13 @@ def answered(
     kinds = _asked_for(english or question)
     if kinds is not None:
         return _listed(store, kinds[0], kinds[1], here, branch)
+    if _FORGET_ALL.match(question):
+        return ONE_BY_ONE, ()
     noted = _noted(store, said, here, branch)
     if "[redacted:" in question and (noted or not question.endswith("?")):
         return (f"{noted} {SECRET}" if noted else SECRET), ()
     if noted:
         return noted, ()
-    if _FORGET_ALL.match(question):
-        return ONE_BY_ONE, ()
     if english is None and is_order(question):
         return UNLEARNED, ()  # it asks for nothing that could be quoted
     said, quoted = _evidence(store, english or question, here, branch)
@@ -176,12 +179,13 @@ def _noted(store: Store, said: str, here: Conversation | None, branch: str | Non
     """What will be remembered of it, or was a moment ago; None when that is nothing, or nothing is looked for."""
     if not store.settings.memory_extract:
         return None
-    from .extract import MOST, Turn, candidates
+    from .extract import Turn, candidates
     from .extract.rules import read
 
     turn, before = Turn("user", "message", said, 1, ids.now()), _before(store, said, here, branch)
-    every = candidates(turn, before=before)
-    if not every and any(c.operation in ("assert", "correct") for c in read(turn, before, MOST)):
+    most = store.settings.memory_max_candidates_per_turn
+    every = candidates(turn, before=before, most=most)
+    if not every and any(c.operation in ("assert", "correct") for c in read(turn, before, most)):
         return None if "[redacted:" in said else SECRETIVE  # it would be offered, were it no secret
     offered = [c for c in every if c.quarantine is None]
     new = [c for c in offered if c.operation in ("assert", "correct")]
@@ -195,6 +199,10 @@ def _noted(store: Store, said: str, here: Conversation | None, branch: str | Non
     lines += [line for line in over if not gone or not line.startswith(_OVER)]
     stays += left
     parts = [f"{NOTED}{'; '.join(lines)}."] if lines else []
+    whole = candidates(turn, before=before, most=MOST_SAID) if len(every) == most > 0 else []
+    left_out = sum(c.quarantine is None and c.operation in ("assert", "correct") for c in whole) - len(new)
+    if left_out > 0:
+        parts.append(f"Left out: {left_out} more. I take at most {most} from one message; say the others again.")
     parts += [f"{FORGOTTEN}{'; '.join(gone)}. {WORDS_STAY}"] if gone else []
     parts += [REVIEW] if held_back else []
     parts += [f"{STAYS}{'; '.join(stays)}."] if stays else []

@@ -635,3 +635,19 @@ def everything(store: recollect.Store) -> list[str]:
     kept = [item.value["content"] for item in MemoryStore(store).search((), limit=100)]
     said = [e.text for c in store.conversations() for e in store.read(c)]
     return sorted([*said, *(m.content for m in store.memories(state=None)), *kept])
+
+
+@pytest.mark.parametrize("what", ["conversation", "event"])
+@pytest.mark.parametrize("seen_from", ["outside", "A"])
+def test_what_is_forgotten_stays_forgotten_when_the_wish_is_erased(open_store: Open, what: str, seen_from: str) -> None:
+    store = open_store(background=False, memory_extract=True)
+    a, b = store.create("A"), store.create("B")
+    store.append(a, role="user", text="Remember I prefer dark mode.")
+    store.consolidate(a)
+    store.append(b, role="user", text="Forget all my preferences.")
+    assert store.consolidate(b).deleted == 1
+    store.erase(**{"conversation": {"conversation": "B"}, "event": {"source": "B:1"}}[what])
+    assert store.memories(conversation=None if seen_from == "outside" else "A") == []
+    (m,) = store.memories(state="forgotten")
+    assert "B" not in [c.conversation_id for c in store.memory_history(m.id)]
+    assert store.memory_history(m.id)[-1].why == "(erased)"

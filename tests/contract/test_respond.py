@@ -594,11 +594,33 @@ def test_a_correction_is_acknowledged_with_what_it_corrects(learned: recollect.S
     assert respond.answer(learned, "No, it's Jon", conversation="told") == "Noted: Name is Jon."
 
 
+@pytest.mark.parametrize("most, left", [(2, 2), (4, 0)])
+def test_what_is_too_much_for_one_message_is_said_to_be_left_out(open_store: Open, most: int, left: int) -> None:
+    store = open_store(memory_extract=True, memory_max_candidates_per_turn=most)
+    said = "I live in Porto. I like tea. I work at Globex. My sister is called Ana."
+    told(store, said)
+    answer = respond.answer(store, said, conversation="told")
+    assert answer.startswith(respond.NOTED) and len(store.memories()) == most
+    assert (f"Left out: {left} more. I take at most {most} from one message" in answer) == bool(left)
+
+
 def test_everything_is_not_forgotten_at_a_word(learned: recollect.Store) -> None:
-    for said in ("forget everything", "Please forget all of it!"):
+    for said in (
+        "forget everything", "Please forget all of it!", "Forget everything you know about me", "Delete all my memories",
+        "Clear my memory",
+    ):  # fmt: skip
         told(learned, said)
         assert respond.answer(learned, said, conversation="told") == respond.ONE_BY_ONE
     assert len(learned.memories()) == 3
+
+
+@pytest.mark.parametrize("verb", ["Forget", "Delete", "Clear"])
+def test_all_preferences_are_forgotten_at_a_word(open_store: Open, verb: str) -> None:
+    store = told(open_store(memory_extract=True), "I prefer dark mode", f"{verb} all my preferences.")
+    assert store.memories() == []
+    assert respond.answer(store, f"{verb} all my preferences.", conversation="told").startswith(
+        f"{respond.FORGOTTEN}Prefers dark mode."
+    )
 
 
 def test_who_has_a_dog_no_longer_is_told_that_it_is_over(open_store: Open) -> None:

@@ -284,6 +284,9 @@ def test_nothing_is_asked_before_the_first_piece_is_wanted_and_nonsense_is_refus
     assert memory.conversations() == []
     with pytest.raises(InvalidInput):
         ask(graph, "c", "  ")
+    for wrong in (5, None):
+        with pytest.raises(InvalidInput, match="must be a text, not"):
+            ask(graph, "c", wrong)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput):
         ask(graph, "", "Hi")
 

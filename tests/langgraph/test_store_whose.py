@@ -102,3 +102,11 @@ def test_reserved_tags_and_pins_are_the_users_to_give(opened: Opened) -> None:
     assert (by_agent.tags, by_agent.pinned) == (("x",), False)
     by_hand = store.remember("Runs linters without asking", tags=["always-allow"], pinned=True)
     assert (by_hand.tags, by_hand.pinned) == (("always-allow",), True)
+
+
+def test_the_checkpoint_that_a_program_names_is_where_it_came_from(opened: Opened) -> None:
+    store, memory = opened
+    memory.put(MINE, "m1", {"content": "Prefers tea", "source_checkpoint_id": "chkpt_01"})
+    assert only(store).provenance.checkpoint_id == "chkpt_01"
+    memory.put(MINE, "m1", {"content": "Prefers coffee", "source_checkpoint_id": 7})
+    assert only(store).provenance.checkpoint_id is None

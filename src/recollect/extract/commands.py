@@ -27,7 +27,7 @@ _REMEMBER_SURE = pattern(
 _FORGET = pattern(
     r"(?i)^(?:(?:can|could|will|would) you )?(?:please |pls |kindly |just |you can |you may |you should |now |also |oh |never ?mind,? (?=forget|just forget|please forget))*(?:i (?:want|need|would like) you to )?(?:please )?"
     r"(?:(?:forget|unlearn|un-remember)(?: (?:about|that|everything|anything|all|what (?:i|you)(?: have)? (?:said|told you|know|mentioned))*)*(?P<a>.*)"
-    r"|(?:delete|erase|remove|drop|wipe|clear|discard|scrub)(?P<b> .*(?:memor\w+|what you know|what i (?:said|told)|you know about|from your (?:notes|records|memory)|everything about|anything about|the note about|the fact).*)"
+    r"|(?:delete|erase|remove|drop|wipe|clear|discard|scrub)(?P<b> .*(?:memor\w+|what you know|what i (?:said|told)|you know about|from your (?:notes|records|memory)|everything about|anything about|the note about|the fact|all (?:of )?(?:my )?preferences).*)"
     r"|(?:disregard|ignore|scratch|strike)(?P<c> (?:that|what i (?:said|told you|mentioned).*|my (?:last|previous).*|the (?:thing|part|bit) about.*|everything i said.*))"
     r"|never mind (?:about |what i said about |the )(?P<d>.+)"
     r"|(?:there is no need to|no need to|i do not want you to|you (?:do not|need not)(?: need to| have to)?) (?:remember|keep|store|save|hold on to)(?P<g> (?:that|about|my|the|anything|what|it|this|our|who|where|how|when)\b.*)"

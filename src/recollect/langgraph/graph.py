@@ -338,7 +338,9 @@ def _asking(
     conversation: str | Conversation, text: str, branch: str | Branch | None, inject: bool, user: str | None,
     configurable: Mapping[str, Any] | None,
 ) -> tuple[RunnableConfig, HumanMessage]:  # fmt: skip
-    if not isinstance(text, str) or not text.strip():
+    if not isinstance(text, str):
+        raise InvalidInput(f"What is asked must be a text, not {type(text).__name__}.")
+    if not text.strip():
         raise InvalidInput("There is nothing to ask: the text is empty.")
     thread = conversation.id if isinstance(conversation, Conversation) else ids.check(conversation, "conversation id")
     found: dict[str, Any] = {**(configurable or {}), "thread_id": thread}

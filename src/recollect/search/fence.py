@@ -23,7 +23,10 @@ NOTHING = "I have nothing on record about that."
 EMPTY = "Nothing is on record yet."
 SECRET = "What looks like a secret was taken out before anything was kept. A password manager is the place for it."
 UNLEARNED = "That is kept as you said it; I took no memory from it. To have one, begin with “remember that”."
-ONE_BY_ONE = "Name what to forget, one thing at a time. `recollect erase --everything` takes all of it, for good."
+ONE_BY_ONE = (
+    "Name what to forget, one thing at a time. `recollect erase --everything` takes all of it, for good. On the page:"
+    " Memories, “Erase all of this profile…”."
+)
 FORGOTTEN = "Forgotten: "
 WORDS_STAY = "What was said stays in its conversation, until you erase it there."
 SECRETIVE = "That looks like a secret: I took no memory from it. A password manager is the place for it."

@@ -64,7 +64,7 @@ ROUTES = {
     "messages": "GET /memory/replay",
 }
 """Where a client finds what a verb of Python's gives."""
-ANEW = "to begin one of that id anew, say so: `create(id, again=True)`."
+ANEW = "to begin one of that id anew, say so: `create(id, again=True)`, or `recollect new --id ID --again`."
 ANEW_HERE = 'record under another session_id, or begin it again: send `"again": true` with the record.'
 
 
