@@ -207,6 +207,9 @@ ENTRY: dict[str, Path_] = {
     "reasoning": kept(lambda t, v: t.trace(reasoning=v)),
     "reasoning.text": kept(lambda t, v: t.trace(reasoning=Reasoning(v))),
     "reasoning.effort": kept(lambda t, v: t.trace(reasoning=Reasoning("so", effort=v))),
+    "reasoning.metadata": kept(lambda t, v: t.trace(reasoning=Reasoning("so", metadata={"a": v}))),
+    "effort": kept(lambda t, v: t.append(kind="reasoning", text="so", effort=v)),
+    "verbosity": kept(lambda t, v: t.append(kind="reasoning", text="so", verbosity=v)),
     "reasoning.verbosity": kept(lambda t, v: t.trace(reasoning=Reasoning("so", verbosity=v))),
     "reasoning.model": kept(lambda t, v: t.trace(reasoning=Reasoning("so", model=v))),
     "reasoning.input_tokens": refused(lambda t, v: t.trace(reasoning=Reasoning("so", input_tokens=v))),  # type: ignore[arg-type]
@@ -239,6 +242,10 @@ STORE: dict[str, Path_] = {
     "create.again": lost(lambda t, v: t.store.create(again=v)),
     "get.conversation": asked("get", "conversation"),
     "conversations.workspace": lost(lambda t, v: t.store.conversations(workspace=v)),
+    "conversations.workflow_id": lost(lambda t, v: t.store.conversations(workflow_id=v)),
+    "get_event.conversation": asked("get_event", "conversation", key="k"),
+    "get_event.key": asked("get_event", "key"),
+    "get_event.branch": asked("get_event", "branch", key="k"),
     "conversations.limit": refused(lambda t, v: t.store.conversations(limit=v)),
     "conversations.cursor": refused(lambda t, v: t.store.conversations(cursor=v)),
     "conversations.deleted": lost(lambda t, v: t.store.conversations(deleted=v)),
@@ -331,6 +338,10 @@ STORE: dict[str, Path_] = {
     "revise.kind": refused(lambda t, v: t.store.revise(t.store.remember("Likes rice"), kind=v)),
     "revise.importance": refused(lambda t, v: t.store.revise(t.store.remember("Likes rice"), importance=v)),
     "revise.tags": kept(lambda t, v: t.store.revise(t.store.remember("Likes oats"), tags=["a", v])),
+    "revise.scope": refused(lambda t, v: t.store.revise(t.store.remember("Likes rye"), scope=v)),
+    "revise.workspace": kept(
+        lambda t, v: t.store.revise(t.store.remember("Likes corn"), scope="workspace", workspace=f"/a/{v}")
+    ),
     "revise.promote": lost(lambda t, v: t.store.revise(t.store.remember("Likes rye"), promote=v)),
     **{f"{verb}.memory": lost(lambda t, v, verb=verb: getattr(t.store, verb)(v)) for verb in ("pin", "unpin", "undo", "memory_history")},  # type: ignore[misc]
     **{f"consolidate.{p}": asked("consolidate", p) for p in ("conversation", "branch")},
