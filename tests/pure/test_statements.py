@@ -233,6 +233,7 @@ def lives(store: recollect.Store) -> None:
     store.revise(store.remember("Uses bun", source="talk:1"), scope="workspace")
     store.remember("On holiday", valid_to=1)
     store.pin("talk:1")
+    store.search(store.read("talk", limit=1, branch="*")[0].text, conversation="talk")  # with a pin
     store.unpin("talk:1")
     store.settle()
     store.switch(c, "other")
