@@ -1,4 +1,7 @@
-"""Whether what is learned in a workspace is the workspace's or the person's. The sentences were written before the rule was."""
+"""Whether what is learned in a workspace is the workspace's or the person's.
+
+60 of the sentences were written before the rule was, the others after it; one of those was wrong at first, and the rule was mended.
+"""
 
 from __future__ import annotations
 
