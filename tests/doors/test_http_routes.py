@@ -257,6 +257,30 @@ def test_search_finds_records_and_facts(sidecar: Sidecar) -> None:
     assert sidecar.ask("GET", "/memory/search").code == "invalid_request"
 
 
+def test_a_time_that_cannot_be_one_is_told_to_be_in_milliseconds(sidecar: Sidecar) -> None:
+    record = {"type": "prompt", "session_id": "s1", "content": "Use tabs."}
+    for name in ("ts", "created_at"):
+        for wrong in (1738112345, 1738112345123456, 0):
+            refused = sidecar.ask("POST", "/memory/record", {**record, name: wrong})
+            assert refused.status == 422 and "milliseconds since 1970" in refused.body.decode()
+    assert sidecar.ask("POST", "/memory/record", {**record, "ts": 1738112345123}).status == 200
+
+
+def test_a_workspace_is_the_same_with_a_slash_at_its_end(sidecar: Sidecar) -> None:
+    record = {"type": "prompt", "session_id": "s1", "content": "A heron.", "workspace": "/repo/"}
+    sidecar.ask("POST", "/memory/record", record)
+    assert sidecar.store.get("s1").workspace == "/repo"
+    for place in ("%2Frepo", "%2Frepo%2F"):
+        assert len(sidecar.ask("GET", f"/memory/search?q=heron&workspace={place}").json["hits"]) == 1
+
+
+def test_metadata_says_that_a_record_is_sensitive(sidecar: Sidecar) -> None:
+    record = {"type": "prompt", "session_id": "s1", "content": "A heron.", "tags": ["bird"]}
+    sidecar.ask("POST", "/memory/record", {**record, "metadata": {"sensitive": True}})
+    sidecar.ask("POST", "/memory/record", {**record, "metadata": {"sensitive": False}})
+    assert [e.tags for e in sidecar.store.read("s1")] == [("bird", "sensitive"), ("bird",)]
+
+
 def test_a_record_in_its_own_shape_is_taken_read_and_deleted_by_its_own_id(sidecar: Sidecar) -> None:
     record = {
         "id": "6f1c", "ts": 1738112345123, "type": "tool_use", "session_id": "default", "workspace": "/repo", "tool": "Write",

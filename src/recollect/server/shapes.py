@@ -8,12 +8,15 @@ cost a tenth of validating what we wrote ourselves; a test holds them against th
 from __future__ import annotations
 
 import json
+import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from .. import ids
 from ..model import (
+    SENSITIVE,
     Branch,
     Change,
     Consolidation,
@@ -35,9 +38,19 @@ Type = Literal[
 ROLES = {"prompt": "user", "assistant": "assistant", "system": "system"}
 """Types that are messages, and whose."""
 Id = Annotated[str, Field(min_length=1, max_length=256)]
-Workspace = Annotated[str, Field(min_length=1, max_length=4096)]
+
+
+def placed(workspace: str) -> str:
+    """A folder in one spelling: `/repo/` is `/repo`, as a hook says it. What is no absolute path may be of another system, or a
+    name; it is taken as it is."""
+    return posixpath.normpath(workspace) if workspace.startswith("/") else workspace
+
+
+Workspace = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(placed)]
 Whole = Annotated[int, Field(ge=0, le=2**53)]
 MOST_RECORDS = 1000
+FIRST_MS = 10**11  # 1973: a smaller number is in seconds
+AHEAD_MS = 86_400_000  # a clock may be wrong by a day
 
 LOOK = "Look from this workspace: what belongs to another is not found."
 SESSION = "5d7f3c1e"
@@ -62,7 +75,9 @@ class Record(Shape):
     tool: str | None = Field(None, description="The tool.")
     path: str | None = Field(None, description="The file that is meant.")
     tags: list[str] = Field(default_factory=list, description="Free words to find it by.")
-    metadata: dict[str, Any] | None = Field(None, description="Whatever else belongs to it.")
+    metadata: dict[str, Any] | None = Field(
+        None, description='Whatever else belongs to it. `"sensitive": true` is the same as the tag `sensitive`.'
+    )
     key: Id | None = Field(None, description="Sent twice with the same key, it is stored once.")
     id: Id | None = Field(
         None, description="The same as `key`: an id of your own, by which it can be read and deleted."
@@ -107,6 +122,11 @@ class Record(Shape):
             if getattr(self, ours) not in (None, value):
                 raise ValueError(f"{theirs} and {ours} are the same thing: say one of them.")
             setattr(self, ours, value)
+        at = self.created_at
+        if at is not None and not FIRST_MS <= at <= ids.now() + AHEAD_MS:
+            raise ValueError(
+                "created_at (or ts) is in milliseconds since 1970, from 1973 until now: is it in other units?"
+            )
         return self
 
     def entry(self) -> Entry:
@@ -125,6 +145,8 @@ class Record(Shape):
                 given[name] = value  # type: ignore[literal-required]
         if self.metadata is not None:
             given["payload"] = self.metadata
+            if self.metadata.get("sensitive") is True:
+                given["tags"] = list({**dict.fromkeys(self.tags), SENSITIVE: None})
         return given
 
 

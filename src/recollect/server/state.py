@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Annotated, Any
 
 from fastapi import Depends, Query, Response
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 
@@ -49,7 +49,7 @@ class State:
 
     def __init__(self, store: Store, workspace: str | None) -> None:
         self.sync = store
-        self.workspace = None if workspace is None else store._workspace(workspace)
+        self.workspace = None if workspace is None else store._workspace(shapes.placed(workspace))
         self._parts: dict[tuple[str, str | None], str] = {}
         """(session, workspace) -> the conversation of it there, where that is not the session's first."""
 
@@ -222,7 +222,7 @@ Sidecar = Annotated[State, Depends(_state)]
 Absent = BeforeValidator(lambda said: said if said != "" else None)
 """`session_id=&workspace=&since=`: an empty one is none."""
 InWorkspace = Annotated[
-    Annotated[str, Field(max_length=4096)] | None,
+    Annotated[str, Field(max_length=4096), AfterValidator(shapes.placed)] | None,
     Absent,
     Query(description="Look from this workspace: what belongs to another is not found."),
 ]
