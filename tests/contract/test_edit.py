@@ -67,7 +67,8 @@ def test_what_is_no_message_has_no_place(store: recollect.Store, c: str) -> None
     with pytest.raises(InvalidInput, match=r"message=2.*no message"):
         store.append_many(c, [{"kind": "note", "text": "n"}, {"role": "user", "text": "about it", "message": 2}])
     assert seqs(store.read(c)) == [1]
-    assert store.append(c, kind="reasoning", text="why it ran", message=1).stored
+    with pytest.raises(InvalidInput, match=r"message=1.*no message"):
+        store.append(c, kind="reasoning", text="why it ran", message=1)
 
 
 def test_what_was_deleted_or_lies_on_another_branch_has_no_place(store: recollect.Store, c: str) -> None:

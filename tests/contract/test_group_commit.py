@@ -240,7 +240,7 @@ def test_callers_who_are_served_together_are_in_a_hurry_too(open_store: Open, mo
     store._write(lambda tx: jobs.enqueue(tx, "mine", "all"))
     began = time.monotonic()
     try:
-        store._append_each([(f"s{i}", None, None, [{"kind": "note", "text": "x"}]) for i in range(jobs.RUSH)])
+        store._append_each([(f"s{i}", None, None, [{"kind": "note", "text": "x"}], False) for i in range(jobs.RUSH)])
         assert eventually(lambda: ran_at)
     finally:
         worker.stop()

@@ -64,7 +64,7 @@ def fill(path: Path) -> dict[str, str]:
         c = store.create("talk", title=BAD, workspace=PLACE, metadata={BAD: [BAD, {"deep": BAD}]}).id
         store.append(
             c, role="user", text=BAD, tags=[BAD], agent=BAD, model=BAD, payload={BAD: BAD}, name=BAD, path=BAD,
-            tool=BAD,
+            tool=BAD, key="first",
         )  # fmt: skip
         store.append(c, role="assistant", text=BAD, reasoning=recollect.Reasoning(BAD, effort=BAD, model=BAD))
         store.append(c, kind="tool_use", tool=BAD, path=BAD, text=BAD, payload={"in": BAD})
@@ -103,7 +103,7 @@ def calls(m: dict[str, str], tmp: Path) -> dict[str, list[list[str]]]:
         "restore": [["gone"]], "clear": [["talk", "-y"], ["talk"]], "chat": [["-c", "talk"]],
         "erase": [["talk", "--dry-run"], ["talk"], ["talk", "-y"], ["--workspace", PLACE, "-y"]], "receipts": [[], ["verify"]],
         "append": [["talk", BAD, "--tag", BAD]], "record": [["talk", json.dumps({"type": BAD})]],
-        "replay": [["talk"], ["talk", "--full"]], "history": [["talk"]], "ledger": [["talk"]], "reasoning": [["talk"]],
+        "replay": [["talk"], ["talk", "--full"]], "event": [["talk", "first"]], "history": [["talk"]], "ledger": [["talk"]], "reasoning": [["talk"]],
         "summarize": [["talk"]], "delete-event": [["talk", "1", "-y"], ["talk", "2"]], "search": [["heron", "--explain"], [BAD], ["nothing" + BAD]],
         "context": [["heron", "--why"]], "remember": [[f"{BAD} more", "-t", BAD]], "recall": [["heron", "--explain"]],
         "memories": [[], ["--state", "all"], ["-w", PLACE]], "memory": [[m["first"]], [m["revised"]]],
@@ -124,7 +124,7 @@ def calls(m: dict[str, str], tmp: Path) -> dict[str, list[list[str]]]:
 # They never end, or change the key, and show places and names of users alone; what they print, `output` prints.
 ELSEWHERE = {"serve", "app", "encrypt", "rekey", "decrypt"}
 SHOW = {
-    "conversations", "show", "rename", "annotate", "delete", "restore", "chat", "erase", "replay", "history", "ledger",
+    "conversations", "show", "event", "rename", "annotate", "delete", "restore", "chat", "erase", "replay", "history", "ledger",
     "reasoning", "search", "recall", "memories", "memory", "revise", "pin", "undo", "forget", "branches", "stats", "changes",
     "export", "redact", "clear", "delete-event", "backup",
 }  # fmt: skip
