@@ -49,7 +49,7 @@ class Bobs:
         bob.append(c, role="user", text=f"I live in {SECRET.capitalize()}.", key="k")
         bob.append(c, role="assistant", text=SECRET, reasoning=SECRET)
         bob.append(c, kind="ledger", task_id="t", goal=SECRET)
-        bob.append(c, kind="event", name="n", tool=SECRET, agent=SECRET, model=SECRET)
+        bob.append(c, kind="event", name="n", tool=SECRET, agent=SECRET, model=SECRET, key="k")
         bob.append_many(c, exchange(9))
         bob.fork(c, 1, name="idea")
         bob.consolidate(c)
@@ -126,6 +126,7 @@ VERBS: dict[str, Call] = {
     "record_workflow_event": lambda s, b: s.record_workflow_event(b.conversation, {"type": "x"}),
     "delete_event": lambda s, b: s.delete_event(b.conversation, 1),
     "read": lambda s, b: [outcome(lambda br=br: s.read(b.conversation, branch=br)) for br in (None, "*", b.branch)],  # type: ignore[misc]
+    "get_event": lambda s, b: s.get_event(b.conversation, key="k"),
     "messages": lambda s, b: s.messages(b.conversation, include_reasoning=True),
     "formatted_history": lambda s, b: s.formatted_history(b.conversation),
     "with_history": lambda s, b: s.with_history(b.conversation, "hi"),
