@@ -78,7 +78,8 @@ def stranger_at(url: str) -> Iterator[Stranger]:
 
 
 def hook(folder: Path, event: str = "UserPromptSubmit") -> str:
-    given = {"session_id": "s", "cwd": str(folder), "hook_event_name": event, "prompt": PROMPT, "source": "startup"}
+    more = {"source": "startup"} if event == "SessionStart" else {"prompt": PROMPT}
+    given = {"session_id": "s", "cwd": str(folder), "hook_event_name": event, **more}
     return hooks.run(["claude-code"], lambda: json.dumps(given).encode()) or ""
 
 

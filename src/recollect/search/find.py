@@ -401,10 +401,10 @@ class _Search:
         if fence.is_own_tool(tool):
             return None
         if fence.is_ours(text):
-            own = fence.unquoted(text)
-            if part is not None and text[part[1] : part[1] + part[2]] not in own:
+            own, indexed = fence.unquoted(text), fence.without(text)
+            if part is not None and indexed[part[1] : part[1] + part[2]] not in own:
                 return None
-            text = own if part is None else text
+            text = own if part is None else indexed
         if not text or text.isspace():
             # Nobody's words, so no evidence; what only happened is found by its name where its kind is asked for.
             text = path or ("" if self._request.evidence else tool or "")
