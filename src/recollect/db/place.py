@@ -12,7 +12,7 @@ import os
 import time
 
 from .. import ids
-from ..errors import FileReplaced
+from ..errors import FileReplaced, StoreClosed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def which(*names: str) -> Which | None:
 class Place:
     """Where an engine has its file open."""
 
-    __slots__ = ("_looked_at", "_names", "_ours", "gone", "log")
+    __slots__ = ("_looked_at", "_names", "_ours", "gone", "is_closing", "log")
 
     def __init__(self, path: str) -> None:
         # SQLite keeps the log beside the file itself, also where `path` is a link to it.
@@ -45,6 +45,8 @@ class Place:
         self._looked_at = 0.0
         self.gone: str | None = None
         """What was found instead of our files."""
+        self.is_closing = False
+        """SQLite removes the log with the last connection: a reader that is late by that must not take it for a stranger's deed."""
 
     def taken(self, opened: Which | None) -> None:
         """The store is open. `opened` is the file that was at the path just before; it has to be there still, and to be the
@@ -99,6 +101,8 @@ class Place:
 
     def refuse(self) -> NoReturn:
         """Say which of the files is not there any more."""
+        if self.is_closing:
+            raise StoreClosed(f"{self._names[0]} was closed. Open it again with recollect.open().")
         if self.gone is None:
             self.gone = self._said()
         raise FileReplaced(self.gone)

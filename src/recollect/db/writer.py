@@ -607,6 +607,7 @@ class Engine:
                 return
         if self._place.gone:
             self._leave()
+        self._place.is_closing = True
         for reader in list(self._readers):
             try:
                 reader.connection.close()
